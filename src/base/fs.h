@@ -1,0 +1,36 @@
+/* Files. Everything below a workspace is reached through its root descriptor and a
+ * relative path, and cannot leave it: not by "..", not through a symbolic link. */
+#ifndef HEDDLE_FS_H
+#define HEDDLE_FS_H
+
+#include "base/sb.h"
+
+#include <fcntl.h>
+
+/* Close on leaving scope: UNDO(fd_undo) int fd = ...; */
+void fd_undo(int *fd);
+
+/* open(2) of `path` (relative) below `root`, never outside it. Flags as for open;
+ * mode 0666 when creating. ST_PERMISSION_DENIED when a link or ".." leads out. */
+enum status fs_open(int root, struct sv path, int flags, int *fd, struct err *e) MUST_USE;
+
+/* All bytes of a file, at most `max` (0: no limit): ST_LIMIT_EXCEEDED beyond. The
+ * bytes are followed by a NUL that is not counted. */
+enum status fs_read(int root, struct sv path, size_t max, struct arena *a, struct sv *out,
+                    struct err *e) MUST_USE;
+enum status fs_read_fd(int fd, size_t max, struct arena *a, struct sv *out, struct err *e) MUST_USE;
+
+/* Replace a file as a whole: temporary file beside it, fsync, rename, fsync of the
+ * folder. A crash leaves the old bytes or the new ones. */
+enum status fs_write(int root, struct sv path, struct sv bytes, int mode, struct err *e) MUST_USE;
+
+/* mkdir -p below root. */
+enum status fs_mkdirs(int root, struct sv path, struct err *e) MUST_USE;
+
+/* Remove a file or a whole folder below root without following links. Missing is fine. */
+enum status fs_remove(int root, struct sv path, struct err *e) MUST_USE;
+
+enum fs_kind { FS_MISSING, FS_FILE, FS_DIR, FS_LINK, FS_OTHER };
+enum fs_kind fs_kind(int root, struct sv path); /* of the thing itself, links not followed */
+
+#endif

@@ -1,0 +1,28 @@
+/* Hashes and encodings, over libsodium. */
+#ifndef HEDDLE_HASH_H
+#define HEDDLE_HASH_H
+
+#include "base/sb.h"
+
+enum { HASH_SIZE = 32 };
+struct hash {
+    unsigned char b[HASH_SIZE];
+};
+
+/* BLAKE2b with 32 bytes of output: fast, used for the log's chain and for content
+ * addresses. `parts` are hashed as one message: separate them yourself. */
+struct hash hash_blake2b(const struct sv *parts, size_t n);
+
+/* SHA-256, where a format asks for it. */
+struct hash hash_sha256(struct sv v);
+struct hash hash_hmac_sha256(struct sv key, struct sv message);
+
+bool      hash_eq(const struct hash *a, const struct hash *b); /* constant time */
+struct sv hash_hex(const struct hash *h, struct arena *a);
+
+/* Base64 with the URL alphabet and no padding. Reading is strict: false on any
+ * other character or on left-over bits. */
+void sb_add_base64url(struct sb *b, struct sv v);
+bool base64url_read(struct sv text, struct arena *a, struct sv *out);
+
+#endif

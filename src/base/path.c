@@ -1,0 +1,84 @@
+#include "base/path.h"
+
+#include "base/utf8.h"
+
+enum status name_check(struct sv name, const char *what, struct err *e)
+{
+    if (!name.n)
+        return err_set(e, ST_INVALID_SYNTAX, "%s is empty", what);
+    if (name.n > NAME_MAX_BYTES) {
+        err_set(e, ST_LIMIT_EXCEEDED, "%s is %zu bytes long", what, name.n);
+        return err_hint(e, "use %d bytes or less", NAME_MAX_BYTES);
+    }
+    bool bad = name.s[0] == '.' || utf8_invalid(name) >= 0;
+    for (size_t i = 0; i < name.n && !bad; i++) {
+        unsigned char c = (unsigned char)name.s[i];
+        bad = c < 0x20 || c == 0x7f || c == '/' || c == '\\';
+    }
+    if (!bad)
+        return ST_OK;
+    struct arena scratch = { 0 };
+    struct sb    shown = sb_in(&scratch, 0);
+    sb_add_plain(&shown, name);
+    err_set(e, ST_INVALID_SYNTAX, "%s '%s' is not allowed", what, sb_sv(&shown).s);
+    arena_free(&scratch);
+    return err_hint(e, "letters, digits, - _ and . are fine; not / or \\, and no dot in front");
+}
+
+enum status path_normal(struct sv path, struct arena *a, struct sv *out, struct err *e)
+{
+    char  *s = ARENA_NEW(a, char, path.n + 1);
+    size_t n = 0;
+
+    if (sv_has(path, 0))
+        return err_set(e, ST_INVALID_SYNTAX, "a path holds a NUL byte");
+    for (size_t i = 0; i <= path.n;) {
+        size_t end = i;
+        while (end < path.n && path.s[end] != '/' && path.s[end] != '\\')
+            end++;
+        struct sv part = { path.s + i, end - i };
+        i = end + 1;
+        if (!part.n || sv_is(part, "."))
+            continue;
+        if (sv_is(part, "..")) {
+            if (!n)
+                return err_set(e, ST_INVALID_SYNTAX, "path '" SV_FMT "' leaves the workspace",
+                               SV_ARG(path));
+            while (n && s[--n] != '/')
+                ;
+            continue;
+        }
+        if (n)
+            s[n++] = '/';
+        for (size_t k = 0; k < part.n; k++)
+            s[n++] = part.s[k];
+    }
+    s[n] = 0;
+    *out = (struct sv){ s, n };
+    return ST_OK;
+}
+
+struct sv path_join(struct sv dir, struct sv name, struct arena *a)
+{
+    struct sb b = sb_in(a, 0);
+
+    sb_add(&b, dir);
+    if (dir.n && dir.s[dir.n - 1] != '/')
+        sb_addc(&b, '/');
+    sb_add(&b, name);
+    return sb_sv(&b);
+}
+
+struct sv path_base(struct sv path)
+{
+    struct sv_cut c = sv_cut_last(path, '/');
+
+    return c.found ? c.tail : path;
+}
+
+struct sv path_dir(struct sv path)
+{
+    struct sv_cut c = sv_cut_last(path, '/');
+
+    return c.found ? c.head : SV("");
+}

@@ -1,0 +1,202 @@
+#include "base/sb.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { FD_BUFFER = 64 * 1024 };
+
+struct sb sb_in(struct arena *a, size_t limit)
+{
+    return (struct sb){ .a = a, .limit = limit ? limit : SIZE_MAX / 2, .fd = -1 };
+}
+
+struct sb sb_to_fd(int fd, struct arena *a)
+{
+    return (struct sb){ .a = a,
+                        .s = ARENA_NEW(a, char, FD_BUFFER),
+                        .cap = FD_BUFFER,
+                        .limit = SIZE_MAX / 2,
+                        .fd = fd };
+}
+
+static void write_all(struct sb *b, struct sv v)
+{
+    while (v.n && !b->failed) {
+        ssize_t n = write(b->fd, v.s, v.n);
+        if (n >= 0)
+            v = sv_skip(v, (size_t)n);
+        else if (errno != EINTR)
+            b->failed = errno;
+    }
+}
+
+static void drain(struct sb *b)
+{
+    write_all(b, (struct sv){ b->s, b->n });
+    b->n = 0;
+}
+
+/* Make room for n more bytes in memory; false when the limit forbids it. */
+static bool reserve(struct sb *b, size_t n)
+{
+    if (b->failed)
+        return false;
+    if (n > b->limit - b->n) {
+        b->failed = ENOBUFS;
+        return false;
+    }
+    if (b->n + n + 1 > b->cap) {
+        size_t want = b->cap ? b->cap * 2 : 256;
+        while (want < b->n + n + 1)
+            want *= 2;
+        b->s = arena_grow(b->a, b->s, b->cap, want);
+        b->cap = want;
+    }
+    return true;
+}
+
+void sb_add(struct sb *b, struct sv v)
+{
+    if (!v.n)
+        return;
+    if (b->fd >= 0) {
+        if (v.n > b->cap - b->n)
+            drain(b);
+        if (v.n >= b->cap) {
+            write_all(b, v);
+            return;
+        }
+    } else if (!reserve(b, v.n)) {
+        return;
+    }
+    memcpy(b->s + b->n, v.s, v.n);
+    b->n += v.n;
+}
+
+void sb_addc(struct sb *b, char c)
+{
+    sb_add(b, (struct sv){ &c, 1 });
+}
+
+void sb_adds(struct sb *b, const char *cstr)
+{
+    sb_add(b, sv_of(cstr));
+}
+
+void sb_addvf(struct sb *b, const char *fmt, va_list ap)
+{
+    char    small[512];
+    va_list again;
+
+    va_copy(again, ap);
+    int n = vsnprintf(small, sizeof small, fmt, ap);
+    if (n >= 0 && (size_t)n < sizeof small) {
+        sb_add(b, (struct sv){ small, (size_t)n });
+    } else if (n >= 0) {
+        struct arena scratch = { 0 };
+        char        *big = ARENA_NEW(&scratch, char, (size_t)n + 1);
+        vsnprintf(big, (size_t)n + 1, fmt, again);
+        sb_add(b, (struct sv){ big, (size_t)n });
+        arena_free(&scratch);
+    }
+    va_end(again);
+}
+
+void sb_addf(struct sb *b, const char *fmt, ...)
+{
+    va_list ap;
+
+    va_start(ap, fmt);
+    sb_addvf(b, fmt, ap);
+    va_end(ap);
+}
+
+void sb_add_int(struct sb *b, int64_t n)
+{
+    char     buf[24];
+    char    *p = buf + sizeof buf;
+    uint64_t u = n < 0 ? 0 - (uint64_t)n : (uint64_t)n;
+
+    do
+        *--p = (char)('0' + u % 10);
+    while (u /= 10);
+    if (n < 0)
+        *--p = '-';
+    sb_add(b, (struct sv){ p, (size_t)(buf + sizeof buf - p) });
+}
+
+void sb_add_commas(struct sb *b, int64_t n)
+{
+    char     buf[32];
+    char    *p = buf + sizeof buf;
+    uint64_t u = n < 0 ? 0 - (uint64_t)n : (uint64_t)n;
+    int      digits = 0;
+
+    do {
+        if (digits && digits % 3 == 0)
+            *--p = ',';
+        *--p = (char)('0' + u % 10);
+        digits++;
+    } while (u /= 10);
+    if (n < 0)
+        *--p = '-';
+    sb_add(b, (struct sv){ p, (size_t)(buf + sizeof buf - p) });
+}
+
+void sb_add_hex(struct sb *b, const void *bytes, size_t n)
+{
+    const unsigned char *p = bytes;
+
+    for (size_t i = 0; i < n; i++) {
+        char two[2] = { "0123456789abcdef"[p[i] >> 4], "0123456789abcdef"[p[i] & 15] };
+        sb_add(b, (struct sv){ two, 2 });
+    }
+}
+
+void sb_pad(struct sb *b, char c, size_t n)
+{
+    while (n--)
+        sb_addc(b, c);
+}
+
+void sb_add_plain(struct sb *b, struct sv v)
+{
+    for (size_t i = 0; i < v.n; i++) {
+        unsigned char c = (unsigned char)v.s[i];
+        bool          c1 = c == 0xc2 && i + 1 < v.n && ((unsigned char)v.s[i + 1] & 0xe0) == 0x80;
+        if (c1)
+            sb_addf(b, "\\x%02x", (unsigned char)v.s[++i]); /* U+0080..U+009F: CSI and friends */
+        else if ((c < 0x20 && c != '\n' && c != '\t') || c == 0x7f)
+            sb_addf(b, "\\x%02x", c);
+        else
+            sb_addc(b, (char)c);
+    }
+}
+
+struct sv sb_sv(struct sb *b)
+{
+    if (!b->s)
+        return SV("");
+    b->s[b->n] = 0; /* reserve() always leaves room */
+    return (struct sv){ b->s, b->n };
+}
+
+enum status sb_done(struct sb *b, struct sv *out, struct err *e)
+{
+    if (b->failed)
+        return err_set(e, ST_LIMIT_EXCEEDED, "text is longer than %zu bytes", b->limit);
+    *out = sb_sv(b);
+    return ST_OK;
+}
+
+enum status sb_flush(struct sb *b, struct err *e)
+{
+    if (!b->failed)
+        drain(b);
+    if (!b->failed)
+        return ST_OK;
+    errno = b->failed;
+    return err_errno(e, "write");
+}

@@ -1,0 +1,54 @@
+/* Text being built: in an arena up to a limit, or on its way to a file.
+ *
+ *     struct sb b = sb_in(&a, 0);                in memory, no limit of its own
+ *     sb_addf(&b, "%d %s\n", n, "entries");
+ *     if (sb_done(&b, &text, e)) return e->code;
+ *
+ *     struct sb out = sb_to_fd(1, &a);           buffered writes to a descriptor
+ *
+ * Adding never fails loudly: past the limit, or after a failed write, the builder
+ * is marked and later adds do nothing; sb_done() (sb_flush() for a descriptor)
+ * tells once. */
+#ifndef HEDDLE_SB_H
+#define HEDDLE_SB_H
+
+#include "base/status.h"
+#include "base/sv.h"
+
+#include <stdarg.h>
+
+struct sb {
+    struct arena *a;
+    char         *s;
+    size_t        n, cap, limit;
+    int           fd;     /* -1: memory */
+    int           failed; /* errno of the failed write, or ENOBUFS for the limit */
+};
+
+struct sb sb_in(struct arena *a, size_t limit); /* limit 0: none */
+struct sb sb_to_fd(int fd, struct arena *a);
+
+void sb_add(struct sb *b, struct sv v);
+void sb_addc(struct sb *b, char c);
+void sb_adds(struct sb *b, const char *cstr);
+void sb_addf(struct sb *b, const char *fmt, ...) PRINTF(2, 3);
+void sb_addvf(struct sb *b, const char *fmt, va_list ap);
+void sb_add_int(struct sb *b, int64_t n);
+void sb_add_commas(struct sb *b, int64_t n); /* 1,234,567 */
+void sb_add_hex(struct sb *b, const void *bytes, size_t n);
+void sb_pad(struct sb *b, char c, size_t n);
+
+/* Text for a person's terminal: control characters other than newline and tab
+ * become \xNN, so that stored text cannot move the cursor or set the title. */
+void sb_add_plain(struct sb *b, struct sv v);
+
+/* What has been built so far; NUL-terminated, the NUL not counted. Memory only. */
+struct sv sb_sv(struct sb *b);
+
+/* ST_LIMIT_EXCEEDED when the limit was reached. Memory only. */
+enum status sb_done(struct sb *b, struct sv *out, struct err *e) MUST_USE;
+
+/* Write what is buffered. ST_IO when this or an earlier write failed. */
+enum status sb_flush(struct sb *b, struct err *e) MUST_USE;
+
+#endif

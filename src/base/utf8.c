@@ -1,0 +1,112 @@
+#include "base/utf8.h"
+
+#include <string.h>
+
+/* Allowed range of the second byte, by first byte (Unicode table 3-7). */
+static bool second_ok(unsigned char first, unsigned char second)
+{
+    switch (first) {
+    case 0xe0: return second >= 0xa0 && second <= 0xbf;
+    case 0xed: return second >= 0x80 && second <= 0x9f;
+    case 0xf0: return second >= 0x90 && second <= 0xbf;
+    case 0xf4: return second >= 0x80 && second <= 0x8f;
+    default: return second >= 0x80 && second <= 0xbf;
+    }
+}
+
+int32_t utf8_decode(struct sv v, size_t *len)
+{
+    const unsigned char *p = (const unsigned char *)v.s;
+    size_t               want;
+    int32_t              cp;
+
+    *len = v.n ? 1 : 0;
+    if (!v.n)
+        return -1;
+    if (p[0] < 0x80)
+        return p[0];
+    if (p[0] >= 0xc2 && p[0] <= 0xdf)
+        want = 2, cp = p[0] & 0x1f;
+    else if (p[0] >= 0xe0 && p[0] <= 0xef)
+        want = 3, cp = p[0] & 0x0f;
+    else if (p[0] >= 0xf0 && p[0] <= 0xf4)
+        want = 4, cp = p[0] & 0x07;
+    else
+        return -1;
+    for (size_t i = 1; i < want; i++) {
+        *len = i;
+        if (i >= v.n || !(i == 1 ? second_ok(p[0], p[1]) : (p[i] & 0xc0) == 0x80))
+            return -1;
+        cp = cp << 6 | (p[i] & 0x3f);
+    }
+    *len = want;
+    return cp;
+}
+
+ptrdiff_t utf8_invalid(struct sv v)
+{
+    size_t i = 0;
+
+    while (i < v.n) {
+        uint64_t eight;
+        if (v.n - i >= 8 && (memcpy(&eight, v.s + i, 8), !(eight & 0x8080808080808080u))) {
+            i += 8;
+            continue;
+        }
+        size_t len;
+        if (utf8_decode(sv_skip(v, i), &len) < 0)
+            return (ptrdiff_t)i;
+        i += len;
+    }
+    return -1;
+}
+
+size_t utf8_count(struct sv v)
+{
+    size_t n = 0, len;
+
+    while (v.n) {
+        utf8_decode(v, &len);
+        v = sv_skip(v, len);
+        n++;
+    }
+    return n;
+}
+
+struct sv utf8_first(struct sv v, size_t max)
+{
+    if (v.n <= max)
+        return v;
+    while (max && ((unsigned char)v.s[max] & 0xc0) == 0x80)
+        max--;
+    return sv_first(v, max);
+}
+
+void sb_add_utf8(struct sb *b, uint32_t cp)
+{
+    char   out[4];
+    size_t n = cp < 0x80 ? 1 : cp < 0x800 ? 2 : cp < 0x10000 ? 3 : 4;
+
+    static const unsigned char lead[] = { 0, 0, 0xc0, 0xe0, 0xf0 };
+    for (size_t i = n; i-- > 1; cp >>= 6)
+        out[i] = (char)(0x80 | (cp & 0x3f));
+    out[0] = (char)(lead[n] | cp);
+    sb_add(b, (struct sv){ out, n });
+}
+
+void sb_add_lossy(struct sb *b, struct sv v)
+{
+    while (v.n) {
+        ptrdiff_t bad = utf8_invalid(v);
+        if (bad < 0) {
+            sb_add(b, v);
+            return;
+        }
+        size_t len;
+        sb_add(b, sv_first(v, (size_t)bad));
+        v = sv_skip(v, (size_t)bad);
+        utf8_decode(v, &len);
+        v = sv_skip(v, len);
+        sb_add_utf8(b, 0xfffd);
+    }
+}

@@ -1,0 +1,25 @@
+/* UTF-8 as Unicode defines it: no overlong forms, no surrogates, at most U+10FFFF. */
+#ifndef HEDDLE_UTF8_H
+#define HEDDLE_UTF8_H
+
+#include "base/sb.h"
+
+/* The first code point of v and its length in *len (1..4). Invalid or empty input
+ * gives -1 and the length of the maximal invalid part (at least 1 unless empty). */
+int32_t utf8_decode(struct sv v, size_t *len);
+
+/* Offset of the first invalid byte, or -1 when all of v is valid. */
+ptrdiff_t utf8_invalid(struct sv v);
+
+/* Number of code points; an invalid part counts as one. */
+size_t utf8_count(struct sv v);
+
+/* The longest prefix of at most `max` bytes that does not end inside a character. */
+struct sv utf8_first(struct sv v, size_t max);
+
+void sb_add_utf8(struct sb *b, uint32_t cp);
+
+/* v with each maximal invalid part replaced by U+FFFD, as WHATWG decoding does. */
+void sb_add_lossy(struct sb *b, struct sv v);
+
+#endif

@@ -1,0 +1,114 @@
+#include "front/app.h"
+
+#include "base/fs.h"
+#include "base/path.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+void app_init(struct app *app, struct arena *a)
+{
+    *app = (struct app){ .a = a, .program = SV("heddle"), .root_fd = -1 };
+    app->out = sb_to_fd(1, a);
+    app->actor = sv_of(getenv("HEDDLE_ACTOR"));
+    if (!app->actor.n)
+        app->actor = SV("user");
+}
+
+static bool is_workspace(struct sv dir, bool *has_heddle, struct arena *a)
+{
+    static const char *const marks[] = { ".heddle", ".leslie", ".teddy" };
+
+    *has_heddle = access(sv_cstr(path_join(dir, SV(".heddle"), a), a), F_OK) == 0;
+    for (size_t i = 0; i < COUNT(marks); i++)
+        if (access(sv_cstr(path_join(dir, sv_of(marks[i]), a), a), F_OK) == 0)
+            return true;
+    return false;
+}
+
+enum status app_find_root(struct app *app, const char *start, struct err *e)
+{
+    char absolute[PATH_MAX];
+
+    if (!realpath(start ? start : ".", absolute))
+        return err_errno(e, "%s", start ? start : "the current folder");
+    struct sv here = sv_dup(sv_of(absolute), app->a), dir = here;
+    while (!is_workspace(dir, &app->has_heddle, app->a) && dir.n > 1) {
+        dir = path_dir(dir);
+        if (!dir.n)
+            dir = SV("/");
+    }
+    app->root = is_workspace(dir, &app->has_heddle, app->a) ? dir : here;
+    app->root_fd = open(sv_cstr(app->root, app->a), O_PATH | O_DIRECTORY | O_CLOEXEC);
+    if (app->root_fd < 0)
+        return err_errno(e, "open " SV_FMT, SV_ARG(app->root));
+
+    struct sv   text;
+    enum status s = fs_read(app->root_fd, SV(".heddle/config.json"), 1 << 20, app->a, &text, e);
+    if (s == ST_NOT_FOUND)
+        return ST_OK;
+    return s ? s : config_read(text, app->a, &app->config, e);
+}
+
+struct sv app_arg(const struct app *app, size_t i)
+{
+    return i < app->n_args ? sv_of(app->args[i]) : SV("");
+}
+
+enum status app_text(struct app *app, struct sv arg, struct sv *out, struct err *e)
+{
+    if (!sv_is(arg, "-")) {
+        *out = arg;
+        return ST_OK;
+    }
+    if (fs_read_fd(0, 0, app->a, out, e))
+        return err_in(e, "stdin");
+    return ST_OK;
+}
+
+void app_error_json(struct jw *w, const struct err *e)
+{
+    jw_open(w, '{');
+    jw_kstr(w, "code", sv_of(status_word(e->code)));
+    jw_kstr(w, "message", sv_of(e->text));
+    if (e->hint[0])
+        jw_kstr(w, "hint", sv_of(e->hint));
+    if (e->reason[0])
+        jw_kstr(w, "reason", sv_of(e->reason));
+    jw_close(w, '}');
+}
+
+void app_fail(struct app *app, const struct err *e)
+{
+    struct sb text = sb_in(app->a, 0);
+
+    if (app->json) {
+        struct jw w = jw_in(&text, 0);
+        jw_open(&w, '{');
+        jw_kbool(&w, "success", false);
+        jw_key(&w, "error");
+        app_error_json(&w, e);
+        jw_close(&w, '}');
+        sb_addc(&text, '\n');
+        sb_add(&app->out, sb_sv(&text));
+        return;
+    }
+    sb_addf(&text, "✗ %s: ", status_word(e->code));
+    sb_add_plain(&text, sv_of(e->text));
+    sb_addc(&text, '\n');
+    if (e->hint[0]) {
+        sb_adds(&text, "  hint: ");
+        sb_add_plain(&text, sv_of(e->hint));
+        sb_addc(&text, '\n');
+    }
+    fputs(sb_sv(&text).s, stderr);
+}
+
+void app_release(struct app *app)
+{
+    if (app->root_fd >= 0)
+        close(app->root_fd);
+}

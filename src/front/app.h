@@ -1,0 +1,46 @@
+/* What one run of the program knows: where the workspace is, who asks, and where
+ * answers go. Every door (shell, HTTP, MCP, hooks) makes one per request. */
+#ifndef HEDDLE_APP_H
+#define HEDDLE_APP_H
+
+#include "base/json.h"
+#include "base/sb.h"
+#include "front/config.h"
+
+struct store;
+
+struct app {
+    struct arena *a;          /* lives as long as the request */
+    struct sv     program;    /* "heddle", "leslie" or "teddy" */
+    bool          json;       /* --json */
+    struct sv     actor;      /* who did it: --as, else HEDDLE_ACTOR, else "user" */
+    struct sv     root;       /* absolute path of the workspace */
+    int           root_fd;    /* -1 until app_find_root() */
+    bool          has_heddle; /* root holds a .heddle folder */
+    struct sb     out;        /* stdout */
+    char        **args;       /* positional arguments */
+    size_t        n_args;
+    struct config config;
+    struct store *store; /* NULL until app_store() */
+};
+
+void app_init(struct app *app, struct arena *a);
+void app_release(struct app *app); /* closes the store and the root */
+
+/* The nearest ancestor of `start` (NULL: the current folder) holding .heddle, .leslie
+ * or .teddy, else `start` itself; reads .heddle/config.json. */
+enum status app_find_root(struct app *app, const char *start, struct err *e) MUST_USE;
+
+/* Positional argument i, or "" when it was not given. */
+struct sv app_arg(const struct app *app, size_t i);
+
+/* Text of an argument: "-" reads stdin to its end. */
+enum status app_text(struct app *app, struct sv arg, struct sv *out, struct err *e) MUST_USE;
+
+/* ✗ CODE: message and its hint on stderr, or the error envelope on stdout with --json. */
+void app_fail(struct app *app, const struct err *e);
+
+/* The {"code","message",...} object of an error. */
+void app_error_json(struct jw *w, const struct err *e);
+
+#endif

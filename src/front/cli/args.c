@@ -1,0 +1,224 @@
+/* From words to a command's options struct. */
+#include "base/vec.h"
+#include "front/cli/command.h"
+
+#include <string.h>
+
+/* clang-format off */
+const struct opt global_opts[] = {
+    { OPT_FLAG, "json", NULL,  "print JSON, errors too",                             offsetof(struct cli_globals, json), 0 },
+    { OPT_TEXT, "root", "DIR", "start looking for the workspace in DIR",             offsetof(struct cli_globals, root), 0 },
+    { OPT_TEXT, "as",   "WHO", "who does this; recorded in the log (HEDDLE_ACTOR)",  offsetof(struct cli_globals, as),   0 },
+    { OPT_FLAG, "help", NULL,  "say how the command is used",                        offsetof(struct cli_globals, help), 'h' },
+    { 0 },
+};
+/* clang-format on */
+
+static size_t edit_distance(struct sv a, struct sv b)
+{
+    size_t row[64];
+
+    if (a.n >= COUNT(row) || b.n >= COUNT(row))
+        return 99;
+    for (size_t j = 0; j <= b.n; j++)
+        row[j] = j;
+    for (size_t i = 1; i <= a.n; i++) {
+        size_t diagonal = row[0];
+        row[0] = i;
+        for (size_t j = 1; j <= b.n; j++) {
+            size_t change = diagonal + (a.s[i - 1] != b.s[j - 1]);
+            size_t step = (row[j] < row[j - 1] ? row[j] : row[j - 1]) + 1;
+            diagonal = row[j];
+            row[j] = change < step ? change : step;
+        }
+    }
+    return row[b.n];
+}
+
+static enum status unknown_command(struct sv word, struct sv two, struct err *e)
+{
+    const char *nearest = NULL;
+    size_t      best = 3;
+    bool        is_family = false;
+
+    for (size_t i = 0; commands[i]; i++) {
+        struct sv     name = sv_of(commands[i]->name);
+        struct sv_cut c = sv_cut(name, ' ');
+        is_family = is_family || (c.found && sv_eq(c.head, word));
+        size_t d1 = edit_distance(name, two), d2 = edit_distance(name, word);
+        size_t d = d1 < d2 ? d1 : d2;
+        if (d < best) {
+            best = d;
+            nearest = commands[i]->name;
+        }
+    }
+    err_set(e, ST_USAGE, "unknown command '" SV_FMT "'", SV_ARG(is_family ? two : word));
+    if (nearest)
+        return err_hint(e, "did you mean `heddle %s`?", nearest);
+    if (is_family)
+        return err_hint(e, "`heddle help " SV_FMT "` shows its forms", SV_ARG(word));
+    return err_hint(e, "`heddle help` lists the commands");
+}
+
+enum status command_find(char **args, size_t n, const struct command **out, size_t *used,
+                         struct err *e)
+{
+    struct arena scratch = { 0 };
+    struct sb    b = sb_in(&scratch, 0);
+    struct sv    word = sv_of(n ? args[0] : ""), two = word;
+
+    if (n > 1) {
+        sb_addf(&b, "%s %s", args[0], args[1]);
+        two = sb_sv(&b);
+    }
+    *out = NULL;
+    for (size_t i = 0; commands[i]; i++) {
+        bool both = sv_is(two, commands[i]->name) && n > 1;
+        if (both || (!*out && sv_is(word, commands[i]->name))) {
+            *out = commands[i];
+            *used = both ? 2 : 1;
+        }
+    }
+    enum status s = *out ? ST_OK : unknown_command(word, two, e);
+    arena_free(&scratch);
+    return s;
+}
+
+static const struct opt *opt_named(const struct opt *opts, struct sv name)
+{
+    for (; opts && opts->type; opts++)
+        if (sv_is(name, opts->name))
+            return opts;
+    return NULL;
+}
+
+static const struct opt *opt_lettered(const struct opt *opts, char letter)
+{
+    for (; opts && opts->type; opts++)
+        if (opts->letter == letter)
+            return opts;
+    return NULL;
+}
+
+static enum status set_value(struct arena *a, const struct opt *o, void *into, struct sv value,
+                             struct err *e)
+{
+    char *field = (char *)into + o->offset;
+
+    if (o->type == OPT_NUMBER && !sv_to_int(value, (int64_t *)(void *)field))
+        return err_set(e, ST_USAGE, "--%s takes a whole number, not '" SV_FMT "'", o->name,
+                       SV_ARG(value));
+    if (o->type == OPT_TEXT)
+        *(struct sv *)(void *)field = value;
+    if (o->type == OPT_LIST) {
+        struct sv *list = (struct sv *)(void *)field;
+        struct sb  b = sb_in(a, 0);
+        if (list->n)
+            sb_addf(&b, SV_FMT ",", SV_ARG(*list));
+        sb_add(&b, value);
+        *list = sb_sv(&b);
+    }
+    return ST_OK;
+}
+
+struct parse {
+    struct app           *app;
+    const struct command *c;
+    struct cli_globals   *g;
+    void                 *opts;
+    char                **args;
+    size_t                n, at;
+    struct err           *e;
+};
+
+/* The row for a word and the struct it fills. */
+static const struct opt *find_opt(const struct parse *p, struct sv name, void **into)
+{
+    const struct opt *o = opt_named(p->c->opts, name);
+
+    *into = o ? p->opts : p->g;
+    return o ? o : opt_named(global_opts, name);
+}
+
+static enum status need_value(struct parse *p, const struct opt *o, struct sv *value)
+{
+    if (value->s)
+        return ST_OK;
+    if (p->at >= p->n) {
+        err_set(p->e, ST_USAGE, "--%s needs a value", o->name);
+        return err_hint(p->e, "--%s %s", o->name, o->value);
+    }
+    *value = sv_of(p->args[p->at++]);
+    return ST_OK;
+}
+
+static enum status parse_opt(struct parse *p, struct sv word)
+{
+    bool              lettered = word.s[1] != '-';
+    struct sv_cut     cut = sv_cut(sv_skip(word, 2), '=');
+    struct sv         name = cut.head, value = cut.found ? cut.tail : (struct sv){ 0 };
+    void             *into = p->opts;
+    const struct opt *o;
+    bool              yes = true;
+
+    if (lettered) {
+        o = word.n == 2 ? opt_lettered(p->c->opts, word.s[1]) : NULL;
+        if (!o && word.n == 2 && (o = opt_lettered(global_opts, word.s[1])))
+            into = p->g;
+        value = (struct sv){ 0 };
+    } else {
+        o = find_opt(p, name, &into);
+        if (!o && sv_starts(name, SV("no-"))) {
+            o = find_opt(p, sv_skip(name, 3), &into);
+            yes = false;
+        }
+    }
+    if (!o || (!yes && o->type != OPT_FLAG)) {
+        err_set(p->e, ST_USAGE, "`heddle %s` has no option '" SV_FMT "'", p->c->name, SV_ARG(word));
+        return err_hint(p->e, "`heddle help %s` lists them", p->c->name);
+    }
+    if (o->type == OPT_FLAG) {
+        if (cut.found && !lettered)
+            return err_set(p->e, ST_USAGE, "--%s takes no value", o->name);
+        *(bool *)((char *)into + o->offset) = yes;
+        return ST_OK;
+    }
+    if (need_value(p, o, &value))
+        return p->e->code;
+    return set_value(p->app->a, o, into, value, p->e);
+}
+
+static enum status check_arg_count(const struct parse *p, size_t n)
+{
+    if (n >= p->c->min_args && n <= p->c->max_args)
+        return ST_OK;
+    err_set(p->e, ST_USAGE, "`heddle %s` takes %s arguments", p->c->name,
+            n < p->c->min_args ? "more" : "fewer");
+    return err_hint(p->e, "usage: heddle %s %s", p->c->name, p->c->synopsis);
+}
+
+enum status command_parse(struct app *app, const struct command *c, char **args, size_t n,
+                          struct cli_globals *g, void **opts, struct err *e)
+{
+    struct parse p = { app, c, g, NULL, args, n, 0, e };
+    VEC(char *) rest = { 0 };
+    bool only_args = false;
+
+    p.opts = arena_alloc(app->a, 1, c->opts_size ? c->opts_size : 1, _Alignof(max_align_t));
+    for (const struct opt *o = c->opts; o && o->type; o++)
+        if (o->type == OPT_NUMBER)
+            *(int64_t *)(void *)((char *)p.opts + o->offset) = OPT_UNSET;
+    while (p.at < n) {
+        char *word = args[p.at++];
+        if (only_args || word[0] != '-' || !word[1])
+            *vec_push(&rest, app->a) = word;
+        else if (strcmp(word, "--") == 0)
+            only_args = true;
+        else if (parse_opt(&p, sv_of(word)))
+            return e->code;
+    }
+    app->args = rest.v;
+    app->n_args = rest.n;
+    *opts = p.opts;
+    return g->help ? ST_OK : check_arg_count(&p, rest.n);
+}

@@ -1,0 +1,69 @@
+#include "front/cli/cli.h"
+
+#include "base/path.h"
+#include "front/cli/help.h"
+
+#include <signal.h>
+#include <stdio.h>
+#include <unistd.h>
+
+/* Find what the command needs, then run it. */
+static enum status prepare_and_run(struct app *app, const struct command *c,
+                                   const struct cli_globals *g, const void *opts, struct err *e)
+{
+    if (g->as.n)
+        app->actor = g->as;
+    if (name_check(app->actor, "actor", e))
+        return e->code;
+    if (c->needs >= NEEDS_ROOT &&
+        app_find_root(app, g->root.n ? sv_cstr(g->root, app->a) : NULL, e))
+        return e->code;
+    return c->run(app, opts, e);
+}
+
+static enum status run_words(struct app *app, char **words, size_t n, struct err *e)
+{
+    const struct command *c;
+    struct cli_globals    g = { 0 };
+    void                 *opts;
+    size_t                used;
+
+    if (!n || sv_is(sv_of(words[0]), "--help") || sv_is(sv_of(words[0]), "-h")) {
+        help_overview(&app->out);
+        return ST_OK;
+    }
+    if (sv_is(sv_of(words[0]), "--version"))
+        words[0] = (char[]){ "version" };
+    for (size_t i = 0; i < n; i++) /* known early, so that usage errors are JSON too */
+        app->json = app->json || sv_is(sv_of(words[i]), "--json");
+    if (command_find(words, n, &c, &used, e) ||
+        command_parse(app, c, words + used, n - used, &g, &opts, e))
+        return e->code;
+    if (g.help) {
+        help_command(&app->out, c);
+        return ST_OK;
+    }
+    return prepare_and_run(app, c, &g, opts, e);
+}
+
+int cli_main(int argc, char **argv)
+{
+    struct arena a = { 0 };
+    struct app   app;
+    struct err   e = { 0 }, late = { 0 };
+
+    signal(SIGPIPE, SIG_IGN); /* a closed pipe is an error of write(), not the end */
+    app_init(&app, &a);
+    app.program = path_base(sv_of(argc > 0 ? argv[0] : "heddle"));
+    enum status s = run_words(&app, argv + 1, argc > 0 ? (size_t)argc - 1 : 0, &e);
+    if (s)
+        app_fail(&app, &e);
+    if (sb_flush(&app.out, &late) && !s) {
+        app.json = false;
+        app_fail(&app, &late);
+        s = late.code;
+    }
+    app_release(&app);
+    arena_free(&a);
+    return status_exit(s);
+}

@@ -1,0 +1,88 @@
+/* A command is one file with one row. Help, man pages, completion and the parser are
+ * all made from the rows in commands.c.
+ *
+ *     struct show_opts { int64_t from; bool raw; };
+ *     static const struct opt opts[] = {
+ *         { OPT_NUMBER, "from", "SEQ", "first entry to show", offsetof(struct show_opts, from) },
+ *         { OPT_FLAG,   "raw",  NULL,  "payloads as stored",  offsetof(struct show_opts, raw) },
+ *         { 0 },
+ *     };
+ *     const struct command cmd_log_show = { .name = "log show", ..., .run = run };     */
+#ifndef HEDDLE_COMMAND_H
+#define HEDDLE_COMMAND_H
+
+#include "front/app.h"
+
+enum opt_type {
+    OPT_END,
+    OPT_FLAG,   /* bool; --no-NAME clears it */
+    OPT_TEXT,   /* struct sv; absent: .s == NULL. Given twice, the last one wins */
+    OPT_NUMBER, /* int64_t; absent: OPT_UNSET. */
+    OPT_LIST,   /* struct sv: comma-separated; given twice, joined with a comma */
+};
+
+#define OPT_UNSET INT64_MIN
+
+struct opt {
+    enum opt_type type;
+    const char   *name;  /* without the dashes */
+    const char   *value; /* how the value is called in help; NULL for a flag */
+    const char   *help;
+    size_t        offset; /* of the field in the command's options struct */
+    char          letter; /* one-letter form, or 0 */
+};
+
+/* What a command needs before it runs. */
+enum command_needs {
+    NEEDS_NOTHING,
+    NEEDS_ROOT,  /* app->root is found */
+    NEEDS_STORE, /* and app->store is open; a missing log is an error */
+    NEEDS_WRITE, /* and app->store is open for writing, made if it is missing */
+};
+
+enum command_group {
+    GROUP_START,
+    GROUP_LOG,
+    GROUP_RUN,
+    GROUP_SHARE,
+    GROUP_LOOM,
+    GROUP_PAYLOAD,
+    GROUP_DOORS,
+    GROUP_CARE
+};
+
+struct command {
+    const char *name;     /* "log append": one or two words */
+    const char *synopsis; /* what follows the name: "T [--lane L]" */
+    const char *summary;  /* one line, no full stop */
+    const char *details;  /* paragraphs, blank line between; lines starting with two
+                           * blanks are shown as they are. NULL: none */
+    enum command_group group;
+    const struct opt  *opts;               /* ends with OPT_END; NULL: none */
+    size_t             opts_size;          /* of the options struct; 0 when opts is NULL */
+    size_t             min_args, max_args; /* positional; max SIZE_MAX: any number */
+    enum command_needs needs;
+    bool               hidden; /* left out of `heddle help` */
+    enum status (*run)(struct app *app, const void *opts, struct err *e);
+};
+
+/* All commands, ends with NULL. */
+extern const struct command *const commands[];
+
+/* Options every command takes: --json, --root, --as, --help. */
+extern const struct opt global_opts[];
+
+/* The command named by the first one or two of args; *used says how many words that
+ * took. ST_USAGE with the nearest name as a hint. */
+enum status command_find(char **args, size_t n, const struct command **out, size_t *used,
+                         struct err *e) MUST_USE;
+
+/* Options land in the command's struct, fresh from `a`; what is left is in app->args. */
+struct cli_globals {
+    bool      help, json;
+    struct sv root, as;
+};
+enum status command_parse(struct app *app, const struct command *c, char **args, size_t n,
+                          struct cli_globals *g, void **opts, struct err *e) MUST_USE;
+
+#endif

@@ -1,0 +1,347 @@
+#include "front/cli/help.h"
+
+#include <string.h>
+
+/* clang-format off */
+static const char *const group_titles[] = {
+    [GROUP_START]   = "Start",
+    [GROUP_LOG]     = "Log and projection",
+    [GROUP_RUN]     = "Runs and checkpoints",
+    [GROUP_SHARE]   = "Threads that share work",
+    [GROUP_LOOM]    = "Loom",
+    [GROUP_PAYLOAD] = "Payload",
+    [GROUP_DOORS]   = "Doors",
+    [GROUP_CARE]    = "Care",
+};
+/* clang-format on */
+
+static struct sv first_word(const struct command *c)
+{
+    return sv_cut(sv_of(c->name), ' ').head;
+}
+
+struct sv help_word(size_t i)
+{
+    for (size_t k = 0; commands[k]; k++) {
+        bool seen = commands[k]->hidden;
+        for (size_t j = 0; j < k && !seen; j++)
+            seen = !commands[j]->hidden && sv_eq(first_word(commands[j]), first_word(commands[k]));
+        if (!seen && i-- == 0)
+            return first_word(commands[k]);
+    }
+    return (struct sv){ 0 };
+}
+
+void help_overview(struct sb *out)
+{
+    sb_adds(out, "heddle " HEDDLE_VERSION
+                 ": keeps what agents said and did, and weaves what they see next\n\n"
+                 "usage: heddle COMMAND [ARGUMENTS] [--json] [--root DIR] [--as WHO]\n");
+    for (size_t g = 0; g < COUNT(group_titles); g++) {
+        bool any = false;
+        for (size_t i = 0; commands[i]; i++) {
+            if (commands[i]->group != g || commands[i]->hidden)
+                continue;
+            if (!any)
+                sb_addf(out, "\n%s\n", group_titles[g]);
+            any = true;
+            sb_addf(out, "  %-18s %s\n", commands[i]->name, commands[i]->summary);
+        }
+    }
+    sb_adds(out, "\n`heddle help COMMAND` tells more; `heddle demo` shows it at work.\n");
+}
+
+static void opt_lines(struct sb *out, const struct opt *o)
+{
+    for (; o && o->type; o++) {
+        struct arena scratch = { 0 };
+        struct sb    left = sb_in(&scratch, 0);
+        if (o->letter)
+            sb_addf(&left, "-%c, ", o->letter);
+        sb_addf(&left, "--%s%s%s", o->name, o->value ? " " : "", o->value ? o->value : "");
+        sb_addf(out, "  %-24s %s\n", sb_sv(&left).s, o->help);
+        arena_free(&scratch);
+    }
+}
+
+void help_command(struct sb *out, const struct command *c)
+{
+    sb_addf(out, "usage: heddle %s%s%s\n\n%s.\n", c->name, c->synopsis[0] ? " " : "", c->synopsis,
+            c->summary);
+    if (c->details)
+        sb_addf(out, "\n%s\n", c->details);
+    sb_adds(out, "\noptions\n");
+    opt_lines(out, c->opts);
+    opt_lines(out, global_opts);
+}
+
+void help_family(struct sb *out, struct sv word)
+{
+    for (size_t i = 0; commands[i]; i++)
+        if (sv_eq(first_word(commands[i]), word))
+            sb_addf(out, "  heddle %s%s%s\n      %s\n", commands[i]->name,
+                    commands[i]->synopsis[0] ? " " : "", commands[i]->synopsis,
+                    commands[i]->summary);
+}
+
+/* ---- mdoc --------------------------------------------------------------------- */
+
+/* Text for roff: a dot or quote at the start of a line and every backslash escaped. */
+static void roff(struct sb *out, struct sv text)
+{
+    bool at_start = true;
+
+    for (size_t i = 0; i < text.n; i++) {
+        char c = text.s[i];
+        if (at_start && (c == '.' || c == '\''))
+            sb_adds(out, "\\&");
+        if (c == '\\')
+            sb_adds(out, "\\e");
+        else if (c == '-')
+            sb_adds(out, "\\-");
+        else
+            sb_addc(out, c);
+        at_start = c == '\n';
+    }
+}
+
+/* Paragraphs; lines that start with two blanks are set as displayed text. */
+static void roff_details(struct sb *out, struct sv text)
+{
+    bool shown = false;
+
+    while (text.n) {
+        struct sv_cut line = sv_cut(text, '\n');
+        bool          display = sv_starts(line.head, SV("  "));
+        text = line.tail;
+        if (display != shown)
+            sb_adds(out, display ? ".Bd -literal -offset indent\n" : ".Ed\n");
+        shown = display;
+        if (!line.head.n && !shown)
+            sb_adds(out, ".Pp\n");
+        else {
+            roff(out, display ? sv_skip(line.head, 2) : line.head);
+            sb_addc(out, '\n');
+        }
+    }
+    if (shown)
+        sb_adds(out, ".Ed\n");
+}
+
+static void man_head(struct sb *out, struct sv title, struct sv name, const char *summary)
+{
+    sb_adds(out, ".\\\" Printed from the command table: heddle help --man. Do not edit.\n.Dd "
+                 "$Mdocdate$\n.Dt ");
+    for (size_t i = 0; i < title.n; i++)
+        sb_addc(out, (char)(title.s[i] >= 'a' && title.s[i] <= 'z' ? title.s[i] - 32 : title.s[i]));
+    sb_addf(out, " 1\n.Os\n.Sh NAME\n.Nm " SV_FMT "\n.Nd %s\n", SV_ARG(name), summary);
+}
+
+static void man_opts(struct sb *out, const struct opt *o)
+{
+    for (; o && o->type; o++) {
+        sb_adds(out, ".It ");
+        if (o->letter)
+            sb_addf(out, "Fl %c , ", o->letter);
+        sb_addf(out, "Fl \\-%s", o->name);
+        if (o->value)
+            sb_addf(out, " Ar %s", o->value);
+        sb_addc(out, '\n');
+        roff(out, sv_of(o->help));
+        sb_addc(out, '\n');
+    }
+}
+
+static void man_synopsis(struct sb *out, const struct command *c)
+{
+    sb_adds(out, ".Nm heddle ");
+    roff(out, sv_of(c->name));
+    sb_addc(out, '\n');
+    if (c->synopsis[0]) {
+        sb_adds(out, ".No ");
+        roff(out, sv_of(c->synopsis));
+        sb_addc(out, '\n');
+    }
+}
+
+static void man_command(struct sb *out, const struct command *c)
+{
+    sb_adds(out, ".Ss heddle ");
+    roff(out, sv_of(c->name));
+    sb_addc(out, ' ');
+    roff(out, sv_of(c->synopsis));
+    sb_addc(out, '\n');
+    roff(out, sv_of(c->summary));
+    sb_adds(out, ".\n");
+    if (c->details) {
+        sb_adds(out, ".Pp\n");
+        roff_details(out, sv_of(c->details));
+    }
+    if (c->opts && c->opts->type) {
+        sb_adds(out, ".Bl -tag -width Ds\n");
+        man_opts(out, c->opts);
+        sb_adds(out, ".El\n");
+    }
+}
+
+static const char man_tail[] =
+    ".Sh ENVIRONMENT\n.Bl -tag -width Ds\n"
+    ".It Ev HEDDLE_ACTOR\nWho acts, when\n.Fl \\-as\nis not given.\n"
+    ".It Ev HEDDLE_NOW\nA fixed time, in milliseconds or as an ISO 8601 instant.\n"
+    ".It Ev HEDDLE_SEED\nA fixed source of ids.\n.El\n"
+    ".Sh EXIT STATUS\n0 when done, 1 when refused or failed, 2 when the command line was misused.\n"
+    "An error is printed on standard error as\n.Dq \\(mu CODE: message\nwith a hint on the next "
+    "line; with\n"
+    ".Fl \\-json\nas an object on standard output.\n"
+    ".Sh SEE ALSO\n.Xr heddle 1\n";
+
+bool man_page(struct sb *out, struct sv word)
+{
+    const struct command *first = NULL;
+    struct arena          scratch = { 0 };
+    struct sb             name = sb_in(&scratch, 0);
+    size_t                n = 0;
+
+    for (size_t i = 0; commands[i]; i++)
+        if (!commands[i]->hidden && sv_eq(first_word(commands[i]), word) && n++ == 0)
+            first = commands[i];
+    if (!first)
+        return false;
+    sb_addf(&name, "heddle-" SV_FMT, SV_ARG(word));
+    man_head(out, sb_sv(&name), sb_sv(&name), first->summary);
+    arena_free(&scratch);
+    sb_adds(out, ".Sh SYNOPSIS\n");
+    for (size_t i = 0; commands[i]; i++)
+        if (!commands[i]->hidden && sv_eq(first_word(commands[i]), word))
+            man_synopsis(out, commands[i]);
+    sb_adds(out, ".Sh DESCRIPTION\n");
+    for (size_t i = 0; commands[i]; i++)
+        if (!commands[i]->hidden && sv_eq(first_word(commands[i]), word))
+            man_command(out, commands[i]);
+    sb_adds(out, ".Sh OPTIONS OF EVERY COMMAND\n.Bl -tag -width Ds\n");
+    man_opts(out, global_opts);
+    sb_adds(out, ".El\n");
+    sb_adds(out, man_tail);
+    return true;
+}
+
+void man_overview(struct sb *out)
+{
+    struct sv word;
+
+    man_head(out, SV("heddle"), SV("heddle"), "a context engine for AI agents");
+    sb_adds(out,
+            ".Sh SYNOPSIS\n.Nm heddle\n.Ar command\n.Op Ar argument ...\n.Sh DESCRIPTION\n"
+            "heddle keeps one append-only log per thread and weaves from it, deterministically,\n"
+            "what a model or a person should see next.\n.Sh COMMANDS\n.Bl -tag -width Ds\n");
+    for (size_t i = 0; (word = help_word(i)).n; i++) {
+        sb_addf(out, ".It Xr heddle-" SV_FMT " 1\n", SV_ARG(word));
+        for (size_t k = 0; commands[k]; k++)
+            if (!commands[k]->hidden && sv_eq(first_word(commands[k]), word)) {
+                roff(out, sv_of(commands[k]->summary));
+                sb_adds(out, ".\n");
+            }
+    }
+    sb_adds(out, ".El\n.Sh OPTIONS OF EVERY COMMAND\n.Bl -tag -width Ds\n");
+    man_opts(out, global_opts);
+    sb_adds(out, ".El\n");
+    sb_adds(out, man_tail);
+}
+
+/* ---- completion ----------------------------------------------------------------- */
+
+/* The second words of a family, or the options of a single command. */
+static void words_after(struct sb *out, struct sv word)
+{
+    for (size_t i = 0; commands[i]; i++) {
+        struct sv_cut c = sv_cut(sv_of(commands[i]->name), ' ');
+        if (commands[i]->hidden || !sv_eq(c.head, word))
+            continue;
+        if (c.found)
+            sb_addf(out, " " SV_FMT, SV_ARG(c.tail));
+        for (const struct opt *o = commands[i]->opts; o && o->type; o++)
+            sb_addf(out, " --%s", o->name);
+    }
+}
+
+static void bash_completion(struct sb *out)
+{
+    struct sv word;
+
+    sb_adds(out, "_heddle() {\n    local cur=${COMP_WORDS[COMP_CWORD]} words=\n"
+                 "    if [ \"$COMP_CWORD\" -eq 1 ]; then words='");
+    for (size_t i = 0; (word = help_word(i)).n; i++)
+        sb_addf(out, "%s" SV_FMT, i ? " " : "", SV_ARG(word));
+    sb_adds(out, "'\n    else case ${COMP_WORDS[1]} in\n");
+    for (size_t i = 0; (word = help_word(i)).n; i++) {
+        sb_addf(out, "        " SV_FMT ") words='", SV_ARG(word));
+        words_after(out, word);
+        sb_adds(out, "' ;;\n");
+    }
+    sb_adds(
+        out,
+        "        esac\n        words=\"$words --json --root --as --help\"\n    fi\n"
+        "    mapfile -t COMPREPLY < <(compgen -W \"$words\" -- \"$cur\")\n"
+        "    [ ${#COMPREPLY[@]} -gt 0 ] || mapfile -t COMPREPLY < <(compgen -f -- \"$cur\")\n}\n"
+        "complete -F _heddle heddle\n");
+}
+
+static void zsh_completion(struct sb *out)
+{
+    sb_adds(out, "#compdef heddle\n_heddle() {\n    local -a names\n    names=(\n");
+    for (size_t i = 0; commands[i]; i++)
+        if (!commands[i]->hidden) {
+            struct sv_cut c = sv_cut(sv_of(commands[i]->name), ' ');
+            sb_addf(out, "        '" SV_FMT ":", SV_ARG(c.head));
+            for (const char *p = commands[i]->summary; *p; p++)
+                sb_adds(out, *p == '\'' ? "'\\''" : (char[2]){ *p, 0 });
+            sb_adds(out, "'\n");
+        }
+    sb_adds(out, "    )\n    if (( CURRENT == 2 )); then _describe command names\n    else\n"
+                 "        case $words[2] in\n");
+    struct sv word;
+    for (size_t i = 0; (word = help_word(i)).n; i++) {
+        sb_addf(out, "        " SV_FMT ") compadd --", SV_ARG(word));
+        words_after(out, word);
+        sb_adds(out, " --json --root --as --help ;;\n");
+    }
+    sb_adds(out, "        esac\n        _files\n    fi\n}\n_heddle \"$@\"\n");
+}
+
+static void fish_completion(struct sb *out)
+{
+    for (size_t i = 0; commands[i]; i++) {
+        if (commands[i]->hidden)
+            continue;
+        struct sv_cut c = sv_cut(sv_of(commands[i]->name), ' ');
+        struct arena  scratch = { 0 };
+        struct sb     text = sb_in(&scratch, 0);
+        for (const char *p = commands[i]->summary; *p; p++)
+            sb_adds(&text, *p == '\'' ? "\\'" : (char[2]){ *p, 0 });
+        if (c.found)
+            sb_addf(out,
+                    "complete -c heddle -n '__fish_seen_subcommand_from " SV_FMT "' -a '" SV_FMT
+                    "' -d '%s'\n",
+                    SV_ARG(c.head), SV_ARG(c.tail), sb_sv(&text).s);
+        else
+            sb_addf(out, "complete -c heddle -n __fish_use_subcommand -a '" SV_FMT "' -d '%s'\n",
+                    SV_ARG(c.head), sb_sv(&text).s);
+        for (const struct opt *o = commands[i]->opts; o && o->type; o++)
+            sb_addf(out, "complete -c heddle -n '__fish_seen_subcommand_from " SV_FMT "' -l %s%s\n",
+                    SV_ARG(c.head), o->name, o->value ? " -r" : "");
+        arena_free(&scratch);
+    }
+}
+
+bool completion(struct sb *out, struct sv shell)
+{
+    if (sv_is(shell, "bash"))
+        bash_completion(out);
+    else if (sv_is(shell, "zsh"))
+        zsh_completion(out);
+    else if (sv_is(shell, "fish"))
+        fish_completion(out);
+    else
+        return false;
+    return true;
+}

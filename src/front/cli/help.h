@@ -1,0 +1,21 @@
+/* Everything that is printed from the command table. */
+#ifndef HEDDLE_HELP_H
+#define HEDDLE_HELP_H
+
+#include "front/cli/command.h"
+
+void help_overview(struct sb *out);
+void help_command(struct sb *out, const struct command *c);
+void help_family(struct sb *out, struct sv word); /* all commands "word …" */
+
+/* mdoc pages: heddle.1, and one per first word of a command name. */
+void man_overview(struct sb *out);
+bool man_page(struct sb *out, struct sv word); /* false: no such word */
+
+/* The distinct first words, in table order; i counts up until it is absent. */
+struct sv help_word(size_t i);
+
+/* False when the shell is not bash, zsh or fish. */
+bool completion(struct sb *out, struct sv shell);
+
+#endif

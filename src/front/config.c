@@ -1,0 +1,173 @@
+#include "front/config.h"
+
+/* clang-format off */
+static const struct key {
+    const char *name; /* dotted; a last part of * stands for any name */
+    const char *type; /* "string", "integer", "number", "boolean", "array", "object" */
+    const char *help;
+} keys[] = {
+    { "store",               "string",  "where the log lives: a path below the workspace (default .heddle/heddle.db)" },
+    { "system_prompt",       "string",  "prompt of a lane that has no snapshot of its own" },
+    { "run",                 "object",  "what a run is made of; part of a checkpoint's fingerprint" },
+    { "run.model",           "string",  "model id, as provider:name" },
+    { "run.max_iterations",  "integer", "model calls in one run before it is ended (default 10)" },
+    { "run.tools",           "array",   "names of the tools a run may use" },
+    { "checkpoint",          "object",  "checkpoint tokens" },
+    { "checkpoint.ttl_ms",   "integer", "how long a token is good (default: for ever)" },
+};
+/* clang-format on */
+
+static bool type_fits(const struct json *v, struct sv type)
+{
+    switch (v->type) {
+    case JSON_STRING: return sv_is(type, "string");
+    case JSON_NUMBER: {
+        int64_t n;
+        return sv_is(type, "number") || (sv_is(type, "integer") && json_int(v, &n));
+    }
+    case JSON_TRUE:
+    case JSON_FALSE: return sv_is(type, "boolean");
+    case JSON_ARRAY: return sv_is(type, "array");
+    case JSON_OBJECT: return sv_is(type, "object");
+    case JSON_NULL: return false;
+    }
+    return false;
+}
+
+/* Does `name` (dotted, as met in the file) match a row's name? */
+static bool name_fits(struct sv row, struct sv name)
+{
+    for (;;) {
+        struct sv_cut r = sv_cut(row, '.'), n = sv_cut(name, '.');
+        if (!sv_is(r.head, "*") && !sv_eq(r.head, n.head))
+            return false;
+        if (r.found != n.found)
+            return false;
+        if (!r.found)
+            return true;
+        row = r.tail;
+        name = n.tail;
+    }
+}
+
+static const struct key *key_of(struct sv name)
+{
+    for (size_t i = 0; i < COUNT(keys); i++)
+        if (name_fits(sv_of(keys[i].name), name))
+            return &keys[i];
+    return NULL;
+}
+
+static enum status check(const struct json *object, struct sv prefix, struct arena *a,
+                         struct err *e)
+{
+    for (size_t i = 0; i < object->n; i++) {
+        const struct json_member *m = &object->members[i];
+        struct sb                 b = sb_in(a, 0);
+        sb_addf(&b, SV_FMT "%s" SV_FMT, SV_ARG(prefix), prefix.n ? "." : "", SV_ARG(m->key));
+        struct sv         name = sb_sv(&b);
+        const struct key *k = key_of(name);
+        if (!k) {
+            err_set(e, ST_INVALID_SYNTAX, "unknown key '" SV_FMT "'", SV_ARG(name));
+            return err_hint(e, "`heddle config schema` prints the keys there are");
+        }
+        if (!type_fits(&m->value, sv_of(k->type)))
+            return err_set(e, ST_INVALID_SYNTAX, "key '" SV_FMT "' must be of type %s",
+                           SV_ARG(name), k->type);
+        if (m->value.type == JSON_OBJECT && check(&m->value, name, a, e))
+            return e->code;
+    }
+    return ST_OK;
+}
+
+enum status config_read(struct sv text, struct arena *a, struct config *c, struct err *e)
+{
+    struct json doc;
+
+    if (json_parse(text, 0, a, &doc, e))
+        return err_in(e, ".heddle/config.json");
+    if (doc.type != JSON_OBJECT)
+        return err_set(e, ST_INVALID_SYNTAX, ".heddle/config.json must hold an object");
+    if (check(&doc, SV(""), a, e))
+        return err_in(e, ".heddle/config.json");
+    c->doc = doc;
+    return ST_OK;
+}
+
+const struct json *config_find(const struct config *c, const char *dotted)
+{
+    const struct json *v = &c->doc;
+    struct sv_cut      part = { .tail = sv_of(dotted), .found = true };
+
+    while (part.found && v) {
+        part = sv_cut(part.tail, '.');
+        v = json_find_sv(v, part.head);
+    }
+    return v;
+}
+
+struct sv config_text(const struct config *c, const char *dotted)
+{
+    return json_sv(config_find(c, dotted));
+}
+
+int64_t config_int(const struct config *c, const char *dotted, int64_t otherwise)
+{
+    int64_t n;
+
+    return json_int(config_find(c, dotted), &n) ? n : otherwise;
+}
+
+bool config_bool(const struct config *c, const char *dotted)
+{
+    return json_truth(config_find(c, dotted));
+}
+
+/* The rows directly below `prefix`, as members of "properties". */
+static void schema_below(struct jw *w, struct sv prefix)
+{
+    for (size_t i = 0; i < COUNT(keys); i++) {
+        struct sv name = sv_of(keys[i].name);
+        if (!sv_starts(name, prefix) || sv_has(sv_skip(name, prefix.n), '.') || name.n == prefix.n)
+            continue;
+        struct sv last = sv_skip(name, prefix.n);
+        if (sv_is(last, "*"))
+            continue; /* additionalProperties of the parent */
+        jw_key_sv(w, last);
+        jw_open(w, '{');
+        jw_kstr(w, "type", sv_of(keys[i].type));
+        jw_kstr(w, "description", sv_of(keys[i].help));
+        if (sv_is(sv_of(keys[i].type), "object")) {
+            struct arena scratch = { 0 };
+            struct sb    b = sb_in(&scratch, 0);
+            sb_addf(&b, SV_FMT ".", SV_ARG(name));
+            struct sv below = sb_sv(&b);
+            sb_addc(&b, '*');
+            const struct key *any = key_of(sb_sv(&b));
+            jw_kbool(w, "additionalProperties", any != NULL);
+            jw_key(w, "properties");
+            jw_open(w, '{');
+            schema_below(w, sv_first(sb_sv(&b), below.n));
+            jw_close(w, '}');
+            arena_free(&scratch);
+        }
+        jw_close(w, '}');
+    }
+}
+
+void config_schema(struct sb *out)
+{
+    struct jw w = jw_in(out, 2);
+
+    jw_open(&w, '{');
+    jw_kstr(&w, "$schema", SV("https://json-schema.org/draft/2020-12/schema"));
+    jw_kstr(&w, "title", SV(".heddle/config.json"));
+    jw_kstr(&w, "type", SV("object"));
+    jw_kbool(&w, "additionalProperties", false);
+    jw_key(&w, "properties");
+    jw_open(&w, '{');
+    schema_below(&w, SV(""));
+    jw_close(&w, '}');
+    jw_close(&w, '}');
+    sb_addc(out, '\n');
+}
