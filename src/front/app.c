@@ -2,6 +2,7 @@
 
 #include "base/fs.h"
 #include "base/path.h"
+#include "thread/lane.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -51,6 +52,31 @@ enum status app_find_root(struct app *app, const char *start, struct err *e)
     if (s == ST_NOT_FOUND)
         return ST_OK;
     return s ? s : config_read(text, app->a, &app->config, e);
+}
+
+/* Every view of every room. */
+static const struct view *const views[] = { &thread_view, NULL };
+
+enum status app_open_log(struct app *app, enum store_mode mode, struct err *e)
+{
+    struct store_options o = { .create = mode == STORE_WRITE, .read_only = mode == STORE_READ };
+    struct sv            url = config_text(&app->config, "store");
+    struct store        *store;
+
+    if (mode == STORE_WRITE && !app->has_heddle && fs_mkdirs(app->root_fd, SV(".heddle"), e))
+        return e->code;
+    if (!url.n)
+        url = SV(".heddle/heddle.db");
+    if (sv_find(url, SV(":")) < 0) {
+        struct sv inside;
+        if (path_normal(url, app->a, &inside, e))
+            return err_in(e, "\"store\" in .heddle/config.json");
+        url = path_join(app->root, inside, app->a);
+    }
+    if (store_open(url, &o, &store, e))
+        return e->code;
+    app->log = log_of(store, views);
+    return ST_OK;
 }
 
 struct sv app_arg(const struct app *app, size_t i)
@@ -109,6 +135,7 @@ void app_fail(struct app *app, const struct err *e)
 
 void app_release(struct app *app)
 {
+    store_close(app->log.store);
     if (app->root_fd >= 0)
         close(app->root_fd);
 }

@@ -6,8 +6,7 @@
 #include "base/json.h"
 #include "base/sb.h"
 #include "front/config.h"
-
-struct store;
+#include "thread/log.h"
 
 struct app {
     struct arena *a;          /* lives as long as the request */
@@ -21,15 +20,19 @@ struct app {
     char        **args;       /* positional arguments */
     size_t        n_args;
     struct config config;
-    struct store *store; /* NULL until app_store() */
+    struct log    log; /* log.store is NULL until app_open_log() */
 };
 
 void app_init(struct app *app, struct arena *a);
-void app_release(struct app *app); /* closes the store and the root */
+void app_release(struct app *app); /* closes the log and the root */
 
 /* The nearest ancestor of `start` (NULL: the current folder) holding .heddle, .leslie
  * or .teddy, else `start` itself; reads .heddle/config.json. */
 enum status app_find_root(struct app *app, const char *start, struct err *e) MUST_USE;
+
+/* Open the workspace's log. For writing it is made when it is missing (and .heddle with
+ * it); for reading a missing one is ST_NOT_FOUND. */
+enum status app_open_log(struct app *app, enum store_mode mode, struct err *e) MUST_USE;
 
 /* Positional argument i, or "" when it was not given. */
 struct sv app_arg(const struct app *app, size_t i);

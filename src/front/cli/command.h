@@ -36,8 +36,8 @@ struct opt {
 enum command_needs {
     NEEDS_NOTHING,
     NEEDS_ROOT,  /* app->root is found */
-    NEEDS_STORE, /* and app->store is open; a missing log is an error */
-    NEEDS_WRITE, /* and app->store is open for writing, made if it is missing */
+    NEEDS_LOG,   /* and app->log is open for reading; a missing one is an error */
+    NEEDS_WRITE, /* and app->log is open for writing, made if it is missing */
 };
 
 enum command_group {

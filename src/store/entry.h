@@ -1,0 +1,49 @@
+/* One entry of a log, as it is stored. Its meaning is the thread room's business; the
+ * store knows only what it indexes. */
+#ifndef HEDDLE_ENTRY_H
+#define HEDDLE_ENTRY_H
+
+#include "base/hash.h"
+
+/* Which index an entry stands in. */
+enum entry_mark {
+    MARK_NONE,
+    MARK_MESSAGE, /* folded into the projection of its lane */
+    MARK_ANCHOR,  /* a snapshot from which its lane's projection starts */
+};
+
+struct entry {
+    int64_t         seq; /* from 0, dense; given by the store */
+    int64_t         at;  /* milliseconds since 1970 */
+    struct sv       id;  /* absent: derived from the chain, see entry_id() */
+    struct sv       kind;
+    struct sv       lane;    /* absent: in no lane */
+    struct sv       actor;   /* who did it */
+    struct sv       op_id;   /* absent, or unique in its thread */
+    struct sv       payload; /* canonical JSON object */
+    struct sv       refs;    /* canonical JSON object; absent: {} */
+    enum entry_mark mark;
+    struct hash     chain; /* given by the store */
+};
+
+/* Limits, enforced with ST_LIMIT_EXCEEDED when an entry comes in. */
+enum {
+    ENTRY_KIND_MAX = 64,
+    ENTRY_ID_MAX = 128,
+    ENTRY_PAYLOAD_MAX = 16 << 20,
+    ENTRY_REFS_MAX = 64 << 10,
+    BATCH_ENTRIES_MAX = 10000,
+    BATCH_BYTES_MAX = 64 << 20,
+};
+
+/* The chain value of `e` after `previous`: BLAKE2b-256 over the previous value and the
+ * entry's canonical JSON (see docs/FORMATS.md). A log's first entry follows 32 zero bytes. */
+struct hash entry_chain(const struct entry *e, const struct hash *previous);
+
+/* The id, derived from the chain when the entry has none of its own. */
+struct sv entry_id(const struct entry *e, struct arena *a);
+
+/* A copy whose bytes live in `a`. */
+struct entry entry_dup(const struct entry *e, struct arena *a);
+
+#endif

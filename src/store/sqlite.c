@@ -1,0 +1,382 @@
+/* One SQLite file in WAL mode with synchronous=FULL: a commit is on the disk when it
+ * returns. Other processes may write too; we wait our turn in busy().
+ *
+ * The write-ahead log is kept short by us: copied back once it passes CHECKPOINT_PAGES, emptied
+ * once it passes TRUNCATE_PAGES, and on closing only when it holds enough for the
+ * next process to notice, since a command that appends one line should not pay for
+ * four more syncs. */
+#include "store/sqlite_internal.h"
+
+#include "base/clock.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { CHECKPOINT_PAGES = 1000, TRUNCATE_PAGES = 16000, CLOSE_PAGES = 200 };
+
+/* clang-format off */
+static const char *const sql[Q_COUNT] = {
+    [Q_BEGIN]        = "BEGIN",
+    [Q_BEGIN_WRITE]  = "BEGIN IMMEDIATE",
+    [Q_COMMIT]       = "COMMIT",
+    [Q_ROLLBACK]     = "ROLLBACK",
+    [Q_THREAD_FIND]  = "SELECT tid FROM thread WHERE id = ?",
+    [Q_THREAD_ADD]   = "INSERT INTO thread(id) VALUES(?)",
+    [Q_THREAD_VIEWS] = "UPDATE thread SET views = ?2 WHERE tid = ?1",
+    [Q_HEAD_LAST]    = "SELECT key, chain, at, (SELECT views FROM thread WHERE tid = ?1 >> 36) FROM entry"
+                       " WHERE key BETWEEN ?1 AND ?2 ORDER BY key DESC LIMIT 1",
+    [Q_HEAD_FIRST]   = "SELECT at FROM entry WHERE key = ?",
+    [Q_ENTRY_ADD]    = "INSERT INTO entry(key, at, mark, kind, lane, actor, id, op, refs, chain, payload, blob)"
+                       " VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12)",
+    [Q_BLOB_ADD]     = "INSERT OR IGNORE INTO blob(hash, bytes) VALUES(?, ?)",
+    [Q_MARK]         = "UPDATE entry SET mark = ?2 WHERE key = ?1",
+    [Q_ROW_GET]      = "SELECT value FROM row WHERE tid = ? AND view = ? AND key = ?",
+    [Q_ROW_PUT]      = "INSERT INTO row(tid, view, key, value) VALUES(?1, ?2, ?3, ?4)"
+                       " ON CONFLICT DO UPDATE SET value = excluded.value",
+    [Q_ROW_DEL]      = "DELETE FROM row WHERE tid = ? AND view = ? AND key = ?",
+    [Q_ROWS_CLEAR]   = "DELETE FROM row WHERE tid = ? AND view = ?",
+};
+/* clang-format on */
+
+enum status sqlite_fail(struct sqlite_store *q, int rc, struct err *e)
+{
+    int         extended = q->db ? sqlite3_extended_errcode(q->db) : rc;
+    const char *said = q->db ? sqlite3_errmsg(q->db) : sqlite3_errstr(rc);
+
+    switch (rc & 0xff) {
+    case SQLITE_BUSY:
+    case SQLITE_LOCKED:
+        err_set(e, ST_CONFLICT, "another process kept %s busy for %d s", q->path,
+                q->busy_ms / 1000);
+        err_reason(e, "busy");
+        return err_hint(e, "nothing was written; run the command again");
+    case SQLITE_CORRUPT:
+    case SQLITE_NOTADB:
+        err_set(e, ST_CORRUPT, "%s is damaged: %s", q->path, said);
+        return err_hint(e, "`heddle doctor` says what is whole; `heddle log export` saves what is "
+                           "readable");
+    case SQLITE_FULL:
+        err_set(e, ST_IO, "the disk is full; nothing was written to %s", q->path);
+        return err_hint(e, "free some space and run the command again");
+    case SQLITE_READONLY:
+        err_set(e, ST_IO, "%s cannot be written: %s", q->path, said);
+        return err_hint(e, "check who owns the file and its folder (ls -ld)");
+    case SQLITE_CANTOPEN:
+        err_set(e, ST_IO, "%s cannot be opened: %s", q->path, said);
+        return err_hint(e, "check that the folder exists and may be written");
+    default: return err_set(e, ST_IO, "%s: %s (%d)", q->path, said, extended);
+    }
+}
+
+enum status sqlite_exec(struct sqlite_store *q, const char *text, struct err *e)
+{
+    int rc = sqlite3_exec(q->db, text, NULL, NULL, NULL);
+
+    return rc == SQLITE_OK ? ST_OK : sqlite_fail(q, rc, e);
+}
+
+enum status sqlite_number(struct sqlite_store *q, const char *text, int64_t *out, struct err *e)
+{
+    sqlite3_stmt *st = NULL;
+    int           rc = sqlite3_prepare_v2(q->db, text, -1, &st, NULL);
+
+    if (rc == SQLITE_OK)
+        rc = sqlite3_step(st);
+    if (rc == SQLITE_ROW)
+        *out = sqlite3_column_int64(st, 0);
+    sqlite3_finalize(st);
+    return rc == SQLITE_ROW ? ST_OK : sqlite_fail(q, rc, e);
+}
+
+enum status sqlite_ready(struct sqlite_store *q, enum sqlite_statement which, sqlite3_stmt **out,
+                         struct err *e)
+{
+    if (!q->kept[which]) {
+        int rc = sqlite3_prepare_v3(q->db, sql[which], -1, SQLITE_PREPARE_PERSISTENT,
+                                    &q->kept[which], NULL);
+        if (rc != SQLITE_OK)
+            return sqlite_fail(q, rc, e);
+    }
+    *out = q->kept[which];
+    return ST_OK;
+}
+
+enum status sqlite_run(struct sqlite_store *q, sqlite3_stmt *st, struct err *e)
+{
+    int         rc = sqlite3_step(st);
+    enum status s = rc == SQLITE_DONE || rc == SQLITE_ROW ? ST_OK : sqlite_fail(q, rc, e);
+
+    sqlite3_reset(st);
+    return s;
+}
+
+static enum status run_kept(struct sqlite_store *q, enum sqlite_statement which, struct err *e)
+{
+    sqlite3_stmt *st = NULL;
+
+    return sqlite_ready(q, which, &st, e) ? e->code : sqlite_run(q, st, e);
+}
+
+void sqlite_bind_sv(sqlite3_stmt *st, int at, struct sv v)
+{
+    if (v.s)
+        sqlite3_bind_text64(st, at, v.s, v.n, SQLITE_STATIC, SQLITE_UTF8);
+    else
+        sqlite3_bind_null(st, at);
+}
+
+struct sv sqlite_column_sv(sqlite3_stmt *st, int at)
+{
+    const char *s = sqlite3_column_blob(st, at);
+    size_t      n = (size_t)sqlite3_column_bytes(st, at);
+
+    if (sqlite3_column_type(st, at) == SQLITE_NULL)
+        return (struct sv){ 0 };
+    return (struct sv){ s ? s : "", n };
+}
+
+enum status sqlite_tid(struct sqlite_store *q, struct sv thread, int64_t *tid, struct err *e)
+{
+    sqlite3_stmt *st = NULL;
+
+    if (q->tid && sv_is(thread, q->thread)) {
+        *tid = q->tid;
+        return ST_OK;
+    }
+    if (sqlite_ready(q, Q_THREAD_FIND, &st, e))
+        return e->code;
+    sqlite_bind_sv(st, 1, thread);
+    int rc = sqlite3_step(st);
+    *tid = rc == SQLITE_ROW ? sqlite3_column_int64(st, 0) : 0;
+    sqlite3_reset(st);
+    if (rc != SQLITE_ROW && rc != SQLITE_DONE)
+        return sqlite_fail(q, rc, e);
+    if (*tid && thread.n < sizeof q->thread) {
+        memcpy(q->thread, thread.s, thread.n);
+        q->thread[thread.n] = 0;
+        q->tid = *tid;
+    }
+    return ST_OK;
+}
+
+/* ---- transactions --------------------------------------------------------------- */
+
+/* Sleep a little longer each time, never the same length as the neighbour: the pauses
+ * are short because the holder only waits for one sync of the disk. */
+static int busy(void *ctx, int tries)
+{
+    struct sqlite_store *q = ctx;
+    int64_t              now = clock_steady_us();
+
+    if (tries == 0)
+        q->busy_since = now;
+    if (now - q->busy_since > (int64_t)q->busy_ms * 1000)
+        return 0;
+    long us = 50 + (tries < 30 ? tries * 50 : 1500) + (now ^ getpid()) % 200;
+    nanosleep(&(struct timespec){ 0, us * 1000 }, NULL);
+    return 1;
+}
+
+static int after_commit(void *ctx, sqlite3 *db, const char *name, int pages)
+{
+    struct sqlite_store *q = ctx;
+
+    q->wal_pages = pages;
+    if (pages >= TRUNCATE_PAGES)
+        sqlite3_wal_checkpoint_v2(db, name, SQLITE_CHECKPOINT_TRUNCATE, NULL, NULL);
+    else if (pages >= CHECKPOINT_PAGES)
+        sqlite3_wal_checkpoint_v2(db, name, SQLITE_CHECKPOINT_PASSIVE, NULL, NULL);
+    return SQLITE_OK; /* a checkpoint that could not be made now is made later */
+}
+
+static enum status sqlite_begin(struct store *s, enum store_mode mode, struct err *e)
+{
+    return run_kept(sqlite_of(s), mode == STORE_WRITE ? Q_BEGIN_WRITE : Q_BEGIN, e);
+}
+
+static enum status sqlite_commit(struct store *s, struct err *e)
+{
+    return run_kept(sqlite_of(s), Q_COMMIT, e);
+}
+
+static void sqlite_abort(struct store *s)
+{
+    struct sqlite_store *q = sqlite_of(s);
+    struct err           ignored;
+
+    q->tid = 0; /* it may have been made by what is now undone */
+    if (!sqlite3_get_autocommit(q->db) && run_kept(q, Q_ROLLBACK, &ignored))
+        warn("rollback: %s", ignored.text);
+}
+
+/* ---- opening -------------------------------------------------------------------- */
+
+static void sqlite_close(struct store *s)
+{
+    struct sqlite_store *q = sqlite_of(s);
+
+    for (size_t i = 0; i < Q_COUNT; i++)
+        sqlite3_finalize(q->kept[i]);
+    if (q->db && q->wal_pages < CLOSE_PAGES)
+        sqlite3_db_config(q->db, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, NULL);
+    sqlite3_close(q->db);
+    free(q->path);
+    free(q);
+}
+
+static bool is_empty_or_missing(const char *path, const char *suffix)
+{
+    struct stat st;
+    char       *whole = sqlite3_mprintf("%s%s", path, suffix);
+    bool        empty = stat(whole, &st) != 0 || st.st_size == 0;
+
+    sqlite3_free(whole);
+    return empty;
+}
+
+/* A folder that may not be written: SQLite cannot make its shared index there. With no
+ * write-ahead log the file itself is everything, and can be read as it is. */
+static int open_immutable(struct sqlite_store *q)
+{
+    char *uri = sqlite3_mprintf("file:%s?immutable=1", q->path);
+    int   rc = sqlite3_open_v2(uri, &q->db, SQLITE_OPEN_READONLY | SQLITE_OPEN_URI, NULL);
+
+    sqlite3_free(uri);
+    return rc;
+}
+
+static int connect(struct sqlite_store *q, const struct store_options *o)
+{
+    int flags = SQLITE_OPEN_READWRITE | (o->create ? SQLITE_OPEN_CREATE : 0);
+    int rc = sqlite3_open_v2(q->path, &q->db, flags | SQLITE_OPEN_NOMUTEX, NULL);
+
+    if (o->read_only && (rc != SQLITE_OK || sqlite3_db_readonly(q->db, "main") == 1)) {
+        sqlite3_close(q->db);
+        rc = is_empty_or_missing(q->path, "-wal")
+                 ? open_immutable(q)
+                 : sqlite3_open_v2(q->path, &q->db, SQLITE_OPEN_READONLY, NULL);
+    }
+    return rc;
+}
+
+static enum status set_up(struct sqlite_store *q, const struct store_options *o, struct err *e)
+{
+    q->busy_ms = o->busy_ms ? o->busy_ms : STORE_BUSY_MS;
+    sqlite3_busy_handler(q->db, busy, q);
+    sqlite3_wal_hook(q->db, after_commit, q);
+    sqlite3_extended_result_codes(q->db, 0);
+    if (sqlite_exec(q, "PRAGMA synchronous = FULL; PRAGMA journal_size_limit = 4194304;", e))
+        return e->code;
+    return sqlite_make_schema(q, e);
+}
+
+enum status sqlite_open(struct sv rest, const struct store_options *o, struct store **out,
+                        struct err *e)
+{
+    struct sqlite_store *q = calloc(1, sizeof *q);
+
+    if (!q || !(q->path = strndup(rest.s, rest.n)))
+        die("out of memory");
+    q->base.ops = &sqlite_ops;
+    enum status s = ST_OK;
+    if (!o->create && access(q->path, F_OK) != 0) {
+        err_set(e, ST_NOT_FOUND, "there is no log at %s", q->path);
+        s = err_hint(e, "`heddle init` makes one here; --root names another workspace");
+    } else {
+        int rc = connect(q, o);
+        s = rc == SQLITE_OK ? set_up(q, o, e) : sqlite_fail(q, rc, e);
+    }
+    if (s) {
+        sqlite_close(&q->base);
+        return s;
+    }
+    *out = (struct store *)q;
+    return ST_OK;
+}
+
+/* ---- care ----------------------------------------------------------------------- */
+
+static int64_t file_size(const char *path, const char *suffix)
+{
+    struct stat st;
+    char       *whole = sqlite3_mprintf("%s%s", path, suffix);
+    int64_t     n = stat(whole, &st) == 0 ? (int64_t)st.st_size : 0;
+
+    sqlite3_free(whole);
+    return n;
+}
+
+static enum status sqlite_stats(struct store *s, struct store_stats *out, struct err *e)
+{
+    struct sqlite_store *q = sqlite_of(s);
+    int64_t              page, free_pages, schema;
+
+    if (sqlite_number(q, "SELECT count(*) FROM thread", &out->threads, e) ||
+        sqlite_number(q, "SELECT count(*) FROM entry", &out->entries, e) ||
+        sqlite_number(q, "SELECT count(*) FROM row", &out->rows, e) ||
+        sqlite_number(q, "SELECT count(*) FROM blob", &out->blobs, e) ||
+        sqlite_number(q, "PRAGMA page_size", &page, e) ||
+        sqlite_number(q, "PRAGMA freelist_count", &free_pages, e) ||
+        sqlite_number(q, "PRAGMA user_version", &schema, e))
+        return e->code;
+    out->file_bytes = file_size(q->path, "");
+    out->wal_bytes = file_size(q->path, "-wal");
+    out->free_bytes = page * free_pages;
+    out->schema = (int)schema;
+    return ST_OK;
+}
+
+static enum status sqlite_check(struct store *s, void (*say)(void *, struct sv), void *ctx,
+                                struct err *e)
+{
+    struct sqlite_store *q = sqlite_of(s);
+    sqlite3_stmt        *st = NULL;
+    int rc = sqlite3_prepare_v2(q->db, "PRAGMA integrity_check(20)", -1, &st, NULL);
+
+    while (rc == SQLITE_OK || rc == SQLITE_ROW) {
+        rc = sqlite3_step(st);
+        if (rc == SQLITE_ROW && !sv_is(sqlite_column_sv(st, 0), "ok"))
+            say(ctx, sqlite_column_sv(st, 0));
+    }
+    sqlite3_finalize(st);
+    return rc == SQLITE_DONE ? ST_OK : sqlite_fail(q, rc, e);
+}
+
+static enum status sqlite_compact(struct store *s, struct err *e)
+{
+    struct sqlite_store *q = sqlite_of(s);
+
+    return sqlite_exec(q, "PRAGMA incremental_vacuum", e)
+               ? e->code
+               : sqlite_exec(q, "PRAGMA wal_checkpoint(TRUNCATE)", e);
+}
+
+const struct store_ops sqlite_ops = {
+    .scheme = "sqlite",
+    .close = sqlite_close,
+    .begin = sqlite_begin,
+    .commit = sqlite_commit,
+    .abort = sqlite_abort,
+    .head = sqlite_head,
+    .insert = sqlite_insert,
+    .scan = sqlite_scan,
+    .next = sqlite_next,
+    .scan_close = sqlite_scan_close,
+    .find_op = sqlite_find_op,
+    .set_mark = sqlite_set_mark,
+    .threads = sqlite_threads,
+    .row_get = sqlite_row_get,
+    .row_put = sqlite_row_put,
+    .row_del = sqlite_row_del,
+    .rows = sqlite_rows,
+    .rows_next = sqlite_rows_next,
+    .rows_close = sqlite_rows_close,
+    .rows_clear = sqlite_rows_clear,
+    .set_views = sqlite_set_views,
+    .stats = sqlite_stats,
+    .check = sqlite_check,
+    .compact = sqlite_compact,
+};

@@ -1,0 +1,116 @@
+/* The SQLite backend, shared by its files: sqlite.c (connection, transactions, care),
+ * sqlite_schema.c (tables, migration), sqlite_log.c (entries), sqlite_rows.c (rows). */
+#ifndef HEDDLE_SQLITE_INTERNAL_H
+#define HEDDLE_SQLITE_INTERNAL_H
+
+#include "store/store_internal.h"
+
+#include "base/path.h"
+
+#include <sqlite3.h>
+
+/* Statements that are prepared once and kept; the SQL is in sqlite.c. */
+enum sqlite_statement {
+    Q_BEGIN,
+    Q_BEGIN_WRITE,
+    Q_COMMIT,
+    Q_ROLLBACK,
+    Q_THREAD_FIND,
+    Q_THREAD_ADD,
+    Q_THREAD_VIEWS,
+    Q_HEAD_LAST,
+    Q_HEAD_FIRST,
+    Q_ENTRY_ADD,
+    Q_BLOB_ADD,
+    Q_MARK,
+    Q_ROW_GET,
+    Q_ROW_PUT,
+    Q_ROW_DEL,
+    Q_ROWS_CLEAR,
+    Q_COUNT,
+};
+
+struct sqlite_store {
+    struct store  base;
+    sqlite3      *db;
+    char         *path;
+    int           busy_ms;
+    int64_t       busy_since; /* steady µs at which the present wait began */
+    int           wal_pages;  /* in the write-ahead log after our last commit */
+    sqlite3_stmt *kept[Q_COUNT];
+    char          thread[NAME_MAX_BYTES + 1]; /* the last thread looked up ... */
+    int64_t       tid;                        /* ... and its number; 0: none */
+};
+
+/* An entry's rowid holds thread and seq, so a thread's entries lie together in order. */
+enum { SEQ_BITS = 36 };
+#define SEQ_MAX (((int64_t)1 << SEQ_BITS) - 1)
+
+static inline int64_t entry_key(int64_t tid, int64_t seq)
+{
+    return tid << SEQ_BITS | (seq < 0 ? 0 : seq > SEQ_MAX ? SEQ_MAX : seq);
+}
+
+static inline struct sqlite_store *sqlite_of(struct store *s)
+{
+    return (struct sqlite_store *)s;
+}
+
+/* The kept statement, reset and ready for binding. */
+enum status sqlite_ready(struct sqlite_store *q, enum sqlite_statement which, sqlite3_stmt **out,
+                         struct err *e);
+
+/* Run a kept statement to its end. */
+enum status sqlite_run(struct sqlite_store *q, sqlite3_stmt *st, struct err *e);
+
+/* What SQLite just said, as our error. */
+enum status sqlite_fail(struct sqlite_store *q, int rc, struct err *e);
+
+enum status sqlite_exec(struct sqlite_store *q, const char *sql, struct err *e);
+enum status sqlite_number(struct sqlite_store *q, const char *sql, int64_t *out, struct err *e);
+
+void      sqlite_bind_sv(sqlite3_stmt *st, int at, struct sv v); /* absent: NULL */
+struct sv sqlite_column_sv(sqlite3_stmt *st, int at);            /* NULL: absent */
+
+/* The thread's number; 0 when there is no such thread. */
+enum status sqlite_tid(struct sqlite_store *q, struct sv thread, int64_t *tid, struct err *e);
+
+/* Make the schema, or bring an older one up to date after a copy of the file. */
+enum { SQLITE_SCHEMA_VERSION = 1, SQLITE_APPLICATION_ID = 0x6864646c /* "hddl" */ };
+struct sqlite_step {
+    int         to;
+    const char *sql;
+};
+enum status sqlite_make_schema(struct sqlite_store *q, struct err *e);
+enum status sqlite_migrate(struct sqlite_store *q, const struct sqlite_step *steps, size_t n,
+                           int current, struct err *e);
+
+extern const struct store_ops sqlite_ops;
+
+/* sqlite_log.c */
+enum status sqlite_head(struct store *, struct sv, struct store_head *, struct err *);
+enum status sqlite_insert(struct store *, struct sv, int64_t, const struct entry *, size_t,
+                          struct err *);
+enum status sqlite_scan(struct store *, const struct store_query *, struct store_scan **,
+                        struct err *);
+enum status sqlite_next(struct store_scan *, struct entry *, bool *, struct err *);
+void        sqlite_scan_close(struct store_scan *);
+enum status sqlite_find_op(struct store *, struct sv, struct sv, struct arena *, struct entry *,
+                           bool *, struct err *);
+enum status sqlite_set_mark(struct store *, struct sv, int64_t, enum entry_mark, struct err *);
+enum status sqlite_threads(struct store *, struct arena *, struct store_thread **, size_t *,
+                           struct err *);
+
+/* sqlite_rows.c */
+enum status sqlite_row_get(struct store *, const struct store_key *, struct arena *, struct sv *,
+                           bool *, struct err *);
+enum status sqlite_row_put(struct store *, const struct store_key *, struct sv, struct err *);
+enum status sqlite_row_del(struct store *, const struct store_key *, struct err *);
+enum status sqlite_rows(struct store *, const struct store_row_query *, struct store_rows **,
+                        struct err *);
+enum status sqlite_rows_next(struct store_rows *, struct store_row *, bool *, struct err *);
+void        sqlite_rows_close(struct store_rows *);
+enum status sqlite_rows_clear(struct store *, struct sv, struct sv, struct err *);
+enum status sqlite_set_views(struct store *, struct sv, int64_t, struct err *);
+
+#endif

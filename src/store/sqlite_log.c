@@ -1,0 +1,300 @@
+#include "store/sqlite_internal.h"
+
+#include "base/vec.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { BLOB_MIN = 4096 };
+
+/* Columns of every query that reads entries, in the order of read_entry(). */
+#define COLUMNS                                                                                    \
+    "e.key, e.at, e.mark, e.kind, e.lane, e.actor, e.id, e.op, e.refs, e.chain,"                   \
+    " coalesce(e.payload, (SELECT bytes FROM blob WHERE hash = e.blob))"
+
+enum status sqlite_head(struct store *s, struct sv thread, struct store_head *out, struct err *e)
+{
+    struct sqlite_store *q = sqlite_of(s);
+    sqlite3_stmt        *st;
+    int64_t              tid;
+
+    *out = (struct store_head){ 0 };
+    if (sqlite_tid(q, thread, &tid, e) || !tid)
+        return tid ? e->code : ST_OK;
+    if (sqlite_ready(q, Q_HEAD_LAST, &st, e))
+        return e->code;
+    sqlite3_bind_int64(st, 1, entry_key(tid, 0));
+    sqlite3_bind_int64(st, 2, entry_key(tid, SEQ_MAX));
+    int rc = sqlite3_step(st);
+    if (rc == SQLITE_ROW) {
+        struct sv chain = sqlite_column_sv(st, 1);
+        out->rev = (sqlite3_column_int64(st, 0) & SEQ_MAX) + 1;
+        memcpy(out->chain.b, chain.s, chain.n < HASH_SIZE ? chain.n : HASH_SIZE);
+        out->updated = sqlite3_column_int64(st, 2);
+        out->views = sqlite3_column_int64(st, 3);
+    }
+    sqlite3_reset(st);
+    if (rc != SQLITE_ROW)
+        return rc == SQLITE_DONE ? ST_OK : sqlite_fail(q, rc, e);
+    if (sqlite_ready(q, Q_HEAD_FIRST, &st, e))
+        return e->code;
+    sqlite3_bind_int64(st, 1, entry_key(tid, 0));
+    rc = sqlite3_step(st);
+    out->created = rc == SQLITE_ROW ? sqlite3_column_int64(st, 0) : 0;
+    sqlite3_reset(st);
+    return rc == SQLITE_ROW || rc == SQLITE_DONE ? ST_OK : sqlite_fail(q, rc, e);
+}
+
+static enum status add_thread(struct sqlite_store *q, struct sv thread, struct err *e)
+{
+    sqlite3_stmt *st;
+
+    if (sqlite_ready(q, Q_THREAD_ADD, &st, e))
+        return e->code;
+    sqlite_bind_sv(st, 1, thread);
+    return sqlite_run(q, st, e);
+}
+
+/* Large payloads are stored once, by their hash. */
+static enum status add_blob(struct sqlite_store *q, struct sv payload, struct hash *hash,
+                            struct err *e)
+{
+    sqlite3_stmt *st;
+
+    *hash = hash_blake2b(&payload, 1);
+    if (sqlite_ready(q, Q_BLOB_ADD, &st, e))
+        return e->code;
+    sqlite3_bind_blob(st, 1, hash->b, HASH_SIZE, SQLITE_STATIC);
+    sqlite_bind_sv(st, 2, payload);
+    return sqlite_run(q, st, e);
+}
+
+static enum status add_entry(struct sqlite_store *q, int64_t tid, const struct entry *n,
+                             struct err *e)
+{
+    sqlite3_stmt *st;
+    struct hash   hash;
+    bool          large = n->payload.n >= BLOB_MIN;
+
+    if ((large && add_blob(q, n->payload, &hash, e)) || sqlite_ready(q, Q_ENTRY_ADD, &st, e))
+        return e->code;
+    sqlite3_bind_int64(st, 1, entry_key(tid, n->seq));
+    sqlite3_bind_int64(st, 2, n->at);
+    sqlite3_bind_int(st, 3, (int)n->mark);
+    sqlite_bind_sv(st, 4, n->kind);
+    sqlite_bind_sv(st, 5, n->lane);
+    sqlite_bind_sv(st, 6, n->actor);
+    sqlite_bind_sv(st, 7, n->id);
+    sqlite_bind_sv(st, 8, n->op_id);
+    sqlite_bind_sv(st, 9, sv_is(n->refs, "{}") ? (struct sv){ 0 } : n->refs);
+    sqlite3_bind_blob(st, 10, n->chain.b, HASH_SIZE, SQLITE_STATIC);
+    sqlite_bind_sv(st, 11, large ? (struct sv){ 0 } : n->payload);
+    if (large)
+        sqlite3_bind_blob(st, 12, hash.b, HASH_SIZE, SQLITE_STATIC);
+    else
+        sqlite3_bind_null(st, 12);
+    int         rc = sqlite3_step(st);
+    bool        taken = (rc & 0xff) == SQLITE_CONSTRAINT && n->op_id.s;
+    enum status s = rc == SQLITE_DONE || taken ? ST_OK : sqlite_fail(q, rc, e);
+    sqlite3_reset(st);
+    if (taken) {
+        err_set(e, ST_CONFLICT, "op_id '" SV_FMT "' is taken in this thread", SV_ARG(n->op_id));
+        return err_reason(e, "op_id");
+    }
+    return s;
+}
+
+enum status sqlite_insert(struct store *s, struct sv thread, int64_t rev,
+                          const struct entry *entries, size_t n, struct err *e)
+{
+    struct sqlite_store *q = sqlite_of(s);
+    int64_t              tid;
+
+    if (rev + (int64_t)n > SEQ_MAX)
+        return err_set(e, ST_LIMIT_EXCEEDED, "a thread holds at most %lld entries",
+                       (long long)SEQ_MAX);
+    if (sqlite_tid(q, thread, &tid, e))
+        return e->code;
+    if (!tid && (add_thread(q, thread, e) || sqlite_tid(q, thread, &tid, e)))
+        return e->code;
+    for (size_t i = 0; i < n; i++)
+        if (add_entry(q, tid, &entries[i], e))
+            return e->code;
+    return ST_OK;
+}
+
+/* ---- reading -------------------------------------------------------------------- */
+
+struct sqlite_scan {
+    struct store_scan base;
+    sqlite3_stmt     *st;
+    bool              done;
+};
+
+static const char *scan_sql(const struct store_query *q)
+{
+    /* The mark stands in the text, so that the partial index of that mark is used. */
+    static const char *const text[2][3] = {
+        { "SELECT " COLUMNS " FROM entry e WHERE key BETWEEN ?1 AND ?2 ORDER BY key",
+          "SELECT " COLUMNS " FROM entry e WHERE mark = 1 AND lane = ?3 AND key BETWEEN ?1 AND ?2"
+          " ORDER BY key",
+          "SELECT " COLUMNS " FROM entry e WHERE mark = 2 AND lane = ?3 AND key BETWEEN ?1 AND ?2"
+          " ORDER BY key" },
+        { "SELECT " COLUMNS " FROM entry e WHERE key BETWEEN ?1 AND ?2 ORDER BY key DESC",
+          "SELECT " COLUMNS " FROM entry e WHERE mark = 1 AND lane = ?3 AND key BETWEEN ?1 AND ?2"
+          " ORDER BY key DESC",
+          "SELECT " COLUMNS " FROM entry e WHERE mark = 2 AND lane = ?3 AND key BETWEEN ?1 AND ?2"
+          " ORDER BY key DESC" },
+    };
+    return text[q->backwards][q->lane.s ? q->mark : 0];
+}
+
+enum status sqlite_scan(struct store *s, const struct store_query *query, struct store_scan **out,
+                        struct err *e)
+{
+    struct sqlite_store *q = sqlite_of(s);
+    struct sqlite_scan  *scan = calloc(1, sizeof *scan);
+    int64_t              tid;
+
+    if (!scan)
+        die("out of memory");
+    if (sqlite_tid(q, query->thread, &tid, e)) {
+        free(scan);
+        return e->code;
+    }
+    scan->done = !tid || query->from > query->to || query->to < 0;
+    if (!scan->done) {
+        int rc = sqlite3_prepare_v2(q->db, scan_sql(query), -1, &scan->st, NULL);
+        if (rc != SQLITE_OK) {
+            free(scan);
+            return sqlite_fail(q, rc, e);
+        }
+        sqlite3_bind_int64(scan->st, 1, entry_key(tid, query->from));
+        sqlite3_bind_int64(scan->st, 2, entry_key(tid, query->to));
+        if (query->lane.s) /* the caller's bytes may go before the scan does */
+            sqlite3_bind_text64(scan->st, 3, query->lane.s, query->lane.n, SQLITE_TRANSIENT,
+                                SQLITE_UTF8);
+    }
+    *out = (struct store_scan *)scan;
+    return ST_OK;
+}
+
+static enum status read_entry(struct sqlite_store *q, sqlite3_stmt *st, struct entry *out,
+                              struct err *e)
+{
+    struct sv chain = sqlite_column_sv(st, 9);
+
+    *out = (struct entry){
+        .seq = sqlite3_column_int64(st, 0) & SEQ_MAX,
+        .at = sqlite3_column_int64(st, 1),
+        .mark = (enum entry_mark)sqlite3_column_int(st, 2),
+        .kind = sqlite_column_sv(st, 3),
+        .lane = sqlite_column_sv(st, 4),
+        .actor = sqlite_column_sv(st, 5),
+        .id = sqlite_column_sv(st, 6),
+        .op_id = sqlite_column_sv(st, 7),
+        .refs = sqlite_column_sv(st, 8),
+        .payload = sqlite_column_sv(st, 10),
+    };
+    if (!out->refs.s)
+        out->refs = SV("{}");
+    if (chain.n != HASH_SIZE || !out->payload.s) {
+        err_set(e, ST_CORRUPT, "%s: entry %lld has lost its %s", q->path, (long long)out->seq,
+                out->payload.s ? "chain value" : "payload");
+        return err_hint(e, "`heddle log export` saves what is readable");
+    }
+    memcpy(out->chain.b, chain.s, HASH_SIZE);
+    return ST_OK;
+}
+
+enum status sqlite_next(struct store_scan *base, struct entry *out, bool *more, struct err *e)
+{
+    struct sqlite_scan  *scan = (struct sqlite_scan *)base;
+    struct sqlite_store *q = sqlite_of(base->store);
+
+    *more = false;
+    if (scan->done)
+        return ST_OK;
+    int rc = sqlite3_step(scan->st);
+    if (rc == SQLITE_ROW) {
+        *more = true;
+        return read_entry(q, scan->st, out, e);
+    }
+    scan->done = true;
+    return rc == SQLITE_DONE ? ST_OK : sqlite_fail(q, rc, e);
+}
+
+void sqlite_scan_close(struct store_scan *base)
+{
+    struct sqlite_scan *scan = (struct sqlite_scan *)base;
+
+    sqlite3_finalize(scan->st);
+    free(scan);
+}
+
+enum status sqlite_find_op(struct store *s, struct sv thread, struct sv op_id, struct arena *a,
+                           struct entry *out, bool *found, struct err *e)
+{
+    struct sqlite_store *q = sqlite_of(s);
+    sqlite3_stmt        *st;
+    int64_t              tid;
+    struct entry         n;
+
+    *found = false;
+    if (sqlite_tid(q, thread, &tid, e) || !tid)
+        return tid ? e->code : ST_OK;
+    int rc = sqlite3_prepare_v2(
+        q->db, "SELECT " COLUMNS " FROM entry e WHERE op = ?1 AND key >> 36 = ?2", -1, &st, NULL);
+    if (rc != SQLITE_OK)
+        return sqlite_fail(q, rc, e);
+    sqlite_bind_sv(st, 1, op_id);
+    sqlite3_bind_int64(st, 2, tid);
+    rc = sqlite3_step(st);
+    enum status r = rc == SQLITE_ROW    ? read_entry(q, st, &n, e)
+                    : rc == SQLITE_DONE ? ST_OK
+                                        : sqlite_fail(q, rc, e);
+    if (r == ST_OK && rc == SQLITE_ROW) {
+        *out = entry_dup(&n, a);
+        *found = true;
+    }
+    sqlite3_finalize(st);
+    return r;
+}
+
+enum status sqlite_set_mark(struct store *s, struct sv thread, int64_t seq, enum entry_mark mark,
+                            struct err *e)
+{
+    struct sqlite_store *q = sqlite_of(s);
+    sqlite3_stmt        *st;
+    int64_t              tid;
+
+    if (sqlite_tid(q, thread, &tid, e) || sqlite_ready(q, Q_MARK, &st, e))
+        return e->code;
+    sqlite3_bind_int64(st, 1, entry_key(tid, seq));
+    sqlite3_bind_int(st, 2, (int)mark);
+    return sqlite_run(q, st, e);
+}
+
+enum status sqlite_threads(struct store *s, struct arena *a, struct store_thread **out, size_t *n,
+                           struct err *e)
+{
+    struct sqlite_store *q = sqlite_of(s);
+    sqlite3_stmt        *st = NULL;
+    VEC(struct store_thread) list = { 0 };
+    int rc = sqlite3_prepare_v2(q->db, "SELECT id FROM thread ORDER BY id", -1, &st, NULL);
+
+    while (rc == SQLITE_OK || rc == SQLITE_ROW) {
+        rc = sqlite3_step(st);
+        if (rc == SQLITE_ROW)
+            vec_push(&list, a)->id = sv_dup(sqlite_column_sv(st, 0), a);
+    }
+    sqlite3_finalize(st);
+    if (rc != SQLITE_DONE)
+        return sqlite_fail(q, rc, e);
+    for (size_t i = 0; i < list.n; i++)
+        if (sqlite_head(s, list.v[i].id, &list.v[i].head, e))
+            return e->code;
+    *out = list.v;
+    *n = list.n;
+    return ST_OK;
+}

@@ -1,0 +1,187 @@
+#include "store/sqlite_internal.h"
+
+#include <stdlib.h>
+
+static void bind_bytes(sqlite3_stmt *st, int at, struct sv v)
+{
+    /* A zero-length blob, not NULL, when v is empty. */
+    sqlite3_bind_blob64(st, at, v.n ? v.s : "", v.n, SQLITE_TRANSIENT);
+}
+
+/* A kept statement bound to (tid, view, key); the thread must have a number for it to be run. */
+static enum status at_key(struct sqlite_store *q, enum sqlite_statement which,
+                          const struct store_key *k, sqlite3_stmt **st, int64_t *tid, struct err *e)
+{
+    if (sqlite_tid(q, k->thread, tid, e) || sqlite_ready(q, which, st, e))
+        return e->code;
+    sqlite3_bind_int64(*st, 1, *tid);
+    sqlite_bind_sv(*st, 2, k->view);
+    bind_bytes(*st, 3, k->key);
+    return ST_OK;
+}
+
+enum status sqlite_row_get(struct store *s, const struct store_key *k, struct arena *a,
+                           struct sv *value, bool *found, struct err *e)
+{
+    struct sqlite_store *q = sqlite_of(s);
+    sqlite3_stmt        *st;
+    int64_t              tid;
+
+    if (at_key(q, Q_ROW_GET, k, &st, &tid, e))
+        return e->code;
+    int rc = sqlite3_step(st);
+    *found = rc == SQLITE_ROW;
+    if (*found)
+        *value = sv_dup(sqlite_column_sv(st, 0), a);
+    enum status r = rc == SQLITE_ROW || rc == SQLITE_DONE ? ST_OK : sqlite_fail(q, rc, e);
+    sqlite3_reset(st);
+    return r;
+}
+
+enum status sqlite_row_put(struct store *s, const struct store_key *k, struct sv value,
+                           struct err *e)
+{
+    struct sqlite_store *q = sqlite_of(s);
+    sqlite3_stmt        *st;
+    int64_t              tid;
+
+    if (at_key(q, Q_ROW_PUT, k, &st, &tid, e))
+        return e->code;
+    if (!tid)
+        return err_set(e, ST_NOT_FOUND, "thread '" SV_FMT "' not found", SV_ARG(k->thread));
+    bind_bytes(st, 4, value);
+    return sqlite_run(q, st, e);
+}
+
+enum status sqlite_row_del(struct store *s, const struct store_key *k, struct err *e)
+{
+    struct sqlite_store *q = sqlite_of(s);
+    sqlite3_stmt        *st;
+    int64_t              tid;
+
+    return at_key(q, Q_ROW_DEL, k, &st, &tid, e) ? e->code : sqlite_run(q, st, e);
+}
+
+struct sqlite_rows {
+    struct store_rows base;
+    sqlite3_stmt     *st;
+    bool              done;
+};
+
+/* The smallest key that no key with this prefix reaches; absent when there is none. */
+static struct sv prefix_end(struct sv prefix, struct arena *a)
+{
+    while (prefix.n && (unsigned char)prefix.s[prefix.n - 1] == 0xff)
+        prefix.n--;
+    if (!prefix.n)
+        return (struct sv){ 0 };
+    char *s = (char *)(uintptr_t)sv_dup(prefix, a).s;
+    s[prefix.n - 1]++;
+    return (struct sv){ s, prefix.n };
+}
+
+/* Only the bounds that are there stand in the text: the planner cannot use one that
+ * might be NULL. */
+static sqlite3_stmt *rows_statement(struct sqlite_store *q, const struct store_row_query *query,
+                                    int64_t tid, int *rc)
+{
+    struct arena  scratch = { 0 };
+    struct sb     text = sb_in(&scratch, 0);
+    struct sv     end = prefix_end(query->prefix, &scratch);
+    sqlite3_stmt *st = NULL;
+    bool          stops = query->backwards && query->after.s;
+    bool          starts = !query->backwards && sv_cmp(query->after, query->prefix) > 0;
+
+    sb_adds(&text, "SELECT key, value FROM row WHERE tid = ?1 AND view = ?2 AND key >= ?3");
+    sb_adds(&text, end.s ? " AND key < ?4" : "");
+    sb_adds(&text, stops ? " AND key <= ?5" : "");
+    sb_adds(&text, query->backwards ? " ORDER BY key DESC" : " ORDER BY key");
+    *rc = sqlite3_prepare_v2(q->db, sb_sv(&text).s, -1, &st, NULL);
+    if (*rc == SQLITE_OK) {
+        sqlite3_bind_int64(st, 1, tid);
+        sqlite3_bind_text64(st, 2, query->view.s, query->view.n, SQLITE_TRANSIENT, SQLITE_UTF8);
+        bind_bytes(st, 3, starts ? query->after : query->prefix);
+        if (end.s)
+            bind_bytes(st, 4, end);
+        if (stops)
+            bind_bytes(st, 5, query->after);
+    }
+    arena_free(&scratch);
+    return st;
+}
+
+enum status sqlite_rows(struct store *s, const struct store_row_query *query,
+                        struct store_rows **out, struct err *e)
+{
+    struct sqlite_store *q = sqlite_of(s);
+    struct sqlite_rows  *rows = calloc(1, sizeof *rows);
+    int64_t              tid;
+    int                  rc;
+
+    if (!rows)
+        die("out of memory");
+    if (sqlite_tid(q, query->thread, &tid, e)) {
+        free(rows);
+        return e->code;
+    }
+    rows->st = rows_statement(q, query, tid, &rc);
+    if (rc != SQLITE_OK) {
+        free(rows);
+        return sqlite_fail(q, rc, e);
+    }
+    *out = (struct store_rows *)rows;
+    return ST_OK;
+}
+
+enum status sqlite_rows_next(struct store_rows *base, struct store_row *out, bool *more,
+                             struct err *e)
+{
+    struct sqlite_rows *rows = (struct sqlite_rows *)base;
+
+    *more = false;
+    if (rows->done)
+        return ST_OK;
+    int rc = sqlite3_step(rows->st);
+    if (rc == SQLITE_ROW) {
+        *more = true;
+        out->key = sqlite_column_sv(rows->st, 0);
+        out->value = sqlite_column_sv(rows->st, 1);
+        return ST_OK;
+    }
+    rows->done = true;
+    return rc == SQLITE_DONE ? ST_OK : sqlite_fail(sqlite_of(base->store), rc, e);
+}
+
+void sqlite_rows_close(struct store_rows *base)
+{
+    struct sqlite_rows *rows = (struct sqlite_rows *)base;
+
+    sqlite3_finalize(rows->st);
+    free(rows);
+}
+
+enum status sqlite_rows_clear(struct store *s, struct sv thread, struct sv view, struct err *e)
+{
+    struct sqlite_store *q = sqlite_of(s);
+    sqlite3_stmt        *st;
+    int64_t              tid;
+
+    if (sqlite_tid(q, thread, &tid, e) || sqlite_ready(q, Q_ROWS_CLEAR, &st, e))
+        return e->code;
+    sqlite3_bind_int64(st, 1, tid);
+    sqlite_bind_sv(st, 2, view);
+    return sqlite_run(q, st, e);
+}
+
+enum status sqlite_set_views(struct store *s, struct sv thread, int64_t views, struct err *e)
+{
+    struct sqlite_store *q = sqlite_of(s);
+    sqlite3_stmt        *st;
+    int64_t              tid;
+
+    if (sqlite_tid(q, thread, &tid, e) || sqlite_ready(q, Q_THREAD_VIEWS, &st, e))
+        return e->code;
+    sqlite3_bind_int64(st, 1, tid);
+    sqlite3_bind_int64(st, 2, views);
+    return sqlite_run(q, st, e);
+}

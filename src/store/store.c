@@ -1,0 +1,317 @@
+/* The thin top of the store: what is true for every backend, then the call. */
+#include "base/clock.h"
+#include "base/path.h"
+#include "base/utf8.h"
+#include "store/store_internal.h"
+
+#include <assert.h>
+#include <time.h>
+
+enum { CLOSED, READING, WRITING };
+
+static const struct {
+    struct sv scheme;
+    enum status (*open)(struct sv, const struct store_options *, struct store **, struct err *);
+} backends[] = {
+    { SV_STATIC("sqlite:"), sqlite_open },
+};
+
+enum status store_open(struct sv url, const struct store_options *o, struct store **out,
+                       struct err *e)
+{
+    for (size_t i = 0; i < COUNT(backends); i++)
+        if (sv_starts(url, backends[i].scheme))
+            return backends[i].open(sv_skip(url, backends[i].scheme.n), o, out, e);
+    if (sv_find(url, SV("://")) >= 0) {
+        err_set(e, ST_INVALID_SYNTAX, "no such kind of store: '" SV_FMT "'", SV_ARG(url));
+        return err_hint(e, "use a file path, or sqlite:PATH");
+    }
+    return sqlite_open(url, o, out, e);
+}
+
+void store_close(struct store *s)
+{
+    if (!s)
+        return;
+    store_abort(s);
+    s->ops->close(s);
+}
+
+enum status store_begin(struct store *s, enum store_mode mode, struct err *e)
+{
+    assert(s->open == CLOSED);
+    if (s->ops->begin(s, mode, e))
+        return e->code;
+    s->open = mode == STORE_WRITE ? WRITING : READING;
+    return ST_OK;
+}
+
+enum status store_commit(struct store *s, struct err *e)
+{
+    assert(s->open != CLOSED);
+    enum status st = s->ops->commit(s, e);
+    if (st)
+        s->ops->abort(s);
+    s->open = CLOSED;
+    return st;
+}
+
+void store_abort(struct store *s)
+{
+    if (s->open != CLOSED)
+        s->ops->abort(s);
+    s->open = CLOSED;
+}
+
+/* ---- the log -------------------------------------------------------------------- */
+
+/* A thread id, or the one reserved id of the workspace's own log. */
+static enum status check_thread(struct sv thread, struct err *e)
+{
+    if (sv_is(thread, ".global"))
+        return ST_OK;
+    return name_check(thread, "thread id", e);
+}
+
+enum status store_head(struct store *s, struct sv thread, struct store_head *out, struct err *e)
+{
+    if (check_thread(thread, e))
+        return e->code;
+    return s->ops->head(s, thread, out, e);
+}
+
+static enum status check_length(struct sv v, size_t max, const char *what, struct err *e)
+{
+    if (v.n <= max)
+        return ST_OK;
+    err_set(e, ST_LIMIT_EXCEEDED, "%s is %zu bytes long", what, v.n);
+    return err_hint(e, "the limit is %zu bytes", max);
+}
+
+static enum status check_optional_name(struct sv name, const char *what, struct err *e)
+{
+    return name.s ? name_check(name, what, e) : ST_OK;
+}
+
+static enum status check_entry(const struct entry *n, struct err *e)
+{
+    if (check_length(n->kind, ENTRY_KIND_MAX, "the kind", e) || name_check(n->kind, "kind", e) ||
+        check_optional_name(n->lane, "lane", e) || check_optional_name(n->actor, "actor", e) ||
+        check_length(n->payload, ENTRY_PAYLOAD_MAX, "the payload", e) ||
+        check_length(n->refs, ENTRY_REFS_MAX, "refs", e))
+        return e->code;
+    if (n->id.s &&
+        (check_length(n->id, ENTRY_ID_MAX, "the entry id", e) || name_check(n->id, "entry id", e)))
+        return e->code;
+    if (n->op_id.s && (!n->op_id.n || utf8_invalid(n->op_id) >= 0))
+        return err_set(e, ST_INVALID_SYNTAX, "an op_id must be text, and not empty");
+    return check_length(n->op_id, ENTRY_ID_MAX, "the op_id", e);
+}
+
+static enum status check_batch(const struct entry *entries, size_t n, struct err *e)
+{
+    size_t bytes = 0;
+
+    if (n > BATCH_ENTRIES_MAX) {
+        err_set(e, ST_LIMIT_EXCEEDED, "%zu entries in one append", n);
+        return err_hint(e, "append at most %d at a time", BATCH_ENTRIES_MAX);
+    }
+    for (size_t i = 0; i < n; i++) {
+        if (check_entry(&entries[i], e))
+            return n > 1 ? err_in(e, "entry %zu of %zu", i + 1, n) : e->code;
+        bytes += entries[i].payload.n + entries[i].refs.n;
+    }
+    if (bytes <= BATCH_BYTES_MAX)
+        return ST_OK;
+    err_set(e, ST_LIMIT_EXCEEDED, "%zu bytes in one append", bytes);
+    return err_hint(e, "append at most %d bytes at a time", BATCH_BYTES_MAX);
+}
+
+enum status store_append(struct store *s, struct sv thread, int64_t expect, struct entry *entries,
+                         size_t n, struct store_head *head, struct err *e)
+{
+    struct store_head h;
+
+    assert(s->open == WRITING);
+    if (check_batch(entries, n, e) || store_head(s, thread, &h, e))
+        return e->code;
+    if (expect != STORE_ANY_REV && expect != h.rev) {
+        err_set(e, ST_CONFLICT, "thread '" SV_FMT "' is at revision %lld, not at %lld",
+                SV_ARG(thread), (long long)h.rev, (long long)expect);
+        err_reason(e, "rev");
+        return err_hint(e, "read what came in between, then append with --expect %lld",
+                        (long long)h.rev);
+    }
+    int64_t rev = h.rev;
+    for (size_t i = 0; i < n; i++) {
+        entries[i].seq = h.rev++;
+        h.chain = entries[i].chain = entry_chain(&entries[i], &h.chain);
+        h.created = entries[i].seq == 0 ? entries[i].at : h.created;
+        h.updated = entries[i].at;
+    }
+    if (n && s->ops->insert(s, thread, rev, entries, n, e))
+        return e->code;
+    *head = h;
+    return ST_OK;
+}
+
+enum status store_scan(struct store *s, const struct store_query *q, struct store_scan **out,
+                       struct err *e)
+{
+    if (check_thread(q->thread, e))
+        return e->code;
+    if (s->ops->scan(s, q, out, e))
+        return e->code;
+    (*out)->store = s;
+    return ST_OK;
+}
+
+enum status store_next(struct store_scan *scan, struct entry *out, bool *more, struct err *e)
+{
+    return scan->store->ops->next(scan, out, more, e);
+}
+
+void store_scan_close(struct store_scan *scan)
+{
+    if (scan)
+        scan->store->ops->scan_close(scan);
+}
+
+void store_scan_undo(struct store_scan **scan)
+{
+    store_scan_close(*scan);
+}
+
+enum status store_first(struct store *s, const struct store_query *q, struct arena *a,
+                        struct entry *out, bool *found, struct err *e)
+{
+    UNDO(store_scan_undo) struct store_scan *scan = NULL;
+    struct entry                             n;
+
+    if (store_scan(s, q, &scan, e) || store_next(scan, &n, found, e))
+        return e->code;
+    if (*found)
+        *out = entry_dup(&n, a);
+    return ST_OK;
+}
+
+enum status store_find_op(struct store *s, struct sv thread, struct sv op_id, struct arena *a,
+                          struct entry *out, bool *found, struct err *e)
+{
+    if (check_thread(thread, e))
+        return e->code;
+    return s->ops->find_op(s, thread, op_id, a, out, found, e);
+}
+
+enum status store_set_mark(struct store *s, struct sv thread, int64_t seq, enum entry_mark mark,
+                           struct err *e)
+{
+    assert(s->open == WRITING);
+    return s->ops->set_mark(s, thread, seq, mark, e);
+}
+
+enum status store_threads(struct store *s, struct arena *a, struct store_thread **out, size_t *n,
+                          struct err *e)
+{
+    return s->ops->threads(s, a, out, n, e);
+}
+
+enum status store_wait(struct store *s, struct sv thread, int64_t rev, int timeout_ms, int64_t *now,
+                       struct err *e)
+{
+    int64_t           until = clock_steady_us() + (int64_t)timeout_ms * 1000;
+    struct store_head h;
+    long              pause_us = 1000;
+
+    assert(s->open == CLOSED);
+    for (;;) {
+        if (store_head(s, thread, &h, e))
+            return e->code;
+        int64_t left = until - clock_steady_us();
+        if (h.rev > rev || left <= 0)
+            break;
+        if (pause_us > left)
+            pause_us = (long)left;
+        nanosleep(&(struct timespec){ pause_us / 1000000, pause_us % 1000000 * 1000 }, NULL);
+        pause_us = pause_us < 50000 ? pause_us * 2 : 50000;
+    }
+    *now = h.rev;
+    return ST_OK;
+}
+
+/* ---- rows ----------------------------------------------------------------------- */
+
+enum status store_row_get(struct store *s, const struct store_key *k, struct arena *a,
+                          struct sv *value, bool *found, struct err *e)
+{
+    return s->ops->row_get(s, k, a, value, found, e);
+}
+
+enum status store_row_put(struct store *s, const struct store_key *k, struct sv value,
+                          struct err *e)
+{
+    assert(s->open == WRITING);
+    return s->ops->row_put(s, k, value, e);
+}
+
+enum status store_row_del(struct store *s, const struct store_key *k, struct err *e)
+{
+    assert(s->open == WRITING);
+    return s->ops->row_del(s, k, e);
+}
+
+enum status store_rows(struct store *s, const struct store_row_query *q, struct store_rows **out,
+                       struct err *e)
+{
+    if (s->ops->rows(s, q, out, e))
+        return e->code;
+    (*out)->store = s;
+    return ST_OK;
+}
+
+enum status store_rows_next(struct store_rows *rows, struct store_row *out, bool *more,
+                            struct err *e)
+{
+    return rows->store->ops->rows_next(rows, out, more, e);
+}
+
+void store_rows_close(struct store_rows *rows)
+{
+    if (rows)
+        rows->store->ops->rows_close(rows);
+}
+
+void store_rows_undo(struct store_rows **rows)
+{
+    store_rows_close(*rows);
+}
+
+enum status store_rows_clear(struct store *s, struct sv thread, struct sv view, struct err *e)
+{
+    assert(s->open == WRITING);
+    return s->ops->rows_clear(s, thread, view, e);
+}
+
+enum status store_set_views(struct store *s, struct sv thread, int64_t views, struct err *e)
+{
+    assert(s->open == WRITING);
+    return s->ops->set_views(s, thread, views, e);
+}
+
+/* ---- care ----------------------------------------------------------------------- */
+
+enum status store_stats(struct store *s, struct store_stats *out, struct err *e)
+{
+    return s->ops->stats(s, out, e);
+}
+
+enum status store_check(struct store *s, void (*say)(void *, struct sv), void *ctx, struct err *e)
+{
+    return s->ops->check(s, say, ctx, e);
+}
+
+enum status store_compact(struct store *s, struct err *e)
+{
+    assert(s->open == CLOSED);
+    return s->ops->compact(s, e);
+}

@@ -1,0 +1,163 @@
+/* The log at rest: threads of entries, and the rows that views keep beside them.
+ *
+ * Append-only: an entry, once committed, keeps its seq and its bytes for ever, and no
+ * reader sees part of a transaction. Everything happens in a transaction:
+ *
+ *     if (store_open(SV(".heddle/heddle.db"), &opts, &s, e)) return e->code;
+ *     if (store_begin(s, STORE_WRITE, e)) ...
+ *     if (store_append(s, thread, rev, entries, n, &head, e) ||
+ *         store_row_put(s, &key, value, e) ||
+ *         store_commit(s, e))                    durable from here on
+ *         store_abort(s);                        nothing of it was written
+ *     store_close(s);
+ *
+ * A store belongs to one thread of execution and has one transaction at a time. Many
+ * processes may use one database: a writer waits for another up to `busy_ms`, then gets
+ * ST_CONFLICT; readers never wait. tests/conform holds what every backend must do. */
+#ifndef HEDDLE_STORE_H
+#define HEDDLE_STORE_H
+
+#include "store/entry.h"
+
+struct store;
+struct store_scan;
+struct store_rows;
+
+enum { STORE_BUSY_MS = 30000 };
+
+struct store_options {
+    bool create;    /* make it when it is missing; else ST_NOT_FOUND */
+    bool read_only; /* no transaction will write: a read-only folder will do */
+    int  busy_ms;   /* 0: STORE_BUSY_MS */
+};
+
+/* `url` is a path or sqlite:PATH, mem:NAME, or fault:K:URL, which fails the K-th call.
+ * ST_CORRUPT: not a heddle database, or damaged. ST_IO: cannot be opened, or made by a
+ * newer version. An older schema is migrated in place, after a copy is made beside it. */
+enum status store_open(struct sv url, const struct store_options *o, struct store **out,
+                       struct err *e) MUST_USE;
+void        store_close(struct store *s); /* aborts what is open; NULL is fine */
+
+enum store_mode { STORE_READ, STORE_WRITE };
+enum status store_begin(struct store *s, enum store_mode mode, struct err *e) MUST_USE;
+enum status store_commit(struct store *s, struct err *e) MUST_USE; /* on failure: aborted */
+void        store_abort(struct store *s); /* harmless when nothing is open */
+
+/* ---- the log -------------------------------------------------------------------- */
+
+struct store_head {
+    int64_t     rev;     /* number of entries; 0: the thread does not exist */
+    struct hash chain;   /* of the last entry; zero when rev is 0 */
+    int64_t     created; /* at of the first entry and of the last one */
+    int64_t     updated;
+    int64_t     views; /* as set by store_set_views(); 0 at first */
+};
+
+enum status store_head(struct store *s, struct sv thread, struct store_head *out,
+                       struct err *e) MUST_USE;
+
+#define STORE_ANY_REV ((int64_t)-1)
+
+/* Append entries[0..n) to a thread, which comes into being with its first entry. The
+ * store fills in seq and chain of each. *head is the head after them.
+ * ST_CONFLICT: rev is not `expect` (reason "rev"), or an op_id is taken (reason "op_id").
+ * ST_LIMIT_EXCEEDED, ST_INVALID_SYNTAX: an entry is too large or has a bad name. */
+enum status store_append(struct store *s, struct sv thread, int64_t expect, struct entry *entries,
+                         size_t n, struct store_head *head, struct err *e) MUST_USE;
+
+/* Entries of a thread with from <= seq <= to, in order of seq. Cost follows what is
+ * returned. An entry's bytes are good until the next store_next() on the same scan. */
+struct store_query {
+    struct sv       thread;
+    int64_t         from, to;
+    struct sv       lane; /* absent: every entry; else only those of the lane with ... */
+    enum entry_mark mark; /* ... this mark (not MARK_NONE) */
+    bool            backwards;
+};
+#define STORE_TO_END INT64_MAX
+
+enum status store_scan(struct store *s, const struct store_query *q, struct store_scan **out,
+                       struct err *e) MUST_USE;
+enum status store_next(struct store_scan *scan, struct entry *out, bool *more,
+                       struct err *e) MUST_USE;
+void        store_scan_close(struct store_scan *scan); /* NULL is fine */
+void        store_scan_undo(struct store_scan **scan); /* for UNDO() */
+
+/* The first entry of a scan, copied into `a`. */
+enum status store_first(struct store *s, const struct store_query *q, struct arena *a,
+                        struct entry *out, bool *found, struct err *e) MUST_USE;
+
+enum status store_find_op(struct store *s, struct sv thread, struct sv op_id, struct arena *a,
+                          struct entry *out, bool *found, struct err *e) MUST_USE;
+
+/* Change the mark of one entry: only for rebuilding views. */
+enum status store_set_mark(struct store *s, struct sv thread, int64_t seq, enum entry_mark mark,
+                           struct err *e) MUST_USE;
+
+struct store_thread {
+    struct sv         id;
+    struct store_head head;
+};
+
+/* All threads, by id. */
+enum status store_threads(struct store *s, struct arena *a, struct store_thread **out, size_t *n,
+                          struct err *e) MUST_USE;
+
+/* Wait until the thread has more than `rev` entries or the time is over; *now is its rev
+ * then. Outside a transaction. */
+enum status store_wait(struct store *s, struct sv thread, int64_t rev, int timeout_ms, int64_t *now,
+                       struct err *e) MUST_USE;
+
+/* ---- rows of views -------------------------------------------------------------- */
+
+/* Ordered key → value rows of one view of one thread. Keys are bytes, ordered as such. */
+struct store_key {
+    struct sv thread, view, key;
+};
+
+enum status store_row_get(struct store *s, const struct store_key *k, struct arena *a,
+                          struct sv *value, bool *found, struct err *e) MUST_USE;
+enum status store_row_put(struct store *s, const struct store_key *k, struct sv value,
+                          struct err *e) MUST_USE;
+enum status store_row_del(struct store *s, const struct store_key *k, struct err *e) MUST_USE;
+
+struct store_row {
+    struct sv key, value;
+};
+
+/* Rows whose key starts with `prefix`, from the first key >= `after` (absent: the first;
+ * backwards: from the last key <= `after`). A row's bytes are good until the next one. */
+struct store_row_query {
+    struct sv thread, view, prefix, after;
+    bool      backwards;
+};
+enum status store_rows(struct store *s, const struct store_row_query *q, struct store_rows **out,
+                       struct err *e) MUST_USE;
+enum status store_rows_next(struct store_rows *rows, struct store_row *out, bool *more,
+                            struct err *e) MUST_USE;
+void        store_rows_close(struct store_rows *rows);
+void        store_rows_undo(struct store_rows **rows); /* for UNDO() */
+
+/* Drop all rows of a view; remember which fold made the rows of a thread. */
+enum status store_rows_clear(struct store *s, struct sv thread, struct sv view,
+                             struct err *e) MUST_USE;
+enum status store_set_views(struct store *s, struct sv thread, int64_t views,
+                            struct err *e) MUST_USE;
+
+/* ---- care ----------------------------------------------------------------------- */
+
+struct store_stats {
+    int64_t threads, entries, rows, blobs;
+    int64_t file_bytes, wal_bytes, free_bytes;
+    int     schema;
+};
+enum status store_stats(struct store *s, struct store_stats *out, struct err *e) MUST_USE;
+
+/* Ask the engine whether its file is whole: each complaint goes to `say`. */
+enum status store_check(struct store *s, void (*say)(void *ctx, struct sv complaint), void *ctx,
+                        struct err *e) MUST_USE;
+
+/* Empty the write-ahead log and give free pages back to the file system. */
+enum status store_compact(struct store *s, struct err *e) MUST_USE;
+
+#endif

@@ -1,0 +1,111 @@
+#include "thread/kind.h"
+
+#include "base/json.h"
+
+static const char *const names[] = { NULL,
+#define X(id, name) name,
+                                     KIND_TABLE(X)
+#undef X
+};
+
+enum kind kind_of(struct sv name)
+{
+    for (size_t k = 1; k < COUNT(names); k++)
+        if (sv_is(name, names[k]))
+            return (enum kind)k;
+    return KIND_OTHER;
+}
+
+const char *kind_name(enum kind k)
+{
+    return names[k];
+}
+
+static bool is_text(struct sv raw)
+{
+    return raw.n && raw.s[0] == '"';
+}
+
+bool kind_is_projected(struct sv payload)
+{
+    struct sv rest = payload, key, raw, role = { 0 };
+    bool      has_call = false, has_name = false;
+
+    while (json_next(&rest, &key, &raw)) {
+        if (sv_is(key, "role"))
+            role = raw;
+        else if (sv_is(key, "tool_call_id"))
+            has_call = is_text(raw);
+        else if (sv_is(key, "name"))
+            has_name = is_text(raw);
+    }
+    if (sv_is(role, "\"tool\""))
+        return has_call && has_name;
+    return sv_is(role, "\"user\"") || sv_is(role, "\"assistant\"");
+}
+
+/* The text of a raw JSON string. Names cannot hold escapes, so what is escaped is
+ * refused later by name_check(). */
+static struct sv unquoted(struct sv raw)
+{
+    return is_text(raw) ? (struct sv){ raw.s + 1, raw.n - 2 } : (struct sv){ 0 };
+}
+
+static struct sv member(struct sv object, const char *name)
+{
+    struct sv rest = object, key, raw;
+
+    while (json_next(&rest, &key, &raw))
+        if (sv_is(key, name))
+            return raw;
+    return (struct sv){ 0 };
+}
+
+static enum status adopt_lane(struct entry *n, struct err *e)
+{
+    struct sv ref = unquoted(member(n->payload, "context_ref"));
+
+    if (!ref.s)
+        return ST_OK;
+    if (n->lane.s && !sv_eq(n->lane, ref))
+        return err_set(e, ST_INVALID_SYNTAX,
+                       "lane '" SV_FMT "' and context_ref '" SV_FMT "' differ", SV_ARG(n->lane),
+                       SV_ARG(ref));
+    n->lane = ref;
+    return ST_OK;
+}
+
+static enum status prepare_operation(struct entry *n, struct err *e)
+{
+    struct sv op = member(n->payload, "operation");
+    struct sv type = unquoted(member(op, "type")), id = unquoted(member(n->payload, "op_id"));
+
+    if (!id.n || !n->lane.n ||
+        !(sv_is(type, "replace") || sv_is(type, "switch") || sv_is(type, "fork"))) {
+        err_set(e, ST_INVALID_SYNTAX, "not a context operation");
+        return err_hint(e, "its payload needs op_id, context_ref and operation.type: replace, "
+                           "switch or fork");
+    }
+    if (sv_is(type, "replace") && !member(op, "result_context").n)
+        return err_set(e, ST_INVALID_SYNTAX, "a replace operation needs a result_context");
+    n->op_id = id;
+    if (sv_is(type, "replace"))
+        n->mark = MARK_ANCHOR;
+    return ST_OK;
+}
+
+enum status kind_prepare(struct entry *n, struct err *e)
+{
+    enum kind k = kind_of(n->kind);
+
+    n->mark = MARK_NONE;
+    if (k != KIND_AI_MESSAGE && k != KIND_AI_CONTEXT_OPERATION)
+        return ST_OK;
+    if (adopt_lane(n, e))
+        return e->code;
+    if (k == KIND_AI_CONTEXT_OPERATION)
+        return prepare_operation(n, e);
+    if (n->lane.n && kind_is_projected(n->payload))
+        n->mark = MARK_MESSAGE;
+    return ST_OK;
+}

@@ -1,0 +1,50 @@
+/* The kinds of entries that mean something, and what they must carry. A kind that is not
+ * in the table uses up a seq and is otherwise kept and exported as it is. */
+#ifndef HEDDLE_KIND_H
+#define HEDDLE_KIND_H
+
+#include "store/entry.h"
+
+/*    name                              what it records */
+#define KIND_TABLE(X)                                                                              \
+    X(AI_MESSAGE, "ai_message")                     /* a turn of the conversation */               \
+    X(AI_CONTEXT_OPERATION, "ai_context_operation") /* replace, switch or fork of a lane */        \
+    X(CONTEXT_OP_DEFERRED, "ai_context_operation_deferred") /* parked while a run is active */     \
+    X(RUN_STARTED, "run_started")                                                                  \
+    X(RUN_INPUT, "run_input")         /* steering, accepted and not yet drained */                 \
+    X(RUN_TOOL_HELD, "run_tool_held") /* a result that waits for an earlier call's */              \
+    X(RUN_CHECKPOINT, "run_checkpoint")                                                            \
+    X(RUN_FINISHED, "run_finished")                                                                \
+    X(LOOM_ANNOTATION, "loom_annotation")                                                          \
+    X(LOOM_LINK, "loom_link")                                                                      \
+    X(LOOM_MARK, "loom_mark")                                                                      \
+    X(MEMORY_OPERATION, "memory_operation")                                                        \
+    X(TOOL_ACTION, "tool_action")                                                                  \
+    X(SUMMARY, "summary")                                                                          \
+    X(MODEL_RESPONSE, "model_response")                                                            \
+    X(DOCUMENT_WRITE, "document_write")                                                            \
+    X(THREAD_OPERATION, "thread_operation")
+
+enum kind {
+    KIND_OTHER,
+#define X(id, name) KIND_##id,
+    KIND_TABLE(X)
+#undef X
+};
+
+enum kind   kind_of(struct sv name);
+const char *kind_name(enum kind k); /* NULL for KIND_OTHER */
+
+#define LANE_DEFAULT SV("default")
+#define AGENT_DEFAULT SV("default")
+
+/* Fill in what follows from kind and payload (which must be a canonical object): lane from
+ * payload.context_ref when the entry has none, op_id of an operation, the mark.
+ * ST_INVALID_SYNTAX: lane and context_ref disagree, or an operation is malformed. */
+enum status kind_prepare(struct entry *n, struct err *e) MUST_USE;
+
+/* Would this payload of an ai_message take part in a projection? User and assistant
+ * messages do; a tool's when it names its call and its tool; other roles do not. */
+bool kind_is_projected(struct sv payload);
+
+#endif

@@ -1,0 +1,37 @@
+/* Lanes: named paths through a thread. A lane shares its ancestors' entries up to the
+ * point where it was forked; nothing is copied. */
+#ifndef HEDDLE_LANE_H
+#define HEDDLE_LANE_H
+
+#include "thread/log.h"
+
+struct lane {
+    struct sv name;
+    struct sv from; /* absent: a lane of its own */
+    int64_t   at;   /* last seq it shares with `from`; -1 when it shares nothing */
+    int64_t   seq;  /* of the entry that brought it into being */
+};
+
+/* The view that knows lanes, active lanes and runs. */
+extern const struct view thread_view;
+
+/* All in a transaction begun with log_begin(). */
+enum status lane_find(struct log *l, struct sv thread, struct sv name, struct arena *a,
+                      struct lane *out, bool *found, struct err *e) MUST_USE;
+enum status lane_list(struct log *l, struct sv thread, struct arena *a, struct lane **out,
+                      size_t *n, struct err *e) MUST_USE;
+
+/* The stretches of log that make up a lane's path, oldest first: the messages of
+ * path[i].lane with path[i].from <= seq <= path[i].to. */
+struct stretch {
+    struct sv lane;
+    int64_t   from, to;
+};
+enum status lane_path(struct log *l, struct sv thread, struct sv lane, int64_t upto,
+                      struct arena *a, struct stretch **out, size_t *n, struct err *e) MUST_USE;
+
+/* The lane an agent works on: that of its last replace or switch, else "default". */
+enum status lane_active(struct log *l, struct sv thread, struct sv agent, struct arena *a,
+                        struct sv *out, struct err *e) MUST_USE;
+
+#endif

@@ -1,0 +1,205 @@
+#include "thread/log.h"
+
+#include "thread/kind.h"
+
+struct sv key_of_name(const char *prefix, struct sv name, struct arena *a)
+{
+    struct sb b = sb_in(a, 0);
+
+    sb_adds(&b, prefix);
+    sb_addc(&b, '/');
+    sb_add(&b, name);
+    return sb_sv(&b);
+}
+
+struct sv key_of_seq(const char *prefix, int64_t seq, struct arena *a)
+{
+    struct sb b = sb_in(a, 0);
+
+    sb_addf(&b, "%s/%016lld", prefix, (long long)seq);
+    return sb_sv(&b);
+}
+
+enum status fold_get(struct fold *f, struct sv key, struct sv *value, bool *found, struct err *e)
+{
+    return store_row_get(f->store, &(struct store_key){ f->thread, f->view, key }, f->a, value,
+                         found, e);
+}
+
+enum status fold_put(struct fold *f, struct sv key, struct sv value, struct err *e)
+{
+    return store_row_put(f->store, &(struct store_key){ f->thread, f->view, key }, value, e);
+}
+
+enum status fold_del(struct fold *f, struct sv key, struct err *e)
+{
+    return store_row_del(f->store, &(struct store_key){ f->thread, f->view, key }, e);
+}
+
+struct log log_of(struct store *store, const struct view *const *views)
+{
+    struct log l = { store, views, 0 };
+    uint64_t   id = 0xcbf29ce484222325u;
+
+    for (size_t i = 0; views[i]; i++) {
+        for (const char *p = views[i]->name; *p; p++)
+            id = (id ^ (unsigned char)*p) * 0x100000001b3u;
+        id = (id ^ (uint64_t)views[i]->version) * 0x100000001b3u;
+    }
+    l.views_id = (int64_t)(id & INT64_MAX);
+    return l;
+}
+
+/* ---- transactions ---------------------------------------------------------------- */
+
+static enum status views_are_current(struct log *l, struct sv thread, bool *current, struct err *e)
+{
+    struct store_head h;
+
+    *current = true;
+    if (!thread.s)
+        return ST_OK;
+    if (store_head(l->store, thread, &h, e))
+        return e->code;
+    *current = h.rev == 0 || h.views == l->views_id;
+    return ST_OK;
+}
+
+static enum status bring_up_to_date(struct log *l, struct sv thread, struct err *e)
+{
+    bool current;
+
+    if (store_begin(l->store, STORE_WRITE, e))
+        return e->code;
+    if (views_are_current(l, thread, &current, e) ||
+        (!current && log_rebuild(l, thread, NULL, NULL, e)))
+        return e->code;
+    return log_commit(l, e);
+}
+
+enum status log_begin(struct log *l, struct sv thread, enum store_mode mode, struct err *e)
+{
+    bool current;
+
+    for (int tries = 0; tries < 3; tries++) {
+        if (store_begin(l->store, mode, e) || views_are_current(l, thread, &current, e))
+            break;
+        if (current)
+            return ST_OK;
+        if (mode == STORE_WRITE) {
+            if (log_rebuild(l, thread, NULL, NULL, e))
+                break;
+            return ST_OK;
+        }
+        log_abort(l); /* reading: fold in a transaction of its own, then look again */
+        if (bring_up_to_date(l, thread, e))
+            break;
+        err_set(e, ST_CONFLICT, "two versions of heddle use this log at once");
+        err_hint(e, "stop the older one");
+    }
+    log_abort(l);
+    return e->code;
+}
+
+enum status log_commit(struct log *l, struct err *e)
+{
+    return store_commit(l->store, e);
+}
+
+void log_abort(struct log *l)
+{
+    store_abort(l->store);
+}
+
+/* ---- appending -------------------------------------------------------------------- */
+
+static enum status fold_entry(struct log *l, struct fold *f, const struct entry *n, struct err *e)
+{
+    for (size_t i = 0; l->views[i]; i++) {
+        f->view = sv_of(l->views[i]->name);
+        struct arena_mark m = arena_mark(f->a);
+        if (l->views[i]->fold(f, n, e))
+            return err_in(e, "view %s, entry %lld", l->views[i]->name, (long long)n->seq);
+        arena_reset(f->a, m);
+    }
+    return ST_OK;
+}
+
+static enum status fold_all(struct log *l, struct sv thread, const struct entry *entries, size_t n,
+                            struct err *e)
+{
+    struct arena scratch = { 0 };
+    struct fold  f = { .store = l->store, .thread = thread, .a = &scratch };
+    enum status  s = ST_OK;
+
+    for (size_t i = 0; i < n && !s; i++)
+        s = fold_entry(l, &f, &entries[i], e);
+    arena_free(&scratch);
+    return s;
+}
+
+enum status log_append(struct log *l, struct sv thread, int64_t expect, struct entry *entries,
+                       size_t n, struct store_head *head, struct err *e)
+{
+    for (size_t i = 0; i < n; i++)
+        if (kind_prepare(&entries[i], e))
+            return n > 1 ? err_in(e, "entry %zu of %zu", i + 1, n) : e->code;
+    if (store_append(l->store, thread, expect, entries, n, head, e))
+        return e->code;
+    bool is_new = n && head->rev == (int64_t)n;
+    if (is_new && store_set_views(l->store, thread, l->views_id, e))
+        return e->code;
+    return fold_all(l, thread, entries, n, e);
+}
+
+enum status log_row_get(struct log *l, struct sv thread, const struct view *v, struct sv key,
+                        struct arena *a, struct sv *value, bool *found, struct err *e)
+{
+    return store_row_get(l->store, &(struct store_key){ thread, sv_of(v->name), key }, a, value,
+                         found, e);
+}
+
+/* ---- rebuilding --------------------------------------------------------------------- */
+
+static enum status clear_views(struct log *l, struct sv thread, struct err *e)
+{
+    for (size_t i = 0; l->views[i]; i++)
+        if (store_rows_clear(l->store, thread, sv_of(l->views[i]->name), e))
+            return e->code;
+    return ST_OK;
+}
+
+/* kind_prepare() again, as if the entry came in now. */
+static enum status remark(struct log *l, struct sv thread, const struct entry *n, struct err *e)
+{
+    struct entry again = *n;
+    struct err   ignored;
+
+    if (kind_prepare(&again, &ignored))
+        again.mark = MARK_NONE;
+    return again.mark == n->mark ? ST_OK : store_set_mark(l->store, thread, n->seq, again.mark, e);
+}
+
+enum status log_rebuild(struct log *l, struct sv thread, void (*progress)(void *, int64_t),
+                        void *ctx, struct err *e)
+{
+    UNDO(store_scan_undo) struct store_scan *scan = NULL;
+    struct store_query                       q = { .thread = thread, .to = STORE_TO_END };
+    struct arena                             scratch = { 0 };
+    struct fold  f = { .store = l->store, .thread = thread, .a = &scratch };
+    struct entry n;
+    bool         more = true;
+    enum status  s = clear_views(l, thread, e);
+
+    if (!s)
+        s = store_scan(l->store, &q, &scan, e);
+    while (!s && !(s = store_next(scan, &n, &more, e)) && more) {
+        s = remark(l, thread, &n, e);
+        if (!s)
+            s = fold_entry(l, &f, &n, e);
+        if (progress && n.seq % 4096 == 0)
+            progress(ctx, n.seq);
+    }
+    arena_free(&scratch);
+    return s ? s : store_set_views(l->store, thread, l->views_id, e);
+}

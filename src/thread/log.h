@@ -1,0 +1,55 @@
+/* The one way in. Every change of anything is entries appended here; every view is kept
+ * in step in the same transaction.
+ *
+ *     struct log l = log_of(store, views);
+ *     if (log_begin(&l, thread, STORE_WRITE, e)) return e->code;
+ *     if (log_append(&l, thread, LOG_ANY_REV, entries, n, &head, e) || log_commit(&l, e)) {
+ *         log_abort(&l);
+ *         return e->code;
+ *     }
+ *
+ * Reading views works the same way with STORE_READ and log_row_get() / store_rows(). */
+#ifndef HEDDLE_LOG_H
+#define HEDDLE_LOG_H
+
+#include "thread/view.h"
+
+struct log {
+    struct store             *store;
+    const struct view *const *views;    /* ends with NULL */
+    int64_t                   views_id; /* which views in which versions */
+};
+
+#define LOG_ANY_REV STORE_ANY_REV
+
+struct log log_of(struct store *store, const struct view *const *views);
+
+/* Begin a transaction whose subject is `thread` (absent: none in particular). Views of
+ * that thread that another version of the program folded are folded anew first. */
+enum status log_begin(struct log *l, struct sv thread, enum store_mode mode,
+                      struct err *e) MUST_USE;
+enum status log_commit(struct log *l, struct err *e) MUST_USE;
+void        log_abort(struct log *l);
+
+/* Prepare (kind_prepare), append, and fold entries[0..n) into every view. In a write
+ * transaction; several threads may be appended to in one. Statuses of store_append() and
+ * kind_prepare(); after an error the transaction must be aborted. */
+enum status log_append(struct log *l, struct sv thread, int64_t expect, struct entry *entries,
+                       size_t n, struct store_head *head, struct err *e) MUST_USE;
+
+/* One row of a view, copied into `a`. */
+enum status log_row_get(struct log *l, struct sv thread, const struct view *v, struct sv key,
+                        struct arena *a, struct sv *value, bool *found, struct err *e) MUST_USE;
+
+/* Fold all entries of a thread into empty rows of `views`, in a write transaction. `progress`
+ * (may be NULL) is called now and then with the number of entries done. */
+enum status log_rebuild(struct log *l, struct sv thread, void (*progress)(void *ctx, int64_t done),
+                        void *ctx, struct err *e) MUST_USE;
+
+/* Check one thread: the chain over all entries, what kind_prepare() says of each against
+ * what is stored, and every view folded again and compared row by row. Each difference goes
+ * to `say`; *entries is how many were read. Leaves no trace in the store. */
+enum status log_verify(struct log *l, struct sv thread, void (*say)(void *ctx, struct sv finding),
+                       void *ctx, int64_t *entries, struct err *e) MUST_USE;
+
+#endif

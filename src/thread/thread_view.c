@@ -1,0 +1,70 @@
+/* The fold behind lanes and active lanes (lane.h) and runs (run.h). Its rows:
+ *
+ *     lane/NAME      {"at":SEQ,"from":LANE,"seq":SEQ}, or {"seq":SEQ} for a lane of its own
+ *     active/AGENT   the name of the lane the agent works on
+ *     run/AGENT      the state of its run, see run_state.c
+ *     queue/AGENT/…  steering that waits to be drained
+ *     held/AGENT/…   tool results that wait for an earlier call's
+ */
+#include "base/json.h"
+#include "thread/kind.h"
+#include "thread/lane.h"
+
+static enum status add_lane(struct fold *f, struct sv name, struct sv from, int64_t at, int64_t seq,
+                            struct err *e)
+{
+    struct sv key = key_of_name("lane", name, f->a), old;
+    bool      found;
+
+    if (fold_get(f, key, &old, &found, e))
+        return e->code;
+    if (found)
+        return ST_OK; /* what a lane shares is settled when it comes into being */
+    struct sb b = sb_in(f->a, 0);
+    struct jw w = jw_in(&b, 0);
+    jw_open(&w, '{');
+    if (from.s) {
+        jw_kint(&w, "at", at < seq ? at : seq - 1);
+        jw_kstr(&w, "from", from);
+    }
+    jw_kint(&w, "seq", seq);
+    jw_close(&w, '}');
+    return fold_put(f, key, sb_sv(&b), e);
+}
+
+static enum status fold_operation(struct fold *f, const struct entry *n, struct err *e)
+{
+    struct json        p;
+    struct sv          agent, type;
+    const struct json *op, *from;
+    int64_t            at = -1;
+
+    if (json_parse(n->payload, 0, f->a, &p, e))
+        return e->code;
+    op = json_find(&p, "operation");
+    type = json_text(op, "type");
+    agent = json_text(&p, "agent");
+    if (sv_is(type, "fork")) {
+        from = json_find(op, "from");
+        json_int(json_find(from, "seq"), &at);
+        if (add_lane(f, n->lane, json_text(from, "lane"), at, n->seq, e))
+            return e->code;
+        if (!json_truth(json_find(op, "switch")))
+            return ST_OK;
+    } else if (add_lane(f, n->lane, (struct sv){ 0 }, -1, n->seq, e)) {
+        return e->code;
+    }
+    return fold_put(f, key_of_name("active", agent.n ? agent : AGENT_DEFAULT, f->a), n->lane, e);
+}
+
+static enum status fold(struct fold *f, const struct entry *n, struct err *e)
+{
+    switch (kind_of(n->kind)) {
+    case KIND_AI_MESSAGE:
+        return n->lane.n ? add_lane(f, n->lane, (struct sv){ 0 }, -1, n->seq, e) : ST_OK;
+    case KIND_AI_CONTEXT_OPERATION: return fold_operation(f, n, e);
+    default: return ST_OK;
+    }
+}
+
+const struct view thread_view = { "thread", 1, fold };
