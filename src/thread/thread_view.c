@@ -3,12 +3,11 @@
  *     lane/NAME      {"at":SEQ,"from":LANE,"seq":SEQ}, or {"seq":SEQ} for a lane of its own
  *     active/AGENT   the name of the lane the agent works on
  *     run/AGENT      the state of its run, see run_state.c
- *     queue/AGENT/…  steering that waits to be drained
- *     held/AGENT/…   tool results that wait for an earlier call's
  */
 #include "base/json.h"
 #include "thread/kind.h"
 #include "thread/lane.h"
+#include "thread/run_state.h"
 
 static enum status add_lane(struct fold *f, struct sv name, struct sv from, int64_t at, int64_t seq,
                             struct err *e)
@@ -59,12 +58,13 @@ static enum status fold_operation(struct fold *f, const struct entry *n, struct 
 
 static enum status fold(struct fold *f, const struct entry *n, struct err *e)
 {
-    switch (kind_of(n->kind)) {
-    case KIND_AI_MESSAGE:
-        return n->lane.n ? add_lane(f, n->lane, (struct sv){ 0 }, -1, n->seq, e) : ST_OK;
-    case KIND_AI_CONTEXT_OPERATION: return fold_operation(f, n, e);
-    default: return ST_OK;
-    }
+    enum kind k = kind_of(n->kind);
+
+    if (k == KIND_AI_MESSAGE && n->lane.n && add_lane(f, n->lane, (struct sv){ 0 }, -1, n->seq, e))
+        return e->code;
+    if (k == KIND_AI_CONTEXT_OPERATION && fold_operation(f, n, e))
+        return e->code;
+    return run_fold(f, n, e);
 }
 
 const struct view thread_view = { "thread", 1, fold };

@@ -1,0 +1,154 @@
+#include "thread/message.h"
+
+enum { FIELDS = 8 };
+
+/* Where each JSON member of a message goes. */
+static struct sv *field_of(struct message *m, struct sv key)
+{
+    const struct {
+        const char *name;
+        struct sv  *field;
+    } table[FIELDS] = {
+        { "content", &m->content },
+        { "name", &m->name },
+        { "reasoning_details", &m->reasoning_details },
+        { "refs", &m->refs },
+        { "role", &m->role },
+        { "thinking", &m->thinking },
+        { "tool_call_id", &m->tool_call_id },
+        { "tool_calls", &m->tool_calls },
+    };
+
+    for (size_t i = 0; i < FIELDS; i++)
+        if (sv_is(key, table[i].name))
+            return table[i].field;
+    return NULL;
+}
+
+static bool starts_with(struct sv raw, char c)
+{
+    return raw.n && raw.s[0] == c;
+}
+
+static void keep_if(struct sv *raw, bool wanted)
+{
+    if (!wanted)
+        *raw = (struct sv){ 0 };
+}
+
+/* Absent and null are the same; fields of the wrong shape do not count. */
+static void tidy(struct message *m)
+{
+    if (!m->content.n || sv_is(m->content, "null"))
+        m->content = SV("\"\"");
+    keep_if(&m->thinking, starts_with(m->thinking, '"') && m->thinking.n > 2);
+    keep_if(&m->tool_calls, starts_with(m->tool_calls, '['));
+    keep_if(&m->tool_call_id, starts_with(m->tool_call_id, '"'));
+    keep_if(&m->name, starts_with(m->name, '"'));
+    keep_if(&m->refs, starts_with(m->refs, '{') && m->refs.n > 2);
+    keep_if(&m->reasoning_details, m->reasoning_details.n && !sv_is(m->reasoning_details, "null"));
+    if (starts_with(m->role, '"'))
+        m->role = (struct sv){ m->role.s + 1, m->role.n - 2 };
+}
+
+struct message message_of_json(struct sv object)
+{
+    struct message m = { .seq = -1 };
+    struct sv      rest = object, key, raw;
+
+    while (json_next(&rest, &key, &raw)) {
+        struct sv *field = field_of(&m, key);
+        if (field)
+            *field = raw;
+        else if (sv_is(key, "timestamp"))
+            sv_to_int(raw, &m.at);
+    }
+    tidy(&m);
+    return m;
+}
+
+struct message message_of_entry(const struct entry *n)
+{
+    struct message m = message_of_json(n->payload);
+
+    m.seq = n->seq;
+    m.at = n->at;
+    m.refs =
+        sv_is(n->refs, "{}") ? (struct sv){ 0 } : n->refs; /* the entry's, never the payload's */
+    return m;
+}
+
+static void add_field(struct sb *b, const char *key, struct sv raw)
+{
+    if (!raw.s)
+        return;
+    sb_addf(b, ",\"%s\":", key);
+    sb_add(b, raw);
+}
+
+/* Thinking goes in front of the content, as its first part; a list stays flat. */
+static void add_content(struct sb *b, const struct message *m)
+{
+    bool is_list = starts_with(m->content, '[');
+
+    if (!m->thinking.s) {
+        sb_add(b, m->content);
+        return;
+    }
+    sb_adds(b, "[{\"thinking\":");
+    sb_add(b, m->thinking);
+    sb_adds(b, ",\"type\":\"thinking\"}");
+    if (is_list) {
+        sb_adds(b, m->content.n > 2 ? "," : "");
+        sb_add(b, sv_skip(m->content, 1));
+    } else {
+        sb_adds(b, ",{\"text\":");
+        sb_add(b, m->content);
+        sb_adds(b, ",\"type\":\"text\"}]");
+    }
+}
+
+static void add_role(struct sb *b, struct sv role)
+{
+    sb_adds(b, ",\"role\":\"");
+    sb_add(b, role); /* a slice of JSON already: its escapes are still in it */
+    sb_addc(b, '"');
+}
+
+void message_write(struct sb *b, const struct message *m)
+{
+    bool is_tool = sv_is(m->role, "tool");
+    bool is_plain = sv_is(m->role, "user") || sv_is(m->role, "system");
+
+    sb_adds(b, "{\"content\":");
+    add_content(b, m);
+    if (!is_plain && (is_tool || !sv_is(m->role, "assistant")))
+        add_field(b, "name", m->name);
+    if (!is_plain && !is_tool)
+        add_field(b, "reasoning_details", m->reasoning_details);
+    add_field(b, "refs", m->refs);
+    add_role(b, m->role);
+    if (is_tool || (!is_plain && !sv_is(m->role, "assistant")))
+        add_field(b, "tool_call_id", m->tool_call_id);
+    if (!is_plain && !is_tool)
+        add_field(b, "tool_calls", m->tool_calls);
+    sb_addc(b, '}');
+}
+
+void message_write_stored(struct sb *b, const struct message *m)
+{
+    sb_adds(b, "{\"content\":");
+    sb_add(b, m->content);
+    add_field(b, "name", m->name);
+    add_field(b, "reasoning_details", m->reasoning_details);
+    add_field(b, "refs", m->refs);
+    add_role(b, m->role);
+    add_field(b, "thinking", m->thinking);
+    if (m->at) {
+        sb_adds(b, ",\"timestamp\":");
+        sb_add_int(b, m->at);
+    }
+    add_field(b, "tool_call_id", m->tool_call_id);
+    add_field(b, "tool_calls", m->tool_calls);
+    sb_addc(b, '}');
+}

@@ -1,0 +1,394 @@
+#include "thread/op.h"
+
+#include "base/path.h"
+#include "thread/durable.h"
+#include "thread/kind.h"
+#include "thread/project.h"
+#include "thread/run_state.h"
+
+static const char *const type_names[] = { "replace", "switch", "fork" };
+
+const char *op_type_name(enum op_type t)
+{
+    return type_names[t];
+}
+
+static bool is_reason(struct sv r)
+{
+    return sv_is(r, "manual") || sv_is(r, "restore") || sv_is(r, "compaction") ||
+           sv_is(r, "system");
+}
+
+/* ---- the entry -------------------------------------------------------------------- */
+
+static void write_operation(struct jw *w, const struct op *op, struct sv snapshot)
+{
+    jw_key(w, "operation");
+    jw_open(w, '{');
+    if (op->type == OP_REPLACE && op->has_base_seq)
+        jw_kint(w, "base_seq", op->base_seq);
+    if (op->type == OP_FORK) {
+        jw_key(w, "from");
+        jw_open(w, '{');
+        jw_kstr(w, "lane", op->from);
+        jw_kint(w, "seq", op->from_seq);
+        jw_close(w, '}');
+    }
+    jw_key(w, "meta");
+    jw_raw(w, op->meta.n ? op->meta : SV("{}"));
+    jw_kstr(w, "reason", op->reason);
+    if (op->type == OP_REPLACE) {
+        jw_key(w, "result_context");
+        jw_raw(w, snapshot);
+    }
+    if (op->type == OP_FORK && op->also_switch)
+        jw_kbool(w, "switch", true);
+    jw_kstr(w, "type", sv_of(type_names[op->type]));
+    jw_close(w, '}');
+}
+
+static struct sv op_payload(const struct op *op, struct sv snapshot, struct arena *a)
+{
+    struct sb b = sb_in(a, 0);
+    struct jw w = jw_in(&b, 0);
+
+    jw_open(&w, '{');
+    if (!sv_eq(op->agent, AGENT_DEFAULT))
+        jw_kstr(&w, "agent", op->agent);
+    jw_kstr(&w, "context_ref", op->lane);
+    jw_kstr(&w, "op_id", op->op_id);
+    write_operation(&w, op, snapshot);
+    jw_close(&w, '}');
+    return sb_sv(&b);
+}
+
+static struct sv op_refs(struct sv lane, struct sv op_id, struct sv superseded, struct arena *a)
+{
+    struct sb b = sb_in(a, 0);
+    struct jw w = jw_in(&b, 0);
+
+    jw_open(&w, '{');
+    jw_kstr(&w, "context_ref", lane);
+    jw_kstr(&w, "op_id", op_id);
+    if (superseded.n)
+        jw_kstr(&w, "supersedes", superseded);
+    jw_close(&w, '}');
+    return sb_sv(&b);
+}
+
+/* meta with "rebase":true in it, canonical. */
+static enum status settle_meta(struct op *op, struct arena *a, struct err *e)
+{
+    struct json meta = { .type = JSON_OBJECT };
+
+    if (op->meta.n && json_parse(op->meta, 0, a, &meta, e))
+        return err_in(e, "meta");
+    if (meta.type != JSON_OBJECT)
+        return err_set(e, ST_INVALID_SYNTAX, "meta must be an object");
+    if (op->rebase && !op->has_base_seq) {
+        err_set(e, ST_INVALID_SYNTAX, "rebase needs the seq the snapshot was made from");
+        return err_hint(e, "add --base-seq N");
+    }
+    if (op->rebase && !json_find(&meta, "rebase")) {
+        struct json_member *m = ARENA_NEW(a, struct json_member, meta.n + 1);
+        for (size_t i = 0; i < meta.n; i++)
+            m[i] = meta.members[i];
+        m[meta.n++] = (struct json_member){ SV("rebase"), { .type = JSON_TRUE } };
+        meta.members = m;
+    }
+    op->meta = json_canonical(&meta, a);
+    return ST_OK;
+}
+
+/* ---- checks ------------------------------------------------------------------------ */
+
+static enum status check_request(const struct op *op, struct err *e)
+{
+    if (!op->op_id.n) {
+        err_set(e, ST_INVALID_SYNTAX, "an operation needs an op_id");
+        return err_reason(e, "missing_op_id");
+    }
+    if (!is_reason(op->reason)) {
+        err_set(e, ST_INVALID_SYNTAX, "unknown reason '" SV_FMT "'", SV_ARG(op->reason));
+        return err_hint(e, "manual, restore, compaction or system");
+    }
+    if (op->lane.s && name_check(op->lane, "lane", e))
+        return e->code;
+    if (op->type == OP_FORK && !op->lane.n)
+        return err_set(e, ST_INVALID_SYNTAX, "a fork needs the name of the new lane");
+    return name_check(op->agent, "agent", e);
+}
+
+static enum status settle_fork(struct log *l, struct op *op, struct arena *a, struct err *e)
+{
+    struct store_head h;
+    struct lane       lane;
+    bool              found;
+
+    if (!op->from.s && lane_active(l, op->thread, op->agent, a, &op->from, e))
+        return e->code;
+    if (store_head(l->store, op->thread, &h, e) ||
+        lane_find(l, op->thread, op->lane, a, &lane, &found, e))
+        return e->code;
+    if (found) {
+        err_set(e, ST_CONFLICT, "lane '" SV_FMT "' exists already", SV_ARG(op->lane));
+        err_reason(e, "lane_exists");
+        return err_hint(e, "choose another name, or `heddle op switch` to it");
+    }
+    if (lane_find(l, op->thread, op->from, a, &lane, &found, e))
+        return e->code;
+    if (!found) {
+        err_set(e, ST_NOT_FOUND, "lane '" SV_FMT "' not found", SV_ARG(op->from));
+        return err_hint(e, "`heddle log show` names the lane of each entry");
+    }
+    if (op->from_seq == OP_AT_HEAD)
+        op->from_seq = h.rev - 1;
+    if (op->from_seq < -1 || op->from_seq >= h.rev)
+        return err_set(e, ST_NOT_FOUND, "seq %lld is not in the log (0 to %lld)",
+                       (long long)op->from_seq, (long long)h.rev - 1);
+    return ST_OK;
+}
+
+/* Everything the request leaves open, from the log. */
+static enum status settle(struct log *l, struct op *op, struct arena *a, struct err *e)
+{
+    struct store_head h;
+
+    if (store_head(l->store, op->thread, &h, e))
+        return e->code;
+    if (!h.rev && op->type != OP_REPLACE) {
+        err_set(e, ST_NOT_FOUND, "thread '" SV_FMT "' not found", SV_ARG(op->thread));
+        return err_hint(e, "it comes into being with its first entry: heddle log append");
+    }
+    if (!op->lane.s && lane_active(l, op->thread, op->agent, a, &op->lane, e))
+        return e->code;
+    if (settle_meta(op, a, e))
+        return e->code;
+    return op->type == OP_FORK ? settle_fork(l, op, a, e) : ST_OK;
+}
+
+/* ---- snapshots ---------------------------------------------------------------------- */
+
+/* The context to store: as given, or for a compaction with durable entries kept. */
+static enum status snapshot_of(struct log *l, const struct op *op, const struct context *given,
+                               struct arena *a, struct sv *out, struct err *e)
+{
+    struct projection_of of = { op->thread, op->lane, STORE_TO_END, { 0 } };
+    struct projection    p;
+    struct context       current, merged = *given;
+
+    if (sv_is(op->reason, "compaction")) {
+        enum status s = project(l, &of, a, &p, e);
+        if (s && s != ST_NOT_FOUND)
+            return s;
+        if (!s) {
+            if (project_context(&p, &current, e))
+                return e->code;
+            merged = durable_keep(&current, given, op->rebase ? op->base_seq : INT64_MAX, a);
+        }
+    }
+    *out = context_stored(&merged, context_id(op->lane, a), a);
+    return ST_OK;
+}
+
+/* ---- applying ----------------------------------------------------------------------- */
+
+static enum status append_op(struct log *l, const struct op *op, enum kind kind, struct sv payload,
+                             struct sv superseded, struct arena *a, int64_t *seq, struct err *e)
+{
+    struct store_head h;
+    struct entry      n = { .at = op->at,
+                            .kind = sv_of(kind_name(kind)),
+                            .lane = op->lane,
+                            .actor = op->actor,
+                            .payload = payload,
+                            .refs = op_refs(op->lane, op->op_id, superseded, a) };
+
+    if (log_append(l, op->thread, LOG_ANY_REV, &n, 1, &h, e))
+        return e->code;
+    *seq = n.seq;
+    return ST_OK;
+}
+
+/* Does an entry already in the log say the same as this request? What the request left
+ * open (the lane, the seq of a fork) is taken from the entry. */
+static enum status same_as_entry(const struct op *op, const struct entry *n,
+                                 const struct context *given, struct arena *a, bool *same,
+                                 struct err *e)
+{
+    struct op          again = *op;
+    struct json        payload;
+    const struct json *old;
+
+    if (json_parse(n->payload, 0, a, &payload, e))
+        return e->code;
+    old = json_find(&payload, "operation");
+    if (!again.lane.s)
+        again.lane = n->lane;
+    if (settle_meta(&again, a, e))
+        return e->code;
+    if (again.type == OP_FORK) {
+        const struct json *from = json_find(old, "from");
+        if (!again.from.s)
+            again.from = json_text(from, "lane");
+        if (again.from_seq == OP_AT_HEAD)
+            json_int(json_find(from, "seq"), &again.from_seq);
+    }
+    struct sv snapshot = { 0 };
+    if (again.type == OP_REPLACE) {
+        snapshot = context_stored(given, context_id(again.lane, a), a);
+        if (sv_is(again.reason, "compaction") && json_find(old, "result_context"))
+            snapshot = json_canonical(json_find(old, "result_context"),
+                                      a); /* durable entries were added */
+    }
+    *same = sv_eq(op_payload(&again, snapshot, a), n->payload);
+    return ST_OK;
+}
+
+static enum status taken(const struct op *op, struct err *e)
+{
+    err_set(e, ST_CONFLICT, "op_id '" SV_FMT "' was used before, with other content",
+            SV_ARG(op->op_id));
+    err_reason(e, "op_id");
+    return err_hint(e, "use a new op_id for a new operation");
+}
+
+/* Look for the op_id in the log and in the parked slot. */
+static enum status find_duplicate(struct log *l, const struct op *op, const struct context *given,
+                                  const struct run_state *run, struct arena *a,
+                                  struct op_result *out, struct err *e)
+{
+    struct entry n;
+    bool         found, same = false;
+    bool         parked = run->parked_seq >= 0 && sv_eq(run->parked_op, op->op_id);
+
+    if (store_find_op(l->store, op->thread, op->op_id, a, &n, &found, e))
+        return e->code;
+    if (!found && parked) {
+        struct store_query q = { .thread = op->thread,
+                                 .from = run->parked_seq,
+                                 .to = run->parked_seq };
+        if (store_first(l->store, &q, a, &n, &found, e))
+            return e->code;
+    }
+    if (!found)
+        return ST_OK;
+    if (sv_is(n.kind, kind_name(KIND_AI_CONTEXT_OPERATION)) || parked)
+        if (same_as_entry(op, &n, given, a, &same, e))
+            return e->code;
+    if (!same)
+        return taken(op, e);
+    *out = (struct op_result){ .op_id = op->op_id,
+                               .lane = n.lane,
+                               .duplicate = true,
+                               .deferred = parked,
+                               .applied = !parked,
+                               .seq = n.seq };
+    return ST_OK;
+}
+
+enum status op_apply_in(struct log *l, const struct op *request, struct arena *a,
+                        struct op_result *out, struct err *e)
+{
+    struct op        op = *request;
+    struct context   given = { 0 };
+    struct run_state run;
+    struct sv        snapshot = { 0 };
+
+    if (!op.agent.s)
+        op.agent = AGENT_DEFAULT;
+    if (!op.reason.s)
+        op.reason = SV("manual");
+    *out = (struct op_result){ .op_id = op.op_id, .seq = -1 };
+    if (check_request(&op, e) || (op.type == OP_REPLACE && context_read(op.context, a, &given, e)))
+        return e->code;
+    if (run_state_read(l, op.thread, op.agent, a, &run, e) ||
+        find_duplicate(l, &op, &given, &run, a, out, e))
+        return e->code;
+    if (out->duplicate)
+        return ST_OK;
+    if (settle(l, &op, a, e))
+        return e->code;
+    bool parks = run.active && (op.type != OP_FORK || op.also_switch);
+    if (op.type == OP_REPLACE && parks)
+        snapshot = context_stored(&given, context_id(op.lane, a), a);
+    else if (op.type == OP_REPLACE && snapshot_of(l, &op, &given, a, &snapshot, e))
+        return e->code;
+    out->lane = op.lane;
+    out->deferred = parks;
+    out->applied = !parks;
+    if (parks && run.parked_seq >= 0)
+        out->superseded = run.parked_op;
+    return append_op(l, &op, parks ? KIND_CONTEXT_OP_DEFERRED : KIND_AI_CONTEXT_OPERATION,
+                     op_payload(&op, snapshot, a), out->superseded, a, &out->seq, e);
+}
+
+enum status op_apply(struct log *l, const struct op *op, struct arena *a, struct op_result *out,
+                     struct err *e)
+{
+    if (log_begin(l, op->thread, STORE_WRITE, e))
+        return e->code;
+    if (op_apply_in(l, op, a, out, e) || log_commit(l, e)) {
+        log_abort(l);
+        return e->code;
+    }
+    return ST_OK;
+}
+
+/* A parked entry as the request it was. */
+static enum status op_of_entry(const struct entry *n, struct arena *a, struct op *op, struct err *e)
+{
+    struct json        p;
+    const struct json *o;
+
+    if (json_parse(n->payload, 0, a, &p, e))
+        return e->code;
+    o = json_find(&p, "operation");
+    struct sv type = json_text(o, "type"), agent = json_text(&p, "agent");
+    *op = (struct op){
+        .type = sv_is(type, "replace")  ? OP_REPLACE
+                : sv_is(type, "switch") ? OP_SWITCH
+                                        : OP_FORK,
+        .agent = agent.n ? agent : AGENT_DEFAULT,
+        .op_id = json_text(&p, "op_id"),
+        .lane = json_text(&p, "context_ref"),
+        .reason = json_text(o, "reason"),
+        .meta = json_canonical(json_find(o, "meta"), a),
+        .rebase = json_truth(json_find(json_find(o, "meta"), "rebase")),
+        .also_switch = json_truth(json_find(o, "switch")),
+        .from = json_text(json_find(o, "from"), "lane"),
+    };
+    op->has_base_seq = json_int(json_find(o, "base_seq"), &op->base_seq);
+    json_int(json_find(json_find(o, "from"), "seq"), &op->from_seq);
+    if (op->type == OP_REPLACE)
+        op->context = json_canonical(json_find(o, "result_context"), a);
+    return ST_OK;
+}
+
+enum status op_apply_parked(struct log *l, struct sv thread, struct sv agent, struct sv actor,
+                            int64_t at, struct arena *a, int64_t *seq, struct err *e)
+{
+    struct run_state run;
+    struct entry     n;
+    struct op        op;
+    struct context   given = { 0 };
+    struct sv        snapshot = { 0 };
+    bool             found;
+
+    *seq = -1;
+    if (run_state_read(l, thread, agent, a, &run, e))
+        return e->code;
+    if (run.parked_seq < 0)
+        return ST_OK;
+    struct store_query q = { .thread = thread, .from = run.parked_seq, .to = run.parked_seq };
+    if (store_first(l->store, &q, a, &n, &found, e) || op_of_entry(&n, a, &op, e))
+        return e->code;
+    op.thread = thread;
+    op.actor = actor;
+    op.at = at;
+    if (op.type == OP_REPLACE &&
+        (context_read(op.context, a, &given, e) || snapshot_of(l, &op, &given, a, &snapshot, e)))
+        return e->code;
+    return append_op(l, &op, KIND_AI_CONTEXT_OPERATION, op_payload(&op, snapshot, a),
+                     (struct sv){ 0 }, a, seq, e);
+}

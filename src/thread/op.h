@@ -1,0 +1,58 @@
+/* Context operations: replace a lane's context with a snapshot, switch an agent to a lane,
+ * fork a lane at a point. Each is one log entry, applied at most once: an op_id that was
+ * applied before changes nothing and is reported as a duplicate, for ever.
+ *
+ * While the agent has a run, replace and switch are parked: the latest wins, the one it
+ * displaces is recorded as superseded, and it is applied when the run ends. */
+#ifndef HEDDLE_OP_H
+#define HEDDLE_OP_H
+
+#include "thread/lane.h"
+
+enum op_type { OP_REPLACE, OP_SWITCH, OP_FORK };
+
+struct op {
+    enum op_type type;
+    struct sv    thread, agent; /* agent absent: "default" */
+    struct sv    op_id;         /* required */
+    struct sv    lane;          /* absent: the active one; for fork the new lane, required */
+    struct sv    reason;        /* manual, restore, compaction or system; absent: manual */
+    struct sv    context;       /* replace: a context in either shape, as JSON text */
+    bool         has_base_seq;  /* replace: what the snapshot was made from */
+    int64_t      base_seq;
+    bool         rebase;      /* and messages after it are folded on top */
+    struct sv    meta;        /* a JSON object; absent: {} */
+    struct sv    from;        /* fork: absent: the active lane */
+    int64_t      from_seq;    /* fork: last shared seq; OP_AT_HEAD: the head */
+    bool         also_switch; /* fork: and make it the agent's lane */
+    struct sv    actor;
+    int64_t      at;
+};
+#define OP_AT_HEAD INT64_MAX
+
+struct op_result {
+    struct sv op_id, lane;
+    bool      applied, duplicate, deferred;
+    int64_t   seq;        /* of the entry that holds it */
+    struct sv superseded; /* op_id of the parked operation it displaced, or absent */
+};
+
+/* The words of operation.type. */
+const char *op_type_name(enum op_type t);
+
+/* One transaction of its own. ST_INVALID_SYNTAX: no op_id, a bad reason, lane or context.
+ * ST_CONFLICT: the op_id was used with other content (reason "op_id"), or the lane to fork
+ * exists (reason "lane_exists"). ST_NOT_FOUND: no such lane or seq to fork from. */
+enum status op_apply(struct log *l, const struct op *op, struct arena *a, struct op_result *out,
+                     struct err *e) MUST_USE;
+
+/* The same inside the caller's write transaction. */
+enum status op_apply_in(struct log *l, const struct op *op, struct arena *a, struct op_result *out,
+                        struct err *e) MUST_USE;
+
+/* Append the agent's parked operation, if there is one, now that its run is over; in the
+ * caller's write transaction. *seq is -1 when there was none. */
+enum status op_apply_parked(struct log *l, struct sv thread, struct sv agent, struct sv actor,
+                            int64_t at, struct arena *a, int64_t *seq, struct err *e) MUST_USE;
+
+#endif

@@ -1,0 +1,201 @@
+#include "thread/project.h"
+
+#include "base/vec.h"
+
+/* The snapshot of an anchor entry, and where the fold goes on after it. False when its
+ * payload holds none that can be read: it is passed over, as if it were not there. */
+static bool read_anchor(struct projection *p, const struct entry *n)
+{
+    struct json        payload;
+    struct err         ignored;
+    const struct json *op;
+    int64_t            base;
+
+    if (json_parse(n->payload, 0, p->a, &payload, &ignored))
+        return false;
+    op = json_find(&payload, "operation");
+    const struct json *snapshot = json_find(op, "result_context");
+    if (!snapshot || context_read(json_canonical(snapshot, p->a), p->a, &p->snapshot, &ignored))
+        return false;
+    p->anchor = p->after = n->seq;
+    p->system_prompt = p->snapshot.system_prompt;
+    if (json_truth(json_find(json_find(op, "meta"), "rebase")) &&
+        json_int(json_find(op, "base_seq"), &base) && base < n->seq)
+        p->after = base;
+    return true;
+}
+
+/* The latest anchor on the path: the newest stretch that has one. */
+static enum status find_anchor(struct projection *p, struct err *e)
+{
+    for (size_t i = p->n_path; i-- > 0;) {
+        UNDO(store_scan_undo) struct store_scan *scan = NULL;
+        struct store_query q = { p->thread,       p->path[i].from, p->path[i].to,
+                                 p->path[i].lane, MARK_ANCHOR,     true };
+        struct entry       n;
+        bool               more = true;
+        if (store_scan(p->log->store, &q, &scan, e))
+            return e->code;
+        while (more) {
+            if (store_next(scan, &n, &more, e))
+                return e->code;
+            p->read += more;
+            if (more && read_anchor(p, &n))
+                return ST_OK;
+        }
+    }
+    return ST_OK;
+}
+
+enum status project(struct log *l, const struct projection_of *of, struct arena *a,
+                    struct projection *out, struct err *e)
+{
+    struct store_head h;
+
+    if (store_head(l->store, of->thread, &h, e))
+        return e->code;
+    if (!h.rev) {
+        err_set(e, ST_NOT_FOUND, "thread '" SV_FMT "' not found", SV_ARG(of->thread));
+        return err_hint(e, "it comes into being with its first entry: heddle log append");
+    }
+    *out = (struct projection){ .log = l,
+                                .a = a,
+                                .thread = of->thread,
+                                .lane = of->lane,
+                                .at = of->upto < h.rev ? of->upto : h.rev - 1,
+                                .anchor = -1,
+                                .after = -1,
+                                .system_prompt = of->base_prompt };
+    if (out->at < -1)
+        out->at = -1;
+    if (lane_path(l, of->thread, of->lane, out->at, a, &out->path, &out->n_path, e))
+        return e->code;
+    return find_anchor(out, e);
+}
+
+static enum status each_after(struct projection *p, int64_t after, message_fn fn, void *ctx,
+                              struct err *e)
+{
+    for (size_t i = 0; i < p->n_path; i++) {
+        UNDO(store_scan_undo) struct store_scan *scan = NULL;
+        struct stretch                          *s = &p->path[i];
+        struct store_query q = { p->thread,    s->from > after ? s->from : after + 1,
+                                 s->to,        s->lane,
+                                 MARK_MESSAGE, false };
+        struct entry       n;
+        bool               more = true;
+        if (store_scan(p->log->store, &q, &scan, e))
+            return e->code;
+        for (;;) {
+            if (store_next(scan, &n, &more, e))
+                return e->code;
+            if (!more)
+                break;
+            p->read++;
+            struct message m = message_of_entry(&n);
+            if (fn(ctx, &m, e))
+                return e->code;
+        }
+    }
+    return ST_OK;
+}
+
+enum status project_each(struct projection *p, message_fn fn, void *ctx, struct err *e)
+{
+    for (size_t i = 0; i < p->snapshot.n; i++)
+        if (fn(ctx, &p->snapshot.messages[i], e))
+            return e->code;
+    return each_after(p, p->after, fn, ctx, e);
+}
+
+enum status project_since(struct projection *p, int64_t cursor, bool *restart, message_fn fn,
+                          void *ctx, struct err *e)
+{
+    *restart = p->anchor > cursor;
+    if (*restart)
+        return ST_OK;
+    return each_after(p, cursor > p->after ? cursor : p->after, fn, ctx, e);
+}
+
+/* ---- sinks ------------------------------------------------------------------------- */
+
+struct collected {
+    struct arena *a;
+    VEC(struct message) list;
+};
+
+static struct sv keep(struct sv v, struct arena *a)
+{
+    return v.s ? sv_dup(v, a) : v;
+}
+
+static enum status collect(void *ctx, const struct message *m, struct err *e)
+{
+    struct collected *c = ctx;
+    struct message    copy = *m;
+
+    (void)e;
+    copy.role = keep(m->role, c->a);
+    copy.content = keep(m->content, c->a);
+    copy.thinking = keep(m->thinking, c->a);
+    copy.reasoning_details = keep(m->reasoning_details, c->a);
+    copy.tool_calls = keep(m->tool_calls, c->a);
+    copy.tool_call_id = keep(m->tool_call_id, c->a);
+    copy.name = keep(m->name, c->a);
+    copy.refs = keep(m->refs, c->a);
+    *vec_push(&c->list, c->a) = copy;
+    return ST_OK;
+}
+
+enum status project_context(struct projection *p, struct context *out, struct err *e)
+{
+    struct collected c = { .a = p->a };
+
+    if (project_each(p, collect, &c, e))
+        return e->code;
+    *out = (struct context){ .id = p->anchor >= 0 && p->snapshot.id.n ? p->snapshot.id
+                                                                      : context_id(p->lane, p->a),
+                             .system_prompt = p->system_prompt,
+                             .messages = c.list.v,
+                             .n = c.list.n };
+    return ST_OK;
+}
+
+struct printing {
+    struct sb *out;
+    bool       comma;
+};
+
+static enum status print_one(void *ctx, const struct message *m, struct err *e)
+{
+    struct printing *p = ctx;
+
+    (void)e;
+    if (p->comma)
+        sb_addc(p->out, ',');
+    p->comma = true;
+    message_write(p->out, m);
+    return ST_OK;
+}
+
+enum status project_write(struct projection *p, struct sb *out, struct err *e)
+{
+    struct printing printing = { .out = out };
+
+    sb_adds(out, "{\"at\":");
+    sb_add_int(out, p->at);
+    sb_adds(out, ",\"lane\":");
+    sb_add_json_string(out, p->lane);
+    sb_adds(out, ",\"messages\":[");
+    if (project_each(p, print_one, &printing, e))
+        return e->code;
+    sb_adds(out, "],\"system_prompt\":");
+    if (p->system_prompt.s)
+        sb_add_json_string(out, p->system_prompt);
+    else
+        sb_adds(out, "null");
+    sb_adds(out, ",\"thread\":");
+    sb_add_json_string(out, p->thread);
+    sb_addc(out, '}');
+    return ST_OK;
+}

@@ -1,0 +1,436 @@
+#include "thread/run.h"
+
+#include "base/path.h"
+#include "base/rand.h"
+#include "base/vec.h"
+#include "thread/lane.h"
+#include "thread/op.h"
+#include "thread/run_internal.h"
+
+/* ---- the transaction --------------------------------------------------------------- */
+
+static struct run_tx tx_of(struct log *l, const struct run_ref *who, struct arena *a)
+{
+    return (struct run_tx){ .l = l,
+                            .thread = who->thread,
+                            .agent = who->agent.n ? who->agent : AGENT_DEFAULT,
+                            .actor = who->actor,
+                            .at = who->at,
+                            .a = a };
+}
+
+static enum status begin(struct run_tx *t, enum store_mode mode, struct err *e)
+{
+    if (name_check(t->agent, "agent", e) || log_begin(t->l, t->thread, mode, e))
+        return e->code;
+    if (run_state_read(t->l, t->thread, t->agent, t->a, &t->s, e)) {
+        log_abort(t->l);
+        return e->code;
+    }
+    return ST_OK;
+}
+
+/* Commit when all went well, else undo everything. */
+static enum status end(struct run_tx *t, enum status s, struct err *e)
+{
+    if (s || (s = log_commit(t->l, e)))
+        log_abort(t->l);
+    return s;
+}
+
+static enum status refuse(struct err *e, enum status code, const char *reason, const char *text)
+{
+    err_set(e, code, "%s", text);
+    return err_reason(e, reason);
+}
+
+enum status run_append(struct run_tx *t, enum kind kind, struct sv lane, struct sv payload,
+                       struct sv refs, struct sv op_id, int64_t *seq, struct err *e)
+{
+    struct store_head h;
+    struct entry      n = { .at = t->at,
+                            .kind = sv_of(kind_name(kind)),
+                            .lane = lane,
+                            .actor = t->actor,
+                            .payload = payload,
+                            .refs = refs,
+                            .op_id = op_id };
+
+    if (log_append(t->l, t->thread, LOG_ANY_REV, &n, 1, &h, e))
+        return e->code;
+    if (seq)
+        *seq = n.seq;
+    if (t->report)
+        t->report->logged++;
+    return run_state_read(t->l, t->thread, t->agent, t->a, &t->s, e);
+}
+
+struct sv run_refs(const struct run_tx *t, const struct json *callers,
+                   const struct run_ref_pair *more, size_t n)
+{
+    static const char *const ours[] = { "request_id", "run_id", "signal_id", "event_seq",
+                                        "input_id" };
+    VEC(struct json_member) list = { 0 };
+
+    for (size_t i = 0; json_is(callers, JSON_OBJECT) && i < callers->n; i++) {
+        bool taken = false;
+        for (size_t k = 0; k < COUNT(ours); k++)
+            taken = taken || sv_is(callers->members[i].key, ours[k]);
+        for (size_t k = 0; k < n; k++)
+            taken = taken || (more[k].value.s && sv_is(callers->members[i].key, more[k].key));
+        if (!taken)
+            *vec_push(&list, t->a) = callers->members[i];
+    }
+    *vec_push(&list, t->a) = (struct json_member){ SV("request_id"), json_of(t->s.request_id) };
+    *vec_push(&list, t->a) = (struct json_member){ SV("run_id"), json_of(t->s.run_id) };
+    for (size_t k = 0; k < n; k++) {
+        int64_t number;
+        if (!more[k].value.s)
+            continue;
+        bool is_number =
+            sv_is(sv_of(more[k].key), "event_seq") && sv_to_int(more[k].value, &number);
+        *vec_push(&list, t->a) =
+            (struct json_member){ sv_of(more[k].key),
+                                  is_number ? json_of_int(number, t->a) : json_of(more[k].value) };
+    }
+    struct json refs = { JSON_OBJECT, list.n, { .members = list.v } };
+    return json_canonical(&refs, t->a);
+}
+
+/* ---- the end of a run --------------------------------------------------------------- */
+
+static struct sv finish_payload(const struct run_tx *t, const char *outcome, struct sv reason,
+                                struct sv result, struct sv cancel_reason)
+{
+    struct sb b = sb_in(t->a, 0);
+    struct jw w = jw_in(&b, 0);
+
+    jw_open(&w, '{');
+    if (!sv_eq(t->agent, AGENT_DEFAULT))
+        jw_kstr(&w, "agent", t->agent);
+    if (cancel_reason.s)
+        jw_kstr(&w, "cancel_reason", cancel_reason);
+    if (t->s.n_queue) { /* steering that will never be seen is named */
+        jw_key(&w, "dropped_input");
+        jw_open(&w, '[');
+        for (size_t i = 0; i < t->s.n_queue; i++)
+            jw_str(&w, t->s.queue[i].id);
+        jw_close(&w, ']');
+    }
+    jw_kstr(&w, "outcome", sv_of(outcome));
+    jw_kstr(&w, "reason", reason);
+    jw_kstr(&w, "request_id", t->s.request_id);
+    if (result.s) {
+        jw_key(&w, "result");
+        jw_raw(&w, result);
+    }
+    jw_kstr(&w, "run_id", t->s.run_id);
+    jw_close(&w, '}');
+    return sb_sv(&b);
+}
+
+enum status run_finish(struct run_tx *t, const char *outcome, struct sv reason, struct sv result,
+                       struct sv cancel_reason, struct err *e)
+{
+    struct sv payload = finish_payload(t, outcome, reason, result, cancel_reason);
+    struct sv refs = run_refs(t, NULL, NULL, 0);
+    int64_t   seq;
+
+    if (run_append(t, KIND_RUN_FINISHED, t->s.lane, payload, refs, (struct sv){ 0 }, NULL, e) ||
+        op_apply_parked(t->l, t->thread, t->agent, t->actor, t->at, t->a, &seq, e))
+        return e->code;
+    return run_state_read(t->l, t->thread, t->agent, t->a, &t->s, e);
+}
+
+/* ---- start ---------------------------------------------------------------------------- */
+
+static bool has_tool(const struct json *tools, struct sv name)
+{
+    for (size_t i = 0; json_is(tools, JSON_ARRAY) && i < tools->n; i++)
+        if (sv_eq(json_sv(&tools->items[i]), name))
+            return true;
+    return false;
+}
+
+static enum status check_tools(const struct run_start *start, struct err *e)
+{
+    const struct json *tools = json_find(start->config, "tools");
+
+    for (size_t i = 0; json_is(start->allowed, JSON_ARRAY) && i < start->allowed->n; i++) {
+        struct sv name = json_sv(&start->allowed->items[i]);
+        if (has_tool(tools, name))
+            continue;
+        err_set(e, ST_INVALID_SYNTAX, "no tool is called '" SV_FMT "'", SV_ARG(name));
+        err_reason(e, "unknown_allowed_tools");
+        return err_hint(e, "tools are named in \"run.tools\" of .heddle/config.json");
+    }
+    return ST_OK;
+}
+
+static struct sv start_payload(const struct run_tx *t, const struct run_start *start)
+{
+    struct sb b = sb_in(t->a, 0);
+    struct jw w = jw_in(&b, 0);
+
+    jw_open(&w, '{');
+    if (!sv_eq(t->agent, AGENT_DEFAULT))
+        jw_kstr(&w, "agent", t->agent);
+    if (json_is(start->allowed, JSON_ARRAY)) {
+        jw_key(&w, "allowed_tools");
+        jw_raw(&w, json_canonical(start->allowed, t->a));
+    }
+    if (json_is(start->config, JSON_OBJECT)) {
+        jw_key(&w, "config");
+        jw_raw(&w, json_canonical(start->config, t->a));
+    }
+    jw_kstr(&w, "request_id", t->s.request_id);
+    jw_kstr(&w, "run_id", t->s.run_id);
+    jw_close(&w, '}');
+    return sb_sv(&b);
+}
+
+static struct sv user_payload(const struct run_tx *t, struct sv lane, struct sv content)
+{
+    struct sb b = sb_in(t->a, 0);
+    struct jw w = jw_in(&b, 0);
+
+    jw_open(&w, '{');
+    if (!sv_eq(t->agent, AGENT_DEFAULT))
+        jw_kstr(&w, "agent", t->agent);
+    jw_key(&w, "content");
+    jw_raw(&w, content);
+    jw_kstr(&w, "context_ref", lane);
+    jw_kstr(&w, "request_id", t->s.request_id);
+    jw_kstr(&w, "role", SV("user"));
+    jw_kstr(&w, "run_id", t->s.run_id);
+    jw_close(&w, '}');
+    return sb_sv(&b);
+}
+
+static enum status read_refs(struct sv text, struct arena *a, struct json *out, struct err *e)
+{
+    *out = (struct json){ .type = JSON_OBJECT };
+    if (text.n && json_parse(text, 0, a, out, e))
+        return err_in(e, "refs");
+    if (out->type != JSON_OBJECT)
+        return err_set(e, ST_INVALID_SYNTAX, "refs must be an object");
+    return ST_OK;
+}
+
+static enum status do_start(struct run_tx *t, const struct run_start *start, struct err *e)
+{
+    struct json refs;
+    struct sv   lane;
+
+    if (t->s.active) {
+        err_set(e, ST_CONFLICT, "request '" SV_FMT "' is still running", SV_ARG(t->s.request_id));
+        err_reason(e, "busy");
+        return err_hint(e, "`heddle run steer` adds to it, `heddle run cancel` ends it");
+    }
+    if (check_tools(start, e) || read_refs(start->refs, t->a, &refs, e) ||
+        lane_active(t->l, t->thread, t->agent, t->a, &lane, e))
+        return e->code;
+    t->s.request_id = start->request_id.n ? start->request_id : rand_id("req_", 20, t->a);
+    t->s.run_id = t->s.request_id;
+    struct sv user = user_payload(t, lane, start->content), opening = start_payload(t, start);
+    struct sv all_refs = run_refs(t, &refs, NULL, 0);
+    if (run_append(t, KIND_RUN_STARTED, lane, opening, run_refs(t, NULL, NULL, 0), (struct sv){ 0 },
+                   NULL, e))
+        return e->code;
+    return run_append(t, KIND_AI_MESSAGE, lane, user, all_refs, (struct sv){ 0 }, NULL, e);
+}
+
+enum status run_start(struct log *l, const struct run_ref *who, const struct run_start *start,
+                      struct arena *a, struct run_state *out, struct err *e)
+{
+    struct run_tx t = tx_of(l, who, a);
+
+    if (start->request_id.s && name_check(start->request_id, "request id", e))
+        return e->code;
+    if (begin(&t, STORE_WRITE, e) || end(&t, do_start(&t, start, e), e))
+        return e->code;
+    *out = t.s;
+    return ST_OK;
+}
+
+/* ---- steering ------------------------------------------------------------------------- */
+
+static enum status may_steer(const struct run_tx *t, struct sv expected, struct sv text,
+                             struct err *e)
+{
+    if (!t->s.active)
+        return refuse(e, ST_CONFLICT, "idle", "no run is active: there is nothing to steer");
+    if (expected.n && !sv_eq(expected, t->s.request_id))
+        return refuse(e, ST_CONFLICT, "request_mismatch", "another request is active");
+    if (!text.n)
+        return refuse(e, ST_INVALID_SYNTAX, "empty_content", "steering needs some text");
+    if (t->s.n_queue >= RUN_QUEUE_MAX)
+        return refuse(e, ST_LIMIT_EXCEEDED, "queue_full", "64 inputs are waiting already");
+    if (t->s.sealed)
+        return refuse(e, ST_CONFLICT, "closed", "the run has its final answer and is ending");
+    return ST_OK;
+}
+
+static enum status do_steer(struct run_tx *t, const struct run_steer *steer, struct sv *input_id,
+                            struct err *e)
+{
+    struct sv   text = sv_trim(steer->text);
+    struct json refs;
+    struct sb   b = sb_in(t->a, 0);
+    struct jw   w = jw_in(&b, 0);
+
+    if (may_steer(t, steer->request_id, text, e) || read_refs(steer->refs, t->a, &refs, e))
+        return e->code;
+    *input_id = rand_id("inp_", 20, t->a);
+    jw_open(&w, '{');
+    if (!sv_eq(t->agent, AGENT_DEFAULT))
+        jw_kstr(&w, "agent", t->agent);
+    jw_kstr(&w, "content", text);
+    jw_kstr(&w, "input_id", *input_id);
+    jw_kstr(&w, "kind", sv_of(steer->kind));
+    jw_key(&w, "refs");
+    jw_raw(&w, json_canonical(&refs, t->a));
+    jw_kstr(&w, "request_id", t->s.request_id);
+    jw_kstr(&w, "run_id", t->s.run_id);
+    if (steer->source.n)
+        jw_kstr(&w, "source", steer->source);
+    jw_close(&w, '}');
+    return run_append(t, KIND_RUN_INPUT, t->s.lane, sb_sv(&b), run_refs(t, NULL, NULL, 0),
+                      (struct sv){ 0 }, NULL, e);
+}
+
+enum status run_steer(struct log *l, const struct run_ref *who, const struct run_steer *steer,
+                      struct arena *a, struct sv *input_id, struct err *e)
+{
+    struct run_tx t = tx_of(l, who, a);
+
+    if (begin(&t, STORE_WRITE, e))
+        return e->code;
+    return end(&t, do_steer(&t, steer, input_id, e), e);
+}
+
+static enum status drain_one(struct run_tx *t, struct run_input input, struct jw *w, struct err *e)
+{
+    struct store_query q = { .thread = t->thread, .from = input.seq, .to = input.seq };
+    struct entry       n;
+    struct json        p;
+    bool               found;
+    int64_t            seq;
+
+    if (store_first(t->l->store, &q, t->a, &n, &found, e) || json_parse(n.payload, 0, t->a, &p, e))
+        return e->code;
+    const struct run_ref_pair more[] = { { "input_id", input.id },
+                                         { "source", json_text(&p, "source") } };
+    struct sv                 refs = run_refs(t, json_find(&p, "refs"), more, COUNT(more));
+    struct sv                 content = json_canonical(json_find(&p, "content"), t->a);
+    if (run_append(t, KIND_AI_MESSAGE, t->s.lane, user_payload(t, t->s.lane, content), refs,
+                   (struct sv){ 0 }, &seq, e))
+        return e->code;
+    jw_open(w, '{');
+    jw_key(w, "content");
+    jw_raw(w, content);
+    jw_kstr(w, "id", input.id);
+    jw_kint(w, "seq", seq);
+    jw_close(w, '}');
+    return ST_OK;
+}
+
+enum status run_drain(struct log *l, const struct run_ref *who, struct arena *a, struct sv *drained,
+                      struct err *e)
+{
+    struct run_tx t = tx_of(l, who, a);
+    struct sb     b = sb_in(a, 0);
+    struct jw     w = jw_in(&b, 0);
+    enum status   s = ST_OK;
+
+    if (begin(&t, STORE_WRITE, e))
+        return e->code;
+    jw_open(&w, '[');
+    while (!s && t.s.active && t.s.n_queue)
+        s = drain_one(&t, t.s.queue[0], &w, e);
+    jw_close(&w, ']');
+    if (end(&t, s, e))
+        return e->code;
+    *drained = sb_sv(&b);
+    return ST_OK;
+}
+
+/* ---- the rest -------------------------------------------------------------------------- */
+
+static enum status do_cancel(struct run_tx *t, struct sv request_id, struct sv reason,
+                             struct err *e)
+{
+    if (!t->s.active)
+        return refuse(e, ST_CONFLICT, "idle", "no run is active");
+    if (request_id.n && !sv_eq(request_id, t->s.request_id))
+        return refuse(e, ST_CONFLICT, "request_mismatch", "another request is active");
+    struct json why = json_of(reason.n ? reason : SV("user_cancelled"));
+    struct sb   b = sb_in(t->a, 0);
+    sb_addf(&b, "{\"cancelled\":" SV_FMT "}", SV_ARG(json_canonical(&why, t->a)));
+    return run_finish(t, "cancelled", SV("cancelled"), sb_sv(&b), json_sv(&why), e);
+}
+
+enum status run_cancel(struct log *l, const struct run_ref *who, struct sv request_id,
+                       struct sv reason, struct arena *a, struct run_state *out, struct err *e)
+{
+    struct run_tx t = tx_of(l, who, a);
+
+    if (begin(&t, STORE_WRITE, e) || end(&t, do_cancel(&t, request_id, reason, e), e))
+        return e->code;
+    *out = t.s;
+    return ST_OK;
+}
+
+enum status run_recover(struct log *l, const struct run_ref *who, struct arena *a,
+                        struct run_state *out, struct err *e)
+{
+    struct run_tx t = tx_of(l, who, a);
+    enum status   s = ST_OK;
+
+    if (begin(&t, STORE_WRITE, e))
+        return e->code;
+    if (t.s.active)
+        s = run_finish(&t, "failed", SV("stream_interrupted"),
+                       SV("{\"error\":\"stream_interrupted\"}"), (struct sv){ 0 }, e);
+    if (end(&t, s, e))
+        return e->code;
+    *out = t.s;
+    return ST_OK;
+}
+
+enum status run_events(struct log *l, const struct run_ref *who, const struct json *events,
+                       size_t n, struct arena *a, struct run_state *out, struct run_report *report,
+                       struct err *e)
+{
+    struct run_tx t = tx_of(l, who, a);
+    enum status   s = ST_OK;
+
+    *report = (struct run_report){ 0 };
+    t.report = report;
+    if (begin(&t, STORE_WRITE, e))
+        return e->code;
+    for (size_t i = 0; i < n && !s; i++) {
+        s = run_event(&t, &events[i], e);
+        if (s)
+            err_in(e, "event %zu", i + 1);
+        report->events++;
+    }
+    report->trace_kept = report->events < RUN_TRACE_MAX ? report->events : RUN_TRACE_MAX;
+    report->trace_truncated = report->events > RUN_TRACE_MAX;
+    if (end(&t, s, e))
+        return e->code;
+    *out = t.s;
+    return ST_OK;
+}
+
+enum status run_status(struct log *l, const struct run_ref *who, struct arena *a,
+                       struct run_state *out, struct err *e)
+{
+    struct run_tx t = tx_of(l, who, a);
+
+    if (begin(&t, STORE_READ, e))
+        return e->code;
+    log_abort(l);
+    *out = t.s;
+    return ST_OK;
+}

@@ -1,0 +1,78 @@
+/* Runs: a request by a user, the model's and tools' turns, and an end. One run at a time
+ * per agent. Every step is in the log the moment it is known; the context of the lane is
+ * always the projection of the log, whether the run completed, failed or was cancelled.
+ *
+ * Refusals carry a reason: busy, unknown_allowed_tools (start); idle, request_mismatch,
+ * empty_content, queue_full, closed (steering); request_mismatch, unknown_tool_call,
+ * stale_event, invalid_event (events). */
+#ifndef HEDDLE_RUN_H
+#define HEDDLE_RUN_H
+
+#include "thread/run_state.h"
+
+enum { RUN_QUEUE_MAX = 64, RUN_TRACE_MAX = 2000 };
+
+/* Who and where, in every call. */
+struct run_ref {
+    struct sv thread, agent; /* agent absent: "default" */
+    struct sv actor;
+    int64_t   at;
+};
+
+struct run_start {
+    struct sv          content;    /* canonical JSON: a string or a list of parts */
+    struct sv          request_id; /* absent: one is made */
+    struct sv          refs;       /* JSON object of the caller's; absent: none */
+    const struct json *config;  /* model, max_iterations, tools: kept with the run; may be NULL */
+    const struct json *allowed; /* list of tool names, each of which config.tools must have */
+};
+
+enum status run_start(struct log *l, const struct run_ref *who, const struct run_start *start,
+                      struct arena *a, struct run_state *out, struct err *e) MUST_USE;
+
+/* What a list of runtime events did. */
+struct run_report {
+    int64_t events, logged, duplicates;
+    int64_t trace_kept; /* events remembered, at most RUN_TRACE_MAX */
+    bool    trace_truncated;
+};
+
+/* Apply runtime events in order: {"kind","id"?,"seq"?,"request_id"?,"run_id"?,"iteration"?,
+ * "tool_call_id"?,"tool_name"?,"data":{…}}. All or none. An event whose id was logged before
+ * is skipped and counted. Kinds without an effect on log or context are accepted. */
+enum status run_events(struct log *l, const struct run_ref *who, const struct json *events,
+                       size_t n, struct arena *a, struct run_state *out, struct run_report *report,
+                       struct err *e) MUST_USE;
+
+struct run_steer {
+    const char *kind;       /* "steer" from people, "inject" from programs */
+    struct sv   text;       /* trimmed; only text */
+    struct sv   request_id; /* expected; absent: any */
+    struct sv   source;     /* absent: none */
+    struct sv   refs;       /* JSON object; absent: none */
+};
+
+/* Accept steering for the active run: durable at once, part of the context when drained. */
+enum status run_steer(struct log *l, const struct run_ref *who, const struct run_steer *steer,
+                      struct arena *a, struct sv *input_id, struct err *e) MUST_USE;
+
+/* Move all waiting steering into the context, oldest first, as user messages; the runtime
+ * calls this before it asks the model and after a final answer. *drained is a JSON list
+ * of {"content","id","seq"}. */
+enum status run_drain(struct log *l, const struct run_ref *who, struct arena *a, struct sv *drained,
+                      struct err *e) MUST_USE;
+
+/* End the active run. `request_id` absent: whichever is active. */
+enum status run_cancel(struct log *l, const struct run_ref *who, struct sv request_id,
+                       struct sv reason, struct arena *a, struct run_state *out,
+                       struct err *e) MUST_USE;
+
+/* The process that carried the run is gone: end it as failed, reason stream_interrupted.
+ * Nothing happens when no run is active. */
+enum status run_recover(struct log *l, const struct run_ref *who, struct arena *a,
+                        struct run_state *out, struct err *e) MUST_USE;
+
+enum status run_status(struct log *l, const struct run_ref *who, struct arena *a,
+                       struct run_state *out, struct err *e) MUST_USE;
+
+#endif

@@ -1,0 +1,51 @@
+/* The state of an agent's run, folded from the log into one row (run/AGENT). */
+#ifndef HEDDLE_RUN_STATE_H
+#define HEDDLE_RUN_STATE_H
+
+#include "base/json.h"
+#include "thread/log.h"
+
+enum run_status { RUN_IDLE, RUN_AWAITING_LLM, RUN_AWAITING_TOOL, RUN_COMPLETED, RUN_ERROR };
+
+struct run_call {
+    struct sv id, name;
+    bool      done;
+    int64_t   held; /* seq of a result that waits for an earlier call's; -1: none */
+};
+struct run_input {
+    struct sv id;
+    int64_t   seq; /* of its run_input entry */
+};
+
+struct run_state {
+    enum run_status   status;
+    bool              active; /* awaiting the model or a tool */
+    bool              sealed; /* a final answer is in and nothing is queued: no more steering */
+    struct sv         request_id, run_id, lane;
+    int64_t           iteration, max_iterations;
+    int64_t           event_seq;          /* highest seq of a runtime event that was logged */
+    struct sv         result;             /* canonical JSON; absent: none yet */
+    struct sv         termination_reason; /* absent while active */
+    struct sv         cancel_reason, checkpoint_token;
+    struct sv         usage; /* canonical object, numbers summed over the run; absent: none */
+    struct run_call  *calls; /* of the last assistant message, in its order */
+    size_t            n_calls;
+    struct run_input *queue; /* steering that waits */
+    size_t            n_queue;
+    struct sv         parked_op;  /* op_id of the parked context operation */
+    int64_t           parked_seq; /* -1: none */
+};
+
+const char *run_status_name(enum run_status s);
+
+/* An agent that never ran is idle. In a transaction. */
+enum status run_state_read(struct log *l, struct sv thread, struct sv agent, struct arena *a,
+                           struct run_state *out, struct err *e) MUST_USE;
+
+/* Canonical JSON, as stored and as shown. */
+void run_state_write(struct sb *b, const struct run_state *s);
+
+/* The part of thread_view's fold that concerns runs. */
+enum status run_fold(struct fold *f, const struct entry *n, struct err *e) MUST_USE;
+
+#endif
