@@ -1,11 +1,29 @@
 /* The table of commands, in the order of `heddle help`. A command lives in its cmd_ file. */
 #include "front/cli/command.h"
 
-#define COMMAND_TABLE(X)                                                                           \
-    X(cmd_help)                                                                                    \
-    X(cmd_completion)                                                                              \
-    X(cmd_version)                                                                                 \
+/* clang-format off */
+#define COMMAND_TABLE(X) \
+    X(cmd_help) \
+    X(cmd_log_append) \
+    X(cmd_log_show) \
+    X(cmd_log_export) \
+    X(cmd_log_import) \
+    X(cmd_project) \
+    X(cmd_op_replace) \
+    X(cmd_op_switch) \
+    X(cmd_op_fork) \
+    X(cmd_run_start) \
+    X(cmd_run_event) \
+    X(cmd_run_steer) \
+    X(cmd_run_inject) \
+    X(cmd_run_drain) \
+    X(cmd_run_cancel) \
+    X(cmd_run_recover) \
+    X(cmd_run_status) \
+    X(cmd_completion) \
+    X(cmd_version) \
     X(cmd_config_schema)
+/* clang-format on */
 
 #define X(name) extern const struct command name;
 COMMAND_TABLE(X)

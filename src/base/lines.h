@@ -1,0 +1,26 @@
+/* Lines of a descriptor, one at a time, in memory that does not grow with the file.
+ *
+ *     struct lines in = lines_of(0, LINE_MAX, &a);
+ *     while (!(s = lines_next(&in, &line, &more, e)) && more) ...                     */
+#ifndef HEDDLE_LINES_H
+#define HEDDLE_LINES_H
+
+#include "base/sb.h"
+
+struct lines {
+    struct arena *a;
+    int           fd;
+    char         *buf;
+    size_t        from, n, cap, limit;
+    bool          ended;
+    int64_t       number; /* of the line last given, from 1 */
+    int64_t       bytes;  /* read so far */
+};
+
+struct lines lines_of(int fd, size_t limit, struct arena *a);
+
+/* The next line without its LF or CRLF; good until the next call. ST_LIMIT_EXCEEDED when
+ * it is longer than the limit, ST_IO when reading fails. */
+enum status lines_next(struct lines *in, struct sv *line, bool *more, struct err *e) MUST_USE;
+
+#endif

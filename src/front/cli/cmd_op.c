@@ -1,0 +1,206 @@
+/* `op replace | switch | fork`: operations on the context of a lane. */
+#include "base/clock.h"
+#include "base/fs.h"
+#include "base/rand.h"
+#include "front/cli/command.h"
+#include "thread/op.h"
+
+#include <unistd.h>
+
+struct op_opts {
+    struct sv lane, op_id, reason, context, meta, from, agent;
+    int64_t   base_seq, at;
+    bool      rebase, also_switch;
+};
+
+#define COMMON_OPTS                                                                                \
+    { OPT_TEXT,                                                                                    \
+      "op-id",                                                                                     \
+      "ID",                                                                                        \
+      "apply at most once (default: a new one, printed)",                                          \
+      offsetof(struct op_opts, op_id),                                                             \
+      0 },                                                                                         \
+        { OPT_TEXT,                                                                                \
+          "reason",                                                                                \
+          "R",                                                                                     \
+          "manual (default), restore, compaction or system",                                       \
+          offsetof(struct op_opts, reason),                                                        \
+          0 },                                                                                     \
+        { OPT_TEXT,                                                                                \
+          "meta",                                                                                  \
+          "JSON",                                                                                  \
+          "an object of provenance, kept with the operation",                                      \
+          offsetof(struct op_opts, meta),                                                          \
+          0 },                                                                                     \
+    {                                                                                              \
+        OPT_TEXT, "agent", "A", "whose lane (default: default)", offsetof(struct op_opts, agent),  \
+            0                                                                                      \
+    }
+
+static const struct opt replace_opts[] = {
+    { OPT_TEXT, "context", "FILE", "the new context as JSON; - reads stdin",
+      offsetof(struct op_opts, context), 0 },
+    { OPT_TEXT, "lane", "L", "the lane (default: the active one)", offsetof(struct op_opts, lane),
+      0 },
+    { OPT_NUMBER, "base-seq", "N", "the entry the new context was made from",
+      offsetof(struct op_opts, base_seq), 0 },
+    { OPT_FLAG, "rebase", NULL, "messages after --base-seq stay, on top of the new context",
+      offsetof(struct op_opts, rebase), 0 },
+    COMMON_OPTS,
+    { 0 },
+};
+static const struct opt switch_opts[] = {
+    { OPT_TEXT, "lane", "L", "the lane to go to", offsetof(struct op_opts, lane), 0 },
+    COMMON_OPTS,
+    { 0 },
+};
+static const struct opt fork_opts[] = {
+    { OPT_TEXT, "lane", "NEW", "name of the new lane", offsetof(struct op_opts, lane), 0 },
+    { OPT_TEXT, "from", "L", "the lane it leaves (default: the active one)",
+      offsetof(struct op_opts, from), 0 },
+    { OPT_NUMBER, "at", "SEQ", "last entry both share (default: the head)",
+      offsetof(struct op_opts, at), 0 },
+    { OPT_FLAG, "switch", NULL, "and go to the new lane", offsetof(struct op_opts, also_switch),
+      0 },
+    COMMON_OPTS,
+    { 0 },
+};
+
+static void print_result(struct app *app, const struct op_result *r, const char *what)
+{
+    struct jw w = jw_in(&app->out, 0);
+
+    if (!app->json) {
+        const char *state = r->duplicate  ? (r->deferred ? "parked before" : "applied before")
+                            : r->deferred ? "parked until the run ends"
+                                          : "applied";
+        sb_addf(&app->out, "%s " SV_FMT ": %s (lane " SV_FMT ", entry %lld)\n", what,
+                SV_ARG(r->op_id), state, SV_ARG(r->lane), (long long)r->seq);
+        if (r->superseded.n)
+            sb_addf(&app->out, "  it takes the place of " SV_FMT "\n", SV_ARG(r->superseded));
+        return;
+    }
+    jw_open(&w, '{');
+    jw_kbool(&w, "applied", r->applied && !r->duplicate);
+    jw_kbool(&w, "deferred", r->deferred);
+    jw_kbool(&w, "duplicate", r->duplicate);
+    jw_kstr(&w, "lane", r->lane);
+    jw_kstr(&w, "op_id", r->op_id);
+    jw_kint(&w, "seq", r->seq);
+    if (r->superseded.n)
+        jw_kstr(&w, "superseded", r->superseded);
+    jw_close(&w, '}');
+    sb_addc(&app->out, '\n');
+}
+
+static enum status read_context(struct app *app, struct sv file, struct sv *out, struct err *e)
+{
+    if (!file.n) {
+        err_set(e, ST_USAGE, "`heddle op replace` needs --context FILE");
+        return err_hint(e, "--context - reads the context from stdin");
+    }
+    if (sv_is(file, "-"))
+        return app_text(app, file, out, e);
+    UNDO(fd_undo) int fd = open(sv_cstr(file, app->a), O_RDONLY | O_CLOEXEC);
+    if (fd < 0)
+        return err_errno(e, "open " SV_FMT, SV_ARG(file));
+    return fs_read_fd(fd, ENTRY_PAYLOAD_MAX, app->a, out, e) ? err_in(e, SV_FMT, SV_ARG(file))
+                                                             : ST_OK;
+}
+
+static enum status apply(struct app *app, enum op_type type, const struct op_opts *o, struct err *e)
+{
+    struct op        op = { .type = type,
+                            .thread = app_arg(app, 0),
+                            .agent = o->agent,
+                            .op_id = o->op_id,
+                            .lane = o->lane,
+                            .reason = o->reason,
+                            .meta = o->meta,
+                            .has_base_seq = o->base_seq != OPT_UNSET,
+                            .base_seq = o->base_seq,
+                            .rebase = o->rebase,
+                            .from = o->from,
+                            .also_switch = o->also_switch,
+                            .from_seq = o->at == OPT_UNSET ? OP_AT_HEAD : o->at,
+                            .actor = app->actor,
+                            .at = clock_now_ms() };
+    struct op_result r;
+
+    if (type == OP_REPLACE && read_context(app, o->context, &op.context, e))
+        return e->code;
+    if (!op.op_id.s)
+        op.op_id = rand_id("op_", 20, app->a);
+    if (op_apply(&app->log, &op, app->a, &r, e))
+        return e->code;
+    print_result(app, &r, op_type_name(type));
+    return ST_OK;
+}
+
+static enum status run_replace(struct app *app, const void *opts, struct err *e)
+{
+    return apply(app, OP_REPLACE, opts, e);
+}
+
+static enum status need_lane(const struct op_opts *o, const char *command, struct err *e)
+{
+    return o->lane.s ? ST_OK : err_set(e, ST_USAGE, "`heddle %s` needs --lane", command);
+}
+
+static enum status run_switch(struct app *app, const void *opts, struct err *e)
+{
+    return need_lane(opts, "op switch", e) ? e->code : apply(app, OP_SWITCH, opts, e);
+}
+
+static enum status run_fork(struct app *app, const void *opts, struct err *e)
+{
+    return need_lane(opts, "op fork", e) ? e->code : apply(app, OP_FORK, opts, e);
+}
+
+const struct command cmd_op_replace = {
+    .name = "op replace",
+    .synopsis = "T --context FILE|- [--lane L] [--op-id ID] [--reason R] [--base-seq N] [--rebase]",
+    .group = GROUP_LOG,
+    .summary = "Replace the context of a lane with a snapshot",
+    .details =
+        "The context is {\"system_prompt\":…,\"messages\":[…oldest first…]} or the stored form\n"
+        "{\"id\":…,\"system_prompt\":…,\"entries\":[…newest first…]}. The log keeps everything "
+        "before\n"
+        "it; the lane becomes the active one. During a run the operation is parked and applied\n"
+        "when the run ends. An op_id that was applied before changes nothing.",
+    .opts = replace_opts,
+    .opts_size = sizeof(struct op_opts),
+    .min_args = 1,
+    .max_args = 1,
+    .needs = NEEDS_WRITE,
+    .run = run_replace,
+};
+
+const struct command cmd_op_switch = {
+    .name = "op switch",
+    .synopsis = "T --lane L [--op-id ID]",
+    .group = GROUP_LOG,
+    .summary = "Make a lane the active one",
+    .opts = switch_opts,
+    .opts_size = sizeof(struct op_opts),
+    .min_args = 1,
+    .max_args = 1,
+    .needs = NEEDS_WRITE,
+    .run = run_switch,
+};
+
+const struct command cmd_op_fork = {
+    .name = "op fork",
+    .synopsis = "T --lane NEW [--from L] [--at SEQ] [--switch] [--op-id ID]",
+    .group = GROUP_LOG,
+    .summary = "Start a lane that shares another's past",
+    .details =
+        "Nothing is copied: the new lane is a name and a point. It costs the same on a log of\n"
+        "ten entries and of a million.",
+    .opts = fork_opts,
+    .opts_size = sizeof(struct op_opts),
+    .min_args = 1,
+    .max_args = 1,
+    .needs = NEEDS_WRITE,
+    .run = run_fork,
+};

@@ -1,0 +1,71 @@
+/* `project`: what a model would be shown of a lane, at the head or at any past entry. */
+#include "front/cli/command.h"
+#include "thread/kind.h"
+#include "thread/project.h"
+
+struct project_opts {
+    struct sv lane, format, system, agent;
+    int64_t   at;
+};
+
+static const struct opt opts_table[] = {
+    { OPT_TEXT, "lane", "L", "the lane (default: the agent's active one)",
+      offsetof(struct project_opts, lane), 0 },
+    { OPT_NUMBER, "at", "SEQ", "as it was after entry SEQ (default: now)",
+      offsetof(struct project_opts, at), 0 },
+    { OPT_TEXT, "format", "F", "json (default), anthropic, openai or text",
+      offsetof(struct project_opts, format), 0 },
+    { OPT_TEXT, "system", "TEXT",
+      "prompt of a lane without a snapshot (default: \"system_prompt\" of the config)",
+      offsetof(struct project_opts, system), 0 },
+    { OPT_TEXT, "agent", "A", "whose active lane (default: default)",
+      offsetof(struct project_opts, agent), 0 },
+    { 0 },
+};
+
+static enum status print_projection(struct app *app, const struct project_opts *o, struct err *e)
+{
+    struct projection_of of = { app_arg(app, 0), o->lane, o->at == OPT_UNSET ? STORE_TO_END : o->at,
+                                o->system.s ? o->system
+                                            : config_text(&app->config, "system_prompt") };
+    struct projection    p;
+
+    if (!of.lane.n && lane_active(&app->log, of.thread, o->agent.n ? o->agent : AGENT_DEFAULT,
+                                  app->a, &of.lane, e))
+        return e->code;
+    if (project(&app->log, &of, app->a, &p, e) || project_write(&p, &app->out, e))
+        return e->code;
+    sb_addc(&app->out, '\n');
+    return ST_OK;
+}
+
+static enum status run(struct app *app, const void *opts, struct err *e)
+{
+    const struct project_opts *o = opts;
+
+    if (o->at != OPT_UNSET && o->at < -1)
+        return err_set(e, ST_USAGE, "--at takes a seq from -1 (nothing yet) on");
+    if (log_begin(&app->log, app_arg(app, 0), STORE_READ, e))
+        return e->code;
+    enum status s = print_projection(app, o, e);
+    log_abort(&app->log);
+    return s;
+}
+
+const struct command cmd_project = {
+    .name = "project",
+    .synopsis = "T [--lane L] [--at SEQ] [--format json|anthropic|openai|text]",
+    .group = GROUP_LOG,
+    .summary = "Print the context of a lane, now or at any past entry",
+    .details =
+        "The latest snapshot of the lane's path at or before the point, then every message after\n"
+        "it. json is canonical: sorted keys, no spaces; two runs on the same entries are equal\n"
+        "to the byte. anthropic and openai print what their requests take; tool calls without a\n"
+        "result are repaired there, and each repair is said on stderr.",
+    .opts = opts_table,
+    .opts_size = sizeof(struct project_opts),
+    .min_args = 1,
+    .max_args = 1,
+    .needs = NEEDS_LOG,
+    .run = run,
+};

@@ -1,0 +1,427 @@
+/* `run start | event | steer | inject | drain | cancel | recover | status`. */
+#include "base/clock.h"
+#include "base/lines.h"
+#include "base/vec.h"
+#include "front/cli/command.h"
+#include "thread/run.h"
+
+enum { EVENT_LINE_MAX = ENTRY_PAYLOAD_MAX };
+
+struct run_opts {
+    struct sv text, content, request_id, refs, tools, allowed, source, reason, agent, model;
+    int64_t   max_iterations;
+};
+
+#define AGENT_OPT                                                                                  \
+    {                                                                                              \
+        OPT_TEXT, "agent", "A", "whose run (default: default)", offsetof(struct run_opts, agent),  \
+            0                                                                                      \
+    }
+#define REQUEST_OPT(help)                                                                          \
+    {                                                                                              \
+        OPT_TEXT, "request-id", "ID", help, offsetof(struct run_opts, request_id), 0               \
+    }
+
+static struct run_ref who(struct app *app, const struct run_opts *o)
+{
+    return (struct run_ref){ app_arg(app, 0), o->agent, app->actor, clock_now_ms() };
+}
+
+static void print_state(struct app *app, const struct run_state *s)
+{
+    if (app->json) {
+        run_state_write(&app->out, s);
+        sb_addc(&app->out, '\n');
+        return;
+    }
+    sb_addf(&app->out, "%s", run_status_name(s->status));
+    if (s->request_id.n)
+        sb_addf(&app->out, " · request " SV_FMT " · lane " SV_FMT " · iteration %lld",
+                SV_ARG(s->request_id), SV_ARG(s->lane), (long long)s->iteration);
+    if (s->termination_reason.n)
+        sb_addf(&app->out, " · " SV_FMT, SV_ARG(s->termination_reason));
+    sb_addc(&app->out, '\n');
+    for (size_t i = 0; i < s->n_calls; i++)
+        sb_addf(&app->out, "  tool call " SV_FMT " " SV_FMT "%s\n", SV_ARG(s->calls[i].id),
+                SV_ARG(s->calls[i].name), s->calls[i].done ? " (done)" : "");
+    if (s->n_queue)
+        sb_addf(&app->out, "  %zu waiting input%s\n", s->n_queue, s->n_queue == 1 ? "" : "s");
+    if (s->parked_seq >= 0)
+        sb_addf(&app->out, "  parked operation " SV_FMT "\n", SV_ARG(s->parked_op));
+    if (s->result.n) {
+        sb_adds(&app->out, "  result ");
+        sb_add_plain(&app->out, s->result);
+        sb_addc(&app->out, '\n');
+    }
+}
+
+/* ---- start ------------------------------------------------------------------------- */
+
+static const struct opt start_opts[] = {
+    { OPT_TEXT, "text", "TEXT", "what the user says; - reads stdin",
+      offsetof(struct run_opts, text), 0 },
+    { OPT_TEXT, "content", "JSON", "instead of --text: a list of parts",
+      offsetof(struct run_opts, content), 0 },
+    REQUEST_OPT("name of the request (default: a new one)"),
+    { OPT_TEXT, "refs", "JSON", "an object kept with the message", offsetof(struct run_opts, refs),
+      0 },
+    { OPT_LIST, "tools", "A,B", "tools there are (default: \"run.tools\" of the config)",
+      offsetof(struct run_opts, tools), 0 },
+    { OPT_LIST, "allowed-tools", "A,B", "tools this run may use",
+      offsetof(struct run_opts, allowed), 0 },
+    { OPT_TEXT, "model", "M", "model of this run (default: \"run.model\")",
+      offsetof(struct run_opts, model), 0 },
+    { OPT_NUMBER, "max-iterations", "N", "model calls before the run is ended (default 10)",
+      offsetof(struct run_opts, max_iterations), 0 },
+    AGENT_OPT,
+    { 0 },
+};
+
+static struct json list_of(struct sv commas, struct arena *a)
+{
+    VEC(struct json) list = { 0 };
+    struct sv_cut cut = { .tail = commas, .found = commas.n > 0 };
+
+    while (cut.found) {
+        cut = sv_cut(cut.tail, ',');
+        if (sv_trim(cut.head).n)
+            *vec_push(&list, a) = json_of(sv_trim(cut.head));
+    }
+    return (struct json){ JSON_ARRAY, list.n, { .items = list.v } };
+}
+
+/* What the run is made of: the command line over the config. */
+static struct json run_config(struct app *app, const struct run_opts *o)
+{
+    VEC(struct json_member) m = { 0 };
+    const struct json *tools = config_find(&app->config, "run.tools");
+    struct sv          model = o->model.n ? o->model : config_text(&app->config, "run.model");
+    int64_t            most = o->max_iterations != OPT_UNSET
+                                  ? o->max_iterations
+                                  : config_int(&app->config, "run.max_iterations", 10);
+
+    *vec_push(&m, app->a) = (struct json_member){ SV("max_iterations"), json_of_int(most, app->a) };
+    if (model.n)
+        *vec_push(&m, app->a) = (struct json_member){ SV("model"), json_of(model) };
+    if (o->tools.s)
+        *vec_push(&m, app->a) = (struct json_member){ SV("tools"), list_of(o->tools, app->a) };
+    else if (tools)
+        *vec_push(&m, app->a) = (struct json_member){ SV("tools"), *tools };
+    return (struct json){ JSON_OBJECT, m.n, { .members = m.v } };
+}
+
+static enum status content_of(struct app *app, const struct run_opts *o, struct sv *out,
+                              struct err *e)
+{
+    struct json v;
+    struct sv   text;
+
+    if (o->content.s) {
+        if (json_parse(o->content, 0, app->a, &v, e))
+            return err_in(e, "--content");
+        if (v.type != JSON_ARRAY && v.type != JSON_STRING)
+            return err_set(e, ST_INVALID_SYNTAX, "--content must be a list of parts or a string");
+    } else {
+        if (!o->text.s) {
+            err_set(e, ST_USAGE, "`heddle run start` needs --text");
+            return err_hint(e, "--text TEXT, or --text - to read it from stdin");
+        }
+        if (app_text(app, o->text, &text, e))
+            return e->code;
+        v = json_of(text);
+    }
+    *out = json_canonical(&v, app->a);
+    return json_parse(*out, 0, app->a, &v, e) ? err_in(e, "text") : ST_OK; /* valid UTF-8? */
+}
+
+static enum status run_start_command(struct app *app, const void *opts, struct err *e)
+{
+    const struct run_opts *o = opts;
+    struct run_ref         w = who(app, o);
+    struct json            config = run_config(app, o), allowed = list_of(o->allowed, app->a);
+    struct run_start       start = { .request_id = o->request_id,
+                                     .refs = o->refs,
+                                     .config = &config,
+                                     .allowed = o->allowed.s ? &allowed : NULL };
+    struct run_state       s;
+
+    if (content_of(app, o, &start.content, e) || run_start(&app->log, &w, &start, app->a, &s, e))
+        return e->code;
+    print_state(app, &s);
+    return ST_OK;
+}
+
+const struct command cmd_run_start = {
+    .name = "run start",
+    .synopsis = "T --text TEXT [--request-id ID]",
+    .group = GROUP_RUN,
+    .summary = "Start a run with what the user says",
+    .details = "One run at a time per agent: while one is active, another is refused as busy.",
+    .opts = start_opts,
+    .opts_size = sizeof(struct run_opts),
+    .min_args = 1,
+    .max_args = 1,
+    .needs = NEEDS_WRITE,
+    .run = run_start_command,
+};
+
+/* ---- event ---------------------------------------------------------------------------- */
+
+static const struct opt event_opts[] = { AGENT_OPT, { 0 } };
+
+static enum status read_events(struct app *app, struct json **out, size_t *n, struct err *e)
+{
+    VEC(struct json) list = { 0 };
+    struct lines in = lines_of(0, EVENT_LINE_MAX, app->a);
+    struct sv    line;
+    bool         more = true;
+
+    for (;;) {
+        struct json v;
+        if (lines_next(&in, &line, &more, e))
+            return e->code;
+        if (!more)
+            break;
+        if (!sv_trim(line).n)
+            continue;
+        if (json_parse(sv_dup(line, app->a), 0, app->a, &v, e))
+            return err_in(e, "line %lld", (long long)in.number);
+        if (v.type != JSON_OBJECT)
+            return err_set(e, ST_INVALID_SYNTAX, "line %lld: an event is an object",
+                           (long long)in.number);
+        *vec_push(&list, app->a) = v;
+    }
+    *out = list.v;
+    *n = list.n;
+    return ST_OK;
+}
+
+static enum status run_event_command(struct app *app, const void *opts, struct err *e)
+{
+    struct run_ref    w = who(app, opts);
+    struct json      *events;
+    size_t            n;
+    struct run_state  s;
+    struct run_report r;
+
+    if (read_events(app, &events, &n, e) || run_events(&app->log, &w, events, n, app->a, &s, &r, e))
+        return e->code;
+    if (!app->json) {
+        sb_addf(&app->out, "%lld events, %lld logged, %lld seen before\n", (long long)r.events,
+                (long long)r.logged, (long long)r.duplicates);
+        print_state(app, &s);
+        return ST_OK;
+    }
+    struct jw w2 = jw_in(&app->out, 0);
+    struct sb state = sb_in(app->a, 0);
+    run_state_write(&state, &s);
+    jw_open(&w2, '{');
+    jw_kint(&w2, "duplicates", r.duplicates);
+    jw_kint(&w2, "events", r.events);
+    jw_kint(&w2, "logged", r.logged);
+    jw_key(&w2, "state");
+    jw_raw(&w2, sb_sv(&state));
+    jw_key(&w2, "trace");
+    jw_open(&w2, '{');
+    jw_kint(&w2, "kept", r.trace_kept);
+    jw_kbool(&w2, "truncated", r.trace_truncated);
+    jw_close(&w2, '}');
+    jw_close(&w2, '}');
+    sb_addc(&app->out, '\n');
+    return ST_OK;
+}
+
+const struct command cmd_run_event = {
+    .name = "run event",
+    .synopsis = "T [--agent A]",
+    .group = GROUP_RUN,
+    .summary = "Report runtime events of the active run, as JSON Lines on stdin",
+    .details = "Kinds with an effect: llm_started, llm_completed, tool_completed, input_injected,\n"
+               "checkpoint, request_completed, request_failed, request_cancelled, worker_exit. All "
+               "lines are\n"
+               "applied or none; an event whose id was logged before is skipped.\n"
+               "\n"
+               "  "
+               "{\"kind\":\"llm_completed\",\"id\":\"e1\",\"data\":{\"text\":\"Hello\",\"finish_"
+               "reason\":\"stop\"}}\n"
+               "  {\"kind\":\"request_completed\"}",
+    .opts = event_opts,
+    .opts_size = sizeof(struct run_opts),
+    .min_args = 1,
+    .max_args = 1,
+    .needs = NEEDS_WRITE,
+    .run = run_event_command,
+};
+
+/* ---- steer, inject, drain ---------------------------------------------------------------- */
+
+static const struct opt steer_opts[] = {
+    REQUEST_OPT("only if this request is active"),
+    { OPT_TEXT, "source", "S", "where it comes from", offsetof(struct run_opts, source), 0 },
+    { OPT_TEXT, "refs", "JSON", "an object kept with the message", offsetof(struct run_opts, refs),
+      0 },
+    AGENT_OPT,
+    { 0 },
+};
+
+static enum status steer(struct app *app, const struct run_opts *o, const char *kind, struct err *e)
+{
+    struct run_ref   w = who(app, o);
+    struct run_steer s = {
+        .kind = kind, .request_id = o->request_id, .source = o->source, .refs = o->refs
+    };
+    struct sv id;
+
+    if (app_text(app, app_arg(app, 1), &s.text, e) || run_steer(&app->log, &w, &s, app->a, &id, e))
+        return e->code;
+    sb_addf(&app->out, app->json ? "{\"input_id\":\"" SV_FMT "\"}\n" : "queued " SV_FMT "\n",
+            SV_ARG(id));
+    return ST_OK;
+}
+
+static enum status run_steer_command(struct app *app, const void *opts, struct err *e)
+{
+    return steer(app, opts, "steer", e);
+}
+
+static enum status run_inject_command(struct app *app, const void *opts, struct err *e)
+{
+    return steer(app, opts, "inject", e);
+}
+
+const struct command cmd_run_steer = {
+    .name = "run steer",
+    .synopsis = "T TEXT|- [--request-id ID]",
+    .group = GROUP_RUN,
+    .summary = "Say something to the active run, from a person",
+    .details =
+        "It waits until the runtime drains it (before the model is asked next, or after a final\n"
+        "answer), and then is a user message of the conversation.",
+    .opts = steer_opts,
+    .opts_size = sizeof(struct run_opts),
+    .min_args = 2,
+    .max_args = 2,
+    .needs = NEEDS_WRITE,
+    .run = run_steer_command,
+};
+
+const struct command cmd_run_inject = {
+    .name = "run inject",
+    .synopsis = "T TEXT|- [--request-id ID] [--source S]",
+    .group = GROUP_RUN,
+    .summary = "Say something to the active run, from a program or another agent",
+    .opts = steer_opts,
+    .opts_size = sizeof(struct run_opts),
+    .min_args = 2,
+    .max_args = 2,
+    .needs = NEEDS_WRITE,
+    .run = run_inject_command,
+};
+
+static enum status run_drain_command(struct app *app, const void *opts, struct err *e)
+{
+    struct run_ref w = who(app, opts);
+    struct sv      drained;
+
+    if (run_drain(&app->log, &w, app->a, &drained, e))
+        return e->code;
+    sb_addf(&app->out, SV_FMT "\n", SV_ARG(drained));
+    return ST_OK;
+}
+
+const struct command cmd_run_drain = {
+    .name = "run drain",
+    .synopsis = "T [--agent A]",
+    .group = GROUP_RUN,
+    .summary = "Move waiting input into the conversation and print it",
+    .details = "For the program that carries the run; prints a JSON list.",
+    .opts = event_opts,
+    .opts_size = sizeof(struct run_opts),
+    .min_args = 1,
+    .max_args = 1,
+    .needs = NEEDS_WRITE,
+    .run = run_drain_command,
+};
+
+/* ---- cancel, recover, status --------------------------------------------------------------- */
+
+static const struct opt cancel_opts[] = {
+    REQUEST_OPT("only if this request is active"),
+    { OPT_TEXT, "reason", "R", "why (default: user_cancelled)", offsetof(struct run_opts, reason),
+      0 },
+    AGENT_OPT,
+    { 0 },
+};
+
+static enum status run_cancel_command(struct app *app, const void *opts, struct err *e)
+{
+    const struct run_opts *o = opts;
+    struct run_ref         w = who(app, o);
+    struct run_state       s;
+
+    if (run_cancel(&app->log, &w, o->request_id, o->reason, app->a, &s, e))
+        return e->code;
+    print_state(app, &s);
+    return ST_OK;
+}
+
+const struct command cmd_run_cancel = {
+    .name = "run cancel",
+    .synopsis = "T [--request-id ID] [--reason R]",
+    .group = GROUP_RUN,
+    .summary = "End the active run; what it said stays in the log",
+    .opts = cancel_opts,
+    .opts_size = sizeof(struct run_opts),
+    .min_args = 1,
+    .max_args = 1,
+    .needs = NEEDS_WRITE,
+    .run = run_cancel_command,
+};
+
+static enum status run_recover_command(struct app *app, const void *opts, struct err *e)
+{
+    struct run_ref   w = who(app, opts);
+    struct run_state s;
+
+    if (run_recover(&app->log, &w, app->a, &s, e))
+        return e->code;
+    print_state(app, &s);
+    return ST_OK;
+}
+
+const struct command cmd_run_recover = {
+    .name = "run recover",
+    .synopsis = "T [--agent A]",
+    .group = GROUP_RUN,
+    .summary = "End a run whose process is gone, as failed",
+    .opts = event_opts,
+    .opts_size = sizeof(struct run_opts),
+    .min_args = 1,
+    .max_args = 1,
+    .needs = NEEDS_WRITE,
+    .run = run_recover_command,
+};
+
+static enum status run_status_command(struct app *app, const void *opts, struct err *e)
+{
+    struct run_ref   w = who(app, opts);
+    struct run_state s;
+
+    if (run_status(&app->log, &w, app->a, &s, e))
+        return e->code;
+    print_state(app, &s);
+    return ST_OK;
+}
+
+const struct command cmd_run_status = {
+    .name = "run status",
+    .synopsis = "T [--agent A]",
+    .group = GROUP_RUN,
+    .summary = "Show the state of an agent's run",
+    .opts = event_opts,
+    .opts_size = sizeof(struct run_opts),
+    .min_args = 1,
+    .max_args = 1,
+    .needs = NEEDS_LOG,
+    .run = run_status_command,
+};
