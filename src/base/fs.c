@@ -52,7 +52,7 @@ static int open_below(int root, const char *path, int flags, mode_t mode)
 {
     struct open_how how = {
         .flags = (uint64_t)(unsigned)(flags | O_CLOEXEC),
-        .mode = flags & (O_CREAT | O_TMPFILE) ? mode : 0,
+        .mode = flags & O_CREAT ? mode : 0,
         .resolve = RESOLVE_BENEATH | RESOLVE_NO_MAGICLINKS,
     };
     long fd = syscall(SYS_openat2, root, *path ? path : ".", &how, sizeof how);
