@@ -3,6 +3,8 @@
 
 /* clang-format off */
 #define COMMAND_TABLE(X) \
+    X(cmd_init) \
+    X(cmd_demo) \
     X(cmd_help) \
     X(cmd_log_append) \
     X(cmd_log_show) \
@@ -20,6 +22,9 @@
     X(cmd_run_cancel) \
     X(cmd_run_recover) \
     X(cmd_run_status) \
+    X(cmd_verify) \
+    X(cmd_doctor) \
+    X(cmd_stats) \
     X(cmd_completion) \
     X(cmd_version) \
     X(cmd_config_schema)

@@ -1,0 +1,320 @@
+/* `verify`, `stats`, `doctor`: is it whole, how large is it, what is wrong with it. */
+#include "base/fs.h"
+#include "front/cli/command.h"
+#include "front/progress.h"
+
+struct findings {
+    struct app *app;
+    int64_t     n;
+    struct jw  *w; /* with --json: an open list of text */
+};
+
+static void say(void *ctx, struct sv finding)
+{
+    struct findings *f = ctx;
+
+    f->n++;
+    if (f->w) {
+        jw_str(f->w, finding);
+        return;
+    }
+    sb_adds(&f->app->out, "  ✗ ");
+    sb_add_plain(&f->app->out, finding);
+    sb_addc(&f->app->out, '\n');
+}
+
+static enum status threads_of(struct app *app, struct store_thread **list, size_t *n, struct err *e)
+{
+    if (log_begin(&app->log, (struct sv){ 0 }, STORE_READ, e))
+        return e->code;
+    enum status s = store_threads(app->log.store, app->a, list, n, e);
+    log_abort(&app->log);
+    return s;
+}
+
+/* ---- verify ------------------------------------------------------------------------ */
+
+static enum status verify_all(struct app *app, const struct store_thread *list, size_t n,
+                              struct findings *f, int64_t *entries, struct err *e)
+{
+    struct progress p = progress_of("verify: threads", (int64_t)n);
+
+    for (size_t i = 0; i < n; i++) {
+        int64_t read = 0;
+        if (log_verify(&app->log, list[i].id, say, f, &read, e))
+            return err_in(e, "thread " SV_FMT, SV_ARG(list[i].id));
+        *entries += read;
+        progress_at(&p, (int64_t)i + 1);
+    }
+    progress_end(&p);
+    return ST_OK;
+}
+
+static enum status run_verify(struct app *app, const void *opts, struct err *e)
+{
+    struct store_thread *list, one = { .id = app_arg(app, 0) };
+    struct jw            w = jw_in(&app->out, 0);
+    struct findings      f = { app, 0, app->json ? &w : NULL };
+    int64_t              entries = 0;
+    size_t               n = 1;
+
+    (void)opts;
+    if (app->n_args)
+        list = &one;
+    else if (threads_of(app, &list, &n, e))
+        return e->code;
+    if (app->json) {
+        jw_open(&w, '{');
+        jw_key(&w, "findings");
+        jw_open(&w, '[');
+    }
+    if (verify_all(app, list, n, &f, &entries, e))
+        return e->code;
+    if (app->json) {
+        jw_close(&w, ']');
+        jw_kint(&w, "entries", entries);
+        jw_kbool(&w, "ok", f.n == 0);
+        jw_kint(&w, "threads", (int64_t)n);
+        jw_close(&w, '}');
+        sb_addc(&app->out, '\n');
+        app->json = false; /* the document is out; a failure is told on stderr */
+    } else if (!f.n) {
+        sb_addf(&app->out, "✓ %zu thread%s, ", n, n == 1 ? "" : "s");
+        sb_add_commas(&app->out, entries);
+        sb_adds(&app->out, " entries: chain and views agree\n");
+    }
+    if (!f.n)
+        return ST_OK;
+    err_set(e, ST_CORRUPT, "%lld difference%s found", (long long)f.n, f.n == 1 ? "" : "s");
+    return err_hint(e, "views are made anew with `heddle doctor --rebuild`; a broken chain means "
+                       "that entries were changed outside heddle");
+}
+
+const struct command cmd_verify = {
+    .name = "verify",
+    .synopsis = "[T]",
+    .group = GROUP_CARE,
+    .summary = "Check the chain of every entry and rebuild every view beside the live one",
+    .details = "Names each difference and exits with 1 if there is any.",
+    .max_args = 1,
+    .needs = NEEDS_LOG,
+    .run = run_verify,
+};
+
+/* ---- stats -------------------------------------------------------------------------- */
+
+static void stats_json(struct app *app, const struct store_stats *st,
+                       const struct store_thread *list, size_t n)
+{
+    struct jw w = jw_in(&app->out, 0);
+
+    jw_open(&w, '{');
+    jw_kint(&w, "blobs", st->blobs);
+    jw_kint(&w, "entries", st->entries);
+    jw_kint(&w, "file_bytes", st->file_bytes);
+    jw_kint(&w, "free_bytes", st->free_bytes);
+    jw_kint(&w, "rows", st->rows);
+    jw_kint(&w, "schema", st->schema);
+    jw_key(&w, "threads");
+    jw_open(&w, '[');
+    for (size_t i = 0; i < n; i++) {
+        jw_open(&w, '{');
+        jw_kstr(&w, "id", list[i].id);
+        jw_kint(&w, "rev", list[i].head.rev);
+        jw_kint(&w, "updated", list[i].head.updated);
+        jw_close(&w, '}');
+    }
+    jw_close(&w, ']');
+    jw_kint(&w, "wal_bytes", st->wal_bytes);
+    jw_close(&w, '}');
+    sb_addc(&app->out, '\n');
+}
+
+static void row(struct sb *out, const char *name, int64_t value, const char *unit)
+{
+    sb_addf(out, "%-16s ", name);
+    sb_add_commas(out, value);
+    sb_addf(out, "%s\n", unit);
+}
+
+static enum status run_stats(struct app *app, const void *opts, struct err *e)
+{
+    struct store_stats   st;
+    struct store_thread *list;
+    size_t               n;
+
+    (void)opts;
+    if (store_stats(app->log.store, &st, e) || threads_of(app, &list, &n, e))
+        return e->code;
+    if (app->json) {
+        stats_json(app, &st, list, n);
+        return ST_OK;
+    }
+    row(&app->out, "threads", st.threads, "");
+    row(&app->out, "entries", st.entries, "");
+    row(&app->out, "view rows", st.rows, "");
+    row(&app->out, "large payloads", st.blobs, "");
+    row(&app->out, "file", st.file_bytes, " bytes");
+    row(&app->out, "write-ahead log", st.wal_bytes, " bytes");
+    row(&app->out, "free in file", st.free_bytes, " bytes");
+    for (size_t i = 0; i < n; i++) {
+        sb_addf(&app->out, "  %-32.*s ", SV_ARG(list[i].id));
+        sb_add_commas(&app->out, list[i].head.rev);
+        sb_adds(&app->out, " entries\n");
+    }
+    return ST_OK;
+}
+
+const struct command cmd_stats = {
+    .name = "stats",
+    .synopsis = "",
+    .group = GROUP_CARE,
+    .summary = "Count threads and entries and the bytes they take",
+    .needs = NEEDS_LOG,
+    .run = run_stats,
+};
+
+/* ---- doctor ---------------------------------------------------------------------------- */
+
+struct doctor_opts {
+    bool compact, rebuild;
+};
+
+static const struct opt doctor_opts[] = {
+    { OPT_FLAG, "compact", NULL, "empty the write-ahead log, give free pages back",
+      offsetof(struct doctor_opts, compact), 0 },
+    { OPT_FLAG, "rebuild", NULL, "fold every view anew from entry 0",
+      offsetof(struct doctor_opts, rebuild), 0 },
+    { 0 },
+};
+
+static void ok(struct app *app, const char *what)
+{
+    if (!app->json)
+        sb_addf(&app->out, "  ✓ %s\n", what);
+}
+
+/* Can every entry of every thread be read? Says where a thread stops being readable. */
+static void try_threads(struct app *app, struct findings *f)
+{
+    struct store_thread *list;
+    size_t               n;
+    struct err           e;
+
+    if (threads_of(app, &list, &n, &e)) {
+        say(f, sv_of(e.text));
+        return;
+    }
+    for (size_t i = 0; i < n; i++) {
+        UNDO(store_scan_undo) struct store_scan *scan = NULL;
+        struct store_query                       q = { .thread = list[i].id, .to = STORE_TO_END };
+        struct entry                             one;
+        bool                                     more = true;
+        int64_t                                  read = 0;
+        enum status                              s = store_scan(app->log.store, &q, &scan, &e);
+        while (!s && more && !(s = store_next(scan, &one, &more, &e)))
+            read += more;
+        if (s) {
+            struct sb b = sb_in(app->a, 0);
+            sb_addf(&b, "thread " SV_FMT ": %lld of %lld entries are readable (%s)",
+                    SV_ARG(list[i].id), (long long)read, (long long)list[i].head.rev, e.text);
+            say(f, sb_sv(&b));
+        }
+    }
+    struct sb b = sb_in(app->a, 0);
+    sb_addf(&b, "%zu thread%s read from end to end", n, n == 1 ? "" : "s");
+    ok(app, sb_sv(&b).s);
+}
+
+static enum status rebuild_all(struct app *app, struct err *e)
+{
+    struct store_thread *list;
+    size_t               n;
+
+    if (threads_of(app, &list, &n, e))
+        return e->code;
+    for (size_t i = 0; i < n; i++) {
+        enum status s = log_begin(&app->log, list[i].id, STORE_WRITE, e);
+        if (!s)
+            s = log_rebuild(&app->log, list[i].id, NULL, NULL, e);
+        if (!s)
+            s = log_commit(&app->log, e);
+        log_abort(&app->log);
+        if (s)
+            return s;
+    }
+    return ST_OK;
+}
+
+static void examine(struct app *app, const struct doctor_opts *o, struct findings *f)
+{
+    struct err         e;
+    struct store_stats st;
+    enum status s = app_open_log(app, o->compact || o->rebuild ? STORE_WRITE : STORE_READ, &e);
+
+    if (s) {
+        say(f, sv_of(e.text));
+        if (e.hint[0] && !f->w)
+            sb_addf(&app->out, "    %s\n", e.hint);
+        return;
+    }
+    ok(app, "the log opens");
+    int64_t before = f->n;
+    if (store_check(app->log.store, say, f, &e))
+        say(f, sv_of(e.text));
+    if (f->n == before)
+        ok(app, "the database file is whole");
+    try_threads(app, f);
+    if (o->rebuild && rebuild_all(app, &e))
+        say(f, sv_of(e.text));
+    else if (o->rebuild)
+        ok(app, "views were folded anew");
+    if (o->compact && store_compact(app->log.store, &e))
+        say(f, sv_of(e.text));
+    else if (o->compact)
+        ok(app, "compacted");
+    if (!store_stats(app->log.store, &st, &e) && st.wal_bytes > (64 << 20))
+        say(f, SV("the write-ahead log is over 64 MB: run heddle doctor --compact"));
+}
+
+static enum status run_doctor(struct app *app, const void *opts, struct err *e)
+{
+    struct jw       w = jw_in(&app->out, 0);
+    struct findings f = { app, 0, app->json ? &w : NULL };
+
+    if (app->json) {
+        jw_open(&w, '{');
+        jw_key(&w, "findings");
+        jw_open(&w, '[');
+    } else {
+        sb_addf(&app->out, "workspace " SV_FMT "\n", SV_ARG(app->root));
+    }
+    examine(app, opts, &f);
+    if (app->json) {
+        jw_close(&w, ']');
+        jw_kbool(&w, "ok", f.n == 0);
+        jw_kstr(&w, "root", app->root);
+        jw_close(&w, '}');
+        sb_addc(&app->out, '\n');
+        app->json = false;
+    }
+    if (!f.n)
+        return ST_OK;
+    err_set(e, ST_CORRUPT, "%lld problem%s found", (long long)f.n, f.n == 1 ? "" : "s");
+    return err_hint(e, "`heddle log export T > T.jsonl` saves what is readable; import it into a "
+                       "new workspace with `heddle log import`");
+}
+
+const struct command cmd_doctor = {
+    .name = "doctor",
+    .synopsis = "[--compact] [--rebuild]",
+    .group = GROUP_CARE,
+    .summary = "Say what is whole and what is not, and what to do about it",
+    .details =
+        "Opens the log, checks the database file and reads every entry. `heddle verify` goes\n"
+        "further: it recomputes the chain and every view.",
+    .opts = doctor_opts,
+    .opts_size = sizeof(struct doctor_opts),
+    .needs = NEEDS_ROOT,
+    .run = run_doctor,
+};

@@ -1,0 +1,149 @@
+/* `demo`: a throw-away workspace and a walk through what the program does. Every step is the
+ * real command, run as a user would run it; what is shown is what it printed. */
+#include "base/fs.h"
+#include "front/cli/command.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+struct step {
+    const char *say;     /* a sentence before it; NULL: none */
+    const char *command; /* for sh; heddle is on its PATH, the cwd is the workspace */
+};
+
+/* clang-format off */
+static const struct step steps[] = {
+    { "A workspace is a folder with a log in it.",
+      "heddle init" },
+    { "What is said goes into the log of a thread, one JSON line an entry. It is on the disk when the command returns.",
+      "printf '%s\\n' '{\"kind\":\"ai_message\",\"payload\":{\"role\":\"user\",\"content\":\"Which store should we use?\"}}' \\\n"
+      "       '{\"kind\":\"ai_message\",\"payload\":{\"role\":\"assistant\",\"content\":\"SQLite, until one machine is too small.\"}}' |\n"
+      "  heddle log append design" },
+    { "The context of a lane is projected from the log: what a model would be shown.",
+      "heddle project design --format text" },
+    { "A fork shares the past of another lane and costs nothing; each then goes its own way.",
+      "heddle op fork design --lane postgres --at 0 --op-id fork-1\n"
+      "echo '{\"kind\":\"ai_message\",\"payload\":{\"role\":\"assistant\",\"content\":\"PostgreSQL, from the start.\"}}' |\n"
+      "  heddle log append design --lane postgres\n"
+      "heddle project design --lane postgres --format text" },
+    { "Compaction is an operation like any other. The log keeps everything; an op_id is applied once, for ever.",
+      "echo '{\"system_prompt\":\"Be brief.\",\"messages\":[{\"role\":\"user\",\"content\":\"(summary) We chose SQLite.\"}]}' > short.json\n"
+      "heddle op replace design --lane default --context short.json --reason compaction --op-id compact-1\n"
+      "heddle op replace design --lane default --context short.json --reason compaction --op-id compact-1" },
+    { "Any past point can be rebuilt, to the byte.",
+      "heddle project design --at 1\n"
+      "heddle project design" },
+    { "A run is a request and the turns that answer it. Steering waits until the runtime takes it in.",
+      "heddle run start design --text 'Now write the schema.' --request-id r1\n"
+      "heddle run steer design 'Keep it to one table.'\n"
+      "echo '{\"kind\":\"llm_completed\",\"data\":{\"text\":\"CREATE TABLE entry(...)\"}}' | heddle run event design\n"
+      "heddle run drain design\n"
+      "printf '%s\\n' '{\"kind\":\"llm_completed\",\"data\":{\"text\":\"One table it is.\"}}' '{\"kind\":\"request_completed\"}' | heddle run event design" },
+    { "A checkpoint is a signed token of a context; it can be restored, and tampering shows.",
+      "heddle checkpoint design > token\n"
+      "cut -c1-60 token\n"
+      "heddle restore - < token\n"
+      "sed 's/.$/A/' token | heddle restore - || true" },
+    { "Every entry is chained to the one before it, and every view can be rebuilt from entry 0.",
+      "heddle verify" },
+};
+/* clang-format on */
+
+static enum status show_step(struct app *app, const struct step *s, struct err *e)
+{
+    struct sv rest = sv_of(s->command);
+
+    if (s->say)
+        sb_addf(&app->out, "\n# %s\n", s->say);
+    for (bool first = true; rest.n; first = false) {
+        struct sv_cut line = sv_cut(rest, '\n');
+        bool          goes_on = sv_starts(line.head, SV(" "));
+        sb_addf(&app->out, "%s" SV_FMT "\n", first || !goes_on ? "$ " : "", SV_ARG(line.head));
+        rest = line.tail;
+    }
+    return sb_flush(&app->out, e);
+}
+
+static enum status run_step(struct app *app, const struct step *s, struct err *e)
+{
+    int   status;
+    pid_t child;
+
+    if (show_step(app, s, e))
+        return e->code;
+    child = fork();
+    if (child < 0)
+        return err_errno(e, "fork");
+    if (child == 0) {
+        dup2(1, 2);
+        execl("/bin/sh", "sh", "-c", s->command, (char *)NULL);
+        _exit(127);
+    }
+    while (waitpid(child, &status, 0) < 0 && errno == EINTR)
+        ;
+    if (!WIFEXITED(status) || WEXITSTATUS(status) != 0)
+        return err_set(e, ST_IO, "this step of the demo failed");
+    return ST_OK;
+}
+
+/* A folder holding a link called heddle, put in front of PATH. */
+static enum status put_on_path(struct app *app, struct sv dir, struct err *e)
+{
+    char       *self = realpath("/proc/self/exe", NULL);
+    struct sb   path = sb_in(app->a, 0), link = sb_in(app->a, 0);
+    const char *old = getenv("PATH");
+
+    sb_addf(&link, SV_FMT "/bin", SV_ARG(dir));
+    enum status s =
+        self && mkdir(sb_sv(&link).s, 0700) == 0 ? ST_OK : err_errno(e, "make the demo");
+    sb_addf(&path, SV_FMT ":%s", SV_ARG(sb_sv(&link)), old ? old : "/usr/bin:/bin");
+    sb_adds(&link, "/heddle");
+    if (!s && symlink(self, sb_sv(&link).s) != 0)
+        s = err_errno(e, "make the demo");
+    free(self);
+    if (!s)
+        setenv("PATH", sb_sv(&path).s, 1);
+    return s;
+}
+
+static enum status run(struct app *app, const void *opts, struct err *e)
+{
+    const char *tmp = getenv("TMPDIR");
+    struct sb template = sb_in(app->a, 0);
+    enum status s = ST_OK;
+
+    (void)opts;
+    sb_addf(&template, "%s/heddle-demo-XXXXXX", tmp && *tmp ? tmp : "/tmp");
+    char *dir = (char *)(uintptr_t)sb_sv(&template).s;
+    if (!mkdtemp(dir) || chdir(dir) != 0)
+        return err_errno(e, "make a folder for the demo");
+    unsetenv("HEDDLE_ACTOR");
+    s = put_on_path(app, sv_of(dir), e);
+    struct sb work = sb_in(app->a, 0);
+    sb_addf(&work, "%s/work", dir);
+    if (!s && (mkdir(sb_sv(&work).s, 0700) != 0 || chdir(sb_sv(&work).s) != 0))
+        s = err_errno(e, "make a folder for the demo");
+    for (size_t i = 0; i < COUNT(steps) && !s; i++)
+        s = run_step(app, &steps[i], e);
+    struct err ignored;
+    if (chdir("/") == 0 && fs_remove(AT_FDCWD, sv_of(dir), &ignored))
+        warn("%s was left behind: %s", dir, ignored.text);
+    if (!s)
+        sb_adds(&app->out, "\nThe demo's workspace is gone again. To go on:\n"
+                           "  heddle init               make a workspace of your own\n"
+                           "  heddle help               all commands\n"
+                           "  heddle help log append    one of them, with its options\n");
+    return s;
+}
+
+const struct command cmd_demo = {
+    .name = "demo",
+    .synopsis = "",
+    .group = GROUP_START,
+    .summary = "Walk through what heddle does, in a throw-away workspace",
+    .run = run,
+};

@@ -1,0 +1,68 @@
+/* `init`: make a workspace. */
+#include "base/fs.h"
+#include "front/cli/command.h"
+
+#include <stdlib.h>
+#include <unistd.h>
+
+/* The database and the signing key stay out of version control; the config may go in. */
+static const char ignored[] = "heddle.db*\ncheckpoint.key\n";
+
+static enum status make_if_missing(struct app *app, struct sv path, struct sv bytes, bool *made,
+                                   struct err *e)
+{
+    *made = fs_kind(app->root_fd, path) == FS_MISSING;
+    return *made ? fs_write(app->root_fd, path, bytes, 0644, e) : ST_OK;
+}
+
+/* The current folder becomes the root, even below another workspace. */
+static enum status use_current_folder(struct app *app, struct err *e)
+{
+    char *here = realpath(".", NULL);
+
+    if (!here)
+        return err_errno(e, "the current folder");
+    app->root = sv_dup(sv_of(here), app->a);
+    free(here);
+    close(app->root_fd);
+    app->root_fd = open(sv_cstr(app->root, app->a), O_PATH | O_DIRECTORY | O_CLOEXEC);
+    return app->root_fd < 0 ? err_errno(e, "open " SV_FMT, SV_ARG(app->root)) : ST_OK;
+}
+
+static enum status run(struct app *app, const void *opts, struct err *e)
+{
+    bool made_config, made_ignore;
+    bool made_log;
+
+    (void)opts;
+    if (use_current_folder(app, e) || fs_mkdirs(app->root_fd, SV(".heddle"), e))
+        return e->code;
+    app->has_heddle = true;
+    made_log = fs_kind(app->root_fd, SV(".heddle/heddle.db")) == FS_MISSING;
+    if (make_if_missing(app, SV(".heddle/config.json"), SV("{}\n"), &made_config, e) ||
+        make_if_missing(app, SV(".heddle/.gitignore"), sv_of(ignored), &made_ignore, e) ||
+        app_open_log(app, STORE_WRITE, e))
+        return e->code;
+    if (app->json) {
+        struct jw w = jw_in(&app->out, 0);
+        jw_open(&w, '{');
+        jw_kbool(&w, "created", made_config || made_log);
+        jw_kstr(&w, "root", app->root);
+        jw_close(&w, '}');
+        sb_addc(&app->out, '\n');
+        return ST_OK;
+    }
+    sb_addf(&app->out, "%s workspace in " SV_FMT "\n",
+            made_config || made_log ? "made a" : "there is a", SV_ARG(app->root));
+    return ST_OK;
+}
+
+const struct command cmd_init = {
+    .name = "init",
+    .synopsis = "",
+    .group = GROUP_START,
+    .summary = "Make the current folder a workspace",
+    .details = "Writes .heddle/ with an empty log and config. Harmless when it is there already.",
+    .needs = NEEDS_ROOT,
+    .run = run,
+};
