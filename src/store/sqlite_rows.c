@@ -68,18 +68,6 @@ struct sqlite_rows {
     bool              done;
 };
 
-/* The smallest key that no key with this prefix reaches; absent when there is none. */
-static struct sv prefix_end(struct sv prefix, struct arena *a)
-{
-    while (prefix.n && (unsigned char)prefix.s[prefix.n - 1] == 0xff)
-        prefix.n--;
-    if (!prefix.n)
-        return (struct sv){ 0 };
-    char *s = (char *)(uintptr_t)sv_dup(prefix, a).s;
-    s[prefix.n - 1]++;
-    return (struct sv){ s, prefix.n };
-}
-
 /* Only the bounds that are there stand in the text: the planner cannot use one that
  * might be NULL. */
 static sqlite3_stmt *rows_statement(struct sqlite_store *q, const struct store_row_query *query,
@@ -87,7 +75,7 @@ static sqlite3_stmt *rows_statement(struct sqlite_store *q, const struct store_r
 {
     struct arena  scratch = { 0 };
     struct sb     text = sb_in(&scratch, 0);
-    struct sv     end = prefix_end(query->prefix, &scratch);
+    struct sv     end = store_prefix_end(query->prefix, &scratch);
     sqlite3_stmt *st = NULL;
     bool          stops = query->backwards && query->after.s;
     bool          starts = !query->backwards && sv_cmp(query->after, query->prefix) > 0;

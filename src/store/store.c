@@ -14,6 +14,8 @@ static const struct {
     enum status (*open)(struct sv, const struct store_options *, struct store **, struct err *);
 } backends[] = {
     { SV_STATIC("sqlite:"), sqlite_open },
+    { SV_STATIC("mem:"), mem_open },
+    { SV_STATIC("fault:"), fault_open },
 };
 
 enum status store_open(struct sv url, const struct store_options *o, struct store **out,
@@ -61,6 +63,17 @@ void store_abort(struct store *s)
     if (s->open != CLOSED)
         s->ops->abort(s);
     s->open = CLOSED;
+}
+
+struct sv store_prefix_end(struct sv prefix, struct arena *a)
+{
+    while (prefix.n && (unsigned char)prefix.s[prefix.n - 1] == 0xff)
+        prefix.n--;
+    if (!prefix.n)
+        return (struct sv){ 0 };
+    char *s = (char *)(uintptr_t)sv_dup(prefix, a).s;
+    s[prefix.n - 1]++;
+    return (struct sv){ s, prefix.n };
 }
 
 /* ---- the log -------------------------------------------------------------------- */

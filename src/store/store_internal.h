@@ -60,10 +60,18 @@ struct store_rows {
     struct store *store;
 };
 
+/* The smallest key that no key with this prefix reaches; absent when there is none. */
+struct sv store_prefix_end(struct sv prefix, struct arena *a);
+
 /* One open function per scheme; `rest` is what follows "scheme:". */
 enum status sqlite_open(struct sv rest, const struct store_options *, struct store **,
                         struct err *);
 enum status mem_open(struct sv rest, const struct store_options *, struct store **, struct err *);
 enum status fault_open(struct sv rest, const struct store_options *, struct store **, struct err *);
+
+/* Of a store opened as fault:K:URL: the calls it has had; let the k-th from now fail, and
+ * count from 0 again (k = 0: none fails). */
+int64_t fault_calls(const struct store *s);
+void    fault_arm(struct store *s, int64_t k);
 
 #endif

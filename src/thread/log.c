@@ -1,4 +1,4 @@
-#include "thread/log.h"
+#include "thread/log_internal.h"
 
 #include "thread/kind.h"
 
@@ -113,15 +113,23 @@ void log_abort(struct log *l)
 
 /* ---- appending -------------------------------------------------------------------- */
 
+enum status log_fold_view(struct fold *f, const struct view *v, const struct entry *n,
+                          struct err *e)
+{
+    struct arena_mark m = arena_mark(f->a);
+
+    f->view = sv_of(v->name);
+    if (v->fold(f, n, e))
+        return err_in(e, "view %s, entry %lld", v->name, (long long)n->seq);
+    arena_reset(f->a, m);
+    return ST_OK;
+}
+
 static enum status fold_entry(struct log *l, struct fold *f, const struct entry *n, struct err *e)
 {
-    for (size_t i = 0; l->views[i]; i++) {
-        f->view = sv_of(l->views[i]->name);
-        struct arena_mark m = arena_mark(f->a);
-        if (l->views[i]->fold(f, n, e))
-            return err_in(e, "view %s, entry %lld", l->views[i]->name, (long long)n->seq);
-        arena_reset(f->a, m);
-    }
+    for (size_t i = 0; l->views[i]; i++)
+        if (log_fold_view(f, l->views[i], n, e))
+            return e->code;
     return ST_OK;
 }
 

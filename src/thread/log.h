@@ -47,8 +47,11 @@ enum status log_rebuild(struct log *l, struct sv thread, void (*progress)(void *
                         void *ctx, struct err *e) MUST_USE;
 
 /* Check one thread: the chain over all entries, what kind_prepare() says of each against
- * what is stored, and every view folded again and compared row by row. Each difference goes
- * to `say`; *entries is how many were read. Leaves no trace in the store. */
+ * what is stored, and every view folded again beside the live rows and compared row by row (unless
+ * another version of the program folded them: then they are folded anew on first use
+ * anyway). Each difference goes to `say`, with the thread and the seq or key; *entries is
+ * how many were read. Outside a transaction; leaves no trace in the store, and takes
+ * memory for the rows of the views, not for the entries. ST_OK also when there are findings. */
 enum status log_verify(struct log *l, struct sv thread, void (*say)(void *ctx, struct sv finding),
                        void *ctx, int64_t *entries, struct err *e) MUST_USE;
 

@@ -1,0 +1,277 @@
+/* A store in front of another, whose K-th call answers ST_IO and does not reach it. Tests
+ * run the same work with K = 1, 2, 3 ... until nothing fails, and look after each run
+ * whether the log is whole. Calls that cannot fail (abort and the closes) are not counted. */
+#include "store/store_internal.h"
+
+#include <stdlib.h>
+
+struct fault_store {
+    struct store  base;
+    struct store *real;
+    int64_t       fail_at, calls;
+};
+struct fault_scan {
+    struct store_scan  base;
+    struct store_scan *real;
+};
+struct fault_rows {
+    struct store_rows  base;
+    struct store_rows *real;
+};
+
+static struct fault_store *fault_of(struct store *s)
+{
+    return (struct fault_store *)s;
+}
+
+/* Count a call; the error when it is its turn to fail. */
+static enum status due(struct fault_store *f, const char *call, struct err *e)
+{
+    if (++f->calls != f->fail_at)
+        return ST_OK;
+    err_set(e, ST_IO, "call %lld of the store (%s) was made to fail", (long long)f->calls, call);
+    return err_reason(e, "fault");
+}
+
+/* Leave with the error, or go on to the store behind. */
+#define PASS(s, call)                                                                              \
+    struct store *real = fault_of(s)->real;                                                        \
+    if (due(fault_of(s), call, e))                                                                 \
+    return e->code
+
+static void fault_close(struct store *s)
+{
+    struct fault_store *f = fault_of(s);
+
+    if (f->real)
+        f->real->ops->close(f->real);
+    free(f);
+}
+
+static enum status fault_begin(struct store *s, enum store_mode mode, struct err *e)
+{
+    PASS(s, "begin");
+    return real->ops->begin(real, mode, e);
+}
+
+static enum status fault_commit(struct store *s, struct err *e)
+{
+    PASS(s, "commit");
+    return real->ops->commit(real, e);
+}
+
+static void fault_abort(struct store *s)
+{
+    struct store *real = fault_of(s)->real;
+
+    real->ops->abort(real);
+}
+
+static enum status fault_head(struct store *s, struct sv thread, struct store_head *out,
+                              struct err *e)
+{
+    PASS(s, "head");
+    return real->ops->head(real, thread, out, e);
+}
+
+static enum status fault_insert(struct store *s, struct sv thread, int64_t rev,
+                                const struct entry *entries, size_t n, struct err *e)
+{
+    PASS(s, "insert");
+    return real->ops->insert(real, thread, rev, entries, n, e);
+}
+
+static enum status fault_scan(struct store *s, const struct store_query *q, struct store_scan **out,
+                              struct err *e)
+{
+    PASS(s, "scan");
+    struct store_scan *behind;
+    if (real->ops->scan(real, q, &behind, e))
+        return e->code;
+    behind->store = real;
+    struct fault_scan *scan = calloc(1, sizeof *scan);
+    if (!scan)
+        die("out of memory");
+    scan->real = behind;
+    *out = (struct store_scan *)scan;
+    return ST_OK;
+}
+
+static enum status fault_next(struct store_scan *base, struct entry *out, bool *more, struct err *e)
+{
+    PASS(base->store, "next");
+    return real->ops->next(((struct fault_scan *)base)->real, out, more, e);
+}
+
+static void fault_scan_close(struct store_scan *base)
+{
+    struct store_scan *behind = ((struct fault_scan *)base)->real;
+
+    behind->store->ops->scan_close(behind);
+    free(base);
+}
+
+static enum status fault_find_op(struct store *s, struct sv thread, struct sv op_id,
+                                 struct arena *a, struct entry *out, bool *found, struct err *e)
+{
+    PASS(s, "find_op");
+    return real->ops->find_op(real, thread, op_id, a, out, found, e);
+}
+
+static enum status fault_set_mark(struct store *s, struct sv thread, int64_t seq,
+                                  enum entry_mark mark, struct err *e)
+{
+    PASS(s, "set_mark");
+    return real->ops->set_mark(real, thread, seq, mark, e);
+}
+
+static enum status fault_threads(struct store *s, struct arena *a, struct store_thread **out,
+                                 size_t *n, struct err *e)
+{
+    PASS(s, "threads");
+    return real->ops->threads(real, a, out, n, e);
+}
+
+static enum status fault_row_get(struct store *s, const struct store_key *k, struct arena *a,
+                                 struct sv *value, bool *found, struct err *e)
+{
+    PASS(s, "row_get");
+    return real->ops->row_get(real, k, a, value, found, e);
+}
+
+static enum status fault_row_put(struct store *s, const struct store_key *k, struct sv value,
+                                 struct err *e)
+{
+    PASS(s, "row_put");
+    return real->ops->row_put(real, k, value, e);
+}
+
+static enum status fault_row_del(struct store *s, const struct store_key *k, struct err *e)
+{
+    PASS(s, "row_del");
+    return real->ops->row_del(real, k, e);
+}
+
+static enum status fault_rows(struct store *s, const struct store_row_query *q,
+                              struct store_rows **out, struct err *e)
+{
+    PASS(s, "rows");
+    struct store_rows *behind;
+    if (real->ops->rows(real, q, &behind, e))
+        return e->code;
+    behind->store = real;
+    struct fault_rows *rows = calloc(1, sizeof *rows);
+    if (!rows)
+        die("out of memory");
+    rows->real = behind;
+    *out = (struct store_rows *)rows;
+    return ST_OK;
+}
+
+static enum status fault_rows_next(struct store_rows *base, struct store_row *out, bool *more,
+                                   struct err *e)
+{
+    PASS(base->store, "rows_next");
+    return real->ops->rows_next(((struct fault_rows *)base)->real, out, more, e);
+}
+
+static void fault_rows_close(struct store_rows *base)
+{
+    struct store_rows *behind = ((struct fault_rows *)base)->real;
+
+    behind->store->ops->rows_close(behind);
+    free(base);
+}
+
+static enum status fault_rows_clear(struct store *s, struct sv thread, struct sv view,
+                                    struct err *e)
+{
+    PASS(s, "rows_clear");
+    return real->ops->rows_clear(real, thread, view, e);
+}
+
+static enum status fault_set_views(struct store *s, struct sv thread, int64_t views, struct err *e)
+{
+    PASS(s, "set_views");
+    return real->ops->set_views(real, thread, views, e);
+}
+
+static enum status fault_stats(struct store *s, struct store_stats *out, struct err *e)
+{
+    PASS(s, "stats");
+    return real->ops->stats(real, out, e);
+}
+
+static enum status fault_check(struct store *s, void (*say)(void *, struct sv), void *ctx,
+                               struct err *e)
+{
+    PASS(s, "check");
+    return real->ops->check(real, say, ctx, e);
+}
+
+static enum status fault_compact(struct store *s, struct err *e)
+{
+    PASS(s, "compact");
+    return real->ops->compact(real, e);
+}
+
+static const struct store_ops fault_ops = {
+    .scheme = "fault",
+    .close = fault_close,
+    .begin = fault_begin,
+    .commit = fault_commit,
+    .abort = fault_abort,
+    .head = fault_head,
+    .insert = fault_insert,
+    .scan = fault_scan,
+    .next = fault_next,
+    .scan_close = fault_scan_close,
+    .find_op = fault_find_op,
+    .set_mark = fault_set_mark,
+    .threads = fault_threads,
+    .row_get = fault_row_get,
+    .row_put = fault_row_put,
+    .row_del = fault_row_del,
+    .rows = fault_rows,
+    .rows_next = fault_rows_next,
+    .rows_close = fault_rows_close,
+    .rows_clear = fault_rows_clear,
+    .set_views = fault_set_views,
+    .stats = fault_stats,
+    .check = fault_check,
+    .compact = fault_compact,
+};
+
+int64_t fault_calls(const struct store *s)
+{
+    return ((const struct fault_store *)s)->calls;
+}
+
+void fault_arm(struct store *s, int64_t k)
+{
+    fault_of(s)->fail_at = k;
+    fault_of(s)->calls = 0;
+}
+
+enum status fault_open(struct sv rest, const struct store_options *o, struct store **out,
+                       struct err *e)
+{
+    struct sv_cut at = sv_cut(rest, ':');
+    int64_t       k;
+
+    if (!at.found || !sv_to_int(at.head, &k) || k < 0) {
+        err_set(e, ST_INVALID_SYNTAX, "'" SV_FMT "' does not say which call fails", SV_ARG(rest));
+        return err_hint(e, "fault:3:sqlite:PATH fails the third call; fault:0:... none");
+    }
+    struct fault_store *f = calloc(1, sizeof *f);
+    if (!f)
+        die("out of memory");
+    f->base.ops = &fault_ops;
+    f->fail_at = k;
+    if (store_open(at.tail, o, &f->real, e)) {
+        free(f);
+        return e->code;
+    }
+    *out = (struct store *)f;
+    return ST_OK;
+}

@@ -1,0 +1,238 @@
+/* Is a thread what it says it is? Each entry is read once; the views are folded again into a
+ * store in memory, whose rows are then walked side by side with the live ones. */
+#include "thread/log_internal.h"
+
+#include "thread/kind.h"
+
+#define UNKNOWN ((int64_t)-1)
+
+struct check {
+    struct log   *log;
+    struct sv     thread;
+    struct store *again; /* in memory: the rows as they should be */
+    struct arena  a;
+    bool          with_views; /* the live rows are of our versions, so that they can be compared */
+    bool          unread;     /* part of the log could not be read */
+    int64_t       read, next; /* how many; the seq that comes now, or UNKNOWN */
+    struct hash   chain;      /* of the entry before `next` ... */
+    bool          chain_known;
+    void (*say)(void *ctx, struct sv finding);
+    void *ctx;
+};
+
+static void tell(struct check *c, const char *fmt, ...) PRINTF(2, 3);
+static void tell(struct check *c, const char *fmt, ...)
+{
+    struct arena_mark m = arena_mark(&c->a);
+    struct sb         b = sb_in(&c->a, 0);
+    va_list           ap;
+
+    sb_addf(&b, "thread " SV_FMT ": ", SV_ARG(c->thread));
+    va_start(ap, fmt);
+    sb_addvf(&b, fmt, ap);
+    va_end(ap);
+    c->say(c->ctx, sb_sv(&b));
+    arena_reset(&c->a, m);
+}
+
+/* ---- entries ------------------------------------------------------------------------ */
+
+static void check_chain(struct check *c, const struct entry *n)
+{
+    if (c->next != UNKNOWN && n->seq != c->next) {
+        tell(c,
+             n->seq == c->next + 1 ? "entry %lld is missing" : "entries %lld to %lld are missing",
+             (long long)c->next, (long long)n->seq - 1);
+        c->chain_known = false;
+    }
+    struct hash want = entry_chain(n, &c->chain);
+    if (c->chain_known && !hash_eq(&want, &n->chain))
+        tell(c, "entry %lld is not what was written: its chain value does not follow from it",
+             (long long)n->seq);
+    /* Go on from what is stored, so that one change is one finding. */
+    c->chain = n->chain;
+    c->chain_known = true;
+    c->next = n->seq + 1;
+}
+
+static bool same(struct sv a, struct sv b)
+{
+    return !a.s == !b.s && sv_eq(a, b);
+}
+
+static void check_meaning(struct check *c, const struct entry *n)
+{
+    struct entry again = *n;
+    struct err   ignored;
+
+    if (kind_prepare(&again, &ignored)) {
+        again = *n;
+        again.mark = MARK_NONE;
+    }
+    if (again.mark != n->mark)
+        tell(c, "entry %lld is marked %d and should be %d", (long long)n->seq, (int)n->mark,
+             (int)again.mark);
+    if (!same(again.lane, n->lane))
+        tell(c, "entry %lld stands in another lane than its context_ref", (long long)n->seq);
+    if (!same(again.op_id, n->op_id))
+        tell(c, "entry %lld has another op_id than its payload", (long long)n->seq);
+}
+
+static void fold_again(struct check *c, const struct entry *n)
+{
+    struct fold f = { .store = c->again, .thread = c->thread, .a = &c->a };
+    struct err  e;
+
+    for (size_t i = 0; c->log->views[i]; i++) {
+        struct arena_mark m = arena_mark(&c->a);
+        if (log_fold_view(&f, c->log->views[i], n, &e))
+            tell(c, "%s", e.text);
+        arena_reset(&c->a, m);
+    }
+}
+
+static enum status check_entries(struct check *c, struct err *e)
+{
+    UNDO(store_scan_undo) struct store_scan *scan = NULL;
+    struct store_query                       q = { .thread = c->thread, .to = STORE_TO_END };
+    struct entry                             n;
+    bool                                     more = true;
+
+    if (store_scan(c->log->store, &q, &scan, e))
+        return e->code;
+    for (;;) {
+        enum status s = store_next(scan, &n, &more, e);
+        if (s == ST_CORRUPT) { /* the next call goes on behind it, or ends the scan */
+            tell(c, "%s", e->text);
+            c->unread = true;
+            c->chain_known = false;
+            c->next = UNKNOWN;
+            continue;
+        }
+        if (s || !more)
+            return s;
+        c->read++;
+        check_chain(c, &n);
+        check_meaning(c, &n);
+        if (c->with_views)
+            fold_again(c, &n);
+    }
+}
+
+/* ---- rows --------------------------------------------------------------------------- */
+
+static void tell_row(struct check *c, struct sv view, struct sv key, const char *what)
+{
+    struct arena_mark m = arena_mark(&c->a);
+    struct sb         shown = sb_in(&c->a, 0);
+
+    sb_add_plain(&shown, key);
+    tell(c, "view " SV_FMT ", row %s %s", SV_ARG(view), sb_sv(&shown).s, what);
+    arena_reset(&c->a, m);
+}
+
+/* One of two ordered row scans, with the row it stands at. */
+struct side {
+    struct store_rows *rows;
+    struct store_row   at;
+    bool               more;
+};
+
+static enum status side_open(struct side *s, struct store *store, struct sv thread, struct sv view,
+                             struct err *e)
+{
+    struct store_row_query q = { .thread = thread, .view = view };
+
+    if (store_rows(store, &q, &s->rows, e))
+        return e->code;
+    return store_rows_next(s->rows, &s->at, &s->more, e);
+}
+
+static enum status merge(struct check *c, struct sv view, struct side *live, struct side *again,
+                         struct err *e)
+{
+    while (live->more || again->more) {
+        int order = !live->more ? 1 : !again->more ? -1 : sv_cmp(live->at.key, again->at.key);
+
+        if (order < 0)
+            tell_row(c, view, live->at.key, "should not be there");
+        else if (order > 0)
+            tell_row(c, view, again->at.key, "is missing");
+        else if (!sv_eq(live->at.value, again->at.value))
+            tell_row(c, view, live->at.key, "differs from what the entries give");
+        if ((order <= 0 && store_rows_next(live->rows, &live->at, &live->more, e)) ||
+            (order >= 0 && store_rows_next(again->rows, &again->at, &again->more, e)))
+            return e->code;
+    }
+    return ST_OK;
+}
+
+static enum status check_view(struct check *c, struct sv view, struct err *e)
+{
+    struct side live = { 0 }, again = { 0 };
+    enum status s;
+
+    if ((s = side_open(&live, c->log->store, c->thread, view, e)) == ST_OK &&
+        (s = side_open(&again, c->again, c->thread, view, e)) == ST_OK)
+        s = merge(c, view, &live, &again, e);
+    store_rows_close(live.rows);
+    store_rows_close(again.rows);
+    return s;
+}
+
+static enum status check_views(struct check *c, struct err *e)
+{
+    for (size_t i = 0; c->log->views[i]; i++)
+        if (check_view(c, sv_of(c->log->views[i]->name), e))
+            return err_in(e, "view %s", c->log->views[i]->name);
+    return ST_OK;
+}
+
+/* ---- all of it ---------------------------------------------------------------------- */
+
+/* A store in memory that knows the thread, so that rows can be put. */
+static enum status open_again(struct check *c, struct err *e)
+{
+    struct entry      stand_in = { .kind = SV("verify"), .payload = SV("{}") };
+    struct store_head h;
+
+    if (store_open(SV("mem:"), &(struct store_options){ .create = true }, &c->again, e) ||
+        store_begin(c->again, STORE_WRITE, e))
+        return e->code;
+    return store_append(c->again, c->thread, 0, &stand_in, 1, &h, e);
+}
+
+static enum status check_thread(struct check *c, struct err *e)
+{
+    struct store_head h;
+
+    if (store_head(c->log->store, c->thread, &h, e))
+        return e->code;
+    if (!h.rev)
+        return err_set(e, ST_NOT_FOUND, "thread '" SV_FMT "' not found", SV_ARG(c->thread));
+    c->with_views = h.views == c->log->views_id;
+    if (open_again(c, e) || check_entries(c, e))
+        return e->code;
+    if (c->next != h.rev && !c->unread)
+        tell(c, "%lld entries are there, and the head says %lld", (long long)c->next,
+             (long long)h.rev);
+    if (c->unread)
+        tell(c, "part of the log cannot be read; the views were not compared");
+    return c->with_views && !c->unread ? check_views(c, e) : ST_OK;
+}
+
+enum status log_verify(struct log *l, struct sv thread, void (*say)(void *, struct sv), void *ctx,
+                       int64_t *entries, struct err *e)
+{
+    struct check c = { .log = l, .thread = thread, .say = say, .ctx = ctx, .chain_known = true };
+
+    if (store_begin(l->store, STORE_READ, e))
+        return e->code;
+    enum status s = check_thread(&c, e);
+    store_abort(l->store);
+    store_close(c.again);
+    arena_free(&c.a);
+    if (s == ST_OK)
+        *entries = c.read;
+    return s;
+}
