@@ -19,8 +19,10 @@ enum status sqlite_head(struct store *s, struct sv thread, struct store_head *ou
     int64_t              tid;
 
     *out = (struct store_head){ 0 };
-    if (sqlite_tid(q, thread, &tid, e) || !tid)
-        return tid ? e->code : ST_OK;
+    if (sqlite_tid(q, thread, &tid, e))
+        return e->code;
+    if (!tid)
+        return ST_OK;
     if (sqlite_ready(q, Q_HEAD_LAST, &st, e))
         return e->code;
     sqlite3_bind_int64(st, 1, entry_key(tid, 0));
@@ -86,7 +88,7 @@ static enum status add_entry(struct sqlite_store *q, int64_t tid, const struct e
     sqlite_bind_sv(st, 6, n->actor);
     sqlite_bind_sv(st, 7, n->id);
     sqlite_bind_sv(st, 8, n->op_id);
-    sqlite_bind_sv(st, 9, sv_is(n->refs, "{}") ? (struct sv){ 0 } : n->refs);
+    sqlite_bind_sv(st, 9, !n->refs.n || sv_is(n->refs, "{}") ? (struct sv){ 0 } : n->refs);
     sqlite3_bind_blob(st, 10, n->chain.b, HASH_SIZE, SQLITE_STATIC);
     sqlite_bind_sv(st, 11, large ? (struct sv){ 0 } : n->payload);
     if (large)
@@ -241,8 +243,10 @@ enum status sqlite_find_op(struct store *s, struct sv thread, struct sv op_id, s
     struct entry         n;
 
     *found = false;
-    if (sqlite_tid(q, thread, &tid, e) || !tid)
-        return tid ? e->code : ST_OK;
+    if (sqlite_tid(q, thread, &tid, e))
+        return e->code;
+    if (!tid)
+        return ST_OK;
     int rc = sqlite3_prepare_v2(
         q->db, "SELECT " COLUMNS " FROM entry e WHERE op = ?1 AND key >> 36 = ?2", -1, &st, NULL);
     if (rc != SQLITE_OK)
@@ -272,7 +276,11 @@ enum status sqlite_set_mark(struct store *s, struct sv thread, int64_t seq, enum
         return e->code;
     sqlite3_bind_int64(st, 1, entry_key(tid, seq));
     sqlite3_bind_int(st, 2, (int)mark);
-    return sqlite_run(q, st, e);
+    if (sqlite_run(q, st, e))
+        return e->code;
+    return sqlite3_changes(q->db)
+               ? ST_OK
+               : err_set(e, ST_NOT_FOUND, "there is no entry %lld", (long long)seq);
 }
 
 enum status sqlite_threads(struct store *s, struct arena *a, struct store_thread **out, size_t *n,

@@ -116,8 +116,10 @@ static enum status check_entry(const struct entry *n, struct err *e)
     if (n->id.s &&
         (check_length(n->id, ENTRY_ID_MAX, "the entry id", e) || name_check(n->id, "entry id", e)))
         return e->code;
-    if (n->op_id.s && (!n->op_id.n || utf8_invalid(n->op_id) >= 0))
+    if (n->op_id.s && (!n->op_id.n || sv_has(n->op_id, 0) || utf8_invalid(n->op_id) >= 0))
         return err_set(e, ST_INVALID_SYNTAX, "an op_id must be text, and not empty");
+    if (!n->payload.n)
+        return err_set(e, ST_INVALID_SYNTAX, "an entry needs a payload");
     return check_length(n->op_id, ENTRY_ID_MAX, "the op_id", e);
 }
 

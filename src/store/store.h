@@ -38,6 +38,8 @@ enum status store_open(struct sv url, const struct store_options *o, struct stor
                        struct err *e) MUST_USE;
 void        store_close(struct store *s); /* aborts what is open; NULL is fine */
 
+/* A transaction sees one state of the log, however long it lasts: that of its beginning, or of its
+ * first read. Reads outside a transaction each see the newest. */
 enum store_mode { STORE_READ, STORE_WRITE };
 enum status store_begin(struct store *s, enum store_mode mode, struct err *e) MUST_USE;
 enum status store_commit(struct store *s, struct err *e) MUST_USE; /* on failure: aborted */
@@ -90,7 +92,7 @@ enum status store_first(struct store *s, const struct store_query *q, struct are
 enum status store_find_op(struct store *s, struct sv thread, struct sv op_id, struct arena *a,
                           struct entry *out, bool *found, struct err *e) MUST_USE;
 
-/* Change the mark of one entry: only for rebuilding views. */
+/* Change the mark of one entry: only for rebuilding views. ST_NOT_FOUND: no such entry. */
 enum status store_set_mark(struct store *s, struct sv thread, int64_t seq, enum entry_mark mark,
                            struct err *e) MUST_USE;
 
@@ -115,6 +117,7 @@ struct store_key {
     struct sv thread, view, key;
 };
 
+/* ST_NOT_FOUND of a put: the thread has no entry yet. Deleting what is not there is fine. */
 enum status store_row_get(struct store *s, const struct store_key *k, struct arena *a,
                           struct sv *value, bool *found, struct err *e) MUST_USE;
 enum status store_row_put(struct store *s, const struct store_key *k, struct sv value,
