@@ -32,7 +32,7 @@ void sb_add(struct sb *b, struct sv v);
 void sb_addc(struct sb *b, char c);
 void sb_adds(struct sb *b, const char *cstr);
 void sb_addf(struct sb *b, const char *fmt, ...) PRINTF(2, 3);
-void sb_addvf(struct sb *b, const char *fmt, va_list ap);
+void sb_addvf(struct sb *b, const char *fmt, va_list ap) PRINTF(2, 0);
 void sb_add_int(struct sb *b, int64_t n);
 void sb_add_commas(struct sb *b, int64_t n); /* 1,234,567 */
 void sb_add_hex(struct sb *b, const void *bytes, size_t n);

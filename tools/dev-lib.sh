@@ -1,0 +1,157 @@
+# shellcheck shell=bash
+# What ./dev and its tools share: speaking, Debian packages, builds. Sourced with the
+# repository root as the current folder.
+
+say() { printf '== %s\n' "$*" >&2; }
+
+# fail MESSAGE [STATUS]
+fail() {
+    printf 'dev: %s\n' "$1" >&2
+    exit "${2:-1}"
+}
+
+names_in() { # names_in FOLDER SUFFIX: the names of its files, without the suffix
+    local f names=''
+    for f in "$1"/*"$2"; do
+        [ ! -f "$f" ] || names="$names $(basename "$f" "$2")"
+    done
+    echo "${names# }"
+}
+
+sources() { # every C file of ours, each name followed by a NUL
+    local folders=() folder
+    for folder in src tests bench tools; do
+        [ ! -d "$folder" ] || folders+=("$folder")
+    done
+    find "${folders[@]}" -name '*.[ch]' -print0 | sort -z
+}
+
+# ---- packages -----------------------------------------------------------------------
+
+# One table for each purpose: a Debian package, and what shows that it is there: a command,
+# a pkg-config module, a shared library that is loaded at run time, or a file.
+packages_build="
+gcc             cmd:gcc
+libc6-dev       file:/usr/include/stdio.h
+cmake           cmd:cmake
+ninja-build     cmd:ninja
+pkg-config      cmd:pkg-config
+libsqlite3-dev  pc:sqlite3
+libsodium-dev   pc:libsodium
+libexpat1-dev   pc:expat
+libcurl4        so:libcurl.so.4
+"
+packages_test="
+clang           cmd:clang
+jq              cmd:jq
+curl            cmd:curl
+"
+packages_fuzz="
+clang              cmd:clang
+libclang-rt-14-dev file:/usr/lib/llvm-*/lib/clang/*/lib/linux/libclang_rt.fuzzer-*.a
+llvm               cmd:llvm-symbolizer
+"
+packages_format="
+clang-format    cmd:clang-format
+"
+packages_lint="$packages_format
+clang-tidy      cmd:clang-tidy
+cppcheck        cmd:cppcheck
+universal-ctags cmd:ctags
+pmccabe         cmd:pmccabe
+mandoc          cmd:mandoc
+man-db          cmd:man
+groff           cmd:groff
+shellcheck      cmd:shellcheck
+"
+packages_bench="
+jq              cmd:jq
+time            cmd:/usr/bin/time
+"
+
+is_there() { # is_there cmd:NAME | pc:MODULE | so:LIBRARY | file:PATTERN
+    case $1 in
+    cmd:*) command -v "${1#*:}" >/dev/null ;;
+    pc:*) pkg-config --exists "${1#*:}" 2>/dev/null ;;
+    so:*) PATH=$PATH:/sbin:/usr/sbin ldconfig -p | grep -qF "${1#*:} " ;;
+    file:*) compgen -G "${1#*:}" >/dev/null ;;
+    esac
+}
+
+missing_packages() { # missing_packages PURPOSE...
+    local purpose table package sign
+    for purpose in "$@"; do
+        table=packages_$purpose
+        while read -r package sign; do
+            [ -z "$package" ] || is_there "$sign" || echo "$package"
+        done <<<"${!table}"
+    done | sort -u
+}
+
+need() { # need PURPOSE...: install what is missing for it, and nothing else
+    local missing as_root=()
+    missing=$(missing_packages "$@" | tr '\n' ' ')
+    [ -n "$missing" ] || return 0
+    command -v apt-get >/dev/null ||
+        fail "missing, and this is not Debian: install what these packages hold: $missing"
+    [ "${HEDDLE_NO_INSTALL:-}" = "" ] || fail "missing: $missing"
+    if [ "$(id -u)" -ne 0 ]; then
+        command -v sudo >/dev/null || fail "missing; as root: apt-get install $missing"
+        as_root=(sudo)
+    fi
+    say "installing from Debian: $missing"
+    "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get -q update >&2 ||
+        say "apt-get update failed; going on with the lists there are"
+    # shellcheck disable=SC2086
+    "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive \
+        apt-get -q install -y --no-install-recommends $missing >&2 ||
+        fail "apt-get could not install: $missing"
+    hash -r
+    missing=$(missing_packages "$@" | tr '\n' ' ')
+    [ -z "$missing" ] || fail "still missing after apt-get: $missing"
+}
+
+# ---- builds -------------------------------------------------------------------------
+
+is_watched() { [ -t 2 ] && [ -z "${DEV_QUIET:-}" ]; } # does a person look on?
+
+# quietly LOG COMMAND...: on a terminal the output is shown as it comes, else it is kept in
+# LOG and shown only when the command fails.
+quietly() {
+    local log=$1
+    shift
+    if is_watched; then
+        "$@" >&2
+    else
+        "$@" >"$log" 2>&1 || {
+            cat "$log" >&2
+            return 1
+        }
+    fi
+}
+
+configure() { # configure PRESET
+    local launcher='' fresh=() cache=build/$1/CMakeCache.txt
+    launcher=$(command -v ccache || true)
+    # A tree that was moved or copied keeps the old path in its cache.
+    if [ -f "$cache" ] && ! grep -qxF "CMAKE_HOME_DIRECTORY:INTERNAL=$PWD" "$cache"; then
+        fresh=(--fresh)
+    fi
+    mkdir -p "build/$1"
+    cmake --preset "$1" "${fresh[@]}" -DCMAKE_C_COMPILER_LAUNCHER="$launcher" \
+        >"build/$1/configure.log" 2>&1 || {
+        cat "build/$1/configure.log" >&2
+        fail "cmake could not configure the preset $1"
+    }
+}
+
+build() { # build PRESET [TARGET...]: configured afresh, since a new folder may be a new room
+    local preset=$1 shown=()
+    shift
+    is_watched || shown=(--quiet)
+    [ -n "${DEV_QUIET:-}" ] || say "building $preset${*:+: $*}"
+    configure "$preset"
+    quietly "build/$preset/build.log" \
+        env NINJA_STATUS='[%f/%t] ' ninja "${shown[@]}" -C "build/$preset" -j"$(nproc)" "$@" ||
+        fail "the build of $preset failed"
+}

@@ -1,0 +1,178 @@
+#!/usr/bin/env bash
+# Everything that must pass. Builds, then runs each test file in a fresh folder, several at
+# once, and prints one line for each; the last line is `N passed, N failed`.
+#
+#     tools/test.sh           all of it
+#     tools/test.sh json      only the test files whose name holds "json"
+#
+# Every test speaks TAP on standard output. tools/tap-report reads it.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+root=$PWD
+# shellcheck source=tools/dev-lib.sh
+. tools/dev-lib.sh
+
+only=${1:-}
+started=$SECONDS
+work=$(mktemp -d "${TMPDIR:-/tmp}/heddle-test.XXXXXX")
+trap 'chmod -R u+rwx "$work" 2>/dev/null; rm -rf "$work"' EXIT
+: >"$work/counts"
+release=$root/build/release
+asan=$root/build/asan
+tsan=$root/build/tsan
+limit=${HEDDLE_TEST_SECONDS:-300} # for one test file; a hanging test must not hang the run
+
+# ---- one test file ------------------------------------------------------------------
+
+# sanitizers FOLDER: whatever a sanitizer has to say lands in FOLDER and fails the test, even
+# when the test does not look at the exit status of the program that said it.
+sanitizers() {
+    local common=exitcode=99:log_path=$1/sanitizer
+    export ASAN_OPTIONS=$common:detect_stack_use_after_return=1
+    export UBSAN_OPTIONS=$common:print_stacktrace=1
+    export TSAN_OPTIONS=$common:halt_on_error=1
+    export LSAN_OPTIONS=$common
+}
+
+# one NAME CWD COMMAND...: run a test in fresh folders; CWD is a folder, or - for a fresh one.
+one() {
+    local name=$1 cwd=$2 rc=0 from=$EPOCHREALTIME here
+    shift 2
+    here=$(mktemp -d "$work/t.XXXXXX")
+    mkdir "$here/home" "$here/tmp" "$here/cwd" "$here/logs"
+    [ "$cwd" != - ] || cwd=$here/cwd
+    (
+        cd "$cwd"
+        sanitizers "$here/logs"
+        unset "${!HEDDLE_@}" "${!XDG_@}" "${!GIT_@}"
+        export HOME=$here/home TMPDIR=$here/tmp LC_ALL=C.UTF-8 TZ=UTC GIT_CONFIG_NOSYSTEM=1
+        export HEDDLE_SOURCE=$root
+        [ -z "${binary:-}" ] || export HEDDLE=$binary
+        exec timeout --kill-after=10 "$limit" "$@"
+    ) >"$here/tap" 2>"$here/stderr" </dev/null || rc=$?
+    flock "$work/counts" "$root/tools/tap-report" "$name" "$rc" "$here" "$from" "$EPOCHREALTIME" \
+        "$work/counts"
+    chmod -R u+rwx "$here"
+    rm -rf "$here"
+}
+
+# run NAME CWD COMMAND...: in the background, as many at once as there are processors.
+run() {
+    [[ $1 == *"$only"* ]] || return 0
+    while [ "$(jobs -rp | wc -l)" -ge "$(nproc)" ]; do
+        wait -n || true
+    done
+    one "$@" &
+}
+
+# made PRESET TARGET...: a build is one check. It runs in the environment of the caller (its
+# compiler cache, for one), and is done before anything else starts.
+made() {
+    local from=$EPOCHREALTIME rc=0 here
+    here=$(mktemp -d "$work/t.XXXXXX")
+    mkdir "$here/logs"
+    say "building $1"
+    tools/as-tap "$1 builds without a warning" tools/build.sh "$@" >"$here/tap" 2>"$here/stderr" || rc=$?
+    tools/tap-report "build/$1" "$rc" "$here" "$from" "$EPOCHREALTIME" "$work/counts"
+}
+
+shell_of() { # the shell a script asks for in its first line
+    case $(head -n 1 "$1") in
+    *bash*) echo bash ;;
+    *) echo sh ;;
+    esac
+}
+
+# ---- the parts ----------------------------------------------------------------------
+
+thread_tests() { # names of the programs that are also run under ThreadSanitizer
+    local f
+    for f in tests/unit/*_threads*.c; do
+        [ ! -f "$f" ] || basename "$f" .c
+    done
+    [ ! -f tests/tsan.txt ] || grep -v '^ *#' tests/tsan.txt || true
+}
+
+builds() {
+    local threads
+    threads=$(thread_tests)
+    export DEV_QUIET=1
+    made release heddle
+    made asan heddle test_programs
+    made dev heddle
+    made clang heddle test_programs
+    # shellcheck disable=SC2086
+    [ -z "$threads" ] || made tsan $threads
+    ! grep -q '^[0-9]* [1-9]' "$work/counts" || finish "a build failed; nothing was run"
+}
+
+checks() {
+    run check/layers "$root" tools/as-tap "every include stays within docs/layers.txt" tools/check-layers
+    run check/headers "$root" tools/check-headers
+}
+
+programs() { # programs FOLDER PRESET-FOLDER [SUFFIX]
+    local source name
+    for source in tests/"$1"/*.c; do
+        [ -f "$source" ] || continue
+        name=$(basename "$source" .c)
+        run "$1/$name" "$root" "$2/tests/$name"
+    done
+}
+
+thread_programs() {
+    local name
+    for name in $(thread_tests); do
+        run "tsan/$name" "$root" "$tsan/tests/$name"
+    done
+}
+
+corpora() {
+    local source name
+    for source in tests/fuzz/fuzz_*.c; do
+        name=$(basename "$source" .c)
+        run "corpus/$name" "$root" tools/as-tap "$name holds on its corpus" \
+            find "tests/fuzz/corpus/$name" -type f -exec "$asan/fuzz/$name" {} +
+    done
+}
+
+# scripts KIND FOLDER BINARY: a script with a line `# asan: no` is too slow for that build.
+scripts() {
+    local script binary=$3/heddle
+    for script in "$2"/*.sh; do
+        [ -f "$script" ] && [ "$(basename "$script")" != lib.sh ] || continue
+        [ "$3" != "$asan" ] || ! grep -q '^# asan: no' "$script" || continue
+        run "$1/$(basename "$script" .sh)" - "$(shell_of "$script")" "$root/$script"
+    done
+}
+
+# ---- all of it ----------------------------------------------------------------------
+
+finish() { # finish [MESSAGE]
+    local passed failed skipped
+    wait
+    read -r passed failed skipped <<<"$(awk '{ p += $1; f += $2; s += $3 } END { print p + 0, f + 0, s + 0 }' "$work/counts")"
+    [ -z "${1:-}" ] || say "$1"
+    if [ "$failed" -gt 0 ]; then
+        printf '\nfailed:\n'
+        awk '$2 > 0 { print "  " $4 }' "$work/counts"
+    fi
+    printf '\n%d test files in %d s\n' "$(wc -l <"$work/counts")" $((SECONDS - started))
+    printf '%d passed, %d failed' "$passed" "$failed"
+    [ "$skipped" -eq 0 ] || printf ', %d skipped' "$skipped"
+    printf '\n'
+    [ "$failed" -eq 0 ] || exit 1
+    exit 0
+}
+
+builds
+checks
+programs unit "$asan"
+programs conform "$asan"
+scripts spec tests/spec "$release"
+scripts e2e tests/e2e "$release"
+corpora
+thread_programs
+scripts e2e-asan tests/e2e "$asan"
+wait
+finish
