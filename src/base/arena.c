@@ -68,7 +68,7 @@ void *arena_grow(struct arena *a, void *p, size_t had, size_t want)
     (void)b;
 #endif
     void *q = arena_alloc(a, want, 1, _Alignof(max_align_t));
-    if (had)
+    if (p && had)
         memcpy(q, p, had);
     return q;
 }

@@ -25,12 +25,12 @@ int64_t clock_steady_us(void)
 
 static struct tm utc(int64_t ms, int *millis)
 {
-    int64_t   rest = ((ms % 1000) + 1000) % 1000;
-    time_t    secs = (time_t)((ms - rest) / 1000);
+    int64_t   rest = ms % 1000, below = rest < 0; /* before 1970 the second starts earlier */
+    time_t    secs = (time_t)(ms / 1000 - below);
     struct tm t = { 0 };
 
     gmtime_r(&secs, &t);
-    *millis = (int)rest;
+    *millis = (int)(rest + below * 1000);
     return t;
 }
 
@@ -54,9 +54,9 @@ void sb_add_minute(struct sb *b, int64_t ms)
 
 void sb_add_ago(struct sb *b, int64_t then_ms, int64_t now_ms)
 {
-    int64_t secs = (now_ms - then_ms) / 1000;
+    int64_t secs = now_ms / 1000 - then_ms / 1000;
 
-    if (secs < 60)
+    if (now_ms < then_ms || secs < 60)
         sb_adds(b, "just now"); /* also when the clock went back */
     else if (secs < 3600)
         sb_addf(b, "%dm ago", (int)(secs / 60));

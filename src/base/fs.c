@@ -12,39 +12,54 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+enum { FIRST_READ = 64 * 1024, TEMP_TRIES = 100 };
+
 void fd_undo(int *fd)
 {
     if (*fd >= 0)
         close(*fd);
 }
 
-/* For kernels without openat2: walk the parts and refuse every link. */
+/* ---- staying below the root ----------------------------------------------------- */
+
+/* One step of open_walking(): a part that is a link is ELOOP, whatever openat calls it. */
+static int open_part(int dir, const char *part, int flags, mode_t mode)
+{
+    struct stat st;
+    int         fd = openat(dir, part, flags | O_NOFOLLOW | O_CLOEXEC, mode);
+
+    if (fd < 0 && errno == ENOTDIR && fstatat(dir, part, &st, AT_SYMLINK_NOFOLLOW) == 0)
+        errno = S_ISLNK(st.st_mode) ? ELOOP : ENOTDIR;
+    return fd;
+}
+
+/* For kernels without openat2: walk the parts, and refuse every link and every "..". */
 static int open_walking(int root, const char *path, int flags, mode_t mode)
 {
-    int dir = dup(root);
+    struct arena scratch = { 0 };
+    struct sv    rest = sv_of(path);
+    int          fd = openat(root, ".", O_PATH | O_DIRECTORY | O_CLOEXEC);
+    bool         last = false;
 
-    for (;;) {
-        const char *slash = strchr(path, '/');
-        if (dir < 0 || !slash)
-            break;
-        char part[256];
-        if ((size_t)(slash - path) >= sizeof part || strncmp(path, "..", 2) == 0) {
-            close(dir);
+    while (fd >= 0 && !last) {
+        struct sv_cut cut = sv_cut(rest, '/');
+        int           dir = fd;
+        rest = cut.tail;
+        last = !cut.found;
+        if (!last && (!cut.head.n || sv_is(cut.head, ".")))
+            continue;
+        if (sv_is(cut.head, "..")) {
+            fd = -1;
             errno = EXDEV;
-            return -1;
+        } else {
+            const char *part = cut.head.n ? sv_cstr(cut.head, &scratch) : ".";
+            fd = open_part(dir, part, last ? flags : O_PATH | O_DIRECTORY, mode);
         }
-        snprintf(part, sizeof part, "%.*s", (int)(slash - path), path);
-        int next = openat(dir, part, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+        int saved = errno;
         close(dir);
-        dir = next;
-        path = slash + 1;
+        errno = saved;
     }
-    if (dir < 0)
-        return -1;
-    int fd = openat(dir, *path ? path : ".", flags | O_NOFOLLOW | O_CLOEXEC, mode);
-    int saved = errno;
-    close(dir);
-    errno = saved;
+    arena_free(&scratch);
     return fd;
 }
 
@@ -55,8 +70,15 @@ static int open_below(int root, const char *path, int flags, mode_t mode)
         .mode = flags & O_CREAT ? mode : 0,
         .resolve = RESOLVE_BENEATH | RESOLVE_NO_MAGICLINKS,
     };
-    long fd = syscall(SYS_openat2, root, *path ? path : ".", &how, sizeof how);
+    long fd;
 
+    if (*path == '/') {
+        errno = EXDEV;
+        return -1;
+    }
+    do /* EAGAIN: something was renamed while ".." was looked at */
+        fd = syscall(SYS_openat2, root, *path ? path : ".", &how, sizeof how);
+    while (fd < 0 && (errno == EAGAIN || errno == EINTR));
     if (fd < 0 && (errno == ENOSYS || errno == EPERM))
         return open_walking(root, path, flags, mode);
     return (int)fd;
@@ -65,8 +87,10 @@ static int open_below(int root, const char *path, int flags, mode_t mode)
 enum status fs_open(int root, struct sv path, int flags, int *out, struct err *e)
 {
     struct arena scratch = { 0 };
-    int          fd = open_below(root, sv_cstr(path, &scratch), flags, 0666);
 
+    if (sv_has(path, 0)) /* the kernel would take what stands before it */
+        return err_set(e, ST_INVALID_SYNTAX, "a path holds a NUL byte");
+    int fd = open_below(root, sv_cstr(path, &scratch), flags, 0666);
     arena_free(&scratch);
     if (fd < 0 && (errno == EXDEV || errno == ELOOP))
         return err_set(e, ST_PERMISSION_DENIED, "'" SV_FMT "' leads out of the workspace",
@@ -77,43 +101,60 @@ enum status fs_open(int root, struct sv path, int flags, int *out, struct err *e
     return ST_OK;
 }
 
+/* The folder that holds (or will hold) the last name of a path, and that name. What is not a
+ * name is refused here, so that nothing outside the root can be made, removed or asked about. */
+static enum status open_parent(int root, struct sv path, int flags, struct arena *a, int *dir,
+                               const char **name, struct err *e)
+{
+    struct sv base = path_base(path), parent = path_dir(path);
+
+    if (sv_has(path, 0) || !base.n || sv_is(base, ".") || sv_is(base, ".."))
+        return err_set(e, ST_INVALID_SYNTAX, "'" SV_FMT "' does not name a file", SV_ARG(path));
+    if (path.s[0] == '/')
+        return err_set(e, ST_PERMISSION_DENIED, "'" SV_FMT "' leads out of the workspace",
+                       SV_ARG(path));
+    *name = sv_cstr(base, a);
+    return fs_open(root, parent.n ? parent : SV("."), flags | O_DIRECTORY, dir, e);
+}
+
+/* ---- reading -------------------------------------------------------------------- */
+
+static ssize_t read_some(int fd, char *into, size_t n)
+{
+    ssize_t got;
+
+    do
+        got = read(fd, into, n);
+    while (got < 0 && errno == EINTR);
+    return got;
+}
+
 enum status fs_read_fd(int fd, size_t max, struct arena *a, struct sv *out, struct err *e)
 {
     struct stat st;
-    size_t      cap = 64 * 1024, n = 0;
+    size_t      most = max ? max : PTRDIFF_MAX / 4, room = FIRST_READ, n = 0;
 
-    if (fstat(fd, &st) == 0 && S_ISDIR(st.st_mode)) {
-        errno = EISDIR;
+    if (fstat(fd, &st) != 0)
         return err_errno(e, "read");
-    }
-    if (fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && st.st_size > 0)
-        cap = (size_t)st.st_size + 1;
-    if (max && cap > max + 1)
-        cap = max + 1;
-    char *s = arena_grow(a, NULL, 0, cap);
+    if (S_ISREG(st.st_mode) && st.st_size > 0)
+        room = (size_t)st.st_size + 1; /* one more, so that the end is seen by the next read */
+    if (room > most)
+        room = most + 1;
+    char *s = arena_grow(a, NULL, 0, room + 1);
     for (;;) {
-        ssize_t got = read(fd, s + n, cap - 1 - n);
-        if (got < 0 && errno == EINTR)
-            continue;
+        if (n == room) {
+            size_t more = room < most / 2 ? room * 2 : most + 1;
+            s = arena_grow(a, s, room + 1, more + 1);
+            room = more;
+        }
+        ssize_t got = read_some(fd, s + n, room - n);
         if (got < 0)
             return err_errno(e, "read");
-        n += (size_t)got;
-        if (got == 0 && n < cap - 1)
+        if (got == 0)
             break;
-        if (n == cap - 1) {
-            char    one;
-            ssize_t more = read(fd, &one, 1);
-            if (more == 0)
-                break;
-            if (more < 0 && errno != EINTR)
-                return err_errno(e, "read");
-            if (max && n >= max)
-                return err_set(e, ST_LIMIT_EXCEEDED, "more than %zu bytes", max);
-            s = arena_grow(a, s, cap, cap * 2);
-            cap *= 2;
-            if (more == 1)
-                s[n++] = one;
-        }
+        n += (size_t)got;
+        if (n > most)
+            return err_set(e, ST_LIMIT_EXCEEDED, "more than %zu bytes", max);
     }
     s[n] = 0;
     *out = (struct sv){ s, n };
@@ -124,13 +165,19 @@ enum status fs_read(int root, struct sv path, size_t max, struct arena *a, struc
                     struct err *e)
 {
     UNDO(fd_undo) int fd = -1;
+    struct stat       st;
 
-    if (fs_open(root, path, O_RDONLY, &fd, e))
+    /* Without O_NONBLOCK a pipe in the workspace would hold us until someone writes to it. */
+    if (fs_open(root, path, O_RDONLY | O_NONBLOCK, &fd, e))
         return e->code;
+    if (fstat(fd, &st) == 0 && !S_ISREG(st.st_mode) && !S_ISDIR(st.st_mode))
+        return err_set(e, ST_IO, "'" SV_FMT "' is not a regular file", SV_ARG(path));
     if (fs_read_fd(fd, max, a, out, e))
         return err_in(e, SV_FMT, SV_ARG(path));
     return ST_OK;
 }
+
+/* ---- changing ------------------------------------------------------------------- */
 
 static enum status write_synced(int fd, struct sv bytes, struct err *e)
 {
@@ -144,32 +191,46 @@ static enum status write_synced(int fd, struct sv bytes, struct err *e)
     return fsync(fd) == 0 ? ST_OK : err_errno(e, "fsync");
 }
 
+/* A new file in dir under a name of its own. Under HEDDLE_SEED the names repeat from run to
+ * run, and one may be left of a run that was killed: then the next one is tried. */
+static int open_temp(int dir, mode_t mode, const char **name, struct arena *a)
+{
+    int fd = -1;
+
+    for (int i = 0; i < TEMP_TRIES && fd < 0 && (i == 0 || errno == EEXIST); i++) {
+        *name = rand_id(".heddle-tmp-", 12, a).s;
+        fd = openat(dir, *name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode);
+    }
+    return fd;
+}
+
+static enum status replace(int dir, const char *name, struct sv bytes, mode_t mode, struct arena *a,
+                           struct err *e)
+{
+    const char       *temp = NULL;
+    UNDO(fd_undo) int fd = open_temp(dir, mode, &temp, a);
+
+    if (fd < 0)
+        return err_errno(e, "create a file beside it");
+    enum status s = write_synced(fd, bytes, e);
+    if (!s && renameat(dir, temp, dir, name) != 0)
+        s = err_errno(e, "rename");
+    if (s)
+        unlinkat(dir, temp, 0);
+    if (!s && fsync(dir) != 0)
+        s = err_errno(e, "fsync of the folder");
+    return s;
+}
+
 enum status fs_write(int root, struct sv path, struct sv bytes, int mode, struct err *e)
 {
     struct arena      scratch = { 0 };
-    UNDO(fd_undo) int dir = -1, fd = -1;
-    struct sv         parent = path_dir(path);
-    const char       *name = sv_cstr(path_base(path), &scratch);
-    const char       *temp = sv_cstr(rand_id(".heddle-tmp-", 12, &scratch), &scratch);
-    enum status s = fs_open(root, parent.n ? parent : SV("."), O_RDONLY | O_DIRECTORY, &dir, e);
+    UNDO(fd_undo) int dir = -1;
+    const char       *name;
+    enum status       s = open_parent(root, path, O_RDONLY, &scratch, &dir, &name, e);
 
-    if (s)
-        goto done;
-    fd = openat(dir, temp, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, (mode_t)mode);
-    if (fd < 0) {
-        s = err_errno(e, "create a file beside " SV_FMT, SV_ARG(path));
-        goto done;
-    }
-    s = write_synced(fd, bytes, e);
-    if (!s && renameat(dir, temp, dir, name) != 0)
-        s = err_errno(e, "rename");
-    if (!s && fsync(dir) != 0)
-        s = err_errno(e, "fsync of the folder");
-    if (s) {
-        unlinkat(dir, temp, 0);
+    if (!s && (s = replace(dir, name, bytes, (mode_t)mode, &scratch, e)))
         err_in(e, SV_FMT, SV_ARG(path));
-    }
-done:
     arena_free(&scratch);
     return s;
 }
@@ -177,16 +238,21 @@ done:
 enum status fs_mkdirs(int root, struct sv path, struct err *e)
 {
     struct arena scratch = { 0 };
-    enum status  s = ST_OK;
+    enum status  s = sv_has(path, 0) || sv_starts(path, SV("/"))
+                         ? err_set(e, ST_INVALID_SYNTAX, "a folder's path must be relative")
+                         : ST_OK;
 
     for (size_t end = 1; end <= path.n && !s; end++) {
         if (end < path.n && path.s[end] != '/')
             continue;
-        UNDO(fd_undo) int dir = -1;
+        UNDO(fd_undo) int dir = -1, made = -1;
         struct sv         part = sv_first(path, end), parent = path_dir(part);
+        const char       *name = sv_cstr(path_base(part), &scratch);
         s = fs_open(root, parent.n ? parent : SV("."), O_PATH | O_DIRECTORY, &dir, e);
-        if (!s && mkdirat(dir, sv_cstr(path_base(part), &scratch), 0777) != 0 && errno != EEXIST)
+        if (!s && mkdirat(dir, name, 0777) != 0 && errno != EEXIST && *name)
             s = err_errno(e, "mkdir " SV_FMT, SV_ARG(part));
+        if (!s && end == path.n) /* what was there already may be a file */
+            s = fs_open(root, part, O_PATH | O_DIRECTORY, &made, e);
     }
     arena_free(&scratch);
     return s;
@@ -216,12 +282,12 @@ enum status fs_remove(int root, struct sv path, struct err *e)
 {
     struct arena      scratch = { 0 };
     UNDO(fd_undo) int dir = -1;
-    struct sv         parent = path_dir(path);
-    enum status s = fs_open(root, parent.n ? parent : SV("."), O_RDONLY | O_DIRECTORY, &dir, e);
+    const char       *name;
+    enum status       s = open_parent(root, path, O_RDONLY, &scratch, &dir, &name, e);
 
     if (s == ST_NOT_FOUND)
         s = ST_OK;
-    else if (!s && remove_tree(dir, sv_cstr(path_base(path), &scratch)) != 0)
+    else if (!s && remove_tree(dir, name) != 0)
         s = err_errno(e, "remove " SV_FMT, SV_ARG(path));
     arena_free(&scratch);
     return s;
@@ -234,10 +300,12 @@ enum fs_kind fs_kind(int root, struct sv path)
     UNDO(fd_undo) int dir = -1;
     struct stat       st;
     enum fs_kind      kind = FS_MISSING;
-    struct sv         parent = path_dir(path), name = path_base(path);
+    const char       *name;
 
-    if (fs_open(root, parent.n ? parent : SV("."), O_PATH | O_DIRECTORY, &dir, &ignored) == ST_OK &&
-        fstatat(dir, name.n ? sv_cstr(name, &scratch) : ".", &st, AT_SYMLINK_NOFOLLOW) == 0)
+    if (!path.n || sv_is(path, "."))
+        return FS_DIR;
+    if (open_parent(root, path, O_PATH, &scratch, &dir, &name, &ignored) == ST_OK &&
+        fstatat(dir, name, &st, AT_SYMLINK_NOFOLLOW) == 0)
         kind = S_ISREG(st.st_mode)   ? FS_FILE
                : S_ISDIR(st.st_mode) ? FS_DIR
                : S_ISLNK(st.st_mode) ? FS_LINK

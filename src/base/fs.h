@@ -11,11 +11,13 @@
 void fd_undo(int *fd);
 
 /* open(2) of `path` (relative) below `root`, never outside it. Flags as for open;
- * mode 0666 when creating. ST_PERMISSION_DENIED when a link or ".." leads out. */
+ * mode 0666 when creating. ST_PERMISSION_DENIED when a link, ".." or a leading / leads out,
+ * ST_INVALID_SYNTAX when it holds a NUL. */
 enum status fs_open(int root, struct sv path, int flags, int *fd, struct err *e) MUST_USE;
 
 /* All bytes of a file, at most `max` (0: no limit): ST_LIMIT_EXCEEDED beyond. The
- * bytes are followed by a NUL that is not counted. */
+ * bytes are followed by a NUL that is not counted. fs_read() refuses what is not a regular
+ * file; fs_read_fd() takes pipes too. */
 enum status fs_read(int root, struct sv path, size_t max, struct arena *a, struct sv *out,
                     struct err *e) MUST_USE;
 enum status fs_read_fd(int fd, size_t max, struct arena *a, struct sv *out, struct err *e) MUST_USE;
@@ -24,10 +26,11 @@ enum status fs_read_fd(int fd, size_t max, struct arena *a, struct sv *out, stru
  * folder. A crash leaves the old bytes or the new ones. */
 enum status fs_write(int root, struct sv path, struct sv bytes, int mode, struct err *e) MUST_USE;
 
-/* mkdir -p below root. */
+/* mkdir -p below root. ST_NOT_FOUND when a part of it is a file. */
 enum status fs_mkdirs(int root, struct sv path, struct err *e) MUST_USE;
 
-/* Remove a file or a whole folder below root without following links. Missing is fine. */
+/* Remove a file or a whole folder below root without following links. Missing is fine.
+ * ST_INVALID_SYNTAX for "", "." and "..": the root itself stays. */
 enum status fs_remove(int root, struct sv path, struct err *e) MUST_USE;
 
 enum fs_kind { FS_MISSING, FS_FILE, FS_DIR, FS_LINK, FS_OTHER };

@@ -76,7 +76,7 @@ static bool hex4(struct parser *p, uint32_t *out)
 static enum status unescape(struct parser *p, struct sb *b)
 {
     static const char from[] = "\"\\/bfnrt", to[] = "\"\\/\b\f\n\r\t";
-    char              c = p->at < p->text.n ? p->text.s[p->at++] : 0;
+    char              c = p->at < p->text.n ? p->text.s[p->at++] : '\0';
     const char       *simple = c ? strchr(from, c) : NULL;
     uint32_t          cp, low;
 
@@ -427,6 +427,8 @@ bool json_next(struct sv *rest, struct sv *key, struct sv *raw)
     if (!v.n || v.s[0] != '"')
         return false;
     size_t k = string_length(v);
+    if (k < 2 || k >= v.n || v.s[k] != ':')
+        return false; /* not canonical after all; better the end than a wild length */
     *key = (struct sv){ v.s + 1, k - 2 };
     v = sv_skip(v, k + 1);
     *raw = sv_first(v, value_length(v));
@@ -436,6 +438,14 @@ bool json_next(struct sv *rest, struct sv *key, struct sv *raw)
 
 /* ---- writing ------------------------------------------------------------------ */
 
+/* Half of a surrogate pair at the start of v, kept as three bytes by the parser. */
+static bool is_half(struct sv v)
+{
+    const unsigned char *p = (const unsigned char *)v.s;
+
+    return v.n >= 3 && p[0] == 0xed && (p[1] & 0xe0) == 0xa0 && (p[2] & 0xc0) == 0x80;
+}
+
 void sb_add_json_string(struct sb *b, struct sv v)
 {
     size_t from = 0;
@@ -443,7 +453,7 @@ void sb_add_json_string(struct sb *b, struct sv v)
     sb_addc(b, '"');
     for (size_t i = 0; i < v.n; i++) {
         unsigned char c = (unsigned char)v.s[i];
-        bool          half = c == 0xed && i + 2 < v.n && (unsigned char)v.s[i + 1] >= 0xa0;
+        bool          half = c == 0xed && is_half(sv_skip(v, i));
         if (c >= 0x20 && c != '"' && c != '\\' && !half)
             continue;
         sb_add(b, (struct sv){ v.s + from, i - from });
@@ -534,7 +544,7 @@ static void newline(struct jw *w)
 {
     if (w->indent) {
         sb_addc(w->b, '\n');
-        sb_pad(w->b, ' ', (size_t)(w->indent * w->depth));
+        sb_pad(w->b, ' ', (size_t)w->indent * (size_t)w->depth);
     }
 }
 

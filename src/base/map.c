@@ -26,23 +26,22 @@ static uint32_t *slot_of(const struct map *m, struct sv key)
     return &m->slots[i];
 }
 
-static struct map_item *item_of(const struct map *m, struct sv key)
+/* The key's place in items, counted from 1, or 0. */
+static uint32_t place_of(const struct map *m, struct sv key)
 {
-    uint32_t *slot = m->slot_count ? slot_of(m, key) : NULL;
-
-    return slot && *slot ? &m->items[*slot - 1] : NULL;
+    return m->slot_count ? *slot_of(m, key) : 0;
 }
 
 void *map_find(const struct map *m, struct sv key)
 {
-    struct map_item *item = item_of(m, key);
+    uint32_t at = place_of(m, key);
 
-    return item ? item->value : NULL;
+    return at ? m->items[at - 1].value : NULL;
 }
 
 bool map_has(const struct map *m, struct sv key)
 {
-    return item_of(m, key) != NULL;
+    return place_of(m, key) != 0;
 }
 
 static void rehash(struct map *m)
@@ -55,10 +54,10 @@ static void rehash(struct map *m)
 
 void map_put(struct map *m, struct sv key, void *value)
 {
-    struct map_item *item = item_of(m, key);
+    uint32_t at = place_of(m, key);
 
-    if (item) {
-        item->value = value;
+    if (at) {
+        m->items[at - 1].value = value;
         return;
     }
     if ((m->n + 1) * 3 > m->slot_count * 2)

@@ -10,10 +10,11 @@ enum status name_check(struct sv name, const char *what, struct err *e)
         err_set(e, ST_LIMIT_EXCEEDED, "%s is %zu bytes long", what, name.n);
         return err_hint(e, "use %d bytes or less", NAME_MAX_BYTES);
     }
-    bool bad = name.s[0] == '.' || utf8_invalid(name) >= 0;
-    for (size_t i = 0; i < name.n && !bad; i++) {
-        unsigned char c = (unsigned char)name.s[i];
-        bad = c < 0x20 || c == 0x7f || c == '/' || c == '\\';
+    bool   bad = name.s[0] == '.';
+    size_t len;
+    for (struct sv rest = name; rest.n && !bad; rest = sv_skip(rest, len)) {
+        int32_t cp = utf8_decode(rest, &len);
+        bad = cp < 0x20 || (cp >= 0x7f && cp <= 0x9f) || cp == '/' || cp == '\\';
     }
     if (!bad)
         return ST_OK;

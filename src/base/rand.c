@@ -2,6 +2,7 @@
 
 #include "base/sb.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
@@ -50,10 +51,12 @@ void rand_bytes(void *out, size_t n)
     }
     while (n) {
         ssize_t got = getrandom(p, n, 0);
-        if (got < 0)
+        if (got < 0 && errno != EINTR)
             die("the kernel gives no random bytes");
-        p += got;
-        n -= (size_t)got;
+        if (got > 0) {
+            p += got;
+            n -= (size_t)got;
+        }
     }
 }
 

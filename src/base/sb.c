@@ -1,5 +1,7 @@
 #include "base/sb.h"
 
+#include "base/utf8.h"
+
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
@@ -92,9 +94,11 @@ void sb_addvf(struct sb *b, const char *fmt, va_list ap)
 
     va_copy(again, ap);
     int n = vsnprintf(small, sizeof small, fmt, ap);
-    if (n >= 0 && (size_t)n < sizeof small) {
+    if (n < 0) {
+        b->failed = b->failed ? b->failed : EOVERFLOW; /* more than INT_MAX bytes */
+    } else if ((size_t)n < sizeof small) {
         sb_add(b, (struct sv){ small, (size_t)n });
-    } else if (n >= 0) {
+    } else {
         struct arena scratch = { 0 };
         char        *big = ARENA_NEW(&scratch, char, (size_t)n + 1);
         vsnprintf(big, (size_t)n + 1, fmt, again);
@@ -163,15 +167,18 @@ void sb_pad(struct sb *b, char c, size_t n)
 
 void sb_add_plain(struct sb *b, struct sv v)
 {
-    for (size_t i = 0; i < v.n; i++) {
-        unsigned char c = (unsigned char)v.s[i];
-        bool          c1 = c == 0xc2 && i + 1 < v.n && ((unsigned char)v.s[i + 1] & 0xe0) == 0x80;
-        if (c1)
-            sb_addf(b, "\\x%02x", (unsigned char)v.s[++i]); /* U+0080..U+009F: CSI and friends */
-        else if ((c < 0x20 && c != '\n' && c != '\t') || c == 0x7f)
-            sb_addf(b, "\\x%02x", c);
+    size_t len;
+
+    for (; v.n; v = sv_skip(v, len)) {
+        int32_t cp = utf8_decode(v, &len);
+        bool    control = cp < 0x20 && cp != '\n' && cp != '\t';
+        if (cp >= 0 && !control && (cp < 0x7f || cp > 0x9f))
+            sb_add(b, sv_first(v, len));
+        else if (cp >= 0)
+            sb_addf(b, "\\x%02x", (unsigned)cp);
         else
-            sb_addc(b, (char)c);
+            for (size_t i = 0; i < len; i++)
+                sb_addf(b, "\\x%02x", (unsigned char)v.s[i]);
     }
 }
 

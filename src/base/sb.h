@@ -38,8 +38,9 @@ void sb_add_commas(struct sb *b, int64_t n); /* 1,234,567 */
 void sb_add_hex(struct sb *b, const void *bytes, size_t n);
 void sb_pad(struct sb *b, char c, size_t n);
 
-/* Text for a person's terminal: control characters other than newline and tab
- * become \xNN, so that stored text cannot move the cursor or set the title. */
+/* Text for a person's terminal: control characters other than newline and tab (C1 too) and
+ * bytes that are not UTF-8 become \xNN, so that stored text cannot move the cursor or set the
+ * title. */
 void sb_add_plain(struct sb *b, struct sv v);
 
 /* What has been built so far; NUL-terminated, the NUL not counted. Memory only. */

@@ -39,7 +39,7 @@ struct sv sv_skip(struct sv v, size_t n)
 {
     if (n > v.n)
         n = v.n;
-    return (struct sv){ v.s ? v.s + n : NULL, v.n - n };
+    return n ? (struct sv){ v.s + n, v.n - n } : v;
 }
 
 struct sv sv_first(struct sv v, size_t n)

@@ -6,6 +6,8 @@
 
 #include "base/arena.h"
 
+#include <limits.h>
+
 struct sv {
     const char *s;
     size_t      n;
@@ -21,7 +23,7 @@ struct sv_cut {
         "" lit, sizeof(lit) - 1                                                                    \
     } /* for static initialisers */
 #define SV_FMT "%.*s"
-#define SV_ARG(v) ((int)(v).n), ((v).s ? (v).s : "")
+#define SV_ARG(v) ((v).n < INT_MAX ? (int)(v).n : INT_MAX), ((v).s ? (v).s : "")
 
 struct sv     sv_of(const char *cstr); /* NULL gives the absent value */
 bool          sv_eq(struct sv a, struct sv b);

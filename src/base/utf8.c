@@ -75,15 +75,21 @@ size_t utf8_count(struct sv v)
 
 struct sv utf8_first(struct sv v, size_t max)
 {
+    size_t start = max, len;
+
     if (v.n <= max)
         return v;
-    while (max && ((unsigned char)v.s[max] & 0xc0) == 0x80)
-        max--;
-    return sv_first(v, max);
+    while (start && max - start < 3 && ((unsigned char)v.s[start] & 0xc0) == 0x80)
+        start--;
+    /* Only a whole character that starts before the cut and ends after it moves the cut. */
+    bool inside = start < max && utf8_decode(sv_skip(v, start), &len) >= 0 && start + len > max;
+    return sv_first(v, inside ? start : max);
 }
 
 void sb_add_utf8(struct sb *b, uint32_t cp)
 {
+    if (cp > 0x10ffff)
+        cp = 0xfffd;
     char   out[4];
     size_t n = cp < 0x80 ? 1 : cp < 0x800 ? 2 : cp < 0x10000 ? 3 : 4;
 

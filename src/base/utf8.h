@@ -14,9 +14,10 @@ ptrdiff_t utf8_invalid(struct sv v);
 /* Number of code points; an invalid part counts as one. */
 size_t utf8_count(struct sv v);
 
-/* The longest prefix of at most `max` bytes that does not end inside a character. */
+/* The longest prefix of at most `max` bytes that does not end inside a (valid) character. */
 struct sv utf8_first(struct sv v, size_t max);
 
+/* Surrogates are written as they are, for JSON's sake; beyond U+10FFFF: U+FFFD. */
 void sb_add_utf8(struct sb *b, uint32_t cp);
 
 /* v with each maximal invalid part replaced by U+FFFD, as WHATWG decoding does. */

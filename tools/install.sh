@@ -1,0 +1,41 @@
+#!/usr/bin/env bash
+# install.sh PREFIX: copy the release build, its other names, man pages, completions and data
+# below PREFIX. DESTDIR is put in front of it, for packagers.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+# shellcheck source=tools/dev-lib.sh
+. tools/dev-lib.sh
+
+to=${DESTDIR:-}$1
+heddle=build/release/heddle
+
+put() { # put MODE FOLDER FILE...
+    local mode=$1 folder=$to/$2
+    shift 2
+    install -d "$folder"
+    install -m "$mode" "$@" "$folder"
+}
+
+install -d "$to" 2>/dev/null && [ -w "$to" ] || fail "$to cannot be written; try sudo, or another PREFIX"
+put 755 bin "$heddle"
+ln -sf heddle "$to/bin/leslie"
+ln -sf heddle "$to/bin/teddy"
+for section in 1 5 7; do
+    pages=(man/*."$section")
+    [ ! -f "${pages[0]}" ] || put 644 "share/man/man$section" "${pages[@]}"
+done
+completions=$(mktemp -d)
+trap 'rm -rf "$completions"' EXIT
+"$heddle" completion bash >"$completions/heddle"
+"$heddle" completion zsh >"$completions/_heddle"
+"$heddle" completion fish >"$completions/heddle.fish"
+put 644 share/bash-completion/completions "$completions/heddle"
+put 644 share/zsh/site-functions "$completions/_heddle"
+put 644 share/fish/vendor_completions.d "$completions/heddle.fish"
+# Data that the build made for run time, or that is committed for it.
+for folder in build/release/share/heddle share/heddle; do
+    [ ! -d "$folder" ] || (cd "$folder" && find . -type f) | while read -r file; do
+        put 644 "share/heddle/$(dirname "$file")" "$folder/$file"
+    done
+done
+say "installed below $to; try: $to/bin/heddle demo"

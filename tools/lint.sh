@@ -1,0 +1,70 @@
+#!/usr/bin/env bash
+# Everything that reads the code without running it. Each tool runs even when one before it
+# complained; the exit status says whether all were content.
+set -uo pipefail
+cd "$(dirname "$0")/.."
+# shellcheck source=tools/dev-lib.sh
+. tools/dev-lib.sh
+
+bad=''
+
+lint() { # lint NAME COMMAND...
+    local name=$1 from=$SECONDS
+    shift
+    if said=$("$@" 2>&1); then
+        printf '✓ %-22s %4d s%s\n' "$name" $((SECONDS - from)) "${said:+   ${said##*$'\n'}}"
+    else
+        printf '✗ %s\n%s\n' "$name" "$said"
+        bad="$bad $name"
+    fi
+}
+
+format_check() { sources | xargs -0 clang-format --dry-run -Werror; }
+
+# One file a process: given many at once, clang-tidy 14 carries state from one to the next.
+tidy() {
+    find src -name '*.c' -print0 |
+        xargs -0 -n 1 -P "$(nproc)" clang-tidy --quiet -p build/clang --warnings-as-errors='*' 2>&1 |
+        { ! grep -v -E '^$|^[0-9]+ warnings? (generated|treated)|^Suppressed|^Use -header-filter'; }
+}
+
+# Findings are silenced where they arise, with the reason beside them.
+cpp_check() {
+    cppcheck --quiet --error-exitcode=1 --std=c11 --enable=warning,performance,portability \
+        --inline-suppr --suppress=missingIncludeSystem --check-level=normal \
+        -D_GNU_SOURCE -DHEDDLE_VERSION='""' -DHEDDLE_DATE='""' -Isrc -j "$(nproc)" src
+}
+
+man_check() {
+    local page said
+    for page in man/*.[1-9]; do
+        mandoc -Tlint -W warning "$page" || return 1
+        said=$(LC_ALL=C.UTF-8 MANROFFSEQ='' MANWIDTH=100 man --warnings -E UTF-8 -l -Tutf8 -Z "$page" 2>&1 >/dev/null)
+        [ -z "$said" ] || { echo "$page: $said"; return 1; }
+    done
+}
+
+shell_check() {
+    shellcheck -x dev tools/*.sh tools/as-tap tools/tap-report tools/check-layers \
+        tools/check-headers tools/man-pages tools/fnlen .ci/run
+}
+
+complexity() { # pmccabe names the functions over the cutoff
+    find src -name '*.c' -print0 | xargs -0 pmccabe | awk '
+        $1 > 25 { printf "%s %s: complexity %d, over 25\n", $6, $7, $1; bad = 1 }
+        $1 > most { most = $1; where = $7 }
+        END { printf "highest %d (%s)\n", most, where; exit bad }'
+}
+
+analyzer() { DEV_QUIET=1 build analyze heddle; }
+
+lint clang-format format_check
+lint shellcheck shell_check
+lint fnlen tools/fnlen 120
+lint pmccabe complexity
+lint "man pages" man_check
+lint cppcheck cpp_check
+lint "gcc -fanalyzer" analyzer
+DEV_QUIET=1 build clang heddle # clang-tidy reads its compile_commands.json
+lint clang-tidy tidy
+[ -z "$bad" ] || fail "not clean:$bad"
