@@ -29,7 +29,10 @@ sources() { # every C file of ours, each name followed by a NUL
 # ---- packages -----------------------------------------------------------------------
 
 # One table for each purpose: a Debian package, and what shows that it is there: a command,
-# a pkg-config module, a shared library that is loaded at run time, or a file.
+# a pkg-config module, a shared library that is loaded at run time, or a file. need() reads
+# packages_PURPOSE by that name.
+# shellcheck disable=SC2034
+{
 packages_build="
 gcc             cmd:gcc
 libc6-dev       file:/usr/include/stdio.h
@@ -68,6 +71,7 @@ packages_bench="
 jq              cmd:jq
 time            cmd:/usr/bin/time
 "
+}
 
 is_there() { # is_there cmd:NAME | pc:MODULE | so:LIBRARY | file:PATTERN
     case $1 in

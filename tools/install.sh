@@ -16,7 +16,8 @@ put() { # put MODE FOLDER FILE...
     install -m "$mode" "$@" "$folder"
 }
 
-install -d "$to" 2>/dev/null && [ -w "$to" ] || fail "$to cannot be written; try sudo, or another PREFIX"
+install -d "$to" 2>/dev/null || true
+[ -w "$to" ] || fail "$to cannot be written; try sudo, or another PREFIX"
 put 755 bin "$heddle"
 ln -sf heddle "$to/bin/leslie"
 ln -sf heddle "$to/bin/teddy"

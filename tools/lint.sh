@@ -2,7 +2,7 @@
 # Everything that reads the code without running it. Each tool runs even when one before it
 # complained; the exit status says whether all were content.
 set -uo pipefail
-cd "$(dirname "$0")/.."
+cd "$(dirname "$0")/.." || exit
 # shellcheck source=tools/dev-lib.sh
 . tools/dev-lib.sh
 
@@ -31,7 +31,7 @@ tidy() {
 # Findings are silenced where they arise, with the reason beside them.
 cpp_check() {
     cppcheck --quiet --error-exitcode=1 --std=c11 --enable=warning,performance,portability \
-        --inline-suppr --suppress=missingIncludeSystem --check-level=normal \
+        --inline-suppr --library=tools/cppcheck.cfg --suppress=missingIncludeSystem \
         -D_GNU_SOURCE -DHEDDLE_VERSION='""' -DHEDDLE_DATE='""' -Isrc -j "$(nproc)" src
 }
 

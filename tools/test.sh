@@ -111,7 +111,7 @@ checks() {
     run check/headers "$root" tools/check-headers
 }
 
-programs() { # programs FOLDER PRESET-FOLDER [SUFFIX]
+programs() { # programs FOLDER BUILD
     local source name
     for source in tests/"$1"/*.c; do
         [ -f "$source" ] || continue
@@ -136,11 +136,12 @@ corpora() {
     done
 }
 
-# scripts KIND FOLDER BINARY: a script with a line `# asan: no` is too slow for that build.
+# scripts KIND FOLDER BUILD: a script with a line `# asan: no` is too slow for that build.
 scripts() {
     local script binary=$3/heddle
     for script in "$2"/*.sh; do
-        [ -f "$script" ] && [ "$(basename "$script")" != lib.sh ] || continue
+        [ -f "$script" ] || continue
+        [ "$(basename "$script")" != lib.sh ] || continue
         [ "$3" != "$asan" ] || ! grep -q '^# asan: no' "$script" || continue
         run "$1/$(basename "$script" .sh)" - "$(shell_of "$script")" "$root/$script"
     done

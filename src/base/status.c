@@ -35,7 +35,8 @@ int status_http(enum status s)
     return table[s].http;
 }
 
-enum status err_set(struct err *e, enum status code, const char *fmt, ...)
+/* The parentheses keep the macros of the same names out. */
+enum status(err_set)(struct err *e, enum status code, const char *fmt, ...)
 {
     va_list ap;
 
@@ -48,7 +49,7 @@ enum status err_set(struct err *e, enum status code, const char *fmt, ...)
     return code;
 }
 
-enum status err_errno(struct err *e, const char *fmt, ...)
+enum status(err_errno)(struct err *e, const char *fmt, ...)
 {
     int     saved = errno;
     va_list ap;
@@ -71,7 +72,7 @@ enum status err_errno(struct err *e, const char *fmt, ...)
     return e->code;
 }
 
-enum status err_hint(struct err *e, const char *fmt, ...)
+enum status(err_hint)(struct err *e, const char *fmt, ...)
 {
     va_list ap;
 
@@ -81,13 +82,13 @@ enum status err_hint(struct err *e, const char *fmt, ...)
     return e->code;
 }
 
-enum status err_reason(struct err *e, const char *reason)
+enum status(err_reason)(struct err *e, const char *reason)
 {
     snprintf(e->reason, sizeof e->reason, "%s", reason);
     return e->code;
 }
 
-enum status err_in(struct err *e, const char *fmt, ...)
+enum status(err_in)(struct err *e, const char *fmt, ...)
 {
     char    old[sizeof e->text];
     va_list ap;

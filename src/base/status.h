@@ -62,6 +62,18 @@ enum status err_reason(struct err *e, const char *reason);
 /* Put "context: " in front of the text. Returns e->code. */
 enum status err_in(struct err *e, const char *fmt, ...) PRINTF(2, 3);
 
+/* An error is never ST_OK. Saying so where the call stands lets static analyzers, which do not look
+ * into another file, follow `return err_set(...)` as a failure. */
+static inline enum status err_not_ok(enum status s)
+{
+    return s ? s : ST_IO;
+}
+#define err_set(...) err_not_ok(err_set(__VA_ARGS__))
+#define err_errno(...) err_not_ok(err_errno(__VA_ARGS__))
+#define err_hint(...) err_not_ok(err_hint(__VA_ARGS__))
+#define err_reason(...) err_not_ok(err_reason(__VA_ARGS__))
+#define err_in(...) err_not_ok(err_in(__VA_ARGS__))
+
 /* A line on stderr for what the caller should know but need not stop for. */
 void warn(const char *fmt, ...) PRINTF(1, 2);
 

@@ -2,6 +2,7 @@
 
 #include "base/fs.h"
 #include "base/path.h"
+#include "base/utf8.h"
 #include "thread/lane.h"
 
 #include <errno.h>
@@ -95,13 +96,24 @@ enum status app_text(struct app *app, struct sv arg, struct sv *out, struct err 
     return ST_OK;
 }
 
+/* An error may quote what was not UTF-8, or be cut inside a character. */
+static void kstr_lossy(struct jw *w, const char *key, const char *text)
+{
+    struct arena scratch = { 0 };
+    struct sb    clean = sb_in(&scratch, 0);
+
+    sb_add_lossy(&clean, sv_of(text));
+    jw_kstr(w, key, sb_sv(&clean));
+    arena_free(&scratch);
+}
+
 void app_error_json(struct jw *w, const struct err *e)
 {
     jw_open(w, '{');
     jw_kstr(w, "code", sv_of(status_word(e->code)));
-    jw_kstr(w, "message", sv_of(e->text));
+    kstr_lossy(w, "message", e->text);
     if (e->hint[0])
-        jw_kstr(w, "hint", sv_of(e->hint));
+        kstr_lossy(w, "hint", e->hint);
     if (e->reason[0])
         jw_kstr(w, "reason", sv_of(e->reason));
     jw_close(w, '}');

@@ -30,18 +30,20 @@ static enum status run_words(struct app *app, char **words, size_t n, struct err
     struct cli_globals    g = { 0 };
     void                 *opts;
     size_t                used;
+    char                  version_word[] = "version";
 
     if (!n || sv_is(sv_of(words[0]), "--help") || sv_is(sv_of(words[0]), "-h")) {
         help_overview(&app->out);
         return ST_OK;
     }
     if (sv_is(sv_of(words[0]), "--version"))
-        words[0] = (char[]){ "version" };
+        words[0] = version_word;
     for (size_t i = 0; i < n; i++) /* known early, so that usage errors are JSON too */
         app->json = app->json || sv_is(sv_of(words[i]), "--json");
     if (command_find(words, n, &c, &used, e) ||
         command_parse(app, c, words + used, n - used, &g, &opts, e))
         return e->code;
+    app->json = g.json;
     if (g.help) {
         help_command(&app->out, c);
         return ST_OK;

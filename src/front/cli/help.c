@@ -86,21 +86,23 @@ void help_family(struct sb *out, struct sv word)
 
 /* ---- mdoc --------------------------------------------------------------------- */
 
-/* Text for roff: a dot or quote at the start of a line and every backslash escaped. */
+/* Text for roff: what it would read as a request or turn into a typographer's sign is escaped. */
 static void roff(struct sb *out, struct sv text)
 {
+    static const char *const signs[] = {
+        ['\\'] = "\\e",   ['-'] = "\\-",   ['`'] = "\\(ga",
+        ['\''] = "\\(aq", ['^'] = "\\(ha", ['~'] = "\\(ti",
+    };
     bool at_start = true;
 
     for (size_t i = 0; i < text.n; i++) {
-        char c = text.s[i];
-        if (at_start && (c == '.' || c == '\''))
+        unsigned char c = (unsigned char)text.s[i];
+        if (at_start && c == '.')
             sb_adds(out, "\\&");
-        if (c == '\\')
-            sb_adds(out, "\\e");
-        else if (c == '-')
-            sb_adds(out, "\\-");
+        if (c < COUNT(signs) && signs[c])
+            sb_adds(out, signs[c]);
         else
-            sb_addc(out, c);
+            sb_addc(out, (char)c);
         at_start = c == '\n';
     }
 }
@@ -108,21 +110,26 @@ static void roff(struct sb *out, struct sv text)
 /* Paragraphs; lines that start with two blanks are set as displayed text. */
 static void roff_details(struct sb *out, struct sv text)
 {
-    bool shown = false;
+    bool shown = false, gap = true; /* inside a display; a new paragraph is due */
 
     while (text.n) {
         struct sv_cut line = sv_cut(text, '\n');
         bool          display = sv_starts(line.head, SV("  "));
         text = line.tail;
-        if (display != shown)
-            sb_adds(out, display ? ".Bd -literal -offset indent\n" : ".Ed\n");
-        shown = display;
-        if (!line.head.n && !shown)
-            sb_adds(out, ".Pp\n");
-        else {
-            roff(out, display ? sv_skip(line.head, 2) : line.head);
-            sb_addc(out, '\n');
+        if (!line.head.n) {
+            gap = true;
+            continue;
         }
+        if (shown && !display)
+            sb_adds(out, ".Ed\n");
+        if (display && !shown)
+            sb_adds(out, ".Bd -literal -offset indent\n");
+        else if (gap)
+            sb_adds(out, display ? "\n" : ".Pp\n");
+        gap = false;
+        shown = display;
+        roff(out, display ? sv_skip(line.head, 2) : line.head);
+        sb_addc(out, '\n');
     }
     if (shown)
         sb_adds(out, ".Ed\n");
@@ -130,8 +137,10 @@ static void roff_details(struct sb *out, struct sv text)
 
 static void man_head(struct sb *out, struct sv title, struct sv name, const char *summary)
 {
-    sb_adds(out, ".\\\" Printed from the command table: heddle help --man. Do not edit.\n.Dd "
-                 "$Mdocdate$\n.Dt ");
+    sb_adds(
+        out,
+        ".\\\" Printed from the command table: heddle help --man. Do not edit.\n.Dd " HEDDLE_DATE
+        "\n.Dt ");
     for (size_t i = 0; i < title.n; i++)
         sb_addc(out, (char)(title.s[i] >= 'a' && title.s[i] <= 'z' ? title.s[i] - 32 : title.s[i]));
     sb_addf(out, " 1\n.Os\n.Sh NAME\n.Nm " SV_FMT "\n.Nd %s\n", SV_ARG(name), summary);
@@ -158,7 +167,6 @@ static void man_synopsis(struct sb *out, const struct command *c)
     roff(out, sv_of(c->name));
     sb_addc(out, '\n');
     if (c->synopsis[0]) {
-        sb_adds(out, ".No ");
         roff(out, sv_of(c->synopsis));
         sb_addc(out, '\n');
     }
@@ -173,10 +181,8 @@ static void man_command(struct sb *out, const struct command *c)
     sb_addc(out, '\n');
     roff(out, sv_of(c->summary));
     sb_adds(out, ".\n");
-    if (c->details) {
-        sb_adds(out, ".Pp\n");
+    if (c->details)
         roff_details(out, sv_of(c->details));
-    }
     if (c->opts && c->opts->type) {
         sb_adds(out, ".Bl -tag -width Ds\n");
         man_opts(out, c->opts);
@@ -184,16 +190,21 @@ static void man_command(struct sb *out, const struct command *c)
     }
 }
 
-static const char man_tail[] =
+static const char man_environment[] =
     ".Sh ENVIRONMENT\n.Bl -tag -width Ds\n"
     ".It Ev HEDDLE_ACTOR\nWho acts, when\n.Fl \\-as\nis not given.\n"
     ".It Ev HEDDLE_NOW\nA fixed time, in milliseconds or as an ISO 8601 instant.\n"
-    ".It Ev HEDDLE_SEED\nA fixed source of ids.\n.El\n"
+    ".It Ev HEDDLE_SEED\nA fixed source of ids.\n.El\n";
+
+static const char man_files[] =
+    ".Sh FILES\n.Bl -tag -width Ds\n"
+    ".It Pa .heddle/heddle.db\nThe log of the workspace.\n"
+    ".It Pa .heddle/config.json\nSettings; see\n.Xr heddle-config 5 .\n.El\n";
+
+static const char man_exit_status[] =
     ".Sh EXIT STATUS\n0 when done, 1 when refused or failed, 2 when the command line was misused.\n"
-    "An error is printed on standard error as\n.Dq \\(mu CODE: message\nwith a hint on the next "
-    "line; with\n"
-    ".Fl \\-json\nas an object on standard output.\n"
-    ".Sh SEE ALSO\n.Xr heddle 1\n";
+    "An error is printed on standard error as\n.Dq \\[u2717] CODE: message\n"
+    "with a hint on the next line; with\n.Fl \\-json\nas an object on standard output.\n";
 
 bool man_page(struct sb *out, struct sv word)
 {
@@ -221,7 +232,9 @@ bool man_page(struct sb *out, struct sv word)
     sb_adds(out, ".Sh OPTIONS OF EVERY COMMAND\n.Bl -tag -width Ds\n");
     man_opts(out, global_opts);
     sb_adds(out, ".El\n");
-    sb_adds(out, man_tail);
+    sb_adds(out, man_environment);
+    sb_adds(out, man_exit_status);
+    sb_adds(out, ".Sh SEE ALSO\n.Xr heddle 1\n");
     return true;
 }
 
@@ -245,7 +258,10 @@ void man_overview(struct sb *out)
     sb_adds(out, ".El\n.Sh OPTIONS OF EVERY COMMAND\n.Bl -tag -width Ds\n");
     man_opts(out, global_opts);
     sb_adds(out, ".El\n");
-    sb_adds(out, man_tail);
+    sb_adds(out, man_environment);
+    sb_adds(out, man_files);
+    sb_adds(out, man_exit_status);
+    sb_adds(out, ".Sh SEE ALSO\n.Xr heddle-config 5\n");
 }
 
 /* ---- completion ----------------------------------------------------------------- */
