@@ -68,6 +68,12 @@ static inline enum status err_not_ok(enum status s)
 {
     return s ? s : ST_IO;
 }
+
+/* `if (step(..., e)) return err_code(e);` hands on the error of the step. */
+static inline enum status err_code(const struct err *e)
+{
+    return err_not_ok(e->code);
+}
 #define err_set(...) err_not_ok(err_set(__VA_ARGS__))
 #define err_errno(...) err_not_ok(err_errno(__VA_ARGS__))
 #define err_hint(...) err_not_ok(err_hint(__VA_ARGS__))
