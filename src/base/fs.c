@@ -65,9 +65,11 @@ static int open_walking(int root, const char *path, int flags, mode_t mode)
 
 static int open_below(int root, const char *path, int flags, mode_t mode)
 {
+    /* O_TMPFILE holds the bit of O_DIRECTORY; openat2 takes no mode where nothing is made. */
+    bool            makes = (flags & O_CREAT) || (flags & O_TMPFILE) == O_TMPFILE;
     struct open_how how = {
         .flags = (uint64_t)(unsigned)(flags | O_CLOEXEC),
-        .mode = flags & O_CREAT ? mode : 0,
+        .mode = makes ? mode : 0,
         .resolve = RESOLVE_BENEATH | RESOLVE_NO_MAGICLINKS,
     };
     long fd;

@@ -20,7 +20,7 @@ enum status name_check(struct sv name, const char *what, struct err *e)
         return ST_OK;
     struct arena scratch = { 0 };
     struct sb    shown = sb_in(&scratch, 0);
-    sb_add_plain(&shown, name);
+    sb_add_plain_line(&shown, name);
     err_set(e, ST_INVALID_SYNTAX, "%s '%s' is not allowed", what, sb_sv(&shown).s);
     arena_free(&scratch);
     return err_hint(e, "letters, digits, - _ and . are fine; not / or \\, and no dot in front");

@@ -165,13 +165,13 @@ void sb_pad(struct sb *b, char c, size_t n)
         sb_addc(b, c);
 }
 
-void sb_add_plain(struct sb *b, struct sv v)
+static void add_visible(struct sb *b, struct sv v, bool many_lines)
 {
     size_t len;
 
     for (; v.n; v = sv_skip(v, len)) {
         int32_t cp = utf8_decode(v, &len);
-        bool    control = cp < 0x20 && cp != '\n' && cp != '\t';
+        bool    control = cp < 0x20 && !(many_lines && (cp == '\n' || cp == '\t'));
         if (cp >= 0 && !control && (cp < 0x7f || cp > 0x9f))
             sb_add(b, sv_first(v, len));
         else if (cp >= 0)
@@ -180,6 +180,16 @@ void sb_add_plain(struct sb *b, struct sv v)
             for (size_t i = 0; i < len; i++)
                 sb_addf(b, "\\x%02x", (unsigned char)v.s[i]);
     }
+}
+
+void sb_add_plain(struct sb *b, struct sv v)
+{
+    add_visible(b, v, true);
+}
+
+void sb_add_plain_line(struct sb *b, struct sv v)
+{
+    add_visible(b, v, false);
 }
 
 struct sv sb_sv(struct sb *b)

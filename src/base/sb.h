@@ -42,6 +42,7 @@ void sb_pad(struct sb *b, char c, size_t n);
  * bytes that are not UTF-8 become \xNN, so that stored text cannot move the cursor or set the
  * title. */
 void sb_add_plain(struct sb *b, struct sv v);
+void sb_add_plain_line(struct sb *b, struct sv v); /* newline and tab too */
 
 /* What has been built so far; NUL-terminated, the NUL not counted. Memory only. */
 struct sv sb_sv(struct sb *b);

@@ -104,6 +104,9 @@ static void a_terminal_gets_no_control_characters(void)
     struct arena a = { 0 };
 
     CHECK_SV(plain(SV("tab\tline\n"), &a), SV("tab\tline\n"));
+    struct sb line = sb_in(&a, 0);
+    sb_add_plain_line(&line, SV("a\tb\r\nc"));
+    CHECK_SV(sb_sv(&line), SV("a\\x09b\\x0d\\x0ac"));
     CHECK_SV(plain(SV("\x1b[2J"), &a), SV("\\x1b[2J"));
     CHECK_SV(plain(SV("a\rb\x7f\0"), &a), SV("a\\x0db\\x7f\\x00"));
     CHECK_SV(plain(SV("\xc2\x9b"

@@ -1,0 +1,98 @@
+#include "base/hash.h"
+
+#include "tap.h"
+
+static struct arena a;
+
+static struct sv hex(struct hash h)
+{
+    return hash_hex(&h, &a);
+}
+
+/* Published vectors: FIPS 180-4, RFC 4231, and b2sum -l 256. */
+static void the_hashes_are_the_published_ones(void)
+{
+    CHECK_SV(hex(hash_sha256(SV(""))),
+             SV("e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"));
+    CHECK_SV(hex(hash_sha256(SV("abc"))),
+             SV("ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"));
+    CHECK_SV(hex(hash_hmac_sha256(SV("Jefe"), SV("what do ya want for nothing?"))),
+             SV("5bdcc146bf60754e6a042426089575c75a003f089d2739839dec58b964ec3843"));
+    CHECK_SV(hex(hash_blake2b(&SV("abc"), 1)),
+             SV("bddd813c634239723171ef3fee98579b94964e3bb1cb3e427262c8c068d52319"));
+    CHECK_SV(hex(hash_blake2b(NULL, 0)),
+             SV("0e5751c026e543b2e8ab2eb06099daa1d1e5df47778f7787faab45cdf12fe3a8"));
+}
+
+static void parts_are_hashed_as_one_message(void)
+{
+    struct sv whole[] = { SV("abc") }, parts[] = { SV("a"), SV(""), { 0 }, SV("bc") };
+
+    CHECK_SV(hex(hash_blake2b(parts, COUNT(parts))), hex(hash_blake2b(whole, 1)));
+}
+
+static void hashes_compare_by_all_their_bytes(void)
+{
+    struct hash x = hash_sha256(SV("x")), y = x;
+
+    CHECK(hash_eq(&x, &y));
+    y.b[HASH_SIZE - 1] ^= 1;
+    CHECK(!hash_eq(&x, &y));
+}
+
+static struct sv encode(struct sv v)
+{
+    struct sb b = sb_in(&a, 0);
+
+    sb_add_base64url(&b, v);
+    return sb_sv(&b);
+}
+
+static void base64url_has_its_own_alphabet_and_no_padding(void)
+{
+    CHECK_SV(encode(SV("")), SV(""));
+    CHECK_SV(encode(SV("f")), SV("Zg"));
+    CHECK_SV(encode(SV("fo")), SV("Zm8"));
+    CHECK_SV(encode(SV("foo")), SV("Zm9v"));
+    CHECK_SV(encode(SV("\xfb\xff\xfe")), SV("-__-"));
+    CHECK_SV(encode(SV("\0\0")), SV("AAA"));
+}
+
+static void base64url_reads_back_every_length(void)
+{
+    char bytes[300];
+
+    for (size_t i = 0; i < sizeof bytes; i++)
+        bytes[i] = (char)(i * 37);
+    for (size_t n = 0; n <= sizeof bytes; n++) {
+        struct sv back = { 0 };
+        CHECK(base64url_read(encode((struct sv){ bytes, n }), &a, &back));
+        CHECK_SV(back, ((struct sv){ bytes, n }));
+    }
+    arena_free(&a);
+}
+
+static void base64url_refuses_what_is_not_exactly_it(void)
+{
+    static const char *const texts[] = {
+        "Z",     "Zg==",  "Zg=",      "Zm9v\n", " Zm9v",
+        "Zm 9v", "Zm9vZ", "Z/8A",     "Z+8A",   "Zh", /* left-over bits that are not zero */
+        "Zm9",   "Zm9v.", "\xc3\xa9",
+    };
+
+    for (size_t i = 0; i < COUNT(texts); i++) {
+        struct sv out = SV("untouched");
+        bool      ok = base64url_read(sv_of(texts[i]), &a, &out);
+        if (ok)
+            printf("# accepted: %s\n", texts[i]);
+        CHECK(!ok);
+        CHECK_SV(out, SV("untouched"));
+    }
+    struct sv out;
+    CHECK(!base64url_read(SV("Zm9v\0"), &a, &out));
+    CHECK(base64url_read((struct sv){ 0 }, &a, &out) && out.n == 0);
+}
+
+TAP_MAIN(T(the_hashes_are_the_published_ones), T(parts_are_hashed_as_one_message),
+         T(hashes_compare_by_all_their_bytes), T(base64url_has_its_own_alphabet_and_no_padding),
+         T(base64url_reads_back_every_length), T(base64url_refuses_what_is_not_exactly_it), )
