@@ -69,8 +69,19 @@ void sb_add_base64url(struct sb *b, struct sv v)
     arena_free(&scratch);
 }
 
+static bool is_base64url(char c)
+{
+    return (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '-' ||
+           c == '_';
+}
+
 bool base64url_read(struct sv text, struct arena *a, struct sv *out)
 {
+    /* libsodium takes some bytes over 0x7f for letters; a signed text must have one form only. */
+    for (size_t i = 0; i < text.n; i++)
+        if (!is_base64url(text.s[i]))
+            return false;
+
     char       *bytes = ARENA_NEW(a, char, text.n + 1);
     size_t      n = 0;
     const char *end = text.s;
