@@ -1,6 +1,7 @@
 /* `demo`: a throw-away workspace and a walk through what the program does. Every step is the
  * real command, run as a user would run it; what is shown is what it printed. */
 #include "base/fs.h"
+#include "base/path.h"
 #include "front/cli/command.h"
 
 #include <errno.h>
@@ -11,8 +12,8 @@
 #include <unistd.h>
 
 struct step {
-    const char *say;     /* a sentence before it; NULL: none */
-    const char *command; /* for sh; heddle is on its PATH, the cwd is the workspace */
+    const char *say;
+    const char *commands; /* for sh, one a line; heddle is on PATH, the cwd is the workspace */
 };
 
 /* clang-format off */
@@ -53,40 +54,44 @@ static const struct step steps[] = {
 };
 /* clang-format on */
 
-static enum status show_step(struct app *app, const struct step *s, struct err *e)
+/* One command and, below it, what it prints: the child shares our stdout. */
+static enum status run_one(struct app *app, struct sv command, struct err *e)
 {
-    struct sv rest = sv_of(s->command);
+    const char *text = sv_cstr(command, app->a);
+    int         status;
 
-    if (s->say)
-        sb_addf(&app->out, "\n# %s\n", s->say);
-    for (bool first = true; rest.n; first = false) {
-        struct sv_cut line = sv_cut(rest, '\n');
-        bool          goes_on = sv_starts(line.head, SV(" "));
-        sb_addf(&app->out, "%s" SV_FMT "\n", first || !goes_on ? "$ " : "", SV_ARG(line.head));
-        rest = line.tail;
-    }
-    return sb_flush(&app->out, e);
-}
-
-static enum status run_step(struct app *app, const struct step *s, struct err *e)
-{
-    int   status;
-    pid_t child;
-
-    if (show_step(app, s, e))
+    sb_addf(&app->out, "$ %s\n", text);
+    if (sb_flush(&app->out, e))
         return e->code;
-    child = fork();
+    pid_t child = fork();
     if (child < 0)
         return err_errno(e, "fork");
     if (child == 0) {
         dup2(1, 2);
-        execl("/bin/sh", "sh", "-c", s->command, (char *)NULL);
+        execl("/bin/sh", "sh", "-c", text, (char *)NULL);
         _exit(127);
     }
     while (waitpid(child, &status, 0) < 0 && errno == EINTR)
         ;
     if (!WIFEXITED(status) || WEXITSTATUS(status) != 0)
-        return err_set(e, ST_IO, "this step of the demo failed");
+        return err_set(e, ST_IO, "this step of the demo failed: %s", text);
+    return ST_OK;
+}
+
+/* A command is a line and the indented lines below it. */
+static enum status run_step(struct app *app, const struct step *s, struct err *e)
+{
+    struct sv rest = sv_of(s->commands);
+
+    sb_addf(&app->out, "\n# %s\n", s->say);
+    while (rest.n) {
+        size_t end = sv_cut(rest, '\n').head.n;
+        while (end + 1 < rest.n && rest.s[end + 1] == ' ')
+            end += 1 + sv_cut(sv_skip(rest, end + 1), '\n').head.n;
+        if (run_one(app, sv_first(rest, end), e))
+            return e->code;
+        rest = sv_skip(rest, end + 1);
+    }
     return ST_OK;
 }
 
@@ -130,7 +135,7 @@ static enum status run(struct app *app, const void *opts, struct err *e)
     for (size_t i = 0; i < COUNT(steps) && !s; i++)
         s = run_step(app, &steps[i], e);
     struct err ignored;
-    if (chdir("/") == 0 && fs_remove(AT_FDCWD, sv_of(dir), &ignored))
+    if (chdir(dir) == 0 && chdir("..") == 0 && fs_remove(AT_FDCWD, path_base(sv_of(dir)), &ignored))
         warn("%s was left behind: %s", dir, ignored.text);
     if (!s)
         sb_adds(&app->out, "\nThe demo's workspace is gone again. To go on:\n"
