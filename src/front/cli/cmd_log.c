@@ -130,7 +130,7 @@ static enum status append_batch(struct app *app, struct sv thread, const struct 
                                 struct entry *list, size_t n, struct err *e)
 {
     struct store_head head;
-    int64_t           first;
+    int64_t           first = 0;
     bool              repeated = false;
 
     if (o->op_id.n && n) {

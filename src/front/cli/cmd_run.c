@@ -199,8 +199,8 @@ static enum status read_events(struct app *app, struct json **out, size_t *n, st
 static enum status run_event_command(struct app *app, const void *opts, struct err *e)
 {
     struct run_ref    w = who(app, opts);
-    struct json      *events;
-    size_t            n;
+    struct json      *events = NULL;
+    size_t            n = 0;
     struct run_state  s;
     struct run_report r;
 
