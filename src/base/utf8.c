@@ -86,6 +86,21 @@ struct sv utf8_first(struct sv v, size_t max)
     return sv_first(v, inside ? start : max);
 }
 
+size_t utf8_unfinished(struct sv v)
+{
+    for (size_t k = 1; k <= 3 && k <= v.n; k++) {
+        unsigned char lead = (unsigned char)v.s[v.n - k];
+        size_t        want = lead >= 0xf0 ? 4 : lead >= 0xe0 ? 3 : 2, len;
+        if (lead < 0x80)
+            return 0;
+        if (lead >= 0xc0) {
+            bool open = utf8_decode(sv_skip(v, v.n - k), &len) < 0 && len == k && k < want;
+            return open && lead >= 0xc2 && lead <= 0xf4 ? k : 0;
+        }
+    }
+    return 0;
+}
+
 void sb_add_utf8(struct sb *b, uint32_t cp)
 {
     if (cp > 0x10ffff)

@@ -17,6 +17,10 @@ size_t utf8_count(struct sv v);
 /* The longest prefix of at most `max` bytes that does not end inside a (valid) character. */
 struct sv utf8_first(struct sv v, size_t max);
 
+/* How many bytes at the end of v (0 to 3) begin a character whose rest may still come: what to hold
+ * back when text arrives in parts. */
+size_t utf8_unfinished(struct sv v);
+
 /* Surrogates are written as they are, for JSON's sake; beyond U+10FFFF: U+FFFD. */
 void sb_add_utf8(struct sb *b, uint32_t cp);
 

@@ -68,11 +68,12 @@ size_t tokens_estimate(struct sv text);
  * What is held back is the last unfinished piece: a word, as a rule. */
 struct tokens_stream {
     struct tokens *t;
-    char          *held; /* bytes not counted yet */
+    char          *held; /* bytes not counted yet, valid UTF-8 */
     size_t         n, cap;
-    size_t         due;   /* look for finished pieces once n reaches this */
-    size_t         total; /* of the finished pieces */
-    size_t         chars; /* when estimating */
+    size_t         due;     /* look for finished pieces once n reaches this */
+    size_t         total;   /* of the finished pieces; characters when t estimates */
+    char           part[8]; /* of a character whose end has not come yet */
+    size_t         part_n;
 };
 void   tokens_stream_init(struct tokens_stream *s, struct tokens *t);
 void   tokens_stream_add(struct tokens_stream *s, struct sv chunk);
