@@ -64,9 +64,11 @@ static enum status check(const struct json *object, struct sv prefix, struct are
     for (size_t i = 0; i < object->n; i++) {
         const struct json_member *m = &object->members[i];
         struct sb                 b = sb_in(a, 0);
-        sb_addf(&b, SV_FMT "%s" SV_FMT, SV_ARG(prefix), prefix.n ? "." : "", SV_ARG(m->key));
+        sb_add(&b, prefix);
+        sb_adds(&b, prefix.n ? "." : "");
+        sb_add(&b, m->key);
         struct sv         name = sb_sv(&b);
-        const struct key *k = key_of(name);
+        const struct key *k = sv_has(m->key, '.') ? NULL : key_of(name); /* "a.b" is not a in b */
         if (!k) {
             err_set(e, ST_INVALID_SYNTAX, "unknown key '" SV_FMT "'", SV_ARG(name));
             return err_hint(e, "`heddle config schema` prints the keys there are");

@@ -1,0 +1,166 @@
+#!/bin/sh
+# The command line itself: what holds for every command.
+# shellcheck source=tests/e2e/lib.sh
+. "$(dirname "$0")/lib.sh"
+
+# ---- help ----
+
+run heddle
+exits "no words is a question, not an error" 0
+has "it prints the overview" "$out" "usage: heddle COMMAND"
+overview=$out
+run heddle help
+same "help prints the same overview" "$out" "$overview"
+run heddle --help
+same "so does --help" "$out" "$overview"
+run heddle -h
+same "so does -h" "$out" "$overview"
+run heddle help help
+exits "help of a command" 0
+has "it has a usage line" "$out" "usage: heddle help"
+has "it lists the options" "$out" "--man"
+has "and those of every command" "$out" "--root DIR"
+help_of_help=$out
+run heddle help --help
+same "--help of a command is its help" "$out" "$help_of_help"
+run heddle help config
+has "help of a family lists its forms" "$out" "heddle config schema"
+run heddle version
+has "version prints a number" "$out" "heddle 0."
+version=$out
+run heddle --version
+same "--version too" "$out" "$version"
+run heddle version --json
+json "and as JSON" "$out" 'keys' '["version"]'
+
+for word in $(heddle help --words); do
+    run heddle help "$word"
+    exits "there is help for $word" 0
+    case $out in *"heddle $word"*) ;; *) flunk "help of $word names it" "$out" ;; esac
+done
+
+# Every form of every family has its own help, and --help asks for it before arguments are counted.
+heddle help | sed -n 's/^  \([a-z][a-z-]*\( [a-z][a-z-]*\)\{0,1\}\)   *[A-Z].*/\1/p' >"$scratch/commands"
+ok "the overview lists commands" test -s "$scratch/commands"
+while read -r command; do
+    # shellcheck disable=SC2086
+    run heddle $command --help
+    exits "heddle $command --help" 0
+done <"$scratch/commands"
+
+# ---- misuse: exit 2, a word on stderr, a hint ----
+
+run heddle nonsense
+exits "an unknown command is misuse" 2
+has "the error names it" "$err" "✗ INVALID_SYNTAX: unknown command 'nonsense'"
+has "with a hint" "$err" "  hint: "
+same "nothing goes to stdout" "$out" ""
+run heddle hlep
+has "a near miss is offered" "$err" 'did you mean `heddle help`?'
+run heddle config
+exits "half of a two-word command is misuse" 2
+has "its family is pointed at" "$err" "heddle help config"
+run heddle config shcema
+has "a near miss of the second word too" "$err" 'did you mean `heddle config schema`?'
+run heddle version --nope
+exits "an unknown option is misuse" 2
+has "it is named" "$err" "has no option '--nope'"
+has "and the help is named" "$err" 'heddle help version'
+run heddle version -x
+exits "an unknown letter is misuse" 2
+run heddle version extra
+exits "too many arguments are misuse" 2
+has "the usage is the hint" "$err" "hint: usage: heddle version"
+run heddle completion
+exits "too few arguments are misuse" 2
+run heddle version --root
+exits "an option without its value is misuse" 2
+has "it says so" "$err" "--root needs a value"
+run heddle version --json=yes
+exits "a flag takes no value" 2
+run heddle version --as ''
+exits "an empty actor is taken as none" 0
+run heddle version --as ../x
+exits "an actor that could not be a name is refused" 1
+HEDDLE_ACTOR='a/b' run heddle version
+exits "also from the environment" 1
+run heddle version --as=me
+exits "--option=value works" 0
+run heddle completion tcsh
+exits "a shell without completion is misuse" 2
+has "those with it are named" "$err" "bash, zsh or fish"
+run heddle help -- --man
+exits "after -- nothing is an option" 2
+has "so the word is a command, and unknown" "$err" "unknown command '--man'"
+
+# ---- errors as JSON ----
+
+run heddle nonsense --json
+exits "a misuse with --json is still misuse" 2
+same "nothing goes to stderr" "$err" ""
+json "the error is an object on stdout" "$out" '[.success, .error.code]' '[false,"INVALID_SYNTAX"]'
+json "with message and hint" "$out" '.error | has("message") and has("hint")' true
+run heddle version --nope --json
+json "wherever --json stands" "$out" .success false
+bad=$(printf 'n\377\033[2J')
+run heddle "$bad" --json
+json "what was not UTF-8 becomes valid JSON" "$out" '.error.code' '"INVALID_SYNTAX"'
+run heddle "$bad"
+same "and moves no cursor on a terminal" "$(printf '%s' "$err" | tr -d '\12\40-\176' | tr -d '✗')" ""
+long=$(head -c 5000 /dev/zero | tr '\0' 'x')
+run heddle "$long"
+exits "a very long word is misuse, not a crash" 2
+run heddle help -- --json
+lacks "--json after -- is not an option" "$out" '"success"'
+
+# ---- output that cannot be written ----
+
+if [ -w /dev/full ]; then
+    status=0
+    heddle help >/dev/full 2>"$scratch/err" || status=$?
+    exits "a full disk under stdout is an error" 1
+    has "and is said" "$(cat "$scratch/err")" "No space left"
+fi
+status=0
+heddle help | true || status=$?
+exits "a reader that goes away is no crash" 0
+
+# ---- the workspace and its settings ----
+
+run heddle config schema
+exits "the schema of the settings is printed" 0
+json "it is a closed JSON Schema" "$out" '[.type, .additionalProperties]' '["object",false]'
+
+# A command that looks for the workspace; the first one in the table that needs nothing else.
+probe=''
+for word in stats doctor verify list; do
+    if heddle help --words | grep -qx "$word"; then
+        probe=$word
+        break
+    fi
+done
+if [ -n "$probe" ]; then
+    mkdir -p ws/.heddle ws/deep/er
+    bad_config() { # bad_config NAME TEXT PART
+        printf '%s' "$2" >ws/.heddle/config.json
+        run heddle "$probe" --root ws/deep/er
+        exits "$1 is refused" 1
+        has "$1: the file is named" "$err" ".heddle/config.json"
+        has "$1: and what is wrong" "$err" "$3"
+    }
+    bad_config "a setting that is not JSON" '{' 'line 1, column 2'
+    bad_config "a setting that is no object" '[]' 'must hold an object'
+    bad_config "an unknown key" '{"stoer":"x"}' "unknown key 'stoer'"
+    bad_config "an unknown nested key" '{"run":{"modle":"x"}}' "unknown key 'run.modle'"
+    bad_config "a value of the wrong type" '{"store":7}' "'store' must be of type string"
+    bad_config "a number that is no integer" '{"run":{"max_iterations":1.5}}' "must be of type integer"
+    bad_config "a key that stands twice" '{"store":"a","store":"b"}' 'twice'
+    has "the schema is the hint for a key" "$(printf '{"x":1}' >ws/.heddle/config.json; heddle "$probe" --root ws 2>&1)" 'heddle config schema'
+    run heddle "$probe" --root nowhere
+    exits "a root that is not there is refused" 1
+    has "and named" "$err" "nowhere"
+else
+    skip "settings are read" "no command looks for a workspace yet"
+fi
+
+done_testing
