@@ -179,7 +179,7 @@ static enum status read_events(struct app *app, struct json **out, size_t *n, st
     for (;;) {
         struct json v;
         if (lines_next(&in, &line, &more, e))
-            return e->code;
+            return err_code(e);
         if (!more)
             break;
         if (!sv_trim(line).n)
