@@ -58,21 +58,37 @@ enum status app_find_root(struct app *app, const char *start, struct err *e)
 /* Every view of every room. */
 static const struct view *const views[] = { &thread_view, NULL };
 
+/* The file named by the config, below the workspace: a config comes with a checkout, and
+ * must not lead the log elsewhere, neither by its text nor through a link. */
+static enum status local_store(struct app *app, struct sv path, struct sv *url, struct err *e)
+{
+    UNDO(fd_undo) int dir = -1;
+    struct sv         inside;
+
+    if (path_normal(path, app->a, &inside, e))
+        return err_in(e, "\"store\" in .heddle/config.json");
+    struct sv parent = path_dir(inside);
+    if (fs_open(app->root_fd, parent.n ? parent : SV("."), O_PATH | O_DIRECTORY, &dir, e) ==
+        ST_PERMISSION_DENIED)
+        return e->code; /* that it is missing is for the store to say */
+    if (fs_kind(app->root_fd, inside) == FS_LINK)
+        return err_set(e, ST_PERMISSION_DENIED, "'" SV_FMT "' is a link", SV_ARG(inside));
+    *url = path_join(app->root, inside, app->a);
+    return ST_OK;
+}
+
 enum status app_open_log(struct app *app, enum store_mode mode, struct err *e)
 {
     struct store_options o = { .create = mode == STORE_WRITE, .read_only = mode == STORE_READ };
-    struct sv            url = config_text(&app->config, "store");
+    struct sv            url = sv_of(getenv("HEDDLE_STORE")), name;
     struct store        *store;
 
     if (mode == STORE_WRITE && !app->has_heddle && fs_mkdirs(app->root_fd, SV(".heddle"), e))
         return e->code;
-    if (!url.n)
-        url = SV(".heddle/heddle.db");
-    if (sv_find(url, SV(":")) < 0) {
-        struct sv inside;
-        if (path_normal(url, app->a, &inside, e))
-            return err_in(e, "\"store\" in .heddle/config.json");
-        url = path_join(app->root, inside, app->a);
+    if (!url.n) {
+        name = config_text(&app->config, "store");
+        if (local_store(app, name.n ? name : SV(".heddle/heddle.db"), &url, e))
+            return e->code;
     }
     if (store_open(url, &o, &store, e))
         return e->code;

@@ -31,7 +31,8 @@ void app_release(struct app *app); /* closes the log and the root */
 enum status app_find_root(struct app *app, const char *start, struct err *e) MUST_USE;
 
 /* Open the workspace's log. For writing it is made when it is missing (and .heddle with
- * it); for reading a missing one is ST_NOT_FOUND. */
+ * it); for reading a missing one is ST_NOT_FOUND. HEDDLE_STORE names another store than
+ * the config does. ST_PERMISSION_DENIED: the config's path leads out of the workspace. */
 enum status app_open_log(struct app *app, enum store_mode mode, struct err *e) MUST_USE;
 
 /* Positional argument i, or "" when it was not given. */
