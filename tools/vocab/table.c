@@ -44,7 +44,7 @@ static bool read_range(const char *line, uint8_t *class_of)
 
     if (*end != ' ' || first > last || last > 0x10ffff || !class_named(sv_of(end + 1), &class))
         return false;
-    memset(class_of + first, class, last - first + 1);
+    memset(class_of + first, (int)class, last - first + 1);
     return true;
 }
 
