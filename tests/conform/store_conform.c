@@ -910,7 +910,7 @@ static void *append_soon(void *ctx)
         store_begin(mine, STORE_WRITE, &mine_e) ||
         store_append(mine, SV("t"), STORE_ANY_REV, &one, 1, &h, &mine_e) ||
         store_commit(mine, &mine_e))
-        CHECK(!"the other writer failed");
+        CHECK(false && "the other writer failed");
     store_close(mine);
     return NULL;
 }
