@@ -315,11 +315,6 @@ const struct json *json_find(const struct json *v, const char *key)
     return json_find_sv(v, sv_of(key));
 }
 
-bool json_is(const struct json *v, enum json_type type)
-{
-    return v && v->type == type;
-}
-
 struct sv json_sv(const struct json *v)
 {
     return json_is(v, JSON_STRING) ? (struct sv){ v->s ? v->s : "", v->n } : (struct sv){ 0 };

@@ -54,7 +54,12 @@ enum status json_parse(struct sv text, enum json_flags flags, struct arena *a, s
 const struct json *json_find(const struct json *v, const char *key);
 const struct json *json_find_sv(const struct json *v, struct sv key);
 
-bool      json_is(const struct json *v, enum json_type type);  /* NULL is of no type */
+/* NULL is of no type. Inline, so that whoever reads the call sees that it is a check for NULL. */
+static inline bool json_is(const struct json *v, enum json_type type)
+{
+    return v && v->type == type;
+}
+
 struct sv json_sv(const struct json *v);                       /* a string's bytes, else absent */
 struct sv json_text(const struct json *v, const char *key);    /* json_sv(json_find(...)) */
 bool      json_int(const struct json *v, int64_t *out);        /* an integer literal in range */

@@ -107,6 +107,22 @@ static void roff(struct sb *out, struct sv text)
     }
 }
 
+/* Prose for roff, which wants each sentence to start on a new line. */
+static void roff_prose(struct sb *out, struct sv text)
+{
+    size_t from = 0;
+
+    for (size_t i = 1; i + 1 < text.n; i++)
+        if (text.s[i] == ' ' && strchr(".!?", text.s[i - 1]) && text.s[i + 1] >= 'A' &&
+            text.s[i + 1] <= 'Z') {
+            roff(out, sv_first(sv_skip(text, from), i - from));
+            sb_addc(out, '\n');
+            from = i + 1;
+        }
+    roff(out, sv_skip(text, from));
+    sb_addc(out, '\n');
+}
+
 /* Paragraphs; lines that start with two blanks are set as displayed text. */
 static void roff_details(struct sb *out, struct sv text)
 {
@@ -128,14 +144,18 @@ static void roff_details(struct sb *out, struct sv text)
             sb_adds(out, display ? "\n" : ".Pp\n");
         gap = false;
         shown = display;
-        roff(out, display ? sv_skip(line.head, 2) : line.head);
+        if (!display) {
+            roff_prose(out, line.head);
+            continue;
+        }
+        roff(out, sv_skip(line.head, 2));
         sb_addc(out, '\n');
     }
     if (shown)
         sb_adds(out, ".Ed\n");
 }
 
-static void man_head(struct sb *out, struct sv title, struct sv name, const char *summary)
+static void man_head(struct sb *out, struct sv title, struct sv name, struct sv summary)
 {
     sb_adds(
         out,
@@ -143,7 +163,8 @@ static void man_head(struct sb *out, struct sv title, struct sv name, const char
         "\n.Dt ");
     for (size_t i = 0; i < title.n; i++)
         sb_addc(out, (char)(title.s[i] >= 'a' && title.s[i] <= 'z' ? title.s[i] - 32 : title.s[i]));
-    sb_addf(out, " 1\n.Os\n.Sh NAME\n.Nm " SV_FMT "\n.Nd %s\n", SV_ARG(name), summary);
+    sb_addf(out, " 1\n.Os\n.Sh NAME\n.Nm " SV_FMT "\n.Nd " SV_FMT "\n", SV_ARG(name),
+            SV_ARG(summary));
 }
 
 static void man_opts(struct sb *out, const struct opt *o)
@@ -156,8 +177,7 @@ static void man_opts(struct sb *out, const struct opt *o)
         if (o->value)
             sb_addf(out, " Ar %s", o->value);
         sb_addc(out, '\n');
-        roff(out, sv_of(o->help));
-        sb_addc(out, '\n');
+        roff_prose(out, sv_of(o->help));
     }
 }
 
@@ -206,21 +226,36 @@ static const char man_exit_status[] =
     "An error is printed on standard error as\n.Dq \\[u2717] CODE: message\n"
     "with a hint on the next line; with\n.Fl \\-json\nas an object on standard output.\n";
 
+/* What a word is for: the summary of its command, or the second words of a family. */
+static struct sv about_word(struct sv word, struct arena *a)
+{
+    struct sb   b = sb_in(a, 0);
+    const char *summary = NULL;
+
+    for (size_t i = 0; commands[i]; i++) {
+        struct sv_cut c = sv_cut(sv_of(commands[i]->name), ' ');
+        if (commands[i]->hidden || !sv_eq(c.head, word))
+            continue;
+        sb_addf(&b, "%s" SV_FMT, summary ? ", " : "", SV_ARG(c.found ? c.tail : c.head));
+        summary = summary ? "" : commands[i]->summary;
+    }
+    return summary && summary[0] ? sv_of(summary) : sb_sv(&b);
+}
+
 bool man_page(struct sb *out, struct sv word)
 {
-    const struct command *first = NULL;
-    struct arena          scratch = { 0 };
-    struct sb             name = sb_in(&scratch, 0);
-    size_t                n = 0;
+    struct arena scratch = { 0 };
+    struct sb    name = sb_in(&scratch, 0);
+    struct sv    about = about_word(word, &scratch);
 
-    for (size_t i = 0; commands[i]; i++)
-        if (!commands[i]->hidden && sv_eq(first_word(commands[i]), word) && n++ == 0)
-            first = commands[i];
-    if (!first)
-        return false;
-    sb_addf(&name, "heddle-" SV_FMT, SV_ARG(word));
-    man_head(out, sb_sv(&name), sb_sv(&name), first->summary);
+    if (about.n) {
+        sb_addf(&name, "heddle-" SV_FMT, SV_ARG(word));
+        man_head(out, sb_sv(&name), sb_sv(&name), about);
+    }
+    bool known = about.n > 0;
     arena_free(&scratch);
+    if (!known)
+        return false;
     sb_adds(out, ".Sh SYNOPSIS\n");
     for (size_t i = 0; commands[i]; i++)
         if (!commands[i]->hidden && sv_eq(first_word(commands[i]), word))
@@ -242,7 +277,7 @@ void man_overview(struct sb *out)
 {
     struct sv word;
 
-    man_head(out, SV("heddle"), SV("heddle"), "a context engine for AI agents");
+    man_head(out, SV("heddle"), SV("heddle"), SV("a context engine for AI agents"));
     sb_adds(out,
             ".Sh SYNOPSIS\n.Nm heddle\n.Ar command\n.Op Ar argument ...\n.Sh DESCRIPTION\n"
             "heddle keeps one append-only log per thread and weaves from it, deterministically,\n"
@@ -251,6 +286,9 @@ void man_overview(struct sb *out)
         sb_addf(out, ".It Xr heddle-" SV_FMT " 1\n", SV_ARG(word));
         for (size_t k = 0; commands[k]; k++)
             if (!commands[k]->hidden && sv_eq(first_word(commands[k]), word)) {
+                struct sv_cut c = sv_cut(sv_of(commands[k]->name), ' ');
+                if (c.found)
+                    sb_addf(out, ".Cm " SV_FMT " :\n", SV_ARG(c.tail));
                 roff(out, sv_of(commands[k]->summary));
                 sb_adds(out, ".\n");
             }
@@ -304,18 +342,20 @@ static void bash_completion(struct sb *out)
 
 static void zsh_completion(struct sb *out)
 {
+    struct arena scratch = { 0 };
+    struct sv    word;
+
     sb_adds(out, "#compdef heddle\n_heddle() {\n    local -a names\n    names=(\n");
-    for (size_t i = 0; commands[i]; i++)
-        if (!commands[i]->hidden) {
-            struct sv_cut c = sv_cut(sv_of(commands[i]->name), ' ');
-            sb_addf(out, "        '" SV_FMT ":", SV_ARG(c.head));
-            for (const char *p = commands[i]->summary; *p; p++)
-                sb_adds(out, *p == '\'' ? "'\\''" : (char[2]){ *p, 0 });
-            sb_adds(out, "'\n");
-        }
+    for (size_t i = 0; (word = help_word(i)).n; i++) {
+        struct sv about = about_word(word, &scratch);
+        sb_addf(out, "        '" SV_FMT ":", SV_ARG(word));
+        for (size_t k = 0; k < about.n; k++)
+            sb_adds(out, about.s[k] == '\'' ? "'\\''" : (char[2]){ about.s[k], 0 });
+        sb_adds(out, "'\n");
+    }
+    arena_free(&scratch);
     sb_adds(out, "    )\n    if (( CURRENT == 2 )); then _describe command names\n    else\n"
                  "        case $words[2] in\n");
-    struct sv word;
     for (size_t i = 0; (word = help_word(i)).n; i++) {
         sb_addf(out, "        " SV_FMT ") compadd --", SV_ARG(word));
         words_after(out, word);
