@@ -4,7 +4,9 @@
  * The write-ahead log is kept short by us: copied back once it passes CHECKPOINT_PAGES, emptied
  * once it passes TRUNCATE_PAGES, and on closing only when it holds enough for the
  * next process to notice, since a command that appends one line should not pay for
- * four more syncs. */
+ * four more syncs. A reader that stays in its transaction keeps the log from being
+ * emptied; we wait for readers a moment, so that many short ones cannot hold it up between
+ * them, and otherwise try again TRUNCATE_AGAIN pages later. */
 #include "store/sqlite_internal.h"
 
 #include "base/clock.h"
@@ -15,7 +17,14 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { CHECKPOINT_PAGES = 1000, TRUNCATE_PAGES = 16000, CLOSE_PAGES = 200 };
+enum {
+    CHECKPOINT_PAGES = 1000,
+    TRUNCATE_PAGES = 4000,
+    TRUNCATE_AGAIN = 2000,
+    TRUNCATE_WAIT_MS = 100,
+    CLOSE_PAGES = 200,
+    VACUUM_PAGES = 256, /* free pages that are worth giving back on closing */
+};
 
 /* clang-format off */
 static const char *const sql[Q_COUNT] = {
@@ -49,8 +58,8 @@ enum status sqlite_fail(struct sqlite_store *q, int rc, struct err *e)
     switch (rc & 0xff) {
     case SQLITE_BUSY:
     case SQLITE_LOCKED:
-        err_set(e, ST_CONFLICT, "another process kept %s busy for %d s", q->path,
-                q->busy_ms / 1000);
+        err_set(e, ST_CONFLICT, "another process kept %s busy for %.1f s", q->path,
+                q->busy_ms / 1000.0);
         err_reason(e, "busy");
         return err_hint(e, "nothing was written; run the command again");
     case SQLITE_CORRUPT:
@@ -173,11 +182,20 @@ static int busy(void *ctx, int tries)
 
     if (tries == 0)
         q->busy_since = now;
-    if (now - q->busy_since > (int64_t)q->busy_ms * 1000)
+    if (now - q->busy_since > (int64_t)q->patience_ms * 1000)
         return 0;
     long us = 50 + (tries < 30 ? tries * 50 : 1500) + (now ^ getpid()) % 200;
     nanosleep(&(struct timespec){ 0, us * 1000 }, NULL);
     return 1;
+}
+
+/* A checkpoint that cannot be made now is made later: its failure is nobody's. */
+static void empty_wal(struct sqlite_store *q, const char *name)
+{
+    q->patience_ms = q->busy_ms < TRUNCATE_WAIT_MS ? q->busy_ms : TRUNCATE_WAIT_MS;
+    int rc = sqlite3_wal_checkpoint_v2(q->db, name, SQLITE_CHECKPOINT_TRUNCATE, NULL, NULL);
+    q->patience_ms = q->busy_ms;
+    q->truncate_at = rc == SQLITE_OK ? TRUNCATE_PAGES : q->wal_pages + TRUNCATE_AGAIN;
 }
 
 static int after_commit(void *ctx, sqlite3 *db, const char *name, int pages)
@@ -185,11 +203,13 @@ static int after_commit(void *ctx, sqlite3 *db, const char *name, int pages)
     struct sqlite_store *q = ctx;
 
     q->wal_pages = pages;
-    if (pages >= TRUNCATE_PAGES)
-        sqlite3_wal_checkpoint_v2(db, name, SQLITE_CHECKPOINT_TRUNCATE, NULL, NULL);
+    if (pages < TRUNCATE_PAGES)
+        q->truncate_at = TRUNCATE_PAGES;
+    if (pages >= q->truncate_at)
+        empty_wal(q, name);
     else if (pages >= CHECKPOINT_PAGES)
         sqlite3_wal_checkpoint_v2(db, name, SQLITE_CHECKPOINT_PASSIVE, NULL, NULL);
-    return SQLITE_OK; /* a checkpoint that could not be made now is made later */
+    return SQLITE_OK;
 }
 
 static enum status sqlite_begin(struct store *s, enum store_mode mode, struct err *e)
@@ -214,10 +234,22 @@ static void sqlite_abort(struct store *s)
 
 /* ---- opening -------------------------------------------------------------------- */
 
+static void give_back_pages(struct sqlite_store *q)
+{
+    int64_t    free_pages;
+    struct err ignored;
+
+    if (!sqlite_number(q, "PRAGMA freelist_count", &free_pages, &ignored) &&
+        free_pages >= VACUUM_PAGES)
+        sqlite3_exec(q->db, "PRAGMA incremental_vacuum", NULL, NULL, NULL);
+}
+
 static void sqlite_close(struct store *s)
 {
     struct sqlite_store *q = sqlite_of(s);
 
+    if (q->cleared)
+        give_back_pages(q);
     for (size_t i = 0; i < Q_COUNT; i++)
         sqlite3_finalize(q->kept[i]);
     if (q->db && q->wal_pages < CLOSE_PAGES)
@@ -237,40 +269,65 @@ static bool is_empty_or_missing(const char *path, const char *suffix)
     return empty;
 }
 
-/* A folder that may not be written: SQLite cannot make its shared index there. With no
- * write-ahead log the file itself is everything, and can be read as it is. */
+/* file:PATH?immutable=1, where bytes of the path that mean something in a URI are escaped. */
 static int open_immutable(struct sqlite_store *q)
 {
-    char *uri = sqlite3_mprintf("file:%s?immutable=1", q->path);
-    int   rc = sqlite3_open_v2(uri, &q->db, SQLITE_OPEN_READONLY | SQLITE_OPEN_URI, NULL);
+    struct arena scratch = { 0 };
+    struct sb    uri = sb_in(&scratch, 0);
 
-    sqlite3_free(uri);
+    sb_adds(&uri, "file:");
+    for (const char *p = q->path; *p; p++)
+        if (*p == '?' || *p == '#' || *p == '%')
+            sb_addf(&uri, "%%%02x", (unsigned char)*p);
+        else
+            sb_addc(&uri, *p);
+    sb_adds(&uri, "?immutable=1");
+    int rc = sqlite3_open_v2(sb_sv(&uri).s, &q->db, SQLITE_OPEN_READONLY | SQLITE_OPEN_URI, NULL);
+    arena_free(&scratch);
     return rc;
 }
 
 static int connect(struct sqlite_store *q, const struct store_options *o)
 {
     int flags = SQLITE_OPEN_READWRITE | (o->create ? SQLITE_OPEN_CREATE : 0);
-    int rc = sqlite3_open_v2(q->path, &q->db, flags | SQLITE_OPEN_NOMUTEX, NULL);
 
-    if (o->read_only && (rc != SQLITE_OK || sqlite3_db_readonly(q->db, "main") == 1)) {
-        sqlite3_close(q->db);
-        rc = is_empty_or_missing(q->path, "-wal")
-                 ? open_immutable(q)
-                 : sqlite3_open_v2(q->path, &q->db, SQLITE_OPEN_READONLY, NULL);
-    }
-    return rc;
+    return sqlite3_open_v2(q->path, &q->db, flags | SQLITE_OPEN_NOMUTEX, NULL);
 }
 
 static enum status set_up(struct sqlite_store *q, const struct store_options *o, struct err *e)
 {
-    q->busy_ms = o->busy_ms ? o->busy_ms : STORE_BUSY_MS;
+    q->busy_ms = q->patience_ms = o->busy_ms ? o->busy_ms : STORE_BUSY_MS;
+    q->truncate_at = TRUNCATE_PAGES;
     sqlite3_busy_handler(q->db, busy, q);
     sqlite3_wal_hook(q->db, after_commit, q);
     sqlite3_extended_result_codes(q->db, 0);
     if (sqlite_exec(q, "PRAGMA synchronous = FULL; PRAGMA journal_size_limit = 4194304;", e))
         return e->code;
-    return sqlite_make_schema(q, e);
+    return sqlite_make_schema(q, o->create, e);
+}
+
+/* A file or folder that may not be written. In WAL mode SQLite makes its shared index beside
+ * the file even to read it; with no write-ahead log there the file itself is everything, and
+ * can be read as it is. */
+static enum status open_to_read(struct sqlite_store *q, const struct store_options *o,
+                                struct err *e)
+{
+    sqlite3_close(q->db);
+    q->db = NULL;
+    int rc = is_empty_or_missing(q->path, "-wal")
+                 ? open_immutable(q)
+                 : sqlite3_open_v2(q->path, &q->db, SQLITE_OPEN_READONLY, NULL);
+    return rc == SQLITE_OK ? set_up(q, o, e) : sqlite_fail(q, rc, e);
+}
+
+static enum status open_file(struct sqlite_store *q, const struct store_options *o, struct err *e)
+{
+    int         rc = connect(q, o);
+    enum status s = rc == SQLITE_OK ? set_up(q, o, e) : sqlite_fail(q, rc, e);
+
+    if (s == ST_IO && o->read_only)
+        s = open_to_read(q, o, e);
+    return s;
 }
 
 enum status sqlite_open(struct sv rest, const struct store_options *o, struct store **out,
@@ -286,8 +343,7 @@ enum status sqlite_open(struct sv rest, const struct store_options *o, struct st
         err_set(e, ST_NOT_FOUND, "there is no log at %s", q->path);
         s = err_hint(e, "`heddle init` makes one here; --root names another workspace");
     } else {
-        int rc = connect(q, o);
-        s = rc == SQLITE_OK ? set_up(q, o, e) : sqlite_fail(q, rc, e);
+        s = open_file(q, o, e);
     }
     if (s) {
         sqlite_close(&q->base);

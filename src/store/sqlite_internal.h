@@ -35,8 +35,11 @@ struct sqlite_store {
     sqlite3      *db;
     char         *path;
     int           busy_ms;
-    int64_t       busy_since; /* steady µs at which the present wait began */
-    int           wal_pages;  /* in the write-ahead log after our last commit */
+    int           patience_ms; /* how long busy() waits now: busy_ms, or less */
+    int64_t       busy_since;  /* steady µs at which the present wait began */
+    int           wal_pages;   /* in the write-ahead log after our last commit */
+    int           truncate_at; /* pages at which to try to empty it */
+    bool          cleared;     /* rows were dropped by the lot: there may be free pages */
     sqlite3_stmt *kept[Q_COUNT];
     char          thread[NAME_MAX_BYTES + 1]; /* the last thread looked up ... */
     int64_t       tid;                        /* ... and its number; 0: none */
@@ -75,13 +78,14 @@ struct sv sqlite_column_sv(sqlite3_stmt *st, int at);            /* NULL: absent
 /* The thread's number; 0 when there is no such thread. */
 enum status sqlite_tid(struct sqlite_store *q, struct sv thread, int64_t *tid, struct err *e);
 
-/* Make the schema, or bring an older one up to date after a copy of the file. */
+/* Make the schema when the file is empty (ST_CORRUPT without `create`), or bring an older one up
+ * to date: the copy, then all steps in one transaction. */
 enum { SQLITE_SCHEMA_VERSION = 1, SQLITE_APPLICATION_ID = 0x6864646c /* "hddl" */ };
 struct sqlite_step {
     int         to;
     const char *sql;
 };
-enum status sqlite_make_schema(struct sqlite_store *q, struct err *e);
+enum status sqlite_make_schema(struct sqlite_store *q, bool create, struct err *e);
 enum status sqlite_migrate(struct sqlite_store *q, const struct sqlite_step *steps, size_t n,
                            int current, struct err *e);
 

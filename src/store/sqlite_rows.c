@@ -158,6 +158,7 @@ enum status sqlite_rows_clear(struct store *s, struct sv thread, struct sv view,
         return e->code;
     sqlite3_bind_int64(st, 1, tid);
     sqlite_bind_sv(st, 2, view);
+    q->cleared = true;
     return sqlite_run(q, st, e);
 }
 

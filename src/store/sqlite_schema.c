@@ -6,7 +6,12 @@
  * same bytes are stored once however many entries hold them. */
 #include "store/sqlite_internal.h"
 
+#include "base/clock.h"
+#include "base/fs.h"
+
 #include <stdio.h>
+#include <time.h>
+#include <unistd.h>
 
 /* clang-format off */
 static const struct sqlite_step steps[] = {
@@ -30,22 +35,48 @@ static const struct sqlite_step steps[] = {
 };
 /* clang-format on */
 
+/* Durable before the first step changes anything: the copy is there to go back to. */
+static enum status sync_copy(const char *made, const char *name, struct err *e)
+{
+    UNDO(fd_undo) int fd = open(made, O_RDONLY | O_CLOEXEC);
+
+    if (fd < 0 || fsync(fd) != 0 || rename(made, name) != 0)
+        return err_errno(e, "%s", made);
+    return ST_OK;
+}
+
+static enum status copy_to(struct sqlite_store *q, const char *made, const char *name,
+                           struct err *e)
+{
+    struct sqlite_store reader = { .path = q->path, .busy_ms = q->busy_ms };
+    sqlite3_stmt       *st = NULL;
+    int                 rc = sqlite3_open_v2(q->path, &reader.db, SQLITE_OPEN_READWRITE, NULL);
+
+    unlink(made); /* left by a migration that was killed */
+    if (rc == SQLITE_OK)
+        rc = sqlite3_prepare_v2(reader.db, "VACUUM INTO ?", -1, &st, NULL);
+    if (rc == SQLITE_OK) {
+        sqlite3_bind_text(st, 1, made, -1, SQLITE_STATIC);
+        rc = sqlite3_step(st);
+    }
+    enum status s = rc == SQLITE_DONE ? ST_OK : sqlite_fail(&reader, rc, e);
+    sqlite3_finalize(st);
+    sqlite3_close(reader.db);
+    return s ? s : sync_copy(made, name, e);
+}
+
+/* A copy of the file as it is before migration. We hold the write lock, so that nobody changes
+ * it meanwhile; a second connection reads, since a transaction cannot copy itself. */
 static enum status copy_beside(struct sqlite_store *q, int64_t version, struct err *e)
 {
-    sqlite3_stmt *st;
-    char         *copy = sqlite3_mprintf("%s.v%lld.bak", q->path, (long long)version);
+    char       *name = sqlite3_mprintf("%s.v%lld.bak", q->path, (long long)version);
+    char       *made = sqlite3_mprintf("%s.part", name);
+    enum status s = copy_to(q, made, name, e);
 
-    remove(copy); /* left by a migration that failed half-way: made again from the same file */
-    int rc = sqlite3_prepare_v2(q->db, "VACUUM INTO ?", -1, &st, NULL);
-    if (rc == SQLITE_OK) {
-        sqlite3_bind_text(st, 1, copy, -1, SQLITE_STATIC);
-        rc = sqlite3_step(st);
-        sqlite3_finalize(st);
-    }
-    enum status s = rc == SQLITE_DONE ? ST_OK : sqlite_fail(q, rc, e);
     if (s)
-        err_in(e, "copy before migration to %s", copy);
-    sqlite3_free(copy);
+        err_in(e, "copy before migration to %s", name);
+    sqlite3_free(made);
+    sqlite3_free(name);
     return s;
 }
 
@@ -56,30 +87,32 @@ static enum status refuse_newer(struct sqlite_store *q, int64_t version, int cur
     return err_hint(e, "use the newer heddle that made it");
 }
 
-/* All steps that are still to do, in one write transaction. */
+static enum status run_step(struct sqlite_store *q, const struct sqlite_step *step, struct err *e)
+{
+    char pragma[64];
+
+    snprintf(pragma, sizeof pragma, "PRAGMA user_version = %d", step->to);
+    if (sqlite_exec(q, step->sql, e) || sqlite_exec(q, pragma, e))
+        return err_in(e, "migration to schema %d", step->to);
+    return ST_OK;
+}
+
+/* All steps that are still to do, in the open write transaction. */
 static enum status run_steps(struct sqlite_store *q, const struct sqlite_step *todo, size_t n,
-                             struct err *e)
+                             int current, struct err *e)
 {
     int64_t version;
-    char    pragma[64];
 
-    if (sqlite_exec(q, "BEGIN IMMEDIATE", e))
-        return e->code;
     if (sqlite_number(q, "PRAGMA user_version", &version, e))
-        goto fail;
-    for (size_t i = 0; i < n; i++) {
-        if (todo[i].to <= version)
-            continue; /* another process was faster */
-        snprintf(pragma, sizeof pragma, "PRAGMA user_version = %d", todo[i].to);
-        if (sqlite_exec(q, todo[i].sql, e) || sqlite_exec(q, pragma, e))
-            goto fail;
-    }
-    if (sqlite_exec(q, "COMMIT", e))
-        goto fail;
+        return e->code;
+    if (version > current)
+        return refuse_newer(q, version, current, e);
+    if (version > 0 && version < current && copy_beside(q, version, e))
+        return e->code;
+    for (size_t i = 0; i < n; i++)
+        if (todo[i].to > version && run_step(q, &todo[i], e))
+            return e->code;
     return ST_OK;
-fail:
-    sqlite3_exec(q->db, "ROLLBACK", NULL, NULL, NULL);
-    return e->code;
 }
 
 enum status sqlite_migrate(struct sqlite_store *q, const struct sqlite_step *todo, size_t n,
@@ -93,33 +126,78 @@ enum status sqlite_migrate(struct sqlite_store *q, const struct sqlite_step *tod
         return refuse_newer(q, version, current, e);
     if (version == current)
         return ST_OK;
-    if (version > 0 && copy_beside(q, version, e))
+    if (sqlite_exec(q, "BEGIN IMMEDIATE", e))
         return e->code;
-    return run_steps(q, todo, n, e);
+    enum status s = run_steps(q, todo, n, current, e);
+    if (!s)
+        s = sqlite_exec(q, "COMMIT", e);
+    if (s)
+        sqlite3_exec(q->db, "ROLLBACK", NULL, NULL, NULL);
+    return s;
 }
 
-enum status sqlite_make_schema(struct sqlite_store *q, struct err *e)
+/* Whose file is this? Both questions are asked of one state of it, since another process may be
+ * making the schema at this moment. */
+static enum status identify(struct sqlite_store *q, int64_t *application, int64_t *version,
+                            int64_t *tables, struct err *e)
+{
+    if (sqlite_exec(q, "BEGIN", e))
+        return e->code;
+    enum status s = sqlite_number(q, "PRAGMA application_id", application, e);
+    if (!s)
+        s = sqlite_number(q, "PRAGMA user_version", version, e);
+    if (!s)
+        s = sqlite_number(q, "SELECT count(*) FROM sqlite_schema", tables, e);
+    sqlite3_exec(q->db, "COMMIT", NULL, NULL, NULL);
+    return s;
+}
+
+/* The switch to WAL needs the file for itself, and does not wait for it by the busy handler. */
+static enum status switch_to_wal(struct sqlite_store *q, struct err *e)
+{
+    int64_t until = clock_steady_us() + (int64_t)q->busy_ms * 1000;
+    int     rc;
+
+    while ((rc = sqlite3_exec(q->db, "PRAGMA journal_mode = WAL", NULL, NULL, NULL)) ==
+               SQLITE_BUSY &&
+           clock_steady_us() < until)
+        nanosleep(&(struct timespec){ 0, 1000 * 1000 }, NULL);
+    return rc == SQLITE_OK ? ST_OK : sqlite_fail(q, rc, e);
+}
+
+/* An empty file becomes a log. Only before the first table can it be told to give pages back. */
+static enum status adopt(struct sqlite_store *q, struct err *e)
+{
+    char pragma[64];
+
+    snprintf(pragma, sizeof pragma, "PRAGMA application_id = %d", SQLITE_APPLICATION_ID);
+    if (sqlite_exec(q, "PRAGMA auto_vacuum = INCREMENTAL", e) || switch_to_wal(q, e))
+        return e->code;
+    return sqlite_exec(q, pragma, e);
+}
+
+enum status sqlite_make_schema(struct sqlite_store *q, bool create, struct err *e)
 {
     int64_t application, tables, version;
-    char    pragma[64];
 
-    if (sqlite_number(q, "PRAGMA application_id", &application, e) ||
-        sqlite_number(q, "PRAGMA user_version", &version, e))
+    if (identify(q, &application, &version, &tables, e))
         return e->code;
-    if (application == SQLITE_APPLICATION_ID && version == SQLITE_SCHEMA_VERSION)
-        return ST_OK;
-    if (application != SQLITE_APPLICATION_ID) {
-        if (sqlite_number(q, "SELECT count(*) FROM sqlite_schema", &tables, e))
-            return e->code;
-        if (tables) {
-            err_set(e, ST_CORRUPT, "%s is an SQLite database, but not heddle's", q->path);
-            return err_hint(e, "set \"store\" in .heddle/config.json to another path");
-        }
-        /* Only before the first table can a file be told to give pages back. */
-        snprintf(pragma, sizeof pragma, "PRAGMA application_id = %d", SQLITE_APPLICATION_ID);
-        if (sqlite_exec(q, "PRAGMA auto_vacuum = INCREMENTAL", e) ||
-            sqlite_exec(q, "PRAGMA journal_mode = WAL", e) || sqlite_exec(q, pragma, e))
+    for (int i = 0; !create && !application && !tables && i < 20; i++) {
+        nanosleep(&(struct timespec){ 0, 5000000 }, NULL); /* is someone making it just now? */
+        if (identify(q, &application, &version, &tables, e))
             return e->code;
     }
+    if (application == SQLITE_APPLICATION_ID && version == SQLITE_SCHEMA_VERSION)
+        return ST_OK;
+    if (application != SQLITE_APPLICATION_ID && tables) {
+        err_set(e, ST_CORRUPT, "%s is an SQLite database, but not heddle's", q->path);
+        return err_hint(e, "set \"store\" in .heddle/config.json to another path");
+    }
+    if (application != SQLITE_APPLICATION_ID && !create) {
+        err_set(e, ST_CORRUPT, "%s is empty: it holds no log", q->path);
+        return err_hint(e, "put a copy of the log back, or start a new one with `heddle init`");
+    }
+    if (application != SQLITE_APPLICATION_ID && adopt(q, e))
+        return e->code;
     return sqlite_migrate(q, steps, COUNT(steps), SQLITE_SCHEMA_VERSION, e);
 }

@@ -1,0 +1,678 @@
+/* What is SQLite's alone: files that are damaged, foreign, old, new, read-only or on a full
+ * disk, and files that must stay small. */
+#include "base/status.h"
+#include "store/sqlite_internal.h"
+#include "tap.h"
+
+#include <fcntl.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <sys/mount.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+static char         folder[64], path[96];
+static struct arena a;
+static struct err   e;
+
+static const char *beside(const char *suffix)
+{
+    static char name[160];
+
+    snprintf(name, sizeof name, "%s%s", path, suffix);
+    return name;
+}
+
+static void fresh(void)
+{
+    snprintf(folder, sizeof folder, "care.XXXXXX");
+    CHECK(mkdtemp(folder) != NULL);
+    snprintf(path, sizeof path, "%s/log.db", folder);
+}
+
+static void clean(void)
+{
+    static const char *const suffixes[] = { "", "-wal", "-shm", ".v1.bak", ".v1.bak.part" };
+
+    for (size_t i = 0; i < COUNT(suffixes); i++)
+        unlink(beside(suffixes[i]));
+    CHECK(rmdir(folder) == 0); /* and nothing else was left */
+    arena_free(&a);
+}
+
+static enum status try_open(const struct store_options *o, struct store **s)
+{
+    *s = NULL;
+    return store_open(sv_of(path), o, s, &e);
+}
+
+static struct store *open_log(void)
+{
+    struct store *s;
+
+    CHECK(try_open(&(struct store_options){ .create = true }, &s) == ST_OK);
+    return s;
+}
+
+static enum status append(struct store *s, struct sv payload, size_t n)
+{
+    struct entry     *list = ARENA_NEW(&a, struct entry, n);
+    struct store_head h;
+
+    for (size_t i = 0; i < n; i++)
+        list[i] = (struct entry){ .at = 1, .kind = SV("note"), .payload = payload };
+    if (store_begin(s, STORE_WRITE, &e))
+        return e.code;
+    if (store_append(s, SV("t"), STORE_ANY_REV, list, n, &h, &e)) {
+        store_abort(s);
+        return e.code;
+    }
+    return store_commit(s, &e);
+}
+
+static int64_t rev(struct store *s)
+{
+    struct store_head h = { .rev = -1 };
+
+    CHECK(store_head(s, SV("t"), &h, &e) == ST_OK);
+    return h.rev;
+}
+
+static int64_t size_of(const char *name)
+{
+    struct stat st;
+
+    return stat(name, &st) == 0 ? (int64_t)st.st_size : 0;
+}
+
+static void write_file(const char *name, const void *bytes, size_t n)
+{
+    int fd = open(name, O_WRONLY | O_CREAT | O_TRUNC, 0644);
+
+    CHECK(fd >= 0 && write(fd, bytes, n) == (ssize_t)n);
+    close(fd);
+}
+
+static struct sv bytes(size_t n)
+{
+    struct sb b = sb_in(&a, 0);
+
+    sb_pad(&b, 'x', n);
+    return sb_sv(&b);
+}
+
+static int64_t number_in(const char *name, const char *sql)
+{
+    sqlite3      *db = NULL;
+    sqlite3_stmt *st = NULL;
+    int64_t       n = -1;
+
+    CHECK(sqlite3_open(name, &db) == SQLITE_OK);
+    CHECK(sqlite3_prepare_v2(db, sql, -1, &st, NULL) == SQLITE_OK);
+    if (st && sqlite3_step(st) == SQLITE_ROW)
+        n = sqlite3_column_int64(st, 0);
+    sqlite3_finalize(st);
+    sqlite3_close(db);
+    return n;
+}
+
+/* ---- settings ----------------------------------------------------------------------- */
+
+static void the_file_is_durable_and_can_shrink(void)
+{
+    fresh();
+    struct store        *s = open_log();
+    struct sqlite_store *q = sqlite_of(s);
+    int64_t              n;
+    CHECK(sqlite_number(q, "PRAGMA synchronous", &n, &e) == ST_OK);
+    CHECK_INT(n, 2);
+    CHECK(sqlite_number(q, "PRAGMA auto_vacuum", &n, &e) == ST_OK);
+    CHECK_INT(n, 2);
+    CHECK(sqlite_number(q, "SELECT journal_mode = 'wal' FROM pragma_journal_mode", &n, &e) ==
+          ST_OK);
+    CHECK_INT(n, 1);
+    store_close(s);
+    clean();
+}
+
+static void large_payloads_are_stored_once(void)
+{
+    struct store_stats st;
+
+    fresh();
+    struct store *s = open_log();
+    CHECK(append(s, bytes(4095), 3) == ST_OK);
+    CHECK(store_stats(s, &st, &e) == ST_OK);
+    CHECK_INT(st.blobs, 0);
+    CHECK(append(s, bytes(4096), 3) == ST_OK);
+    CHECK(append(s, bytes(4096), 2) == ST_OK);
+    CHECK(append(s, bytes(4097), 1) == ST_OK);
+    CHECK(store_stats(s, &st, &e) == ST_OK);
+    CHECK_INT(st.blobs, 2);
+    CHECK(append(s, bytes(1000000), 20) == ST_OK);
+    CHECK(store_compact(s, &e) == ST_OK);
+    CHECK(size_of(path) < 1300000);
+    store_close(s);
+    clean();
+}
+
+/* ---- migration ---------------------------------------------------------------------- */
+
+static const struct sqlite_step to_two[] = {
+    { 1, "CREATE TABLE never(x);" }, /* done long ago */
+    { 2, "ALTER TABLE thread ADD COLUMN title TEXT; UPDATE thread SET title = 'named';" },
+};
+static const struct sqlite_step to_three_broken[] = {
+    { 2, "ALTER TABLE thread ADD COLUMN title TEXT; UPDATE thread SET title = 'named';" },
+    { 3, "CREATE TABLE fine(x); INSERT INTO no_such_table VALUES(1);" },
+};
+
+static void an_older_schema_is_migrated_after_a_copy(void)
+{
+    fresh();
+    struct store        *s = open_log();
+    struct sqlite_store *q = sqlite_of(s);
+    int64_t              n;
+    CHECK(append(s, SV("{}"), 3) == ST_OK);
+    CHECK(sqlite_migrate(q, to_two, COUNT(to_two), 2, &e) == ST_OK);
+    CHECK(sqlite_number(q, "PRAGMA user_version", &n, &e) == ST_OK);
+    CHECK_INT(n, 2);
+    CHECK(sqlite_number(q, "SELECT count(*) FROM thread WHERE title = 'named'", &n, &e) == ST_OK);
+    CHECK_INT(n, 1);
+    CHECK_INT(rev(s), 3);
+    CHECK_INT(number_in(beside(".v1.bak"), "PRAGMA user_version"), 1);
+    CHECK_INT(number_in(beside(".v1.bak"), "SELECT count(*) FROM entry"), 3);
+    CHECK_INT(number_in(beside(".v1.bak"), "PRAGMA application_id"), SQLITE_APPLICATION_ID);
+    CHECK_INT(number_in(beside(".v1.bak"), "SELECT count(*) FROM pragma_table_info('thread')"), 3);
+    CHECK(sqlite_migrate(q, to_two, COUNT(to_two), 2, &e) == ST_OK); /* nothing left to do */
+    store_close(s);
+
+    struct store *again; /* by the program that knows only schema 1 */
+    CHECK(try_open(&(struct store_options){ 0 }, &again) == ST_IO);
+    CHECK(strstr(e.text, "schema 2") && strstr(e.hint, "newer"));
+    CHECK(try_open(&(struct store_options){ .read_only = true }, &again) == ST_IO);
+    CHECK_INT(number_in(path, "PRAGMA user_version"), 2);
+    clean();
+}
+
+static void a_failed_step_leaves_the_old_schema(void)
+{
+    fresh();
+    struct store        *s = open_log();
+    struct sqlite_store *q = sqlite_of(s);
+    int64_t              n;
+    CHECK(append(s, SV("{}"), 3) == ST_OK);
+    CHECK(sqlite_migrate(q, to_three_broken, COUNT(to_three_broken), 3, &e) == ST_IO);
+    CHECK(strstr(e.text, "schema 3") != NULL);
+    CHECK(sqlite_number(q, "PRAGMA user_version", &n, &e) == ST_OK);
+    CHECK_INT(n, 1);
+    CHECK(sqlite_number(q, "SELECT count(*) FROM pragma_table_info('thread')", &n, &e) == ST_OK);
+    CHECK_INT(n, 3);
+    CHECK(sqlite_number(q, "SELECT count(*) FROM sqlite_schema WHERE name = 'fine'", &n, &e) ==
+          ST_OK);
+    CHECK_INT(n, 0);
+    store_close(s);
+    s = open_log(); /* and it works as before */
+    CHECK(append(s, SV("{}"), 1) == ST_OK);
+    CHECK_INT(rev(s), 4);
+    store_close(s);
+    clean();
+}
+
+static void no_copy_no_migration(void)
+{
+    fresh();
+    struct store        *s = open_log();
+    struct sqlite_store *q = sqlite_of(s);
+    int64_t              n;
+    CHECK(append(s, SV("{}"), 1) == ST_OK);
+    CHECK(mkdir(beside(".v1.bak"), 0755) == 0); /* in the way of the copy */
+    CHECK(mkdir(beside(".v1.bak/x"), 0755) == 0);
+    CHECK(sqlite_migrate(q, to_two, COUNT(to_two), 2, &e) != ST_OK);
+    CHECK(strstr(e.text, "copy before migration") != NULL);
+    CHECK(sqlite_number(q, "PRAGMA user_version", &n, &e) == ST_OK);
+    CHECK_INT(n, 1);
+    rmdir(beside(".v1.bak/x"));
+    rmdir(beside(".v1.bak"));
+    store_close(s);
+    clean();
+}
+
+/* ---- files that are not a log ------------------------------------------------------- */
+
+static void a_foreign_database_is_refused_and_left_alone(void)
+{
+    struct store *s;
+    sqlite3      *db = NULL;
+
+    fresh();
+    CHECK(sqlite3_open(path, &db) == SQLITE_OK);
+    CHECK(sqlite3_exec(db, "CREATE TABLE mine(x); INSERT INTO mine VALUES(7)", 0, 0, 0) == 0);
+    sqlite3_close(db);
+    CHECK(try_open(&(struct store_options){ .create = true }, &s) == ST_CORRUPT);
+    CHECK(strstr(e.text, "not heddle's") && e.hint[0]);
+    CHECK_INT(number_in(path, "SELECT x FROM mine"), 7);
+    CHECK_INT(number_in(path, "SELECT count(*) FROM sqlite_schema"), 1);
+    clean();
+}
+
+static void garbage_is_refused_and_left_alone(void)
+{
+    char          noise[8192];
+    struct store *s;
+
+    fresh();
+    memset(noise, 'g', sizeof noise);
+    write_file(path, noise, sizeof noise);
+    CHECK(try_open(&(struct store_options){ .create = true }, &s) == ST_CORRUPT);
+    CHECK(strstr(e.hint, "doctor") != NULL);
+    CHECK_INT(size_of(path), sizeof noise);
+    write_file(path, "short", 5);
+    CHECK(try_open(&(struct store_options){ .create = true }, &s) == ST_CORRUPT);
+    CHECK_INT(size_of(path), 5);
+    clean();
+}
+
+static void an_empty_file_becomes_a_log_only_when_asked(void)
+{
+    struct store *s;
+
+    fresh();
+    write_file(path, "", 0);
+    CHECK(try_open(&(struct store_options){ 0 }, &s) == ST_CORRUPT);
+    CHECK(strstr(e.text, "is empty") && e.hint[0]);
+    CHECK(try_open(&(struct store_options){ .read_only = true }, &s) == ST_CORRUPT);
+    s = open_log();
+    CHECK(append(s, SV("{}"), 1) == ST_OK);
+    store_close(s);
+    clean();
+}
+
+/* Read everything; the number of entries got, and the status at the end. */
+static int64_t read_all(struct store *s, enum status *st)
+{
+    struct store_scan *scan = NULL;
+    struct entry       n;
+    bool               more = true;
+    int64_t            got = 0;
+
+    *st = store_scan(s, &(struct store_query){ .thread = SV("t"), .to = STORE_TO_END }, &scan, &e);
+    while (!*st && !(*st = store_next(scan, &n, &more, &e)) && more)
+        got++;
+    store_scan_close(scan);
+    return got;
+}
+
+static void count(void *ctx, struct sv complaint)
+{
+    (void)complaint;
+    ++*(int *)ctx;
+}
+
+static void a_truncated_file_is_told_and_its_front_is_readable(void)
+{
+    struct store *s;
+    enum status   st;
+    int           complaints = 0;
+
+    fresh();
+    s = open_log();
+    for (int i = 0; i < 20; i++)
+        CHECK(append(s, bytes(1000), 50) == ST_OK);
+    CHECK(store_compact(s, &e) == ST_OK);
+    store_close(s);
+    unlink(beside("-wal"));
+    CHECK(truncate(path, size_of(path) / 2 / 4096 * 4096) == 0);
+    st = try_open(&(struct store_options){ .read_only = true }, &s);
+    CHECK(st == ST_OK || st == ST_CORRUPT);
+    if (!st) {
+        int64_t got = read_all(s, &st);
+        CHECK(st == ST_CORRUPT);
+        CHECK(got > 100 && got < 1000);
+        CHECK(strstr(e.hint, "export") != NULL);
+        st = store_check(s, count, &complaints, &e);
+        CHECK(complaints > 0 || st == ST_CORRUPT);
+        store_close(s);
+    }
+    clean();
+}
+
+static void a_damaged_page_is_told(void)
+{
+    char          noise[4096];
+    struct store *s;
+    enum status   st;
+
+    fresh();
+    s = open_log();
+    for (int i = 0; i < 20; i++)
+        CHECK(append(s, bytes(1000), 50) == ST_OK);
+    CHECK(store_compact(s, &e) == ST_OK);
+    store_close(s);
+    memset(noise, 0xa5, sizeof noise);
+    int fd = open(path, O_WRONLY);
+    for (int page = 60; page < 64; page++)
+        CHECK(pwrite(fd, noise, sizeof noise, (off_t)page * 4096) == 4096);
+    close(fd);
+    s = open_log();
+    CHECK(read_all(s, &st) < 1000);
+    CHECK(st == ST_CORRUPT);
+    store_close(s);
+    clean();
+}
+
+/* ---- a folder and a disk that say no ------------------------------------------------ */
+
+static const struct sv odd_names[] = { SV_STATIC("log.db"), SV_STATIC("a?b#c%41.db") };
+
+enum { CANNOT_TRY = 77 };
+
+/* In a child that may not write: what `work` gives, 0 when all is well. */
+static int as_nobody(int (*work)(void))
+{
+    int   status = -1;
+    pid_t child = fork();
+
+    if (child == 0) {
+        if (setresgid(65534, 65534, 65534) || setresuid(65534, 65534, 65534) ||
+            access(folder, R_OK | X_OK) != 0)
+            _exit(CANNOT_TRY);
+        _exit(work());
+    }
+    waitpid(child, &status, 0);
+    if (WIFEXITED(status) && WEXITSTATUS(status) == CANNOT_TRY) {
+        printf("# nobody may not come here\n");
+        return 0;
+    }
+    return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}
+
+static int read_three(void)
+{
+    struct store *s;
+
+    if (store_open(sv_of(path), &(struct store_options){ .read_only = true }, &s, &e)) {
+        printf("# %s\n", e.text);
+        return 1;
+    }
+    int64_t n = rev(s);
+    store_close(s);
+    return n == 3 ? 0 : 2;
+}
+
+static int write_is_refused(void)
+{
+    struct store *s;
+    enum status   st =
+        store_open(sv_of(path), &(struct store_options){ .create = true, .busy_ms = 50 }, &s, &e);
+
+    if (!st)
+        st = append(s, SV("{}"), 1);
+    if (st != ST_IO || !e.hint[0])
+        printf("# %d %s\n", st, e.text);
+    return st == ST_IO && e.hint[0] ? 0 : 1;
+}
+
+static void a_read_only_folder_can_be_read_and_says_no_to_writes(void)
+{
+    for (size_t i = 0; i < COUNT(odd_names); i++) {
+        fresh();
+        snprintf(path, sizeof path, "%s/" SV_FMT, folder, SV_ARG(odd_names[i]));
+        struct store *s = open_log();
+        CHECK(append(s, SV("{}"), 3) == ST_OK);
+        CHECK(store_compact(s, &e) == ST_OK);
+        store_close(s);
+        unlink(beside("-wal"));
+        unlink(beside("-shm"));
+        if (geteuid() == 0) {
+            CHECK(chmod(path, 0444) == 0);
+            CHECK(chmod(folder, 0555) == 0);
+            CHECK_INT(as_nobody(read_three), 0);
+            CHECK_INT(as_nobody(write_is_refused), 0);
+            CHECK(chmod(path, 0666) == 0); /* the file may be written, its folder not */
+            CHECK_INT(as_nobody(read_three), 0);
+            CHECK_INT(as_nobody(write_is_refused), 0);
+            CHECK(chmod(folder, 0755) == 0);
+        } else {
+            printf("# needs root to become someone else\n");
+        }
+        clean();
+    }
+}
+
+static int make_one_is_refused(void)
+{
+    struct store *s;
+
+    return store_open(sv_of(path), &(struct store_options){ .create = true }, &s, &e) == ST_IO &&
+                   e.hint[0]
+               ? 0
+               : 1;
+}
+
+static void no_log_is_made_where_nothing_may_be_written(void)
+{
+    fresh();
+    if (geteuid() == 0) {
+        CHECK(chmod(folder, 0555) == 0);
+        CHECK_INT(as_nobody(make_one_is_refused), 0);
+        CHECK(chmod(folder, 0755) == 0);
+    }
+    clean();
+}
+
+/* Append until it fails; everything acknowledged must be there, and appending must go on
+ * once there is room. */
+static void fill(void (*make_room)(void))
+{
+    struct store *s = open_log();
+    enum status   st = ST_OK;
+    int64_t       acknowledged = 0;
+
+    for (int i = 0; i < 5000 && !st; i++) {
+        st = append(s, bytes(3000), 3);
+        acknowledged += st ? 0 : 3;
+    }
+    CHECK(st == ST_IO);
+    CHECK(e.text[0] != 0);
+    CHECK_INT(rev(s), acknowledged);
+    CHECK_INT(read_all(s, &st), acknowledged);
+    CHECK(st == ST_OK);
+    make_room();
+    CHECK(append(s, bytes(3000), 3) == ST_OK);
+    store_close(s);
+    s = open_log();
+    CHECK_INT(rev(s), acknowledged + 3);
+    store_close(s);
+}
+
+static void grow_mount(void)
+{
+    CHECK(mount("none", folder, "tmpfs", MS_REMOUNT, "size=64m") == 0);
+}
+
+static void lift_limit(void)
+{
+    struct rlimit l = { RLIM_INFINITY, RLIM_INFINITY };
+
+    CHECK(setrlimit(RLIMIT_FSIZE, &l) == 0);
+}
+
+static void a_full_disk_loses_nothing(void)
+{
+    fresh();
+    if (mount("none", folder, "tmpfs", 0, "size=2m") == 0) {
+        fill(grow_mount);
+        CHECK(umount(folder) == 0);
+    } else {
+        printf("# no tmpfs here\n");
+    }
+    clean();
+}
+
+static void a_file_size_limit_loses_nothing(void)
+{
+    struct rlimit l = { 1 << 20, RLIM_INFINITY };
+
+    fresh();
+    signal(SIGXFSZ, SIG_IGN);
+    CHECK(setrlimit(RLIMIT_FSIZE, &l) == 0);
+    fill(lift_limit);
+    clean();
+}
+
+/* ---- files that stay small ---------------------------------------------------------- */
+
+enum { MB = 1 << 20 };
+
+static void the_write_ahead_log_stays_short(void)
+{
+    fresh();
+    struct store *s = open_log();
+    int64_t       most = 0;
+    for (int i = 0; i < 300; i++) {
+        CHECK(append(s, bytes(1000), 100) == ST_OK);
+        int64_t now = size_of(beside("-wal"));
+        most = now > most ? now : most;
+    }
+    CHECK(most < 8 * MB);
+    CHECK(size_of(path) > 25 * MB);
+    store_close(s);
+    CHECK(size_of(beside("-wal")) < 1 * MB);
+    clean();
+}
+
+static void a_long_reader_only_delays_it(void)
+{
+    struct store *reader;
+
+    fresh();
+    struct store *s = open_log();
+    CHECK(append(s, SV("{}"), 1) == ST_OK);
+    CHECK(try_open(&(struct store_options){ 0 }, &reader) == ST_OK);
+    CHECK(store_begin(reader, STORE_READ, &e) == ST_OK);
+    CHECK_INT(rev(reader), 1);
+    for (int i = 0; i < 300; i++)
+        CHECK(append(s, bytes(1000), 100) == ST_OK); /* writers do not wait for it */
+    CHECK_INT(rev(reader), 1);
+    CHECK(size_of(beside("-wal")) < 64 * MB); /* what was written meanwhile, no more */
+    store_abort(reader);
+    for (int i = 0; i < 50; i++)
+        CHECK(append(s, bytes(1000), 100) == ST_OK);
+    CHECK(size_of(beside("-wal")) < 8 * MB);
+    store_close(reader);
+    store_close(s);
+    CHECK(size_of(beside("-wal")) < 1 * MB);
+    clean();
+}
+
+/* Readers that follow one another without a gap: there is always one in a transaction. */
+static atomic_bool stop_reading;
+
+static void *read_in_turn(void *ctx)
+{
+    struct store     *s = NULL;
+    struct store_head h;
+    struct err        mine;
+    long              pause = *(long *)ctx;
+
+    if (store_open(sv_of(path), &(struct store_options){ 0 }, &s, &mine))
+        return NULL;
+    while (!atomic_load(&stop_reading)) {
+        if (store_begin(s, STORE_READ, &mine) || store_head(s, SV("t"), &h, &mine))
+            break;
+        nanosleep(&(struct timespec){ 0, pause }, NULL);
+        store_abort(s);
+    }
+    store_close(s);
+    return NULL;
+}
+
+static void readers_that_never_pause_cannot_make_it_grow(void)
+{
+    pthread_t threads[3];
+    long      pauses[3] = { 3000000, 5000000, 7000000 };
+    int64_t   most = 0;
+
+    fresh();
+    struct store *s = open_log();
+    CHECK(append(s, SV("{}"), 1) == ST_OK);
+    atomic_store(&stop_reading, false);
+    for (int i = 0; i < 3; i++)
+        CHECK(pthread_create(&threads[i], NULL, read_in_turn, &pauses[i]) == 0);
+    for (int i = 0; i < 500; i++) {
+        CHECK(append(s, bytes(1000), 100) == ST_OK);
+        int64_t now = size_of(beside("-wal"));
+        most = now > most ? now : most;
+    }
+    atomic_store(&stop_reading, true);
+    for (int i = 0; i < 3; i++)
+        pthread_join(threads[i], NULL);
+    printf("# the log was at most %lld KB\n", (long long)most / 1024);
+    CHECK(most < 40 * MB);
+    store_close(s);
+    clean();
+}
+
+static void freed_pages_are_given_back(void)
+{
+    struct store_stats before, after;
+
+    fresh();
+    struct store *s = open_log();
+    CHECK(append(s, SV("{}"), 1) == ST_OK);
+    CHECK(store_begin(s, STORE_WRITE, &e) == ST_OK);
+    for (int i = 0; i < 4000; i++) {
+        struct store_key k = { SV("t"), SV("v"), { (const char *)&i, sizeof i } };
+        CHECK(store_row_put(s, &k, bytes(1000), &e) == ST_OK);
+    }
+    CHECK(store_commit(s, &e) == ST_OK);
+    CHECK(store_compact(s, &e) == ST_OK);
+    CHECK(store_stats(s, &before, &e) == ST_OK);
+    CHECK(before.file_bytes > 4 * MB);
+    CHECK(store_begin(s, STORE_WRITE, &e) == ST_OK);
+    CHECK(store_rows_clear(s, SV("t"), SV("v"), &e) == ST_OK);
+    CHECK(store_commit(s, &e) == ST_OK);
+    CHECK(store_stats(s, &after, &e) == ST_OK);
+    CHECK(after.free_bytes > 4 * MB);
+    CHECK(store_compact(s, &e) == ST_OK);
+    CHECK(store_stats(s, &after, &e) == ST_OK);
+    CHECK_INT(after.free_bytes, 0);
+    CHECK_INT(after.wal_bytes, 0);
+    CHECK(after.file_bytes < 100000);
+    store_close(s);
+    clean();
+}
+
+static void closing_gives_back_what_clearing_freed(void)
+{
+    fresh();
+    struct store *s = open_log();
+    CHECK(append(s, SV("{}"), 1) == ST_OK);
+    CHECK(store_begin(s, STORE_WRITE, &e) == ST_OK);
+    for (int i = 0; i < 4000; i++) {
+        struct store_key k = { SV("t"), SV("v"), { (const char *)&i, sizeof i } };
+        CHECK(store_row_put(s, &k, bytes(1000), &e) == ST_OK);
+    }
+    CHECK(store_rows_clear(s, SV("t"), SV("v"), &e) == ST_OK);
+    CHECK(store_commit(s, &e) == ST_OK);
+    store_close(s);
+    CHECK(size_of(path) + size_of(beside("-wal")) < 1 * MB);
+    clean();
+}
+
+TAP_MAIN(T(the_file_is_durable_and_can_shrink), T(large_payloads_are_stored_once),
+         T(an_older_schema_is_migrated_after_a_copy), T(a_failed_step_leaves_the_old_schema),
+         T(no_copy_no_migration), T(a_foreign_database_is_refused_and_left_alone),
+         T(garbage_is_refused_and_left_alone), T(an_empty_file_becomes_a_log_only_when_asked),
+         T(a_truncated_file_is_told_and_its_front_is_readable), T(a_damaged_page_is_told),
+         T(a_read_only_folder_can_be_read_and_says_no_to_writes),
+         T(no_log_is_made_where_nothing_may_be_written), T(a_full_disk_loses_nothing),
+         T(a_file_size_limit_loses_nothing), T(the_write_ahead_log_stays_short),
+         T(a_long_reader_only_delays_it), T(readers_that_never_pause_cannot_make_it_grow),
+         T(freed_pages_are_given_back), T(closing_gives_back_what_clearing_freed), )
