@@ -2,6 +2,7 @@
  * "backend: name" holds it. */
 #include "base/path.h"
 #include "base/status.h"
+#include "fresh.h"
 #include "store/store.h"
 #include "tap.h"
 
@@ -23,7 +24,8 @@ static const struct backend {
 
 /* Made anew for each test. */
 static const struct backend *backend;
-static char                  folder[] = "conform.XXXXXX", url[128], file[96];
+static struct fresh          folder;
+static char                  url[360], file[300];
 static struct arena          a;
 static struct err            e;
 static struct store         *s;
@@ -41,7 +43,7 @@ static void set_up(void)
 {
     static int n;
 
-    snprintf(file, sizeof file, "%s/%d.db", folder, ++n);
+    snprintf(file, sizeof file, "%s/%d.db", folder.path, ++n);
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wformat-nonliteral"
     snprintf(url, sizeof url, backend->url, file);
@@ -52,7 +54,7 @@ static void set_up(void)
 static void tear_down(void)
 {
     static const char *const suffixes[] = { "", "-wal", "-shm" };
-    char                     name[128];
+    char                     name[330];
 
     store_close(s);
     arena_free(&a);
@@ -936,7 +938,7 @@ static void a_wait_ends_when_an_entry_comes(void)
 static void opening_what_is_missing_needs_create(void)
 {
     struct store *other;
-    char          missing[160];
+    char          missing[400];
 
     snprintf(missing, sizeof missing, "%s.missing", url);
     CHECK(store_open(sv_of(missing), &(struct store_options){ 0 }, &other, &e) == ST_NOT_FOUND);
@@ -1051,8 +1053,7 @@ int main(int argc, char **argv)
     int  failed = 0, ran = 0;
     char name[160];
 
-    if (!mkdtemp(folder))
-        die("no folder to work in");
+    folder = fresh_folder();
     for (size_t b = 0; b < COUNT(backends); b++)
         for (size_t i = 0; i < COUNT(tests); i++) {
             snprintf(name, sizeof name, "%s: %s", backends[b].name, tests[i].name);
@@ -1067,7 +1068,7 @@ int main(int argc, char **argv)
             fflush(stdout);
             failed += tap_failures > 0;
         }
-    rmdir(folder);
+    fresh_done(&folder);
     printf("1..%d\n", ran);
     return failed > 0;
 }

@@ -1,14 +1,14 @@
 /* log_verify() finds and names every kind of damage, and nothing where there is none. */
+#include "fresh.h"
 #include "tap.h"
 #include "thread/lane.h"
 #include "thread/log.h"
 
 #include <sqlite3.h>
-#include <stdlib.h>
-#include <unistd.h>
 
 static const struct view *const views[] = { &thread_view, NULL };
-static char                     folder[64], path[96];
+static struct fresh             folder;
+static char                     path[300];
 
 static struct sb    found;
 static struct arena found_in;
@@ -58,9 +58,8 @@ static void fresh(void)
 {
     struct store *s;
 
-    snprintf(folder, sizeof folder, "verify.XXXXXX");
-    CHECK(mkdtemp(folder) != NULL);
-    snprintf(path, sizeof path, "%s/log.db", folder);
+    folder = fresh_folder();
+    snprintf(path, sizeof path, "%s/log.db", folder.path);
     s = open_store();
     write_thread(s, SV("t"), 20);
     write_thread(s, SV("other"), 3);
@@ -69,14 +68,7 @@ static void fresh(void)
 
 static void clean(void)
 {
-    static const char *const suffixes[] = { "", "-wal", "-shm" };
-    char                     name[128];
-
-    for (size_t i = 0; i < COUNT(suffixes); i++) {
-        snprintf(name, sizeof name, "%s%s", path, suffixes[i]);
-        unlink(name);
-    }
-    rmdir(folder);
+    fresh_done(&folder);
 }
 
 static void damage(const char *sql)

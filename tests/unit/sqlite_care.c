@@ -1,6 +1,7 @@
 /* What is SQLite's alone: files that are damaged, foreign, old, new, read-only or on a full
  * disk, and files that must stay small. */
 #include "base/status.h"
+#include "fresh.h"
 #include "store/sqlite_internal.h"
 #include "tap.h"
 
@@ -16,13 +17,14 @@
 #include <time.h>
 #include <unistd.h>
 
-static char         folder[64], path[96];
+static struct fresh made;
+static char         folder[256], path[300];
 static struct arena a;
 static struct err   e;
 
 static const char *beside(const char *suffix)
 {
-    static char name[160];
+    static char name[330];
 
     snprintf(name, sizeof name, "%s%s", path, suffix);
     return name;
@@ -30,8 +32,8 @@ static const char *beside(const char *suffix)
 
 static void fresh(void)
 {
-    snprintf(folder, sizeof folder, "care.XXXXXX");
-    CHECK(mkdtemp(folder) != NULL);
+    made = fresh_folder();
+    memcpy(folder, made.path, sizeof folder);
     snprintf(path, sizeof path, "%s/log.db", folder);
 }
 
@@ -41,7 +43,8 @@ static void clean(void)
 
     for (size_t i = 0; i < COUNT(suffixes); i++)
         unlink(beside(suffixes[i]));
-    CHECK(rmdir(folder) == 0); /* and nothing else was left */
+    CHECK(rmdir(folder) == 0); /* nothing else was left beside it */
+    close(made.fd);
     arena_free(&a);
 }
 
@@ -418,10 +421,23 @@ static int write_is_refused(void)
     return st == ST_IO && e.hint[0] ? 0 : 1;
 }
 
+/* In a place that everybody can come to, wherever TMPDIR is. */
+static void fresh_for_all(void)
+{
+    char kept[256] = "";
+
+    if (getenv("TMPDIR"))
+        snprintf(kept, sizeof kept, "%s", getenv("TMPDIR"));
+    unsetenv("TMPDIR");
+    fresh();
+    if (kept[0])
+        setenv("TMPDIR", kept, 1);
+}
+
 static void a_read_only_folder_can_be_read_and_says_no_to_writes(void)
 {
     for (size_t i = 0; i < COUNT(odd_names); i++) {
-        fresh();
+        fresh_for_all();
         snprintf(path, sizeof path, "%s/" SV_FMT, folder, SV_ARG(odd_names[i]));
         struct store *s = open_log();
         CHECK(append(s, SV("{}"), 3) == ST_OK);
@@ -457,7 +473,7 @@ static int make_one_is_refused(void)
 
 static void no_log_is_made_where_nothing_may_be_written(void)
 {
-    fresh();
+    fresh_for_all();
     if (geteuid() == 0) {
         CHECK(chmod(folder, 0555) == 0);
         CHECK_INT(as_nobody(make_one_is_refused), 0);

@@ -1,38 +1,34 @@
 /* Cost follows what is returned, not the length of the log: every statement uses the index
  * meant for it, and reading ten entries of 100,000 takes the steps it takes of 1,000. */
 #include "base/status.h"
+#include "fresh.h"
 #include "store/sqlite_internal.h"
 #include "tap.h"
 
-#include <stdlib.h>
-#include <unistd.h>
-
-static char         folder[64], path[96];
+static struct fresh folder;
 static struct arena a;
 static struct err   e;
 
-static struct store *fresh(void)
+static struct store *open_in(const struct fresh *f)
 {
     struct store *s = NULL;
+    char          path[300];
 
-    snprintf(folder, sizeof folder, "plan.XXXXXX");
-    CHECK(mkdtemp(folder) != NULL);
-    snprintf(path, sizeof path, "%s/log.db", folder);
+    snprintf(path, sizeof path, "%s/log.db", f->path);
     CHECK(store_open(sv_of(path), &(struct store_options){ .create = true }, &s, &e) == ST_OK);
     return s;
 }
 
+static struct store *fresh(void)
+{
+    folder = fresh_folder();
+    return open_in(&folder);
+}
+
 static void clean(struct store *s)
 {
-    static const char *const suffixes[] = { "", "-wal", "-shm" };
-    char                     name[160];
-
     store_close(s);
-    for (size_t i = 0; i < COUNT(suffixes); i++) {
-        snprintf(name, sizeof name, "%s%s", path, suffixes[i]);
-        unlink(name);
-    }
-    rmdir(folder);
+    fresh_done(&folder);
     arena_free(&a);
 }
 
@@ -225,12 +221,9 @@ static struct cost read_ten(struct store *s, struct store_query q)
 
 static void the_same_work_costs_the_same(int64_t small_n, int64_t big_n)
 {
-    struct store *small = fresh();
+    struct fresh  other = fresh_folder();
+    struct store *small = open_in(&other), *big = fresh();
     fill(small, SV("t"), small_n);
-    char small_folder[64], small_path[96];
-    memcpy(small_folder, folder, sizeof folder);
-    memcpy(small_path, path, sizeof path);
-    struct store *big = fresh();
     fill(big, SV("other"), 1000);
     fill(big, SV("t"), big_n);
 
@@ -260,9 +253,8 @@ static void the_same_work_costs_the_same(int64_t small_n, int64_t big_n)
         CHECK(got[1].pages <= got[0].pages * 2 + 20);
     }
     clean(big);
-    memcpy(folder, small_folder, sizeof folder);
-    memcpy(path, small_path, sizeof path);
-    clean(small);
+    store_close(small);
+    fresh_done(&other);
 }
 
 static void ten_entries_cost_the_same_in_a_long_log(void)

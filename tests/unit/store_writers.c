@@ -1,5 +1,6 @@
 /* Many processes on one database: no entry is lost, none is there twice, nobody sees an error. */
 #include "base/status.h"
+#include "fresh.h"
 #include "store/store.h"
 #include "tap.h"
 
@@ -9,27 +10,20 @@
 
 enum { WRITERS = 8, EACH = 40 };
 
-static char         folder[64], path[96];
+static struct fresh folder;
+static char         path[300];
 static struct arena a;
 static struct err   e;
 
 static void fresh(void)
 {
-    snprintf(folder, sizeof folder, "writers.XXXXXX");
-    CHECK(mkdtemp(folder) != NULL);
-    snprintf(path, sizeof path, "%s/log.db", folder);
+    folder = fresh_folder();
+    snprintf(path, sizeof path, "%s/log.db", folder.path);
 }
 
 static void clean(void)
 {
-    static const char *const suffixes[] = { "", "-wal", "-shm" };
-    char                     name[160];
-
-    for (size_t i = 0; i < COUNT(suffixes); i++) {
-        snprintf(name, sizeof name, "%s%s", path, suffixes[i]);
-        unlink(name);
-    }
-    CHECK(rmdir(folder) == 0);
+    fresh_done(&folder);
     arena_free(&a);
 }
 
