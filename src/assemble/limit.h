@@ -1,0 +1,14 @@
+/* The newest turns of a context, never a call without its result. */
+#ifndef HEDDLE_LIMIT_H
+#define HEDDLE_LIMIT_H
+
+#include "assemble/turn.h"
+
+#define LIMIT_NONE ((int64_t)-1)
+
+/* The index of the first turn to keep so that at most `limit` are kept and no call is cut
+ * from a result. A newest group of a call and its results that is larger than the limit
+ * is kept whole all the same; 0 keeps nothing; LIMIT_NONE keeps everything. */
+size_t limit_start(const struct turn *turns, size_t n, int64_t limit, struct arena *a);
+
+#endif

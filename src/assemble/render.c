@@ -1,0 +1,117 @@
+#include "assemble/render_internal.h"
+#include "assemble/repair.h"
+
+#include "base/hash.h"
+
+static const char *const names[] = {
+#define X(format, name) [format] = name,
+    RENDER_TABLE(X)
+#undef X
+};
+
+const char *render_format_name(enum render_format f)
+{
+    return names[f];
+}
+
+enum status render_format_of(struct sv name, enum render_format *out, struct err *e)
+{
+    for (size_t i = 0; i < COUNT(names); i++)
+        if (sv_is(name, names[i])) {
+            *out = (enum render_format)i;
+            return ST_OK;
+        }
+    err_set(e, ST_INVALID_SYNTAX, "no format is called '" SV_FMT "'", SV_ARG(name));
+    return err_hint(e, "--format is " RENDER_NAMES);
+}
+
+bool render_base64(struct sv text, struct arena *a, struct sv *out)
+{
+    struct sb b = sb_in(a, 0);
+
+    while (sv_ends(text, SV("=")))
+        text.n--;
+    for (size_t i = 0; i < text.n; i++)
+        sb_addc(&b, text.s[i] == '+' ? '-' : text.s[i] == '/' ? '_' : text.s[i]);
+    return base64url_read(sb_sv(&b), a, out);
+}
+
+static int64_t limit_of(const struct render_options *o)
+{
+    if (!o || !o->limited)
+        return LIMIT_NONE;
+    return o->limit < 0 ? 0 : o->limit;
+}
+
+enum status render_context(enum render_format f, const struct context *c,
+                           const struct render_options *o, struct arena *a, struct sb *out,
+                           struct render_report *r, struct err *e)
+{
+    static void (*const renderers[])(const struct rendering *) = {
+        [RENDER_ANTHROPIC] = render_anthropic,
+        [RENDER_OPENAI] = render_openai,
+        [RENDER_TEXT] = render_text,
+    };
+    struct turn *turns, *mended;
+    size_t       n;
+
+    if (turns_of(c, a, &turns, &n, r, e))
+        return e->code;
+    repair(turns, n, a, &mended, &n, r);
+    size_t start = limit_start(mended, n, limit_of(o), a);
+    report_cut(r, start);
+    struct rendering x = { c->system_prompt, mended + start, n - start, a, out, r };
+    renderers[f](&x);
+    return ST_OK;
+}
+
+/* The document of project_write(), with only the messages from `start` on. */
+static void write_tail(const struct projection *p, const struct context *c, size_t start,
+                       struct sb *out)
+{
+    sb_adds(out, "{\"at\":");
+    sb_add_int(out, p->at);
+    sb_adds(out, ",\"lane\":");
+    sb_add_json_string(out, p->lane);
+    sb_adds(out, ",\"messages\":[");
+    for (size_t i = start; i < c->n; i++) {
+        sb_adds(out, i > start ? "," : "");
+        message_write(out, &c->messages[i]);
+    }
+    sb_adds(out, "],\"system_prompt\":");
+    if (c->system_prompt.s)
+        sb_add_json_string(out, c->system_prompt);
+    else
+        sb_adds(out, "null");
+    sb_adds(out, ",\"thread\":");
+    sb_add_json_string(out, p->thread);
+    sb_addc(out, '}');
+}
+
+static enum status write_json(struct projection *p, int64_t limit, struct sb *out, struct err *e)
+{
+    struct context       c;
+    struct turn         *turns;
+    struct render_report unused = report_in(p->a);
+    size_t               n;
+
+    if (limit == LIMIT_NONE)
+        return project_write(p, out, e);
+    if (project_context(p, &c, e) || turns_of(&c, p->a, &turns, &n, &unused, e))
+        return e->code;
+    size_t start = limit_start(turns, n, limit, p->a);
+    write_tail(p, &c, start < n ? turns[start].message : c.n, out);
+    return ST_OK;
+}
+
+enum status render_write(enum render_format f, struct projection *p, const struct render_options *o,
+                         struct sb *out, struct render_report *r, struct err *e)
+{
+    struct context c;
+
+    if (f == RENDER_JSON)
+        return write_json(p, limit_of(o), out, e);
+    if (project_context(p, &c, e))
+        return e->code;
+    return render_context(f, &c, o, p->a, out, r, e);
+}

@@ -1,0 +1,62 @@
+/* Renderers: a context as its receiver wants it.
+ *
+ *     struct render_report report = report_in(&a);
+ *     if (render_write(RENDER_ANTHROPIC, &projection, &options, &out, &report, e)) ...
+ *     for (size_t i = 0; i < report.list.n; i++)
+ *         repair_write(&text, &report.list.v[i]);              one line each, on stderr
+ *
+ * Messages come in oldest first. The output is canonical JSON (or text for people) and a
+ * pure function of the context: equal contexts give equal bytes. What a shape cannot hold is
+ * never left out silently: each such thing is a line of the report. Heddle's own marks on a
+ * message (seq, time, refs) are not part of any request.
+ *
+ * json        the projection as it is, no repair
+ * anthropic   {"messages":[…],"system":TEXT}: roles alternate, calls are tool_use blocks, all
+ *             results of a turn are tool_result blocks at the head of one user message;
+ *             system messages are joined into "system"; thinking needs its signature
+ * openai      {"messages":[…]} of chat completions: the prompt is the first message, calls
+ *             have JSON text as arguments, results are tool messages
+ * text        for reading in a terminal: nothing in it can move the cursor */
+#ifndef HEDDLE_RENDER_H
+#define HEDDLE_RENDER_H
+
+#include "assemble/limit.h"
+#include "assemble/report.h"
+#include "thread/project.h"
+
+/*    format             name */
+#define RENDER_TABLE(X)                                                                            \
+    X(RENDER_JSON, "json")                                                                         \
+    X(RENDER_ANTHROPIC, "anthropic")                                                               \
+    X(RENDER_OPENAI, "openai")                                                                     \
+    X(RENDER_TEXT, "text")
+
+enum render_format {
+#define X(format, name) format,
+    RENDER_TABLE(X)
+#undef X
+};
+
+#define RENDER_NAMES "json, anthropic, openai or text"
+
+/* ST_INVALID_SYNTAX: no such format. */
+enum status render_format_of(struct sv name, enum render_format *out, struct err *e) MUST_USE;
+const char *render_format_name(enum render_format f);
+
+struct render_options {
+    bool    limited; /* only the newest `limit` messages; see limit.h */
+    int64_t limit;
+};
+
+/* Render a projection, in its transaction. `o` may be NULL; `r` gets what was repaired.
+ * The output ends without a newline, except text, which is lines. */
+enum status render_write(enum render_format f, struct projection *p, const struct render_options *o,
+                         struct sb *out, struct render_report *r, struct err *e) MUST_USE;
+
+/* The same for a context in memory; not for RENDER_JSON, which says where a projection
+ * comes from. Scratch memory is taken from `a`. */
+enum status render_context(enum render_format f, const struct context *c,
+                           const struct render_options *o, struct arena *a, struct sb *out,
+                           struct render_report *r, struct err *e) MUST_USE;
+
+#endif

@@ -1,0 +1,408 @@
+/* The body of Anthropic's Messages API: {"messages":[…],"system":TEXT}.
+ *
+ * Blocks are collected until the role changes, so that roles alternate. Since repair() put
+ * every result right behind its call, and results and users' words both belong to the user
+ * here, a turn of calls is always answered by one message that opens with all its results. */
+#include "assemble/render_internal.h"
+
+#include "base/hash.h"
+#include "base/utf8.h"
+
+struct message_out {
+    const struct rendering *x;
+    struct jw               w;
+    const char             *role; /* of the message being collected; NULL: none */
+    VEC(struct sv) blocks;
+    struct sv lone; /* the text when it is the only block and plain, as JSON */
+    size_t    at;   /* turn being rendered */
+};
+
+static struct repair_place place(const struct message_out *m)
+{
+    return turn_place(&m->x->turns[m->at], m->at);
+}
+
+/* ---- collecting ---------------------------------------------------------------------- */
+
+static void flush(struct message_out *m)
+{
+    if (m->role && m->blocks.n) {
+        jw_open(&m->w, '{');
+        jw_key(&m->w, "content");
+        if (m->blocks.n == 1 && m->lone.s) {
+            jw_raw(&m->w, m->lone);
+        } else {
+            jw_open(&m->w, '[');
+            for (size_t i = 0; i < m->blocks.n; i++)
+                jw_raw(&m->w, m->blocks.v[i]);
+            jw_close(&m->w, ']');
+        }
+        jw_kstr(&m->w, "role", sv_of(m->role));
+        jw_close(&m->w, '}');
+    }
+    m->blocks.n = 0;
+    m->lone = (struct sv){ 0 };
+}
+
+static void enter(struct message_out *m, const char *role)
+{
+    if (m->role && sv_is(sv_of(role), m->role))
+        return;
+    flush(m);
+    m->role = role;
+}
+
+static void add_block(struct message_out *m, struct sv block)
+{
+    *vec_push(&m->blocks, m->x->a) = block;
+}
+
+/* ---- blocks --------------------------------------------------------------------------- */
+
+static struct sv text_block(struct sv text, struct arena *a)
+{
+    struct sb b = sb_in(a, 0);
+    struct jw w = jw_in(&b, 0);
+
+    jw_open(&w, '{');
+    jw_kstr(&w, "text", text);
+    jw_kstr(&w, "type", SV("text"));
+    jw_close(&w, '}');
+    return sb_sv(&b);
+}
+
+static void write_source(struct jw *w, const struct part *p, struct sv text)
+{
+    jw_key(w, "source");
+    jw_open(w, '{');
+    if (p->kind == PART_FILE_ID) {
+        jw_kstr(w, "file_id", p->file_id);
+        jw_kstr(w, "type", SV("file"));
+    } else if (p->url.s) {
+        jw_kstr(w, "type", SV("url"));
+        jw_kstr(w, "url", p->url);
+    } else if (text.s) {
+        jw_kstr(w, "data", text);
+        jw_kstr(w, "media_type", SV("text/plain"));
+        jw_kstr(w, "type", SV("text"));
+    } else {
+        jw_kstr(w, "data", p->data);
+        jw_kstr(w, "media_type", p->media_type);
+        jw_kstr(w, "type", SV("base64"));
+    }
+    jw_close(w, '}');
+}
+
+static struct sv media_block(const struct part *p, const char *type, struct sv text,
+                             struct arena *a)
+{
+    struct sb b = sb_in(a, 0);
+    struct jw w = jw_in(&b, 0);
+
+    jw_open(&w, '{');
+    write_source(&w, p, text);
+    if (p->filename.n && sv_is(sv_of(type), "document"))
+        jw_kstr(&w, "title", p->filename);
+    jw_kstr(&w, "type", sv_of(type));
+    jw_close(&w, '}');
+    return sb_sv(&b);
+}
+
+/* Documents are PDF, or plain text that is not base64. Absent: neither. */
+static struct sv document_block(const struct part *p, struct arena *a)
+{
+    struct sv text;
+
+    if (p->kind != PART_FILE_DATA || sv_is(p->media_type, "application/pdf"))
+        return media_block(p, sv_starts(p->media_type, SV("image/")) ? "image" : "document",
+                           (struct sv){ 0 }, a);
+    bool is_text =
+        sv_starts(p->media_type, SV("text/")) || sv_is(p->media_type, "application/json");
+    if (is_text && render_base64(p->data, a, &text) && utf8_invalid(text) < 0)
+        return media_block(p, "document", text.s ? text : SV(""), a);
+    return (struct sv){ 0 };
+}
+
+static bool has_source(const struct part *p)
+{
+    return json_is(json_find(&p->raw, "source"), JSON_OBJECT);
+}
+
+/* Only in an assistant's mouth, and only signed: the API refuses anything else. */
+static struct sv thinking_block(const struct message_out *m, const struct part *p)
+{
+    bool is_assistant = turn_is(&m->x->turns[m->at], "assistant");
+
+    if (is_assistant && (p->kind == PART_REDACTED || p->signature.n))
+        return json_canonical(&p->raw, m->x->a);
+    report_add(m->x->r, REPAIR_DROPPED, place(m), "thinking %s",
+               is_assistant ? "without a signature" : "that is not the assistant's");
+    return (struct sv){ 0 };
+}
+
+/* A part as a block; absent when there is none for it, which is then reported. */
+static struct sv block_of(const struct message_out *m, const struct part *p)
+{
+    struct arena *a = m->x->a;
+    struct sv     block = { 0 };
+
+    switch (p->kind) {
+    case PART_TEXT:
+        if (!p->text.n)
+            return block; /* refused by the API; nothing is lost */
+        return sv_is(json_text(&p->raw, "type"), "text") ? json_canonical(&p->raw, a)
+                                                         : text_block(p->text, a);
+    case PART_THINKING:
+    case PART_REDACTED: return thinking_block(m, p);
+    case PART_OTHER:
+        report_add(m->x->r, REPAIR_KEPT, place(m), "a part of unknown type as it is");
+        return json_canonical(&p->raw, a);
+    case PART_IMAGE_URL:
+    case PART_IMAGE_DATA:
+        if (has_source(p))
+            return json_canonical(&p->raw, a);
+        block = media_block(p, "image", (struct sv){ 0 }, a);
+        break;
+    case PART_FILE_URL:
+    case PART_FILE_DATA:
+    case PART_FILE_ID:
+        if (has_source(p))
+            return json_canonical(&p->raw, a);
+        block = document_block(p, a);
+    }
+    if (!block.s)
+        report_add(m->x->r, REPAIR_DROPPED, place(m), "a file of type " SV_FMT,
+                   SV_ARG(p->media_type));
+    else
+        part_report_rest(p, place(m), m->x->r);
+    return block;
+}
+
+static void add_parts(struct message_out *m, const struct turn *t)
+{
+    for (size_t i = 0; i < t->n_parts; i++) {
+        struct sv block = block_of(m, &t->parts[i]);
+        if (!block.s)
+            continue;
+        if (t->parts[i].kind == PART_TEXT && t->is_text && !m->blocks.n) {
+            struct json text = json_of(t->parts[i].text);
+            m->lone = json_canonical(&text, m->x->a);
+        }
+        add_block(m, block);
+    }
+}
+
+/* ---- turns ---------------------------------------------------------------------------- */
+
+/* Signed or sealed thinking kept beside the content, in the shapes providers' proxies use. */
+static size_t add_details(struct message_out *m, const struct json *details)
+{
+    size_t added = 0;
+
+    for (size_t i = 0; json_is(details, JSON_ARRAY) && i < details->n; i++) {
+        const struct json *d = &details->items[i];
+        struct sv          text = json_text(d, "thinking"), data = json_text(d, "data");
+        struct sb          b = sb_in(m->x->a, 0);
+        struct jw          w = jw_in(&b, 0);
+        bool               is_signed = json_text(d, "signature").n > 0;
+        if (!text.s)
+            text = json_text(d, "text");
+        if (!(is_signed && text.s) && !data.s) {
+            report_add(m->x->r, REPAIR_DROPPED, place(m), "a reasoning detail without a signature");
+            continue;
+        }
+        jw_open(&w, '{');
+        if (is_signed && text.s) {
+            jw_kstr(&w, "signature", json_text(d, "signature"));
+            jw_kstr(&w, "thinking", text);
+        } else {
+            jw_kstr(&w, "data", data);
+        }
+        jw_kstr(&w, "type", is_signed && text.s ? SV("thinking") : SV("redacted_thinking"));
+        jw_close(&w, '}');
+        add_block(m, sb_sv(&b));
+        added++;
+    }
+    return added;
+}
+
+static bool is_accepted_id(struct sv id)
+{
+    for (size_t i = 0; i < id.n; i++) {
+        char c = id.s[i];
+        if (!((c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+              c == '_' || c == '-'))
+            return false;
+    }
+    return id.n > 0;
+}
+
+/* Ids of letters, digits, _ and - pass; any other becomes one made from its hash, the same
+ * for the call and its result. */
+static struct sv accepted_id(struct sv id, struct arena *a)
+{
+    struct sb b = sb_in(a, 0);
+
+    if (is_accepted_id(id))
+        return id;
+    struct hash h = hash_blake2b(&id, 1);
+    sb_adds(&b, "toolu_");
+    sb_add_hex(&b, h.b, 12);
+    return sb_sv(&b);
+}
+
+static void add_call(struct message_out *m, const struct tool_call *c)
+{
+    struct arena *a = m->x->a;
+    struct sb     b = sb_in(a, 0);
+    struct jw     w = jw_in(&b, 0);
+    struct json   input;
+    struct sv     id = accepted_id(c->id, a);
+
+    struct repair_place at = place(m);
+    at.tool_call_id = c->id;
+    if (!sv_eq(id, c->id))
+        report_add(m->x->r, REPAIR_RENAMED, at, "it to " SV_FMT, SV_ARG(id));
+    if (!call_object(c, a, &input))
+        report_add(m->x->r, REPAIR_CHANGED, at, "arguments that are no object to one around them");
+    jw_open(&w, '{');
+    jw_kstr(&w, "id", id);
+    jw_key(&w, "input");
+    jw_raw(&w, json_canonical(&input, a));
+    jw_kstr(&w, "name", c->name);
+    jw_kstr(&w, "type", SV("tool_use"));
+    jw_close(&w, '}');
+    add_block(m, sb_sv(&b));
+}
+
+static void add_assistant(struct message_out *m, const struct turn *t)
+{
+    size_t signed_thoughts;
+
+    enter(m, "assistant");
+    signed_thoughts = add_details(m, &t->details);
+    if (t->details.type != JSON_NULL && t->details.type != JSON_ARRAY)
+        report_add(m->x->r, REPAIR_DROPPED, place(m), "reasoning details that are not a list");
+    if (t->thinking.n && !signed_thoughts)
+        report_add(m->x->r, REPAIR_DROPPED, place(m), "thinking without a signature");
+    size_t before = m->blocks.n;
+    add_parts(m, t);
+    for (size_t i = 0; i < t->n_calls; i++)
+        add_call(m, &t->calls[i]);
+    if (m->blocks.n == before && !signed_thoughts)
+        report_add(m->x->r, REPAIR_DROPPED, place(m), "a message without content");
+}
+
+static void add_result(struct message_out *m, const struct turn *t)
+{
+    struct sb b = sb_in(m->x->a, 0);
+    struct jw w = jw_in(&b, 0);
+
+    enter(m, "user");
+    jw_open(&w, '{');
+    jw_key(&w, "content");
+    if (t->is_text) {
+        jw_str(&w, t->n_parts ? t->parts[0].text : SV(""));
+    } else {
+        jw_open(&w, '[');
+        for (size_t i = 0; i < t->n_parts; i++) {
+            struct sv block = block_of(m, &t->parts[i]);
+            if (block.s)
+                jw_raw(&w, block);
+        }
+        jw_close(&w, ']');
+    }
+    if (t->failed)
+        jw_kbool(&w, "is_error", true);
+    jw_kstr(&w, "tool_use_id", accepted_id(t->tool_call_id, m->x->a));
+    jw_kstr(&w, "type", SV("tool_result"));
+    jw_close(&w, '}');
+    add_block(m, sb_sv(&b));
+}
+
+static void add_user(struct message_out *m, const struct turn *t)
+{
+    enter(m, "user");
+    size_t before = m->blocks.n;
+    if (t->thinking.n)
+        report_add(m->x->r, REPAIR_DROPPED, place(m), "thinking that is not the assistant's");
+    if (t->details.type != JSON_NULL)
+        report_add(m->x->r, REPAIR_DROPPED, place(m), "reasoning that is not the assistant's");
+    add_parts(m, t);
+    if (m->blocks.n == before)
+        report_add(m->x->r, REPAIR_DROPPED, place(m), "a message without content");
+}
+
+static void add_turn(struct message_out *m, const struct turn *t)
+{
+    if (turn_is_system(t))
+        return; /* joined into "system" */
+    if (turn_is(t, "tool")) {
+        add_result(m, t);
+        return;
+    }
+    if (t->name.n)
+        report_add(m->x->r, REPAIR_DROPPED, place(m), "the name '" SV_FMT "'", SV_ARG(t->name));
+    if (turn_is(t, "assistant")) {
+        add_assistant(m, t);
+        return;
+    }
+    if (!turn_is(t, "user"))
+        report_add(m->x->r, REPAIR_CHANGED, place(m), "the role '" SV_FMT "' to user",
+                   SV_ARG(t->role));
+    add_user(m, t);
+}
+
+/* ---- the system prompt ------------------------------------------------------------------ */
+
+static void add_system_parts(struct message_out *m, const struct turn *t, struct sb *text)
+{
+    for (size_t i = 0; i < t->n_parts; i++) {
+        const struct part *p = &t->parts[i];
+        if (p->kind == PART_TEXT) {
+            sb_adds(text, text->n ? "\n\n" : "");
+            sb_add(text, p->text);
+            part_report_rest(p, place(m), m->x->r);
+        } else {
+            report_add(m->x->r, REPAIR_DROPPED, place(m), "a part of type %s of a system message",
+                       part_word(p));
+        }
+    }
+}
+
+/* The prompt, and behind it every system message wherever it stands. */
+static struct sv system_text(struct message_out *m)
+{
+    struct sb text = sb_in(m->x->a, 0);
+    bool      opening = true;
+
+    sb_add(&text, m->x->system_prompt);
+    for (m->at = 0; m->at < m->x->n; m->at++) {
+        const struct turn *t = &m->x->turns[m->at];
+        if (!turn_is_system(t)) {
+            opening = false;
+            continue;
+        }
+        if (!opening)
+            report_add(m->x->r, REPAIR_MOVED, place(m), "a system message into \"system\"");
+        add_system_parts(m, t, &text);
+    }
+    return sb_sv(&text);
+}
+
+void render_anthropic(const struct rendering *x)
+{
+    struct message_out m = { .x = x, .w = jw_in(x->out, 0) };
+    struct sv          system = system_text(&m);
+
+    jw_open(&m.w, '{');
+    jw_key(&m.w, "messages");
+    jw_open(&m.w, '[');
+    for (m.at = 0; m.at < x->n; m.at++)
+        add_turn(&m, &x->turns[m.at]);
+    flush(&m);
+    jw_close(&m.w, ']');
+    if (system.n)
+        jw_kstr(&m.w, "system", system);
+    jw_close(&m.w, '}');
+}

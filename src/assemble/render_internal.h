@@ -1,0 +1,24 @@
+/* What render.c hands to each renderer: turns after repair and limit. */
+#ifndef HEDDLE_RENDER_INTERNAL_H
+#define HEDDLE_RENDER_INTERNAL_H
+
+#include "assemble/render.h"
+#include "assemble/turn.h"
+
+struct rendering {
+    struct sv             system_prompt; /* absent: none */
+    const struct turn    *turns;
+    size_t                n;
+    struct arena         *a;
+    struct sb            *out;
+    struct render_report *r;
+};
+
+void render_anthropic(const struct rendering *x);
+void render_openai(const struct rendering *x);
+void render_text(const struct rendering *x);
+
+/* The plain bytes of standard or URL base64, padded or not. False when it is neither. */
+bool render_base64(struct sv text, struct arena *a, struct sv *out);
+
+#endif

@@ -1,0 +1,194 @@
+#include "assemble/turn.h"
+
+struct lifting {
+    struct arena         *a;
+    struct render_report *r;
+    VEC(struct turn) turns;
+};
+
+bool turn_is(const struct turn *t, const char *role)
+{
+    return sv_is(t->role, role);
+}
+
+bool turn_is_system(const struct turn *t)
+{
+    return turn_is(t, "system") || turn_is(t, "developer");
+}
+
+struct repair_place turn_place(const struct turn *t, size_t at)
+{
+    return (struct repair_place){ t->seq, t->tool_call_id, at };
+}
+
+static struct sv or_empty(struct sv v)
+{
+    return v.s ? v : SV("");
+}
+
+/* A raw slice of a message; absent gives null. */
+static enum status parse(struct sv raw, struct arena *a, struct json *out, struct err *e)
+{
+    *out = (struct json){ .type = JSON_NULL };
+    if (!raw.s || json_parse(raw, 0, a, out, e) == ST_OK)
+        return ST_OK;
+    e->code = ST_CORRUPT;
+    return err_in(e, "a stored message");
+}
+
+/* ---- calls -------------------------------------------------------------------------- */
+
+/* {id,name,arguments}, {id,function:{name,arguments}}, {id,custom:{name,input}} or
+ * {id,name,input}. */
+static struct tool_call read_call(const struct json *v)
+{
+    const struct json *inner = json_find(v, "function");
+    const struct json *arguments;
+
+    if (!inner)
+        inner = json_find(v, "custom");
+    if (!inner)
+        inner = v;
+    arguments = json_find(inner, "arguments");
+    if (!arguments)
+        arguments = json_find(inner, "input");
+    return (struct tool_call){ .id = or_empty(json_text(v, "id")),
+                               .name = or_empty(json_text(inner, "name")),
+                               .arguments =
+                                   arguments ? *arguments : (struct json){ .type = JSON_OBJECT } };
+}
+
+static void read_calls(struct lifting *l, struct turn *t, const struct json *list)
+{
+    t->calls = ARENA_NEW(l->a, struct tool_call, list->n + 1);
+    for (size_t i = 0; i < list->n; i++) {
+        if (list->items[i].type == JSON_OBJECT)
+            t->calls[t->n_calls++] = read_call(&list->items[i]);
+        else
+            report_add(l->r, REPAIR_DROPPED, turn_place(t, l->turns.n),
+                       "a tool call that is not an object");
+    }
+}
+
+bool call_object(const struct tool_call *c, struct arena *a, struct json *out)
+{
+    struct sv  text = json_sv(&c->arguments);
+    struct err ignored;
+
+    *out = (struct json){ .type = JSON_OBJECT };
+    if (c->arguments.type == JSON_NULL || (text.s && !sv_trim(text).n))
+        return true;
+    if (c->arguments.type == JSON_OBJECT) {
+        *out = c->arguments;
+        return true;
+    }
+    if (text.s && json_parse(text, 0, a, out, &ignored) == ST_OK && out->type == JSON_OBJECT)
+        return true;
+    struct json_member *m = ARENA_NEW(a, struct json_member, 1);
+    *m = (struct json_member){ SV("arguments"), c->arguments };
+    *out = (struct json){ JSON_OBJECT, 1, { .members = m } };
+    return false;
+}
+
+/* ---- content ------------------------------------------------------------------------ */
+
+/* Does the text hold {"ok":false,…}, the form in which tools report an error? */
+static bool says_failed(struct sv text, struct arena *a)
+{
+    struct json v;
+    struct err  ignored;
+
+    if (!sv_starts(text, SV("{")) || sv_find(text, SV("\"ok\"")) < 0)
+        return false;
+    return json_parse(text, 0, a, &v, &ignored) == ST_OK &&
+           json_is(json_find(&v, "ok"), JSON_FALSE);
+}
+
+static void set_content(struct turn *t, const struct json *content, struct arena *a)
+{
+    t->is_text = !json_is(content, JSON_ARRAY);
+    if (t->is_text) {
+        struct sv text = json_sv(content);
+        t->n_parts = text.n > 0;
+        t->parts = ARENA_NEW(a, struct part, 1);
+        t->parts[0] = part_of_text(or_empty(text));
+    } else {
+        t->n_parts = content->n;
+        t->parts = ARENA_NEW(a, struct part, content->n + 1);
+        for (size_t i = 0; i < content->n; i++)
+            t->parts[i] = part_of(&content->items[i]);
+    }
+    if (turn_is(t, "tool") && t->n_parts && t->parts[0].kind == PART_TEXT)
+        t->failed = t->failed || says_failed(t->parts[0].text, a);
+}
+
+/* {"type":"tool_result","tool_use_id":…,"content":…} inside a user's content. */
+static struct turn result_turn(const struct turn *user, const struct json *v, struct arena *a)
+{
+    struct turn t = { .seq = user->seq,
+                      .message = user->message,
+                      .role = SV("tool"),
+                      .tool_call_id = or_empty(json_text(v, "tool_use_id")),
+                      .failed = json_truth(json_find(v, "is_error")) };
+
+    set_content(&t, json_find(v, "content"), a);
+    return t;
+}
+
+/* Blocks that are calls or results leave the content. */
+static void lift_blocks(struct lifting *l, struct turn *t)
+{
+    size_t            kept = 0;
+    struct tool_call *calls = ARENA_NEW(l->a, struct tool_call, t->n_calls + t->n_parts + 1);
+
+    for (size_t i = 0; i < t->n_calls; i++)
+        calls[i] = t->calls[i];
+    t->calls = calls;
+    for (size_t i = 0; i < t->n_parts; i++) {
+        const struct json *v = &t->parts[i].raw;
+        struct sv          type = json_text(v, "type");
+        if (turn_is(t, "assistant") && sv_is(type, "tool_use"))
+            t->calls[t->n_calls++] = read_call(v);
+        else if (turn_is(t, "user") && sv_is(type, "tool_result"))
+            *vec_push(&l->turns, l->a) = result_turn(t, v, l->a);
+        else
+            t->parts[kept++] = t->parts[i];
+    }
+    t->n_parts = kept;
+}
+
+static enum status lift_message(struct lifting *l, const struct message *m, size_t index,
+                                struct err *e)
+{
+    struct turn t = { .seq = m->seq, .message = index, .role = m->role };
+    struct json content, thinking, calls, id, name;
+
+    if (parse(m->content, l->a, &content, e) || parse(m->thinking, l->a, &thinking, e) ||
+        parse(m->tool_calls, l->a, &calls, e) || parse(m->tool_call_id, l->a, &id, e) ||
+        parse(m->name, l->a, &name, e) || parse(m->reasoning_details, l->a, &t.details, e))
+        return e->code;
+    t.tool_call_id = turn_is(&t, "tool") ? or_empty(json_sv(&id)) : json_sv(&id);
+    t.name = json_sv(&name);
+    t.thinking = json_sv(&thinking);
+    set_content(&t, &content, l->a);
+    if (turn_is(&t, "assistant") && calls.type == JSON_ARRAY)
+        read_calls(l, &t, &calls);
+    size_t had = t.n_parts;
+    lift_blocks(l, &t);
+    if (!had || t.n_parts || !turn_is(&t, "user")) /* not one that held only results */
+        *vec_push(&l->turns, l->a) = t;
+    return ST_OK;
+}
+
+enum status turns_of(const struct context *c, struct arena *a, struct turn **out, size_t *n,
+                     struct render_report *r, struct err *e)
+{
+    struct lifting l = { .a = a, .r = r };
+
+    for (size_t i = 0; i < c->n; i++)
+        if (lift_message(&l, &c->messages[i], i, e))
+            return e->code;
+    *out = l.turns.v;
+    *n = l.turns.n;
+    return ST_OK;
+}
