@@ -3,6 +3,16 @@
 #include "base/map.h"
 #include "base/vec.h"
 
+/* Everything is found by the raw JSON text of a call's id. */
+struct keeping {
+    struct arena *a;
+    int64_t       upto;
+    struct map    results; /* id → durable result of the current context */
+    struct map    called;  /* those of them that an assistant message really called */
+    struct map    again;   /* those of them that the snapshot calls itself */
+    VEC(struct message) list;
+};
+
 static bool is_durable(const struct message *m, struct arena *a)
 {
     struct json refs;
@@ -15,95 +25,106 @@ static bool is_durable(const struct message *m, struct arena *a)
            sv_is(json_text(&refs, "kind"), "skill_activation") && json_text(&refs, "skill_name").s;
 }
 
-/* The load_skill calls of an assistant message whose ids are in `wanted`, as a list;
- * absent when there are none. */
-static struct sv calls_wanted(const struct message *m, const struct map *wanted, struct arena *a)
+/* Those load_skill calls of an assistant message whose ids are in `wanted` and not in `but`: as
+ * a JSON list in *calls (absent when there are none), their ids as the keys of what is returned. */
+static struct map calls_of(const struct message *m, const struct map *wanted, const struct map *but,
+                           struct sv *calls, struct arena *a)
 {
-    struct json calls;
+    struct map  ids = map_in(a);
+    struct json list;
     struct err  ignored;
     struct sb   b = sb_in(a, 0);
-    bool        any = false;
 
+    *calls = (struct sv){ 0 };
     if (!sv_is(m->role, "assistant") || !m->tool_calls.s ||
-        json_parse(m->tool_calls, 0, a, &calls, &ignored))
-        return (struct sv){ 0 };
-    for (size_t i = 0; i < calls.n; i++) {
-        const struct json *call = &calls.items[i];
-        if (!sv_is(json_text(call, "name"), "load_skill") ||
-            !map_has(wanted, json_canonical(&(struct json){ JSON_STRING,
-                                                            json_text(call, "id").n,
-                                                            { json_text(call, "id").s } },
-                                            a)))
+        json_parse(m->tool_calls, 0, a, &list, &ignored))
+        return ids;
+    for (size_t i = 0; i < list.n; i++) {
+        const struct json *id = json_find(&list.items[i], "id");
+        if (!sv_is(json_text(&list.items[i], "name"), "load_skill") || !json_is(id, JSON_STRING))
             continue;
-        sb_addc(&b, any ? ',' : '[');
-        any = true;
-        json_write(&b, call);
+        struct sv key = json_canonical(id, a);
+        if (!map_has(wanted, key) || (but && map_has(but, key)))
+            continue;
+        sb_addc(&b, ids.n ? ',' : '[');
+        json_write(&b, &list.items[i]);
+        map_put(&ids, key, map_find(wanted, key));
     }
     sb_addc(&b, ']');
-    return any ? sb_sv(&b) : (struct sv){ 0 };
+    if (ids.n)
+        *calls = sb_sv(&b);
+    return ids;
 }
 
-static void note_calls(struct map *ids, struct sv calls_raw, struct arena *a)
+static void note_all(struct map *into, const struct map *ids)
 {
-    struct json calls;
-    struct err  ignored;
+    for (size_t i = 0; i < ids->n; i++)
+        map_put(into, ids->items[i].key, ids->items[i].value);
+}
 
-    if (!calls_raw.s || json_parse(calls_raw, 0, a, &calls, &ignored))
-        return;
-    for (size_t i = 0; i < calls.n; i++) {
-        struct json id = json_of(json_text(&calls.items[i], "id"));
-        if (id.n)
-            map_put(ids, json_canonical(&id, a), ids);
+/* Which results are durable, who called them, and what of that the snapshot calls itself. */
+static void find_durable(struct keeping *k, const struct context *current,
+                         const struct context *snapshot)
+{
+    struct sv calls;
+
+    for (size_t i = 0; i < current->n; i++)
+        if (is_durable(&current->messages[i], k->a))
+            map_put(&k->results, current->messages[i].tool_call_id,
+                    (void *)(uintptr_t)&current->messages[i]);
+    for (size_t i = 0; i < current->n && k->results.n; i++) {
+        struct map ids = map_in(k->a);
+        if (current->messages[i].seq <= k->upto)
+            ids = calls_of(&current->messages[i], &k->results, NULL, &calls, k->a);
+        note_all(&k->called, &ids);
+    }
+    for (size_t i = 0; i < snapshot->n && k->called.n; i++) {
+        struct map ids = calls_of(&snapshot->messages[i], &k->called, NULL, &calls, k->a);
+        note_all(&k->again, &ids);
+    }
+}
+
+static void add_results(struct keeping *k, const struct map *ids)
+{
+    for (size_t i = 0; i < ids->n; i++) {
+        const struct message *result = ids->items[i].value;
+        if (result->seq <= k->upto) /* else it is folded on top of the snapshot */
+            *vec_push(&k->list, k->a) = *result;
     }
 }
 
 struct context durable_keep(const struct context *current, const struct context *snapshot,
                             int64_t upto, struct arena *a)
 {
-    struct map wanted = map_in(a), called = map_in(a), in_snapshot = map_in(a), put = map_in(a);
-    VEC(struct message) list = { 0 };
+    struct keeping k = { a, upto, map_in(a), map_in(a), map_in(a), { 0 } };
+    struct context out = *snapshot;
+    struct sv      calls;
 
-    for (size_t i = 0; i < current->n; i++)
-        if (current->messages[i].seq <= upto && is_durable(&current->messages[i], a))
-            map_put(&wanted, current->messages[i].tool_call_id,
-                    (void *)(uintptr_t)&current->messages[i]);
-    for (size_t i = 0; i < current->n && wanted.n; i++)
-        note_calls(&called, calls_wanted(&current->messages[i], &wanted, a), a);
-    for (size_t i = 0; i < snapshot->n; i++)
-        note_calls(&in_snapshot, calls_wanted(&snapshot->messages[i], &called, a), a);
-
-    /* Calls the snapshot no longer has come first, each with its results behind it. */
-    for (size_t i = 0; i < current->n && wanted.n; i++) {
-        const struct message *m = &current->messages[i];
-        struct sv             calls = calls_wanted(m, &wanted, a);
-        struct map            here = map_in(a);
-        note_calls(&here, calls, a);
-        for (size_t k = 0; k < here.n; k++)
-            if (map_has(&in_snapshot, here.items[k].key))
-                calls = (struct sv){ 0 }; /* the snapshot keeps this turn itself */
-        if (!calls.s)
+    find_durable(&k, current, snapshot);
+    if (!k.called.n)
+        return out;
+    /* Calls the snapshot no longer has come first, each turn with its results behind it. */
+    for (size_t i = 0; i < current->n; i++) {
+        struct message m = current->messages[i];
+        if (m.seq > upto)
             continue;
-        struct message *kept = vec_push(&list, a);
-        *kept = *m;
-        kept->tool_calls = calls;
-        for (size_t k = 0; k < here.n; k++) {
-            *vec_push(&list, a) = *(const struct message *)map_find(&wanted, here.items[k].key);
-            map_put(&put, here.items[k].key, &put);
-        }
+        struct map ids = calls_of(&m, &k.called, &k.again, &calls, a);
+        if (!ids.n)
+            continue;
+        m.tool_calls = calls;
+        *vec_push(&k.list, a) = m;
+        add_results(&k, &ids);
+        note_all(&k.again, &ids); /* a call is kept once */
     }
     for (size_t i = 0; i < snapshot->n; i++) {
         const struct message *m = &snapshot->messages[i];
-        if (sv_is(m->role, "tool") && m->tool_call_id.s && map_has(&called, m->tool_call_id))
+        if (sv_is(m->role, "tool") && m->tool_call_id.s && map_has(&k.called, m->tool_call_id))
             continue; /* the original stands in its place */
-        *vec_push(&list, a) = *m;
-        struct map here = map_in(a);
-        note_calls(&here, calls_wanted(m, &called, a), a);
-        for (size_t k = 0; k < here.n; k++)
-            if (!map_has(&put, here.items[k].key))
-                *vec_push(&list, a) = *(const struct message *)map_find(&wanted, here.items[k].key);
+        *vec_push(&k.list, a) = *m;
+        struct map ids = calls_of(m, &k.called, NULL, &calls, a);
+        add_results(&k, &ids);
     }
-    struct context out = *snapshot;
-    out.messages = list.v;
-    out.n = list.n;
+    out.messages = k.list.v;
+    out.n = k.list.n;
     return out;
 }

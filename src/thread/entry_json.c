@@ -32,11 +32,10 @@ static enum status text_field(const struct json *v, const char *key, struct sv *
 {
     const struct json *f = json_find(v, key);
 
-    if (!f || f->type == JSON_NULL)
-        return ST_OK;
-    if (f->type != JSON_STRING)
+    if (f && f->type != JSON_STRING && f->type != JSON_NULL)
         return err_set(e, ST_INVALID_SYNTAX, "%s must be text", key);
-    *out = json_sv(f);
+    if (f)
+        *out = json_sv(f); /* null: absent, whatever the default */
     return ST_OK;
 }
 
@@ -125,8 +124,7 @@ void entry_write(struct sb *b, const struct entry *n)
     struct jw w = jw_in(b, 0);
 
     jw_open(&w, '{');
-    if (n->actor.s)
-        jw_kstr(&w, "actor", n->actor);
+    jw_kstr(&w, "actor", n->actor);
     jw_kint(&w, "at", n->at);
     jw_key(&w, "chain");
     sb_addc(b, '"');

@@ -2,8 +2,8 @@
  *
  *     {"kind":"ai_message","payload":{"role":"user","content":"hi"}}
  *
- * Optional: id, at (milliseconds), lane (null: in no lane), refs, actor, op_id; and, from
- * an export, seq and chain, which are checked when they are read back. */
+ * Optional: id, at (milliseconds), lane (null: in no lane), refs, actor (null: nobody), op_id;
+ * and, from an export, seq and chain, which are checked when they are read back. */
 #ifndef HEDDLE_ENTRY_JSON_H
 #define HEDDLE_ENTRY_JSON_H
 

@@ -44,8 +44,8 @@ bool kind_is_projected(struct sv payload)
     return sv_is(role, "\"user\"") || sv_is(role, "\"assistant\"");
 }
 
-/* The text of a raw JSON string. Names cannot hold escapes, so what is escaped is
- * refused later by name_check(). */
+/* The text of a raw JSON string as it stands. Where it counts, what would have to be escaped is
+ * refused, so that the text is the string. */
 static struct sv unquoted(struct sv raw)
 {
     return is_text(raw) ? (struct sv){ raw.s + 1, raw.n - 2 } : (struct sv){ 0 };
@@ -67,12 +67,24 @@ static enum status adopt_lane(struct entry *n, struct err *e)
 
     if (!ref.s)
         return ST_OK;
+    if (!ref.n || sv_has(ref, '\\'))
+        return err_set(e, ST_INVALID_SYNTAX, "context_ref '" SV_FMT "' is no name of a lane",
+                       SV_ARG(ref));
     if (n->lane.s && !sv_eq(n->lane, ref))
         return err_set(e, ST_INVALID_SYNTAX,
                        "lane '" SV_FMT "' and context_ref '" SV_FMT "' differ", SV_ARG(n->lane),
                        SV_ARG(ref));
     n->lane = ref;
     return ST_OK;
+}
+
+/* What a fork shares must be said: {"lane":TEXT,"seq":N}. */
+static bool has_origin(struct sv op)
+{
+    struct sv from = member(op, "from");
+    int64_t   seq;
+
+    return unquoted(member(from, "lane")).n && sv_to_int(member(from, "seq"), &seq);
 }
 
 static enum status prepare_operation(struct entry *n, struct err *e)
@@ -88,6 +100,15 @@ static enum status prepare_operation(struct entry *n, struct err *e)
     }
     if (sv_is(type, "replace") && !member(op, "result_context").n)
         return err_set(e, ST_INVALID_SYNTAX, "a replace operation needs a result_context");
+    if (sv_is(type, "fork") && !has_origin(op))
+        return err_set(e, ST_INVALID_SYNTAX, "a fork operation needs from: {\"lane\",\"seq\"}");
+    if (sv_has(id, '\\'))
+        return err_set(e, ST_INVALID_SYNTAX,
+                       "the op_id of an operation may not hold \", \\ or control characters");
+    if (n->op_id.s && !sv_eq(n->op_id, id))
+        return err_set(e, ST_INVALID_SYNTAX,
+                       "op_id '" SV_FMT "' and that of the operation, '" SV_FMT "', differ",
+                       SV_ARG(n->op_id), SV_ARG(id));
     n->op_id = id;
     if (sv_is(type, "replace"))
         n->mark = MARK_ANCHOR;
@@ -99,6 +120,8 @@ enum status kind_prepare(struct entry *n, struct err *e)
     enum kind k = kind_of(n->kind);
 
     n->mark = MARK_NONE;
+    if (sv_has(n->lane, '"')) /* a context_ref could not name it */
+        return err_set(e, ST_INVALID_SYNTAX, "the name of a lane may not hold a quote");
     if (k != KIND_AI_MESSAGE && k != KIND_AI_CONTEXT_OPERATION)
         return ST_OK;
     if (adopt_lane(n, e))

@@ -40,7 +40,8 @@ const char *kind_name(enum kind k); /* NULL for KIND_OTHER */
 
 /* Fill in what follows from kind and payload (which must be a canonical object): lane from
  * payload.context_ref when the entry has none, op_id of an operation, the mark.
- * ST_INVALID_SYNTAX: lane and context_ref disagree, or an operation is malformed. */
+ * ST_INVALID_SYNTAX: lane and context_ref disagree, so do op_id and the operation's, a name holds
+ * what JSON would escape, or an operation is malformed. */
 enum status kind_prepare(struct entry *n, struct err *e) MUST_USE;
 
 /* Would this payload of an ai_message take part in a projection? User and assistant

@@ -61,14 +61,15 @@ enum status lane_path(struct log *l, struct sv thread, struct sv name, int64_t u
     struct lane lane;
     bool        found = true;
 
-    /* From the lane up to its first ancestor. A lane made after the point its child shares
-     * gives it nothing, so the bound only falls and the walk ends. */
-    while (upto >= 0) {
+    /* From the lane up to its first ancestor. An ancestor is older than its descendant: a
+     * lane that came into being later was not what was forked. So the walk ends. */
+    for (int64_t made_by = upto; upto >= 0; made_by = lane.seq - 1) {
         if (lane_find(l, thread, name, a, &lane, &found, e))
             return e->code;
-        if (!found || lane.seq > upto)
+        if (!found || lane.seq > made_by)
             break;
-        *vec_push(&up, a) = (struct stretch){ name, lane.at + 1, upto };
+        if (lane.at < upto) /* else it was forked off above this point: nothing is its own */
+            *vec_push(&up, a) = (struct stretch){ name, lane.at + 1, upto };
         if (!lane.from.s)
             break;
         name = lane.from;

@@ -22,7 +22,9 @@ enum status lane_list(struct log *l, struct sv thread, struct arena *a, struct l
                       size_t *n, struct err *e) MUST_USE;
 
 /* The stretches of log that make up a lane's path, oldest first: the messages of
- * path[i].lane with path[i].from <= seq <= path[i].to. */
+ * path[i].lane with path[i].from <= seq <= path[i].to. A lane has no path before the entry that
+ * brought it into being; from then on its path begins with that of the lane it was forked from,
+ * up to the shared point, wherever on that path the point lies. */
 struct stretch {
     struct sv lane;
     int64_t   from, to;

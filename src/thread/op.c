@@ -1,6 +1,7 @@
 #include "thread/op.h"
 
 #include "base/path.h"
+#include "base/utf8.h"
 #include "thread/durable.h"
 #include "thread/kind.h"
 #include "thread/project.h"
@@ -102,12 +103,37 @@ static enum status settle_meta(struct op *op, struct arena *a, struct err *e)
 
 /* ---- checks ------------------------------------------------------------------------ */
 
-static enum status check_request(const struct op *op, struct err *e)
+/* What JSON escapes could not be found again by its text. */
+static enum status check_op_id(struct sv id, struct err *e)
 {
-    if (!op->op_id.n) {
+    if (!id.n) {
         err_set(e, ST_INVALID_SYNTAX, "an operation needs an op_id");
         return err_reason(e, "missing_op_id");
     }
+    if (id.n > ENTRY_ID_MAX) {
+        err_set(e, ST_LIMIT_EXCEEDED, "the op_id is %zu bytes long", id.n);
+        return err_hint(e, "the limit is %d bytes", ENTRY_ID_MAX);
+    }
+    for (size_t i = 0; i < id.n; i++)
+        if ((unsigned char)id.s[i] < 0x20 || id.s[i] == '"' || id.s[i] == '\\')
+            return err_set(e, ST_INVALID_SYNTAX,
+                           "an op_id may not hold \", \\ or control characters");
+    return utf8_invalid(id) < 0 ? ST_OK : err_set(e, ST_INVALID_SYNTAX, "the op_id is not UTF-8");
+}
+
+/* A snapshot can be rebased only onto what is there. */
+static enum status check_base(const struct op *op, int64_t rev, struct err *e)
+{
+    if (!op->rebase || (op->base_seq >= -1 && op->base_seq < rev))
+        return ST_OK;
+    return err_set(e, ST_NOT_FOUND, "base seq %lld is not in the log (0 to %lld)",
+                   (long long)op->base_seq, (long long)rev - 1);
+}
+
+static enum status check_request(const struct op *op, struct err *e)
+{
+    if (check_op_id(op->op_id, e))
+        return e->code;
     if (!is_reason(op->reason)) {
         err_set(e, ST_INVALID_SYNTAX, "unknown reason '" SV_FMT "'", SV_ARG(op->reason));
         return err_hint(e, "manual, restore, compaction or system");
@@ -162,18 +188,19 @@ static enum status settle(struct log *l, struct op *op, struct arena *a, struct 
     }
     if (!op->lane.s && lane_active(l, op->thread, op->agent, a, &op->lane, e))
         return e->code;
-    if (settle_meta(op, a, e))
+    if (settle_meta(op, a, e) || check_base(op, h.rev, e))
         return e->code;
     return op->type == OP_FORK ? settle_fork(l, op, a, e) : ST_OK;
 }
 
 /* ---- snapshots ---------------------------------------------------------------------- */
 
-/* The context to store: as given, or for a compaction with durable entries kept. */
+/* The context to store: as given, or for a compaction with the durable entries kept that the lane
+ * has up to `upto`. */
 static enum status snapshot_of(struct log *l, const struct op *op, const struct context *given,
-                               struct arena *a, struct sv *out, struct err *e)
+                               int64_t upto, struct arena *a, struct sv *out, struct err *e)
 {
-    struct projection_of of = { op->thread, op->lane, STORE_TO_END, { 0 } };
+    struct projection_of of = { op->thread, op->lane, upto, { 0 } };
     struct projection    p;
     struct context       current, merged = *given;
 
@@ -211,8 +238,9 @@ static enum status append_op(struct log *l, const struct op *op, enum kind kind,
 }
 
 /* Does an entry already in the log say the same as this request? What the request left
- * open (the lane, the seq of a fork) is taken from the entry. */
-static enum status same_as_entry(const struct op *op, const struct entry *n,
+ * open (the lane, the seq of a fork) is taken from the entry; what a compaction kept is found
+ * again by looking at the lane as it was before the entry. */
+static enum status same_as_entry(struct log *l, const struct op *op, const struct entry *n,
                                  const struct context *given, struct arena *a, bool *same,
                                  struct err *e)
 {
@@ -235,12 +263,11 @@ static enum status same_as_entry(const struct op *op, const struct entry *n,
             json_int(json_find(from, "seq"), &again.from_seq);
     }
     struct sv snapshot = { 0 };
-    if (again.type == OP_REPLACE) {
+    bool      is_parked = sv_is(n->kind, kind_name(KIND_CONTEXT_OP_DEFERRED)); /* as it was given */
+    if (again.type == OP_REPLACE && is_parked)
         snapshot = context_stored(given, context_id(again.lane, a), a);
-        if (sv_is(again.reason, "compaction") && json_find(old, "result_context"))
-            snapshot = json_canonical(json_find(old, "result_context"),
-                                      a); /* durable entries were added */
-    }
+    else if (again.type == OP_REPLACE && snapshot_of(l, &again, given, n->seq - 1, a, &snapshot, e))
+        return e->code;
     *same = sv_eq(op_payload(&again, snapshot, a), n->payload);
     return ST_OK;
 }
@@ -260,11 +287,11 @@ static enum status find_duplicate(struct log *l, const struct op *op, const stru
 {
     struct entry n;
     bool         found, same = false;
-    bool         parked = run->parked_seq >= 0 && sv_eq(run->parked_op, op->op_id);
 
     if (store_find_op(l->store, op->thread, op->op_id, a, &n, &found, e))
         return e->code;
-    if (!found && parked) {
+    bool parked = !found && run->parked_seq >= 0 && sv_eq(run->parked_op, op->op_id);
+    if (parked) {
         struct store_query q = { .thread = op->thread,
                                  .from = run->parked_seq,
                                  .to = run->parked_seq };
@@ -274,7 +301,7 @@ static enum status find_duplicate(struct log *l, const struct op *op, const stru
     if (!found)
         return ST_OK;
     if (sv_is(n.kind, kind_name(KIND_AI_CONTEXT_OPERATION)) || parked)
-        if (same_as_entry(op, &n, given, a, &same, e))
+        if (same_as_entry(l, op, &n, given, a, &same, e))
             return e->code;
     if (!same)
         return taken(op, e);
@@ -312,7 +339,7 @@ enum status op_apply_in(struct log *l, const struct op *request, struct arena *a
     bool parks = run.active && (op.type != OP_FORK || op.also_switch);
     if (op.type == OP_REPLACE && parks)
         snapshot = context_stored(&given, context_id(op.lane, a), a);
-    else if (op.type == OP_REPLACE && snapshot_of(l, &op, &given, a, &snapshot, e))
+    else if (op.type == OP_REPLACE && snapshot_of(l, &op, &given, STORE_TO_END, a, &snapshot, e))
         return e->code;
     out->lane = op.lane;
     out->deferred = parks;
@@ -365,29 +392,27 @@ static enum status op_of_entry(const struct entry *n, struct arena *a, struct op
     return ST_OK;
 }
 
-enum status op_apply_parked(struct log *l, struct sv thread, struct sv agent, struct sv actor,
+enum status op_apply_parked(struct log *l, struct sv thread, int64_t parked, struct sv actor,
                             int64_t at, struct arena *a, int64_t *seq, struct err *e)
 {
-    struct run_state run;
-    struct entry     n;
-    struct op        op;
-    struct context   given = { 0 };
-    struct sv        snapshot = { 0 };
-    bool             found;
+    struct store_query q = { .thread = thread, .from = parked, .to = parked };
+    struct entry       n, other;
+    struct op          op;
+    struct context     given = { 0 };
+    struct sv          snapshot = { 0 };
+    bool               found;
 
     *seq = -1;
-    if (run_state_read(l, thread, agent, a, &run, e))
+    if (store_first(l->store, &q, a, &n, &found, e) || op_of_entry(&n, a, &op, e) ||
+        store_find_op(l->store, thread, op.op_id, a, &other, &found, e))
         return e->code;
-    if (run.parked_seq < 0)
-        return ST_OK;
-    struct store_query q = { .thread = thread, .from = run.parked_seq, .to = run.parked_seq };
-    if (store_first(l->store, &q, a, &n, &found, e) || op_of_entry(&n, a, &op, e))
-        return e->code;
+    if (found)
+        return ST_OK; /* someone else used the op_id meanwhile: once is enough */
     op.thread = thread;
     op.actor = actor;
     op.at = at;
-    if (op.type == OP_REPLACE &&
-        (context_read(op.context, a, &given, e) || snapshot_of(l, &op, &given, a, &snapshot, e)))
+    if (op.type == OP_REPLACE && (context_read(op.context, a, &given, e) ||
+                                  snapshot_of(l, &op, &given, STORE_TO_END, a, &snapshot, e)))
         return e->code;
     return append_op(l, &op, KIND_AI_CONTEXT_OPERATION, op_payload(&op, snapshot, a),
                      (struct sv){ 0 }, a, seq, e);

@@ -42,7 +42,8 @@ const char *op_type_name(enum op_type t);
 
 /* One transaction of its own. ST_INVALID_SYNTAX: no op_id, a bad reason, lane or context.
  * ST_CONFLICT: the op_id was used with other content (reason "op_id"), or the lane to fork
- * exists (reason "lane_exists"). ST_NOT_FOUND: no such lane or seq to fork from. */
+ * exists (reason "lane_exists"). ST_NOT_FOUND: no such lane or seq to fork from or to rebase
+ * onto. An op_id is up to ENTRY_ID_MAX bytes of UTF-8 without ", \ and control characters. */
 enum status op_apply(struct log *l, const struct op *op, struct arena *a, struct op_result *out,
                      struct err *e) MUST_USE;
 
@@ -50,9 +51,9 @@ enum status op_apply(struct log *l, const struct op *op, struct arena *a, struct
 enum status op_apply_in(struct log *l, const struct op *op, struct arena *a, struct op_result *out,
                         struct err *e) MUST_USE;
 
-/* Append the agent's parked operation, if there is one, now that its run is over; in the
- * caller's write transaction. *seq is -1 when there was none. */
-enum status op_apply_parked(struct log *l, struct sv thread, struct sv agent, struct sv actor,
+/* Append the operation that entry `parked` holds, now that its run is over; in the caller's write
+ * transaction. *seq is -1 when its op_id was used by another entry meanwhile. */
+enum status op_apply_parked(struct log *l, struct sv thread, int64_t parked, struct sv actor,
                             int64_t at, struct arena *a, int64_t *seq, struct err *e) MUST_USE;
 
 #endif

@@ -111,7 +111,13 @@ enum status project_each(struct projection *p, message_fn fn, void *ctx, struct 
 enum status project_since(struct projection *p, int64_t cursor, bool *restart, message_fn fn,
                           void *ctx, struct err *e)
 {
-    *restart = p->anchor > cursor;
+    struct lane lane;
+    bool        found;
+
+    if (lane_find(p->log, p->thread, p->lane, p->a, &lane, &found, e))
+        return e->code;
+    /* A lane forked in between brought its ancestors' messages with it. */
+    *restart = p->anchor > cursor || (found && lane.from.s && lane.seq > cursor);
     if (*restart)
         return ST_OK;
     return each_after(p, cursor > p->after ? cursor : p->after, fn, ctx, e);

@@ -42,7 +42,8 @@ typedef enum status (*message_fn)(void *ctx, const struct message *m, struct err
 enum status project_each(struct projection *p, message_fn fn, void *ctx, struct err *e) MUST_USE;
 
 /* Only what came after `cursor`, for a caller who holds the context as it was at that seq.
- * *restart tells that a snapshot came in between: then project_each() from scratch. */
+ * *restart tells that a snapshot came in between, or that the lane was forked in between: then
+ * nothing is given, and project_each() starts from scratch. */
 enum status project_since(struct projection *p, int64_t cursor, bool *restart, message_fn fn,
                           void *ctx, struct err *e) MUST_USE;
 

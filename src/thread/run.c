@@ -2,6 +2,7 @@
 
 #include "base/path.h"
 #include "base/rand.h"
+#include "base/utf8.h"
 #include "base/vec.h"
 #include "thread/lane.h"
 #include "thread/op.h"
@@ -28,6 +29,23 @@ static enum status begin(struct run_tx *t, enum store_mode mode, struct err *e)
         return e->code;
     }
     return ST_OK;
+}
+
+/* begin(), for everything that does not bring a thread into being. */
+static enum status begin_known(struct run_tx *t, enum store_mode mode, struct err *e)
+{
+    struct store_head h;
+
+    if (begin(t, mode, e))
+        return e->code;
+    enum status s = store_head(t->l->store, t->thread, &h, e);
+    if (!s && h.rev)
+        return ST_OK;
+    log_abort(t->l);
+    if (s)
+        return s;
+    err_set(e, ST_NOT_FOUND, "thread '" SV_FMT "' not found", SV_ARG(t->thread));
+    return err_hint(e, "`heddle stats` lists the threads of this workspace");
 }
 
 /* Commit when all went well, else undo everything. */
@@ -99,8 +117,7 @@ struct sv run_refs(const struct run_tx *t, const struct json *callers,
 
 /* ---- the end of a run --------------------------------------------------------------- */
 
-static struct sv finish_payload(const struct run_tx *t, const char *outcome, struct sv reason,
-                                struct sv result, struct sv cancel_reason)
+static struct sv finish_payload(const struct run_tx *t, const struct run_end *end)
 {
     struct sb b = sb_in(t->a, 0);
     struct jw w = jw_in(&b, 0);
@@ -108,8 +125,8 @@ static struct sv finish_payload(const struct run_tx *t, const char *outcome, str
     jw_open(&w, '{');
     if (!sv_eq(t->agent, AGENT_DEFAULT))
         jw_kstr(&w, "agent", t->agent);
-    if (cancel_reason.s)
-        jw_kstr(&w, "cancel_reason", cancel_reason);
+    if (end->cancel_reason.s)
+        jw_kstr(&w, "cancel_reason", end->cancel_reason);
     if (t->s.n_queue) { /* steering that will never be seen is named */
         jw_key(&w, "dropped_input");
         jw_open(&w, '[');
@@ -117,27 +134,26 @@ static struct sv finish_payload(const struct run_tx *t, const char *outcome, str
             jw_str(&w, t->s.queue[i].id);
         jw_close(&w, ']');
     }
-    jw_kstr(&w, "outcome", sv_of(outcome));
-    jw_kstr(&w, "reason", reason);
+    jw_kstr(&w, "outcome", sv_of(end->outcome));
+    jw_kstr(&w, "reason", end->reason);
     jw_kstr(&w, "request_id", t->s.request_id);
-    if (result.s) {
+    if (end->result.s) {
         jw_key(&w, "result");
-        jw_raw(&w, result);
+        jw_raw(&w, end->result);
     }
     jw_kstr(&w, "run_id", t->s.run_id);
     jw_close(&w, '}');
     return sb_sv(&b);
 }
 
-enum status run_finish(struct run_tx *t, const char *outcome, struct sv reason, struct sv result,
-                       struct sv cancel_reason, struct err *e)
+enum status run_finish(struct run_tx *t, const struct run_end *end, struct err *e)
 {
-    struct sv payload = finish_payload(t, outcome, reason, result, cancel_reason);
-    struct sv refs = run_refs(t, NULL, NULL, 0);
-    int64_t   seq;
+    struct sv payload = finish_payload(t, end);
+    struct sv refs = end->refs.s ? end->refs : run_refs(t, NULL, NULL, 0);
+    int64_t   seq, parked = t->s.parked_seq;
 
-    if (run_append(t, KIND_RUN_FINISHED, t->s.lane, payload, refs, (struct sv){ 0 }, NULL, e) ||
-        op_apply_parked(t->l, t->thread, t->agent, t->actor, t->at, t->a, &seq, e))
+    if (run_append(t, KIND_RUN_FINISHED, t->s.lane, payload, refs, end->op_id, NULL, e) ||
+        (parked >= 0 && op_apply_parked(t->l, t->thread, parked, t->actor, t->at, t->a, &seq, e)))
         return e->code;
     return run_state_read(t->l, t->thread, t->agent, t->a, &t->s, e);
 }
@@ -217,10 +233,29 @@ static enum status read_refs(struct sv text, struct arena *a, struct json *out, 
     return ST_OK;
 }
 
+/* A request id is used once in a thread: late events of an old run cannot reach a new one. */
+static enum status claim_request(struct run_tx *t, struct sv *op_id, struct err *e)
+{
+    struct sb    b = sb_in(t->a, 0);
+    struct entry n;
+    bool         found;
+
+    sb_addf(&b, "run:" SV_FMT, SV_ARG(t->s.request_id));
+    *op_id = sb_sv(&b);
+    if (store_find_op(t->l->store, t->thread, *op_id, t->a, &n, &found, e))
+        return e->code;
+    if (!found)
+        return ST_OK;
+    err_set(e, ST_CONFLICT, "request '" SV_FMT "' was started before (entry %lld)",
+            SV_ARG(t->s.request_id), (long long)n.seq);
+    err_reason(e, "request_id");
+    return err_hint(e, "give each request an id of its own");
+}
+
 static enum status do_start(struct run_tx *t, const struct run_start *start, struct err *e)
 {
     struct json refs;
-    struct sv   lane;
+    struct sv   lane, claim;
 
     if (t->s.active) {
         err_set(e, ST_CONFLICT, "request '" SV_FMT "' is still running", SV_ARG(t->s.request_id));
@@ -232,10 +267,11 @@ static enum status do_start(struct run_tx *t, const struct run_start *start, str
         return e->code;
     t->s.request_id = start->request_id.n ? start->request_id : rand_id("req_", 20, t->a);
     t->s.run_id = t->s.request_id;
+    if (claim_request(t, &claim, e))
+        return e->code;
     struct sv user = user_payload(t, lane, start->content), opening = start_payload(t, start);
     struct sv all_refs = run_refs(t, &refs, NULL, 0);
-    if (run_append(t, KIND_RUN_STARTED, lane, opening, run_refs(t, NULL, NULL, 0), (struct sv){ 0 },
-                   NULL, e))
+    if (run_append(t, KIND_RUN_STARTED, lane, opening, run_refs(t, NULL, NULL, 0), claim, NULL, e))
         return e->code;
     return run_append(t, KIND_AI_MESSAGE, lane, user, all_refs, (struct sv){ 0 }, NULL, e);
 }
@@ -251,6 +287,11 @@ enum status run_start(struct log *l, const struct run_ref *who, const struct run
         return e->code;
     *out = t.s;
     return ST_OK;
+}
+
+static enum status check_text(struct sv text, const char *what, struct err *e)
+{
+    return utf8_invalid(text) < 0 ? ST_OK : err_set(e, ST_INVALID_SYNTAX, "%s is not UTF-8", what);
 }
 
 /* ---- steering ------------------------------------------------------------------------- */
@@ -279,7 +320,8 @@ static enum status do_steer(struct run_tx *t, const struct run_steer *steer, str
     struct sb   b = sb_in(t->a, 0);
     struct jw   w = jw_in(&b, 0);
 
-    if (may_steer(t, steer->request_id, text, e) || read_refs(steer->refs, t->a, &refs, e))
+    if (may_steer(t, steer->request_id, text, e) || check_text(text, "the text", e) ||
+        check_text(steer->source, "the source", e) || read_refs(steer->refs, t->a, &refs, e))
         return e->code;
     *input_id = rand_id("inp_", 20, t->a);
     jw_open(&w, '{');
@@ -304,7 +346,7 @@ enum status run_steer(struct log *l, const struct run_ref *who, const struct run
 {
     struct run_tx t = tx_of(l, who, a);
 
-    if (begin(&t, STORE_WRITE, e))
+    if (begin_known(&t, STORE_WRITE, e))
         return e->code;
     return end(&t, do_steer(&t, steer, input_id, e), e);
 }
@@ -343,7 +385,7 @@ enum status run_drain(struct log *l, const struct run_ref *who, struct arena *a,
     struct jw     w = jw_in(&b, 0);
     enum status   s = ST_OK;
 
-    if (begin(&t, STORE_WRITE, e))
+    if (begin_known(&t, STORE_WRITE, e))
         return e->code;
     jw_open(&w, '[');
     while (!s && t.s.active && t.s.n_queue)
@@ -364,10 +406,17 @@ static enum status do_cancel(struct run_tx *t, struct sv request_id, struct sv r
         return refuse(e, ST_CONFLICT, "idle", "no run is active");
     if (request_id.n && !sv_eq(request_id, t->s.request_id))
         return refuse(e, ST_CONFLICT, "request_mismatch", "another request is active");
+    if (check_text(reason, "the reason", e))
+        return e->code;
     struct json why = json_of(reason.n ? reason : SV("user_cancelled"));
     struct sb   b = sb_in(t->a, 0);
     sb_addf(&b, "{\"cancelled\":" SV_FMT "}", SV_ARG(json_canonical(&why, t->a)));
-    return run_finish(t, "cancelled", SV("cancelled"), sb_sv(&b), json_sv(&why), e);
+    return run_finish(t,
+                      &(struct run_end){ .outcome = "cancelled",
+                                         .reason = SV("cancelled"),
+                                         .result = sb_sv(&b),
+                                         .cancel_reason = json_sv(&why) },
+                      e);
 }
 
 enum status run_cancel(struct log *l, const struct run_ref *who, struct sv request_id,
@@ -375,7 +424,7 @@ enum status run_cancel(struct log *l, const struct run_ref *who, struct sv reque
 {
     struct run_tx t = tx_of(l, who, a);
 
-    if (begin(&t, STORE_WRITE, e) || end(&t, do_cancel(&t, request_id, reason, e), e))
+    if (begin_known(&t, STORE_WRITE, e) || end(&t, do_cancel(&t, request_id, reason, e), e))
         return e->code;
     *out = t.s;
     return ST_OK;
@@ -387,11 +436,14 @@ enum status run_recover(struct log *l, const struct run_ref *who, struct arena *
     struct run_tx t = tx_of(l, who, a);
     enum status   s = ST_OK;
 
-    if (begin(&t, STORE_WRITE, e))
+    if (begin_known(&t, STORE_WRITE, e))
         return e->code;
     if (t.s.active)
-        s = run_finish(&t, "failed", SV("stream_interrupted"),
-                       SV("{\"error\":\"stream_interrupted\"}"), (struct sv){ 0 }, e);
+        s = run_finish(&t,
+                       &(struct run_end){ .outcome = "failed",
+                                          .reason = SV("stream_interrupted"),
+                                          .result = SV("{\"error\":\"stream_interrupted\"}") },
+                       e);
     if (end(&t, s, e))
         return e->code;
     *out = t.s;
@@ -407,7 +459,7 @@ enum status run_events(struct log *l, const struct run_ref *who, const struct js
 
     *report = (struct run_report){ 0 };
     t.report = report;
-    if (begin(&t, STORE_WRITE, e))
+    if (begin_known(&t, STORE_WRITE, e))
         return e->code;
     for (size_t i = 0; i < n && !s; i++) {
         s = run_event(&t, &events[i], e);
@@ -428,7 +480,7 @@ enum status run_status(struct log *l, const struct run_ref *who, struct arena *a
 {
     struct run_tx t = tx_of(l, who, a);
 
-    if (begin(&t, STORE_READ, e))
+    if (begin_known(&t, STORE_READ, e))
         return e->code;
     log_abort(l);
     *out = t.s;

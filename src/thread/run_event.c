@@ -54,6 +54,15 @@ static struct sv event_op(const struct run_tx *t, const struct json *event)
     return sb_sv(&b);
 }
 
+/* End the run because of an event. */
+static enum status finish(struct run_tx *t, const struct json *event, struct run_end end,
+                          struct err *e)
+{
+    end.refs = event_refs(t, event, NULL, (struct sv){ 0 }, (struct sv){ 0 });
+    end.op_id = event_op(t, event);
+    return run_finish(t, &end, e);
+}
+
 struct members {
     VEC(struct json_member) list;
 };
@@ -106,7 +115,11 @@ static enum status on_llm_completed(struct run_tx *t, const struct json *event,
         struct sb b = sb_in(t->a, 0);
         sb_addf(&b, "{\"error\":{\"reason\":" SV_FMT ",\"type\":\"incomplete_response\"}}",
                 SV_ARG(json_canonical(json_find(data, "finish_reason"), t->a)));
-        return run_finish(t, "failed", SV("incomplete_response"), sb_sv(&b), (struct sv){ 0 }, e);
+        return finish(t, event,
+                      (struct run_end){ .outcome = "failed",
+                                        .reason = SV("incomplete_response"),
+                                        .result = sb_sv(&b) },
+                      e);
     }
     put(t, &m, "content", content && content->type != JSON_NULL ? *content : json_of(SV("")));
     if (has_calls)
@@ -128,8 +141,11 @@ static enum status on_llm_started(struct run_tx *t, const struct json *event,
     json_int(json_find(event, "iteration"), &iteration);
     if (iteration <= t->s.max_iterations)
         return ST_OK;
-    return run_finish(t, "completed", SV("max_iterations"), SV("\"" MAX_ITERATIONS_TEXT "\""),
-                      (struct sv){ 0 }, e);
+    return finish(t, event,
+                  (struct run_end){ .outcome = "completed",
+                                    .reason = SV("max_iterations"),
+                                    .result = SV("\"" MAX_ITERATIONS_TEXT "\"") },
+                  e);
 }
 
 /* ---- tools ----------------------------------------------------------------------------- */
@@ -257,9 +273,11 @@ static enum status on_completed(struct run_tx *t, const struct json *event, cons
 {
     struct sv reason = json_text(data, "termination_reason");
 
-    (void)event;
-    return run_finish(t, "completed", reason.n ? reason : SV("final_answer"),
-                      raw(t, json_find(data, "result")), (struct sv){ 0 }, e);
+    return finish(t, event,
+                  (struct run_end){ .outcome = "completed",
+                                    .reason = reason.n ? reason : SV("final_answer"),
+                                    .result = raw(t, json_find(data, "result")) },
+                  e);
 }
 
 static enum status on_failed(struct run_tx *t, const struct json *event, const struct json *data,
@@ -267,10 +285,12 @@ static enum status on_failed(struct run_tx *t, const struct json *event, const s
 {
     struct sv type = json_text(data, "error_type");
 
-    (void)event;
     struct sv error = raw(t, json_find(data, "error"));
-    return run_finish(t, "failed", type.n ? type : SV("error"), error.s ? error : SV("null"),
-                      (struct sv){ 0 }, e);
+    return finish(t, event,
+                  (struct run_end){ .outcome = "failed",
+                                    .reason = type.n ? type : SV("error"),
+                                    .result = error.s ? error : SV("null") },
+                  e);
 }
 
 static enum status on_cancelled(struct run_tx *t, const struct json *event, const struct json *data,
@@ -279,13 +299,17 @@ static enum status on_cancelled(struct run_tx *t, const struct json *event, cons
     struct sv reason = json_text(data, "reason");
     struct sb b = sb_in(t->a, 0);
 
-    (void)event;
     if (!reason.n)
         reason = SV("user_cancelled");
     sb_adds(&b, "{\"cancelled\":");
     sb_add_json_string(&b, reason);
     sb_addc(&b, '}');
-    return run_finish(t, "cancelled", SV("cancelled"), sb_sv(&b), reason, e);
+    return finish(t, event,
+                  (struct run_end){ .outcome = "cancelled",
+                                    .reason = SV("cancelled"),
+                                    .result = sb_sv(&b),
+                                    .cancel_reason = reason },
+                  e);
 }
 
 static enum status on_worker_exit(struct run_tx *t, const struct json *event,
@@ -294,10 +318,11 @@ static enum status on_worker_exit(struct run_tx *t, const struct json *event,
     const struct json *reason = json_find(data, "reason");
     struct sb          b = sb_in(t->a, 0);
 
-    (void)event;
     sb_addf(&b, "{\"react_worker_exit\":" SV_FMT "}",
             SV_ARG(reason ? json_canonical(reason, t->a) : SV("null")));
-    return run_finish(t, "failed", SV("error"), sb_sv(&b), (struct sv){ 0 }, e);
+    return finish(
+        t, event,
+        (struct run_end){ .outcome = "failed", .reason = SV("error"), .result = sb_sv(&b) }, e);
 }
 
 /* ---- dispatch --------------------------------------------------------------------------- */
@@ -330,6 +355,8 @@ static enum status fence(const struct run_tx *t, const struct json *event, bool 
     struct sv request = json_text(event, "request_id"), run = json_text(event, "run_id");
     int64_t   seq;
 
+    if (!t->s.run_id.n)
+        return refuse(e, "idle", "no run was ever started");
     if ((request.n && !sv_eq(request, t->s.request_id)) || (run.n && !sv_eq(run, t->s.run_id)))
         return refuse(e, "request_mismatch", "the event belongs to another run");
     if (needs_active && !t->s.active)

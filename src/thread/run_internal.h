@@ -19,10 +19,17 @@ struct run_tx {
 enum status run_append(struct run_tx *t, enum kind kind, struct sv lane, struct sv payload,
                        struct sv refs, struct sv op_id, int64_t *seq, struct err *e) MUST_USE;
 
-/* End the run, then apply the parked context operation. `result` is canonical JSON or
- * absent (keep what is there). */
-enum status run_finish(struct run_tx *t, const char *outcome, struct sv reason, struct sv result,
-                       struct sv cancel_reason, struct err *e) MUST_USE;
+/* How a run ends. What is absent is left out. */
+struct run_end {
+    const char *outcome;       /* completed, failed, cancelled */
+    struct sv   reason;        /* text */
+    struct sv   result;        /* canonical JSON; absent: the result there is stays */
+    struct sv   cancel_reason; /* text */
+    struct sv   refs, op_id;   /* of the event that ends it */
+};
+
+/* End the run, then apply the parked context operation. */
+enum status run_finish(struct run_tx *t, const struct run_end *end, struct err *e) MUST_USE;
 
 /* Caller's refs less the names that are ours, then request_id and run_id, then whatever
  * `more` ("key", value pairs ended by NULL) holds that is not absent. */

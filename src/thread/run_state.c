@@ -94,6 +94,20 @@ static void read_calls(const struct json *list, struct arena *a, struct run_stat
     }
 }
 
+/* The calls of an assistant message, all of them open. A name may stand in "function". */
+static void open_calls(const struct json *list, struct arena *a, struct run_state *s)
+{
+    s->n_calls = list->n;
+    s->calls = ARENA_NEW(a, struct run_call, list->n);
+    for (size_t i = 0; i < list->n; i++) {
+        const struct json *call = &list->items[i];
+        struct sv          name = json_text(call, "name");
+        if (!name.s)
+            name = json_text(json_find(call, "function"), "name");
+        s->calls[i] = (struct run_call){ json_text(call, "id"), name, false, -1 };
+    }
+}
+
 static enum status parse_state(struct sv row, struct arena *a, struct run_state *s, struct err *e)
 {
     struct json v;
@@ -197,9 +211,7 @@ static void on_assistant(struct run_state *s, const struct json *p, struct arena
 
     s->usage = add_usage(s->usage, json_find(p, "usage"), a);
     if (json_is(calls, JSON_ARRAY) && calls->n) {
-        read_calls(calls, a, s);
-        for (size_t i = 0; i < s->n_calls; i++)
-            s->calls[i].done = false;
+        open_calls(calls, a, s);
         s->status = RUN_AWAITING_TOOL;
         s->sealed = false;
         return;
@@ -277,6 +289,7 @@ static void on_finished(struct run_state *s, const struct json *p, struct arena 
     s->sealed = false;
     s->n_queue = 0;
     s->n_calls = 0;
+    s->parked_seq = -1; /* it follows in the same transaction, unless its op_id was taken */
     s->status = sv_is(outcome, "completed") ? RUN_COMPLETED : RUN_ERROR;
     s->termination_reason = json_text(p, "reason");
     if (json_find(p, "result"))
@@ -311,7 +324,6 @@ static void apply(struct run_state *s, enum kind k, const struct json *p, const 
         s->parked_op = json_text(p, "op_id");
         s->parked_seq = n->seq;
         break;
-    case KIND_AI_CONTEXT_OPERATION: s->parked_seq = -1; break;
     default: break;
     }
 }
@@ -325,8 +337,7 @@ static bool concerns_runs(enum kind k, const struct entry *n)
     case KIND_RUN_TOOL_HELD:
     case KIND_RUN_CHECKPOINT:
     case KIND_RUN_FINISHED:
-    case KIND_CONTEXT_OP_DEFERRED:
-    case KIND_AI_CONTEXT_OPERATION: return true;
+    case KIND_CONTEXT_OP_DEFERRED: return true;
     case KIND_AI_MESSAGE: return sv_find(n->refs, SV("\"run_id\"")) >= 0;
     default: return false;
     }
@@ -349,8 +360,6 @@ enum status run_fold(struct fold *f, const struct entry *n, struct err *e)
     struct sv key = key_of_name("run", agent.n ? agent : AGENT_DEFAULT, f->a);
     if (fold_get(f, key, &row, &found, e) || (found && parse_state(row, f->a, &s, e)))
         return e->code;
-    if (!found && k == KIND_AI_CONTEXT_OPERATION)
-        return ST_OK;
     apply(&s, k, &payload, &refs, n, f->a);
     struct sb b = sb_in(f->a, 0);
     run_state_write(&b, &s);
