@@ -1,11 +1,11 @@
 /* `project`: what a model would be shown of a lane, at the head or at any past entry. */
+#include "assemble/render.h"
 #include "front/cli/command.h"
 #include "thread/kind.h"
-#include "thread/project.h"
 
 struct project_opts {
     struct sv lane, format, system, agent;
-    int64_t   at;
+    int64_t   at, limit;
 };
 
 static const struct opt opts_table[] = {
@@ -15,6 +15,8 @@ static const struct opt opts_table[] = {
       offsetof(struct project_opts, at), 0 },
     { OPT_TEXT, "format", "F", "json (default), anthropic, openai or text",
       offsetof(struct project_opts, format), 0 },
+    { OPT_NUMBER, "limit", "N", "only the newest N messages; a call is never cut from its result",
+      offsetof(struct project_opts, limit), 0 },
     { OPT_TEXT, "system", "TEXT",
       "prompt of a lane without a snapshot (default: \"system_prompt\" of the config)",
       offsetof(struct project_opts, system), 0 },
@@ -23,38 +25,58 @@ static const struct opt opts_table[] = {
     { 0 },
 };
 
-static enum status print_projection(struct app *app, const struct project_opts *o, struct err *e)
+/* Repairs are said, but not in the output: that is ready to be sent. */
+static void tell_repairs(struct app *app, const struct render_report *r)
+{
+    for (size_t i = 0; i < r->list.n; i++) {
+        struct sb b = sb_in(app->a, 0);
+        repair_write(&b, &r->list.v[i]);
+        warn("%s", sb_sv(&b).s);
+    }
+}
+
+static enum status print_projection(struct app *app, const struct project_opts *o,
+                                    enum render_format f, struct err *e)
 {
     struct projection_of of = { app_arg(app, 0), o->lane, o->at == OPT_UNSET ? STORE_TO_END : o->at,
                                 o->system.s ? o->system
                                             : config_text(&app->config, "system_prompt") };
-    struct projection    p;
+    struct render_options ro = { o->limit != OPT_UNSET, o->limit };
+    struct render_report  report = report_in(app->a);
+    struct projection     p;
 
     if (!of.lane.n && lane_active(&app->log, of.thread, o->agent.n ? o->agent : AGENT_DEFAULT,
                                   app->a, &of.lane, e))
-        return e->code;
-    if (project(&app->log, &of, app->a, &p, e) || project_write(&p, &app->out, e))
-        return e->code;
-    sb_addc(&app->out, '\n');
+        return err_code(e);
+    if (project(&app->log, &of, app->a, &p, e) || render_write(f, &p, &ro, &app->out, &report, e))
+        return err_code(e);
+    if (f != RENDER_TEXT)
+        sb_addc(&app->out, '\n');
+    tell_repairs(app, &report);
     return ST_OK;
 }
 
 static enum status run(struct app *app, const void *opts, struct err *e)
 {
     const struct project_opts *o = opts;
+    enum render_format         f = RENDER_JSON;
 
     if (o->at != OPT_UNSET && o->at < -1)
         return err_set(e, ST_USAGE, "--at takes a seq from -1 (nothing yet) on");
+    if (o->limit != OPT_UNSET && o->limit < 0)
+        return err_set(e, ST_USAGE, "--limit takes a number from 0 on");
+    if (o->format.s && render_format_of(o->format, &f, e))
+        return err_code(e);
     if (log_begin(&app->log, app_arg(app, 0), STORE_READ, e))
-        return e->code;
-    enum status s = print_projection(app, o, e);
+        return err_code(e);
+    enum status s = print_projection(app, o, f, e);
     log_abort(&app->log);
     return s;
 }
 
 const struct command cmd_project = {
     .name = "project",
-    .synopsis = "T [--lane L] [--at SEQ] [--format json|anthropic|openai|text]",
+    .synopsis = "T [--lane L] [--at SEQ] [--limit N] [--format json|anthropic|openai|text]",
     .group = GROUP_LOG,
     .summary = "Print the context of a lane, now or at any past entry",
     .details =
