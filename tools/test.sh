@@ -166,9 +166,9 @@ finish() { # finish [MESSAGE]
 }
 
 builds
+programs conform "$asan" # the longest first, so that it does not run alone at the end
 checks
 programs unit "$asan"
-programs conform "$asan"
 scripts spec tests/spec "$release"
 scripts e2e tests/e2e "$release"
 corpora

@@ -13,6 +13,12 @@ struct lines lines_of(int fd, size_t limit, struct arena *a)
                            .buf = arena_grow(a, NULL, 0, 256 * 1024) };
 }
 
+static enum status too_long(const struct lines *in, struct err *e)
+{
+    return err_set(e, ST_LIMIT_EXCEEDED, "line %lld is longer than %zu bytes",
+                   (long long)in->number + 1, in->limit);
+}
+
 /* More bytes behind those that are there. */
 static enum status fill(struct lines *in, struct err *e)
 {
@@ -21,9 +27,8 @@ static enum status fill(struct lines *in, struct err *e)
         in->n -= in->from;
         in->from = 0;
     }
-    if (in->n > in->limit)
-        return err_set(e, ST_LIMIT_EXCEEDED, "line %lld is longer than %zu bytes",
-                       (long long)in->number + 1, in->limit);
+    if (in->n > in->limit + 1) /* a CR may belong to the line's end */
+        return too_long(in, e);
     if (in->n == in->cap) {
         in->buf = arena_grow(in->a, in->buf, in->cap, in->cap * 2);
         in->cap *= 2;
@@ -53,6 +58,8 @@ enum status lines_next(struct lines *in, struct sv *line, bool *more, struct err
             *line = (struct sv){ in->buf + in->from, end - in->from };
             if (line->n && line->s[line->n - 1] == '\r')
                 line->n--;
+            if (line->n > in->limit)
+                return too_long(in, e);
             in->from = lf ? end + 1 : end;
             in->number += *more;
             return ST_OK;
