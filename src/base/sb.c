@@ -14,6 +14,11 @@ struct sb sb_in(struct arena *a, size_t limit)
     return (struct sb){ .a = a, .limit = limit ? limit : SIZE_MAX / 2, .fd = -1 };
 }
 
+struct sb sb_on(char *room, size_t cap, struct arena *a)
+{
+    return (struct sb){ .a = a, .s = room, .cap = cap, .limit = SIZE_MAX / 2, .fd = -1 };
+}
+
 struct sb sb_to_fd(int fd, struct arena *a)
 {
     return (struct sb){ .a = a,

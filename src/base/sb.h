@@ -28,6 +28,9 @@ struct sb {
 struct sb sb_in(struct arena *a, size_t limit); /* limit 0: none */
 struct sb sb_to_fd(int fd, struct arena *a);
 
+/* Begins in the caller's `cap` bytes and moves to the arena when they do not suffice. */
+struct sb sb_on(char *room, size_t cap, struct arena *a);
+
 void sb_add(struct sb *b, struct sv v);
 void sb_addc(struct sb *b, char c);
 void sb_adds(struct sb *b, const char *cstr);

@@ -1,20 +1,8 @@
 #include "base/sv.h"
 
-#include <string.h>
-
 struct sv sv_of(const char *cstr)
 {
     return (struct sv){ cstr, cstr ? strlen(cstr) : 0 };
-}
-
-bool sv_eq(struct sv a, struct sv b)
-{
-    return a.n == b.n && (a.n == 0 || memcmp(a.s, b.s, a.n) == 0);
-}
-
-bool sv_is(struct sv a, const char *cstr)
-{
-    return sv_eq(a, sv_of(cstr));
 }
 
 int sv_cmp(struct sv a, struct sv b)

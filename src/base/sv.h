@@ -6,6 +6,8 @@
 
 #include "base/arena.h"
 
+#include <string.h>
+
 #include <limits.h>
 
 struct sv {
@@ -25,9 +27,7 @@ struct sv_cut {
 #define SV_FMT "%.*s"
 #define SV_ARG(v) ((v).n < INT_MAX ? (int)(v).n : INT_MAX), ((v).s ? (v).s : "")
 
-struct sv     sv_of(const char *cstr); /* NULL gives the absent value */
-bool          sv_eq(struct sv a, struct sv b);
-bool          sv_is(struct sv a, const char *cstr);
+struct sv     sv_of(const char *cstr);          /* NULL gives the absent value */
 int           sv_cmp(struct sv a, struct sv b); /* by bytes, then by length */
 bool          sv_starts(struct sv v, struct sv prefix);
 bool          sv_ends(struct sv v, struct sv suffix);
@@ -38,6 +38,17 @@ struct sv_cut sv_cut(struct sv v, char byte); /* at the first `byte`; not found:
 struct sv_cut sv_cut_last(struct sv v, char byte);
 ptrdiff_t     sv_find(struct sv v, struct sv needle); /* offset or -1 */
 bool          sv_has(struct sv v, char byte);
+
+/* In the header, so that comparing with a literal costs a length and a few bytes. */
+static inline bool sv_eq(struct sv a, struct sv b)
+{
+    return a.n == b.n && (a.n == 0 || memcmp(a.s, b.s, a.n) == 0);
+}
+
+static inline bool sv_is(struct sv a, const char *cstr)
+{
+    return sv_eq(a, (struct sv){ cstr, cstr ? strlen(cstr) : 0 });
+}
 
 /* Copies; the copy is followed by a NUL that is not counted. */
 struct sv   sv_dup(struct sv v, struct arena *a);

@@ -2,33 +2,44 @@
 
 #include "base/json.h"
 
+static void add_text(struct sb *b, struct sv key, struct sv v)
+{
+    sb_add(b, key);
+    if (v.s)
+        sb_add_json_string(b, v);
+    else
+        sb_add(b, SV("null"));
+}
+
 /* Canonical JSON has its keys in order: actor, at, id, kind, lane, op_id, payload, refs,
  * seq. The large member is hashed where it lies instead of being copied. */
 struct hash entry_chain(const struct entry *e, const struct hash *previous)
 {
-    struct arena scratch = { 0 };
-    struct sb    front = sb_in(&scratch, 0), back = sb_in(&scratch, 0);
-    struct jw    w = jw_in(&front, 0);
+    struct arena spare = { 0 };
+    char         before[1024], after[64];
+    struct sb    front = sb_on(before, sizeof before, &spare);
+    struct sb    back = sb_on(after, sizeof after, &spare);
 
-    jw_open(&w, '{');
-    jw_kstr(&w, "actor", e->actor);
-    jw_kint(&w, "at", e->at);
+    add_text(&front, SV("{\"actor\":"), e->actor);
+    sb_add(&front, SV(",\"at\":"));
+    sb_add_int(&front, e->at);
     if (e->id.s)
-        jw_kstr(&w, "id", e->id);
-    jw_kstr(&w, "kind", e->kind);
-    jw_kstr(&w, "lane", e->lane);
+        add_text(&front, SV(",\"id\":"), e->id);
+    add_text(&front, SV(",\"kind\":"), e->kind);
+    add_text(&front, SV(",\"lane\":"), e->lane);
     if (e->op_id.s)
-        jw_kstr(&w, "op_id", e->op_id);
-    jw_key(&w, "payload");
-    sb_addf(&back, ",\"refs\":" SV_FMT ",\"seq\":", SV_ARG(e->refs.n ? e->refs : SV("{}")));
+        add_text(&front, SV(",\"op_id\":"), e->op_id);
+    sb_add(&front, SV(",\"payload\":"));
+    sb_add(&back, SV(",\"seq\":"));
     sb_add_int(&back, e->seq);
-    sb_addc(&back, '}');
+    sb_add(&back, SV("}"));
 
     struct sv parts[] = {
-        { (const char *)previous->b, HASH_SIZE }, sb_sv(&front), e->payload, sb_sv(&back)
+        { (const char *)previous->b, HASH_SIZE }, sb_sv(&front), e->payload, SV(",\"refs\":"),
+        e->refs.n ? e->refs : SV("{}"),           sb_sv(&back)
     };
     struct hash h = hash_blake2b(parts, COUNT(parts));
-    arena_free(&scratch);
+    arena_free(&spare);
     return h;
 }
 

@@ -140,11 +140,11 @@ void sqlite_bind_sv(sqlite3_stmt *st, int at, struct sv v)
 struct sv sqlite_column_sv(sqlite3_stmt *st, int at)
 {
     const char *s = sqlite3_column_blob(st, at);
-    size_t      n = (size_t)sqlite3_column_bytes(st, at);
 
-    if (sqlite3_column_type(st, at) == SQLITE_NULL)
-        return (struct sv){ 0 };
-    return (struct sv){ s ? s : "", n };
+    if (s)
+        return (struct sv){ s, (size_t)sqlite3_column_bytes(st, at) };
+    /* NULL, or empty: SQLite has no pointer for either. */
+    return sqlite3_column_type(st, at) == SQLITE_NULL ? (struct sv){ 0 } : SV("");
 }
 
 enum status sqlite_tid(struct sqlite_store *q, struct sv thread, int64_t *tid, struct err *e)
@@ -252,6 +252,8 @@ static void sqlite_close(struct store *s)
         give_back_pages(q);
     for (size_t i = 0; i < Q_COUNT; i++)
         sqlite3_finalize(q->kept[i]);
+    for (size_t i = 0; i < SQLITE_SCANS; i++)
+        sqlite3_finalize(q->idle[i]);
     if (q->db && q->wal_pages < CLOSE_PAGES)
         sqlite3_db_config(q->db, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, NULL);
     sqlite3_close(q->db);

@@ -30,6 +30,10 @@ enum sqlite_statement {
     Q_COUNT,
 };
 
+/* Scans of entries come in kinds: forwards or backwards, all or by one of two marks, whole
+ * or brief. */
+enum { SQLITE_SCANS = 2 * 3 * 2 };
+
 struct sqlite_store {
     struct store  base;
     sqlite3      *db;
@@ -41,6 +45,7 @@ struct sqlite_store {
     int           truncate_at; /* pages at which to try to empty it */
     bool          cleared;     /* rows were dropped by the lot: there may be free pages */
     sqlite3_stmt *kept[Q_COUNT];
+    sqlite3_stmt *idle[SQLITE_SCANS]; /* a statement of each kind of scan, between two uses */
     char          thread[NAME_MAX_BYTES + 1]; /* the last thread looked up ... */
     int64_t       tid;                        /* ... and its number; 0: none */
 };

@@ -8,9 +8,9 @@
 enum { BLOB_MIN = 4096 };
 
 /* Columns of every query that reads entries, in the order of read_entry(). */
-#define COLUMNS                                                                                    \
-    "e.key, e.at, e.mark, e.kind, e.lane, e.actor, e.id, e.op, e.refs, e.chain,"                   \
-    " coalesce(e.payload, (SELECT bytes FROM blob WHERE hash = e.blob))"
+#define BRIEF                                                                                      \
+    "e.key, e.at, e.refs, coalesce(e.payload, (SELECT bytes FROM blob WHERE hash = e.blob))"
+#define WHOLE BRIEF ", e.mark, e.kind, e.lane, e.actor, e.id, e.op, e.chain"
 
 enum status sqlite_head(struct store *s, struct sv thread, struct store_head *out, struct err *e)
 {
@@ -130,81 +130,112 @@ enum status sqlite_insert(struct store *s, struct sv thread, int64_t rev,
 struct sqlite_scan {
     struct store_scan base;
     sqlite3_stmt     *st;
-    bool              done;
+    int               kind;
+    bool              brief, done;
 };
 
-static const char *scan_sql(const struct store_query *q)
+#define ALL(columns) "SELECT " columns " FROM entry e WHERE key BETWEEN ?1 AND ?2 ORDER BY key"
+/* The mark stands in the text, so that the partial index of that mark is used. */
+#define MARKED(columns, mark)                                                                      \
+    "SELECT " columns " FROM entry e WHERE mark = " mark " AND lane = ?3"                          \
+    " AND key BETWEEN ?1 AND ?2 ORDER BY key"
+
+/* By scan_kind(). */
+static const char *const scan_sql[SQLITE_SCANS] = {
+    ALL(WHOLE),         MARKED(WHOLE, "1"),         MARKED(WHOLE, "2"),
+    ALL(WHOLE) " DESC", MARKED(WHOLE, "1") " DESC", MARKED(WHOLE, "2") " DESC",
+    ALL(BRIEF),         MARKED(BRIEF, "1"),         MARKED(BRIEF, "2"),
+    ALL(BRIEF) " DESC", MARKED(BRIEF, "1") " DESC", MARKED(BRIEF, "2") " DESC",
+};
+
+static int scan_kind(const struct store_query *q)
 {
-    /* The mark stands in the text, so that the partial index of that mark is used. */
-    static const char *const text[2][3] = {
-        { "SELECT " COLUMNS " FROM entry e WHERE key BETWEEN ?1 AND ?2 ORDER BY key",
-          "SELECT " COLUMNS " FROM entry e WHERE mark = 1 AND lane = ?3 AND key BETWEEN ?1 AND ?2"
-          " ORDER BY key",
-          "SELECT " COLUMNS " FROM entry e WHERE mark = 2 AND lane = ?3 AND key BETWEEN ?1 AND ?2"
-          " ORDER BY key" },
-        { "SELECT " COLUMNS " FROM entry e WHERE key BETWEEN ?1 AND ?2 ORDER BY key DESC",
-          "SELECT " COLUMNS " FROM entry e WHERE mark = 1 AND lane = ?3 AND key BETWEEN ?1 AND ?2"
-          " ORDER BY key DESC",
-          "SELECT " COLUMNS " FROM entry e WHERE mark = 2 AND lane = ?3 AND key BETWEEN ?1 AND ?2"
-          " ORDER BY key DESC" },
-    };
-    return text[q->backwards][q->lane.s ? q->mark : 0];
+    return (q->brief ? 6 : 0) + (q->backwards ? 3 : 0) + (q->lane.s ? (int)q->mark : 0);
+}
+
+/* A statement for the scan: the one that lies idle, or a new one when it is in use. */
+static enum status scan_ready(struct sqlite_store *q, struct sqlite_scan *scan, struct err *e)
+{
+    int rc = SQLITE_OK;
+
+    scan->st = q->idle[scan->kind];
+    q->idle[scan->kind] = NULL;
+    if (!scan->st)
+        rc = sqlite3_prepare_v3(q->db, scan_sql[scan->kind], -1, SQLITE_PREPARE_PERSISTENT,
+                                &scan->st, NULL);
+    return rc == SQLITE_OK ? ST_OK : sqlite_fail(q, rc, e);
+}
+
+static void scan_bind(struct sqlite_scan *scan, const struct store_query *query, int64_t tid)
+{
+    sqlite3_bind_int64(scan->st, 1, entry_key(tid, query->from));
+    sqlite3_bind_int64(scan->st, 2, entry_key(tid, query->to));
+    if (query->lane.s) /* the caller's bytes may go before the scan does */
+        sqlite3_bind_text64(scan->st, 3, query->lane.s, query->lane.n, SQLITE_TRANSIENT,
+                            SQLITE_UTF8);
 }
 
 enum status sqlite_scan(struct store *s, const struct store_query *query, struct store_scan **out,
                         struct err *e)
 {
     struct sqlite_store *q = sqlite_of(s);
-    struct sqlite_scan  *scan = calloc(1, sizeof *scan);
+    struct sqlite_scan  *scan;
     int64_t              tid;
 
-    if (!scan)
+    if (sqlite_tid(q, query->thread, &tid, e))
+        return e->code;
+    if (!(scan = calloc(1, sizeof *scan)))
         die("out of memory");
-    if (sqlite_tid(q, query->thread, &tid, e)) {
+    scan->base.store = s;
+    scan->kind = scan_kind(query);
+    scan->brief = query->brief;
+    scan->done = !tid || query->from > query->to || query->to < 0;
+    if (!scan->done && scan_ready(q, scan, e)) {
         free(scan);
         return e->code;
     }
-    scan->done = !tid || query->from > query->to || query->to < 0;
-    if (!scan->done) {
-        int rc = sqlite3_prepare_v2(q->db, scan_sql(query), -1, &scan->st, NULL);
-        if (rc != SQLITE_OK) {
-            free(scan);
-            return sqlite_fail(q, rc, e);
-        }
-        sqlite3_bind_int64(scan->st, 1, entry_key(tid, query->from));
-        sqlite3_bind_int64(scan->st, 2, entry_key(tid, query->to));
-        if (query->lane.s) /* the caller's bytes may go before the scan does */
-            sqlite3_bind_text64(scan->st, 3, query->lane.s, query->lane.n, SQLITE_TRANSIENT,
-                                SQLITE_UTF8);
-    }
+    if (!scan->done)
+        scan_bind(scan, query, tid);
     *out = (struct store_scan *)scan;
     return ST_OK;
+}
+
+static enum status lost(struct sqlite_store *q, int64_t seq, const char *what, struct err *e)
+{
+    err_set(e, ST_CORRUPT, "%s: entry %lld has lost its %s", q->path, (long long)seq, what);
+    return err_hint(e, "`heddle log export` saves what is readable");
+}
+
+static enum status read_brief(struct sqlite_store *q, sqlite3_stmt *st, struct entry *out,
+                              struct err *e)
+{
+    *out = (struct entry){
+        .seq = sqlite3_column_int64(st, 0) & SEQ_MAX,
+        .at = sqlite3_column_int64(st, 1),
+        .refs = sqlite_column_sv(st, 2),
+        .payload = sqlite_column_sv(st, 3),
+    };
+    if (!out->refs.s)
+        out->refs = SV("{}");
+    return out->payload.s ? ST_OK : lost(q, out->seq, "payload", e);
 }
 
 static enum status read_entry(struct sqlite_store *q, sqlite3_stmt *st, struct entry *out,
                               struct err *e)
 {
-    struct sv chain = sqlite_column_sv(st, 9);
+    struct sv chain;
 
-    *out = (struct entry){
-        .seq = sqlite3_column_int64(st, 0) & SEQ_MAX,
-        .at = sqlite3_column_int64(st, 1),
-        .mark = (enum entry_mark)sqlite3_column_int(st, 2),
-        .kind = sqlite_column_sv(st, 3),
-        .lane = sqlite_column_sv(st, 4),
-        .actor = sqlite_column_sv(st, 5),
-        .id = sqlite_column_sv(st, 6),
-        .op_id = sqlite_column_sv(st, 7),
-        .refs = sqlite_column_sv(st, 8),
-        .payload = sqlite_column_sv(st, 10),
-    };
-    if (!out->refs.s)
-        out->refs = SV("{}");
-    if (chain.n != HASH_SIZE || !out->payload.s) {
-        err_set(e, ST_CORRUPT, "%s: entry %lld has lost its %s", q->path, (long long)out->seq,
-                out->payload.s ? "chain value" : "payload");
-        return err_hint(e, "`heddle log export` saves what is readable");
-    }
+    if (read_brief(q, st, out, e))
+        return e->code;
+    out->mark = (enum entry_mark)sqlite3_column_int(st, 4);
+    out->kind = sqlite_column_sv(st, 5);
+    out->lane = sqlite_column_sv(st, 6);
+    out->actor = sqlite_column_sv(st, 7);
+    out->id = sqlite_column_sv(st, 8);
+    out->op_id = sqlite_column_sv(st, 9);
+    chain = sqlite_column_sv(st, 10);
+    if (chain.n != HASH_SIZE)
+        return lost(q, out->seq, "chain value", e);
     memcpy(out->chain.b, chain.s, HASH_SIZE);
     return ST_OK;
 }
@@ -220,7 +251,7 @@ enum status sqlite_next(struct store_scan *base, struct entry *out, bool *more, 
     int rc = sqlite3_step(scan->st);
     if (rc == SQLITE_ROW) {
         *more = true;
-        return read_entry(q, scan->st, out, e);
+        return scan->brief ? read_brief(q, scan->st, out, e) : read_entry(q, scan->st, out, e);
     }
     scan->done = true;
     return rc == SQLITE_DONE ? ST_OK : sqlite_fail(q, rc, e);
@@ -228,9 +259,14 @@ enum status sqlite_next(struct store_scan *base, struct entry *out, bool *more, 
 
 void sqlite_scan_close(struct store_scan *base)
 {
-    struct sqlite_scan *scan = (struct sqlite_scan *)base;
+    struct sqlite_scan  *scan = (struct sqlite_scan *)base;
+    struct sqlite_store *q = sqlite_of(base->store);
 
-    sqlite3_finalize(scan->st);
+    sqlite3_reset(scan->st);
+    if (scan->st && !q->idle[scan->kind])
+        q->idle[scan->kind] = scan->st;
+    else
+        sqlite3_finalize(scan->st);
     free(scan);
 }
 
@@ -248,7 +284,7 @@ enum status sqlite_find_op(struct store *s, struct sv thread, struct sv op_id, s
     if (!tid)
         return ST_OK;
     int rc = sqlite3_prepare_v2(
-        q->db, "SELECT " COLUMNS " FROM entry e WHERE op = ?1 AND key >> 36 = ?2", -1, &st, NULL);
+        q->db, "SELECT " WHOLE " FROM entry e WHERE op = ?1 AND key >> 36 = ?2", -1, &st, NULL);
     if (rc != SQLITE_OK)
         return sqlite_fail(q, rc, e);
     sqlite_bind_sv(st, 1, op_id);

@@ -2,10 +2,11 @@
 
 #include <stdlib.h>
 
-static void bind_bytes(sqlite3_stmt *st, int at, struct sv v)
+/* A zero-length blob, not NULL, when v is empty. `keep` is SQLITE_STATIC when the statement is run
+ * before the caller's bytes go, else SQLITE_TRANSIENT. */
+static void bind_bytes(sqlite3_stmt *st, int at, struct sv v, sqlite3_destructor_type keep)
 {
-    /* A zero-length blob, not NULL, when v is empty. */
-    sqlite3_bind_blob64(st, at, v.n ? v.s : "", v.n, SQLITE_TRANSIENT);
+    sqlite3_bind_blob64(st, at, v.n ? v.s : "", v.n, keep);
 }
 
 /* A kept statement bound to (tid, view, key); the thread must have a number for it to be run. */
@@ -16,7 +17,7 @@ static enum status at_key(struct sqlite_store *q, enum sqlite_statement which,
         return e->code;
     sqlite3_bind_int64(*st, 1, *tid);
     sqlite_bind_sv(*st, 2, k->view);
-    bind_bytes(*st, 3, k->key);
+    bind_bytes(*st, 3, k->key, SQLITE_STATIC);
     return ST_OK;
 }
 
@@ -49,7 +50,7 @@ enum status sqlite_row_put(struct store *s, const struct store_key *k, struct sv
         return e->code;
     if (!tid)
         return err_set(e, ST_NOT_FOUND, "thread '" SV_FMT "' not found", SV_ARG(k->thread));
-    bind_bytes(st, 4, value);
+    bind_bytes(st, 4, value, SQLITE_STATIC);
     return sqlite_run(q, st, e);
 }
 
@@ -88,11 +89,11 @@ static sqlite3_stmt *rows_statement(struct sqlite_store *q, const struct store_r
     if (*rc == SQLITE_OK) {
         sqlite3_bind_int64(st, 1, tid);
         sqlite3_bind_text64(st, 2, query->view.s, query->view.n, SQLITE_TRANSIENT, SQLITE_UTF8);
-        bind_bytes(st, 3, starts ? query->after : query->prefix);
+        bind_bytes(st, 3, starts ? query->after : query->prefix, SQLITE_TRANSIENT);
         if (end.s)
-            bind_bytes(st, 4, end);
+            bind_bytes(st, 4, end, SQLITE_TRANSIENT);
         if (stops)
-            bind_bytes(st, 5, query->after);
+            bind_bytes(st, 5, query->after, SQLITE_TRANSIENT);
     }
     arena_free(&scratch);
     return st;

@@ -75,6 +75,7 @@ struct store_query {
     struct sv       lane; /* absent: every entry; else only those of the lane with ... */
     enum entry_mark mark; /* ... this mark (not MARK_NONE) */
     bool            backwards;
+    bool            brief; /* only seq, at, payload and refs are wanted; the rest may be absent */
 };
 #define STORE_TO_END INT64_MAX
 

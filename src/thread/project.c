@@ -30,10 +30,15 @@ static enum status find_anchor(struct projection *p, struct err *e)
 {
     for (size_t i = p->n_path; i-- > 0;) {
         UNDO(store_scan_undo) struct store_scan *scan = NULL;
-        struct store_query q = { p->thread,       p->path[i].from, p->path[i].to,
-                                 p->path[i].lane, MARK_ANCHOR,     true };
-        struct entry       n;
-        bool               more = true;
+        struct store_query                       q = { .thread = p->thread,
+                                                       .from = p->path[i].from,
+                                                       .to = p->path[i].to,
+                                                       .lane = p->path[i].lane,
+                                                       .mark = MARK_ANCHOR,
+                                                       .backwards = true,
+                                                       .brief = true };
+        struct entry                             n;
+        bool                                     more = true;
         if (store_scan(p->log->store, &q, &scan, e))
             return e->code;
         while (more) {
@@ -79,11 +84,14 @@ static enum status each_after(struct projection *p, int64_t after, message_fn fn
     for (size_t i = 0; i < p->n_path; i++) {
         UNDO(store_scan_undo) struct store_scan *scan = NULL;
         struct stretch                          *s = &p->path[i];
-        struct store_query q = { p->thread,    s->from > after ? s->from : after + 1,
-                                 s->to,        s->lane,
-                                 MARK_MESSAGE, false };
-        struct entry       n;
-        bool               more = true;
+        struct store_query                       q = { .thread = p->thread,
+                                                       .from = s->from > after ? s->from : after + 1,
+                                                       .to = s->to,
+                                                       .lane = s->lane,
+                                                       .mark = MARK_MESSAGE,
+                                                       .brief = true };
+        struct entry                             n;
+        bool                                     more = true;
         if (store_scan(p->log->store, &q, &scan, e))
             return e->code;
         for (;;) {

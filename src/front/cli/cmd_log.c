@@ -82,8 +82,10 @@ static enum status find_repeated(struct app *app, struct sv thread, struct sv op
 {
     struct entry old;
 
-    if (store_find_op(app->log.store, thread, op_id, app->a, &old, found, e) || !*found)
-        return *found ? e->code : ST_OK;
+    if (store_find_op(app->log.store, thread, op_id, app->a, &old, found, e))
+        return e->code;
+    if (!*found)
+        return ST_OK;
     *first = old.seq;
     for (size_t i = 0; i < n; i++) {
         struct store_query q = { .thread = thread,
