@@ -2,23 +2,23 @@
 
 #include "base/json.h"
 
-static const char *const names[] = { NULL,
-#define X(id, name) name,
-                                     KIND_TABLE(X)
+static const struct sv names[] = { { 0 },
+#define X(id, name) SV_STATIC(name),
+                                   KIND_TABLE(X)
 #undef X
 };
 
 enum kind kind_of(struct sv name)
 {
     for (size_t k = 1; k < COUNT(names); k++)
-        if (sv_is(name, names[k]))
+        if (sv_eq(name, names[k]))
             return (enum kind)k;
     return KIND_OTHER;
 }
 
 const char *kind_name(enum kind k)
 {
-    return names[k];
+    return names[k].s;
 }
 
 static bool is_text(struct sv raw)

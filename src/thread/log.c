@@ -2,39 +2,7 @@
 
 #include "thread/kind.h"
 
-struct sv key_of_name(const char *prefix, struct sv name, struct arena *a)
-{
-    struct sb b = sb_in(a, 0);
-
-    sb_adds(&b, prefix);
-    sb_addc(&b, '/');
-    sb_add(&b, name);
-    return sb_sv(&b);
-}
-
-struct sv key_of_seq(const char *prefix, int64_t seq, struct arena *a)
-{
-    struct sb b = sb_in(a, 0);
-
-    sb_addf(&b, "%s/%016lld", prefix, (long long)seq);
-    return sb_sv(&b);
-}
-
-enum status fold_get(struct fold *f, struct sv key, struct sv *value, bool *found, struct err *e)
-{
-    return store_row_get(f->store, &(struct store_key){ f->thread, f->view, key }, f->a, value,
-                         found, e);
-}
-
-enum status fold_put(struct fold *f, struct sv key, struct sv value, struct err *e)
-{
-    return store_row_put(f->store, &(struct store_key){ f->thread, f->view, key }, value, e);
-}
-
-enum status fold_del(struct fold *f, struct sv key, struct err *e)
-{
-    return store_row_del(f->store, &(struct store_key){ f->thread, f->view, key }, e);
-}
+#include <string.h>
 
 struct log log_of(struct store *store, const struct view *const *views)
 {
@@ -136,10 +104,16 @@ static enum status fold_entry(struct log *l, struct fold *f, const struct entry 
 static enum status fold_all(struct log *l, struct sv thread, const struct entry *entries, size_t n,
                             struct err *e)
 {
-    struct arena scratch = { 0 };
-    struct fold  f = { .store = l->store, .thread = thread, .a = &scratch };
-    enum status  s = ST_OK;
+    struct arena      scratch = { 0 };
+    struct fold_cache cache;
+    struct fold       f = { .store = l->store, .thread = thread, .a = &scratch };
+    enum status       s = ST_OK;
 
+    if (n > 1) { /* a single entry would only pay for it */
+        memset(&cache, 0, sizeof cache);
+        f.cache = &cache;
+        ARENA_NEW(&scratch, char, 1); /* a block that stays, whatever is reset above it */
+    }
     for (size_t i = 0; i < n && !s; i++)
         s = fold_entry(l, &f, &entries[i], e);
     arena_free(&scratch);
@@ -194,7 +168,8 @@ enum status log_rebuild(struct log *l, struct sv thread, void (*progress)(void *
     UNDO(store_scan_undo) struct store_scan *scan = NULL;
     struct store_query                       q = { .thread = thread, .to = STORE_TO_END };
     struct arena                             scratch = { 0 };
-    struct fold  f = { .store = l->store, .thread = thread, .a = &scratch };
+    struct fold_cache                        cache = { 0 };
+    struct fold  f = { .store = l->store, .thread = thread, .a = &scratch, .cache = &cache };
     struct entry n;
     bool         more = true;
     enum status  s = clear_views(l, thread, e);

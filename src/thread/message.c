@@ -1,27 +1,25 @@
 #include "thread/message.h"
 
-enum { FIELDS = 8 };
-
 /* Where each JSON member of a message goes. */
+static const struct {
+    struct sv name;
+    size_t    offset;
+} fields[] = {
+    { SV_STATIC("content"), offsetof(struct message, content) },
+    { SV_STATIC("name"), offsetof(struct message, name) },
+    { SV_STATIC("reasoning_details"), offsetof(struct message, reasoning_details) },
+    { SV_STATIC("refs"), offsetof(struct message, refs) },
+    { SV_STATIC("role"), offsetof(struct message, role) },
+    { SV_STATIC("thinking"), offsetof(struct message, thinking) },
+    { SV_STATIC("tool_call_id"), offsetof(struct message, tool_call_id) },
+    { SV_STATIC("tool_calls"), offsetof(struct message, tool_calls) },
+};
+
 static struct sv *field_of(struct message *m, struct sv key)
 {
-    const struct {
-        const char *name;
-        struct sv  *field;
-    } table[FIELDS] = {
-        { "content", &m->content },
-        { "name", &m->name },
-        { "reasoning_details", &m->reasoning_details },
-        { "refs", &m->refs },
-        { "role", &m->role },
-        { "thinking", &m->thinking },
-        { "tool_call_id", &m->tool_call_id },
-        { "tool_calls", &m->tool_calls },
-    };
-
-    for (size_t i = 0; i < FIELDS; i++)
-        if (sv_is(key, table[i].name))
-            return table[i].field;
+    for (size_t i = 0; i < COUNT(fields); i++)
+        if (sv_eq(key, fields[i].name))
+            return (struct sv *)((char *)m + fields[i].offset);
     return NULL;
 }
 

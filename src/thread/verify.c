@@ -7,15 +7,16 @@
 #define UNKNOWN ((int64_t)-1)
 
 struct check {
-    struct log   *log;
-    struct sv     thread;
-    struct store *again; /* in memory: the rows as they should be */
-    struct arena  a;
-    bool          with_views; /* the live rows are of our versions, so that they can be compared */
-    bool          unread;     /* part of the log could not be read */
-    int64_t       read, next; /* how many; the seq that comes now, or UNKNOWN */
-    struct hash   chain;      /* of the entry before `next` ... */
-    bool          chain_known;
+    struct log       *log;
+    struct sv         thread;
+    struct store     *again; /* in memory: the rows as they should be */
+    struct arena      a;
+    struct fold_cache cache; /* of the rows in `again` */
+    bool        with_views;  /* the live rows are of our versions, so that they can be compared */
+    bool        unread;      /* part of the log could not be read */
+    int64_t     read, next;  /* how many; the seq that comes now, or UNKNOWN */
+    struct hash chain;       /* of the entry before `next` ... */
+    bool        chain_known;
     void (*say)(void *ctx, struct sv finding);
     void *ctx;
 };
@@ -80,7 +81,7 @@ static void check_meaning(struct check *c, const struct entry *n)
 
 static void fold_again(struct check *c, const struct entry *n)
 {
-    struct fold f = { .store = c->again, .thread = c->thread, .a = &c->a };
+    struct fold f = { .store = c->again, .thread = c->thread, .a = &c->a, .cache = &c->cache };
     struct err  e;
 
     for (size_t i = 0; c->log->views[i]; i++) {

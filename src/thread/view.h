@@ -16,10 +16,13 @@
 
 #include "store/store.h"
 
+struct fold_cache;
+
 struct fold {
-    struct store *store;
-    struct sv     thread, view;
-    struct arena *a; /* emptied after each entry */
+    struct store      *store;
+    struct sv          thread, view;
+    struct arena      *a;     /* emptied after each entry */
+    struct fold_cache *cache; /* of the log's; NULL: none */
 };
 
 struct view {
