@@ -64,15 +64,15 @@ static bool same(struct sv a, struct sv b)
 static void check_meaning(struct check *c, const struct entry *n)
 {
     struct entry again = *n;
-    struct err   ignored;
+    struct err   why = { 0 };
 
-    if (kind_prepare(&again, &ignored)) {
+    if (kind_prepare(&again, &why)) { /* it would not come in today: then it means nothing */
         again = *n;
         again.mark = MARK_NONE;
     }
     if (again.mark != n->mark)
-        tell(c, "entry %lld is marked %d and should be %d", (long long)n->seq, (int)n->mark,
-             (int)again.mark);
+        tell(c, "entry %lld is marked %d and should be %d%s%s", (long long)n->seq, (int)n->mark,
+             (int)again.mark, why.text[0] ? ": " : "", why.text);
     if (!same(again.lane, n->lane))
         tell(c, "entry %lld stands in another lane than its context_ref", (long long)n->seq);
     if (!same(again.op_id, n->op_id))

@@ -230,7 +230,7 @@ static void a_changed_op_id_is_found(void)
     fresh();
     damage("UPDATE entry SET op = 'op-2' WHERE key = 1 << 36 | 10");
     CHECK_INT(verify(), 2); /* the chain, and the payload that says otherwise */
-    CHECK(says("entry 10 has another op_id than its payload"));
+    CHECK(says("entry 10 is marked 2 and should be 0: op_id 'op-2'"));
     clean();
 }
 
