@@ -19,7 +19,8 @@ struct lines {
 
 struct lines lines_of(int fd, size_t limit, struct arena *a);
 
-/* The next line without its LF or CRLF; good until the next call. ST_LIMIT_EXCEEDED when
+/* The next line without its LF or CRLF, the first one without a byte order mark; good until the
+ * next call. ST_LIMIT_EXCEEDED when
  * it is longer than the limit, ST_IO when reading fails. */
 enum status lines_next(struct lines *in, struct sv *line, bool *more, struct err *e) MUST_USE;
 

@@ -38,6 +38,7 @@ enum status app_find_root(struct app *app, const char *start, struct err *e)
     if (!realpath(start ? start : ".", absolute))
         return err_errno(e, "%s", start ? start : "the current folder");
     struct sv here = sv_dup(sv_of(absolute), app->a), dir = here;
+    app->start = here;
     while (!is_workspace(dir, &app->has_heddle, app->a) && dir.n > 1) {
         dir = path_dir(dir);
         if (!dir.n)

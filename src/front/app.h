@@ -13,6 +13,7 @@ struct app {
     struct sv     program;    /* "heddle", "leslie" or "teddy" */
     bool          json;       /* --json */
     struct sv     actor;      /* who did it: --as, else HEDDLE_ACTOR, else "user" */
+    struct sv     start;      /* absolute path of the folder asked from: --root, else the cwd */
     struct sv     root;       /* absolute path of the workspace */
     int           root_fd;    /* -1 until app_find_root() */
     bool          has_heddle; /* root holds a .heddle folder */

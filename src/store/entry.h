@@ -36,6 +36,9 @@ enum {
     BATCH_BYTES_MAX = 64 << 20,
 };
 
+/* Is it within the limits, and are its names names? store_append() asks this of each entry. */
+enum status entry_check(const struct entry *n, struct err *e) MUST_USE;
+
 /* The chain value of `e` after `previous`: BLAKE2b-256 over the previous value and the
  * entry's canonical JSON (see docs/FORMATS.md). A log's first entry follows 32 zero bytes. */
 struct hash entry_chain(const struct entry *e, const struct hash *previous);

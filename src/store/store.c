@@ -106,7 +106,7 @@ static enum status check_optional_name(struct sv name, const char *what, struct 
     return name.s ? name_check(name, what, e) : ST_OK;
 }
 
-static enum status check_entry(const struct entry *n, struct err *e)
+enum status entry_check(const struct entry *n, struct err *e)
 {
     if (check_length(n->kind, ENTRY_KIND_MAX, "the kind", e) || name_check(n->kind, "kind", e) ||
         check_optional_name(n->lane, "lane", e) || check_optional_name(n->actor, "actor", e) ||
@@ -132,7 +132,7 @@ static enum status check_batch(const struct entry *entries, size_t n, struct err
         return err_hint(e, "append at most %d at a time", BATCH_ENTRIES_MAX);
     }
     for (size_t i = 0; i < n; i++) {
-        if (check_entry(&entries[i], e))
+        if (entry_check(&entries[i], e))
             return n > 1 ? err_in(e, "entry %zu of %zu", i + 1, n) : e->code;
         bytes += entries[i].payload.n + entries[i].refs.n;
     }

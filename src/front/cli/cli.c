@@ -3,6 +3,7 @@
 #include "base/path.h"
 #include "front/cli/help.h"
 
+#include <errno.h>
 #include <signal.h>
 #include <stdio.h>
 #include <unistd.h>
@@ -64,9 +65,10 @@ int cli_main(int argc, char **argv)
     if (s)
         app_fail(&app, &e);
     if (sb_flush(&app.out, &late) && !s) {
-        app.json = false;
-        app_fail(&app, &late);
         s = late.code;
+        app.json = false;
+        if (app.out.failed != EPIPE) /* a reader that has had enough knows it */
+            app_fail(&app, &late);
     }
     app_release(&app);
     arena_free(&a);

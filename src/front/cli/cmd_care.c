@@ -50,10 +50,26 @@ static enum status verify_all(struct app *app, const struct store_thread *list, 
     return ST_OK;
 }
 
+static void verify_json(struct app *app, struct sv findings, int64_t entries, size_t threads,
+                        bool ok)
+{
+    struct jw w = jw_in(&app->out, 0);
+
+    jw_open(&w, '{');
+    jw_kint(&w, "entries", entries);
+    jw_key(&w, "findings");
+    jw_raw(&w, findings);
+    jw_kbool(&w, "ok", ok);
+    jw_kint(&w, "threads", (int64_t)threads);
+    jw_close(&w, '}');
+    sb_addc(&app->out, '\n');
+}
+
 static enum status run_verify(struct app *app, const void *opts, struct err *e)
 {
     struct store_thread *list, one = { .id = app_arg(app, 0) };
-    struct jw            w = jw_in(&app->out, 0);
+    struct sb            text = sb_in(app->a, 0); /* printed only when all went well */
+    struct jw            w = jw_in(&text, 0);
     struct findings      f = { app, 0, app->json ? &w : NULL };
     int64_t              entries = 0;
     size_t               n = 1;
@@ -63,25 +79,17 @@ static enum status run_verify(struct app *app, const void *opts, struct err *e)
         list = &one;
     else if (threads_of(app, &list, &n, e))
         return e->code;
-    if (app->json) {
-        jw_open(&w, '{');
-        jw_key(&w, "findings");
-        jw_open(&w, '[');
-    }
+    jw_open(&w, '[');
     if (verify_all(app, list, n, &f, &entries, e))
         return e->code;
+    jw_close(&w, ']');
     if (app->json) {
-        jw_close(&w, ']');
-        jw_kint(&w, "entries", entries);
-        jw_kbool(&w, "ok", f.n == 0);
-        jw_kint(&w, "threads", (int64_t)n);
-        jw_close(&w, '}');
-        sb_addc(&app->out, '\n');
+        verify_json(app, sb_sv(&text), entries, n, f.n == 0);
         app->json = false; /* the document is out; a failure is told on stderr */
     } else if (!f.n) {
         sb_addf(&app->out, "✓ %zu thread%s, ", n, n == 1 ? "" : "s");
         sb_add_commas(&app->out, entries);
-        sb_adds(&app->out, " entries: chain and views agree\n");
+        sb_addf(&app->out, " entr%s: chain and views agree\n", entries == 1 ? "y" : "ies");
     }
     if (!f.n)
         return ST_OK;
@@ -194,11 +202,41 @@ static void ok(struct app *app, const char *what)
         sb_addf(&app->out, "  ✓ %s\n", what);
 }
 
-/* Can every entry of every thread be read? Says where a thread stops being readable. */
+/* How many entries of a thread can be read; what stands in the way of the first that cannot is
+ * in *why. */
+static int64_t count_readable(struct app *app, struct sv thread, bool *whole, struct err *why)
+{
+    UNDO(store_scan_undo) struct store_scan *scan = NULL;
+    struct store_query                       q = { .thread = thread, .to = STORE_TO_END };
+    struct entry                             one;
+    struct err                               e;
+    bool                                     more = true;
+    int64_t                                  read = 0;
+    enum status                              s = store_scan(app->log.store, &q, &scan, &e);
+
+    *whole = true;
+    while (more && (!s || s == ST_CORRUPT)) { /* behind what is damaged, a scan goes on */
+        if (s && *whole) {
+            *whole = false;
+            *why = e;
+        }
+        if (!scan)
+            return read;
+        s = store_next(scan, &one, &more, &e);
+        read += !s && more;
+    }
+    if (s && *whole) {
+        *whole = false;
+        *why = e;
+    }
+    return read;
+}
+
+/* Can every entry of every thread be read? */
 static void try_threads(struct app *app, struct findings *f)
 {
     struct store_thread *list;
-    size_t               n;
+    size_t               n, whole = 0;
     struct err           e;
 
     if (threads_of(app, &list, &n, &e)) {
@@ -206,24 +244,20 @@ static void try_threads(struct app *app, struct findings *f)
         return;
     }
     for (size_t i = 0; i < n; i++) {
-        UNDO(store_scan_undo) struct store_scan *scan = NULL;
-        struct store_query                       q = { .thread = list[i].id, .to = STORE_TO_END };
-        struct entry                             one;
-        bool                                     more = true;
-        int64_t                                  read = 0;
-        enum status                              s = store_scan(app->log.store, &q, &scan, &e);
-        while (!s && more && !(s = store_next(scan, &one, &more, &e)))
-            read += more;
-        if (s) {
-            struct sb b = sb_in(app->a, 0);
-            sb_addf(&b, "thread " SV_FMT ": %lld of %lld entries are readable (%s)",
-                    SV_ARG(list[i].id), (long long)read, (long long)list[i].head.rev, e.text);
-            say(f, sb_sv(&b));
-        }
+        bool      all;
+        int64_t   read = count_readable(app, list[i].id, &all, &e);
+        struct sb b = sb_in(app->a, 0);
+        whole += all;
+        if (all)
+            continue;
+        sb_addf(&b, "thread " SV_FMT ": %lld of %lld entries are readable (%s)", SV_ARG(list[i].id),
+                (long long)read, (long long)list[i].head.rev, e.text);
+        say(f, sb_sv(&b));
     }
     struct sb b = sb_in(app->a, 0);
-    sb_addf(&b, "%zu thread%s read from end to end", n, n == 1 ? "" : "s");
-    ok(app, sb_sv(&b).s);
+    sb_addf(&b, "%zu of %zu thread%s read from end to end", whole, n, n == 1 ? "" : "s");
+    if (whole || !n)
+        ok(app, sb_sv(&b).s);
 }
 
 static enum status rebuild_all(struct app *app, struct err *e)
@@ -302,7 +336,7 @@ static enum status run_doctor(struct app *app, const void *opts, struct err *e)
         return ST_OK;
     err_set(e, ST_CORRUPT, "%lld problem%s found", (long long)f.n, f.n == 1 ? "" : "s");
     return err_hint(e, "`heddle log export T > T.jsonl` saves what is readable; import it into a "
-                       "new workspace with `heddle log import`");
+                       "new workspace with `heddle log import T --salvage`");
 }
 
 const struct command cmd_doctor = {

@@ -2,7 +2,6 @@
 #include "base/fs.h"
 #include "front/cli/command.h"
 
-#include <stdlib.h>
 #include <unistd.h>
 
 /* The database and the signing key stay out of version control; the config may go in. */
@@ -15,15 +14,13 @@ static enum status make_if_missing(struct app *app, struct sv path, struct sv by
     return *made ? fs_write(app->root_fd, path, bytes, 0644, e) : ST_OK;
 }
 
-/* The current folder becomes the root, even below another workspace. */
-static enum status use_current_folder(struct app *app, struct err *e)
+/* The folder itself becomes the root, even below another workspace, whose settings are not ours. */
+static enum status use_this_folder(struct app *app, struct err *e)
 {
-    char *here = realpath(".", NULL);
-
-    if (!here)
-        return err_errno(e, "the current folder");
-    app->root = sv_dup(sv_of(here), app->a);
-    free(here);
+    if (sv_eq(app->root, app->start))
+        return ST_OK;
+    app->root = app->start;
+    app->config = (struct config){ 0 };
     close(app->root_fd);
     app->root_fd = open(sv_cstr(app->root, app->a), O_PATH | O_DIRECTORY | O_CLOEXEC);
     return app->root_fd < 0 ? err_errno(e, "open " SV_FMT, SV_ARG(app->root)) : ST_OK;
@@ -35,7 +32,7 @@ static enum status run(struct app *app, const void *opts, struct err *e)
     bool made_log;
 
     (void)opts;
-    if (use_current_folder(app, e) || fs_mkdirs(app->root_fd, SV(".heddle"), e))
+    if (use_this_folder(app, e) || fs_mkdirs(app->root_fd, SV(".heddle"), e))
         return e->code;
     app->has_heddle = true;
     made_log = fs_kind(app->root_fd, SV(".heddle/heddle.db")) == FS_MISSING;
@@ -61,7 +58,7 @@ const struct command cmd_init = {
     .name = "init",
     .synopsis = "",
     .group = GROUP_START,
-    .summary = "Make the current folder a workspace",
+    .summary = "Make the current folder (or --root DIR) a workspace",
     .details = "Writes .heddle/ with an empty log and config. Harmless when it is there already.",
     .needs = NEEDS_ROOT,
     .run = run,

@@ -1,5 +1,6 @@
 /* `project`: what a model would be shown of a lane, at the head or at any past entry. */
 #include "assemble/render.h"
+#include "base/path.h"
 #include "front/cli/command.h"
 #include "thread/kind.h"
 
@@ -35,6 +36,23 @@ static void tell_repairs(struct app *app, const struct render_report *r)
     }
 }
 
+/* A lane that nothing in the log names is a slip of the pen; "default" is always there. */
+static enum status check_lane(struct app *app, struct sv thread, struct sv name, struct err *e)
+{
+    struct lane       lane;
+    struct store_head h;
+    bool              found;
+
+    if (name_check(name, "lane", e) || store_head(app->log.store, thread, &h, e) ||
+        lane_find(&app->log, thread, name, app->a, &lane, &found, e))
+        return e->code;
+    if (found || !h.rev || sv_eq(name, LANE_DEFAULT))
+        return ST_OK;
+    err_set(e, ST_NOT_FOUND, "lane '" SV_FMT "' not found in thread '" SV_FMT "'", SV_ARG(name),
+            SV_ARG(thread));
+    return err_hint(e, "`heddle log show` names the lane of each entry");
+}
+
 static enum status print_projection(struct app *app, const struct project_opts *o,
                                     enum render_format f, struct err *e)
 {
@@ -45,7 +63,9 @@ static enum status print_projection(struct app *app, const struct project_opts *
     struct render_report  report = report_in(app->a);
     struct projection     p;
 
-    if (!of.lane.n && lane_active(&app->log, of.thread, o->agent.n ? o->agent : AGENT_DEFAULT,
+    if (of.lane.s && check_lane(app, of.thread, of.lane, e))
+        return e->code;
+    if (!of.lane.s && lane_active(&app->log, of.thread, o->agent.n ? o->agent : AGENT_DEFAULT,
                                   app->a, &of.lane, e))
         return err_code(e);
     if (project(&app->log, &of, app->a, &p, e) || render_write(f, &p, &ro, &app->out, &report, e))

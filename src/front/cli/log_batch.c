@@ -1,0 +1,93 @@
+#include "front/cli/log_batch.h"
+
+#include "thread/kind.h"
+
+enum status batch_add(struct batch *b, struct sv text, int64_t number,
+                      const struct entry_defaults *d, struct err *e)
+{
+    struct batch_line *one = vec_push(&b->lines, b->a);
+
+    one->number = number;
+    b->bytes += text.n;
+    if (entry_read(sv_dup(text, b->a), d, b->a, &one->read, e))
+        return err_in(e, "line %lld", (long long)number);
+    return ST_OK;
+}
+
+struct entry *batch_entries(const struct batch *b, struct arena *a)
+{
+    struct entry *list = ARENA_NEW(a, struct entry, b->lines.n + 1);
+
+    for (size_t i = 0; i < b->lines.n; i++)
+        list[i] = b->lines.v[i].read.entry;
+    return list;
+}
+
+/* Appending failed as a whole: because of one line? Then it is named. */
+static enum status name_line(const struct batch *b, const struct entry *list, enum status s,
+                             struct err *e)
+{
+    for (size_t i = 0; s != ST_CONFLICT && i < b->lines.n; i++) {
+        struct entry one = list[i];
+        struct err   why;
+        if (!kind_prepare(&one, &why) && !entry_check(&one, &why))
+            continue;
+        *e = why;
+        return err_in(e, "line %lld", (long long)b->lines.v[i].number);
+    }
+    return s;
+}
+
+static enum status check_line(const struct batch_line *l, const struct entry *n, struct err *e)
+{
+    if (l->read.has_seq && l->read.seq != n->seq) {
+        err_set(e, ST_CONFLICT, "line %lld: entry %lld would become entry %lld",
+                (long long)l->number, (long long)l->read.seq, (long long)n->seq);
+        err_reason(e, "seq");
+        return err_hint(e, "an export goes into a thread that has no entries; `heddle log import "
+                           "--salvage` takes one with gaps");
+    }
+    if (l->read.has_chain && !hash_eq(&l->read.chain, &n->chain)) {
+        err_set(e, ST_CORRUPT, "line %lld: entry %lld does not match its chain value",
+                (long long)l->number, (long long)n->seq);
+        return err_hint(e, "this or an earlier line was changed; `heddle log import --salvage` "
+                           "takes it all the same");
+    }
+    return ST_OK;
+}
+
+enum status batch_append(struct log *l, struct sv thread, int64_t expect, const struct batch *b,
+                         struct entry *list, struct store_head *head, struct err *e)
+{
+    enum status s = log_append(l, thread, expect, list, b->lines.n, head, e);
+
+    if (s)
+        return name_line(b, list, s, e);
+    for (size_t i = 0; i < b->lines.n; i++)
+        if (check_line(&b->lines.v[i], &list[i], e))
+            return e->code;
+    return ST_OK;
+}
+
+void print_appended(struct app *app, int64_t rev, int64_t first, int64_t last, bool duplicate)
+{
+    struct jw w = jw_in(&app->out, 0);
+
+    if (!app->json) {
+        if (last < first)
+            sb_addf(&app->out, "nothing appended; revision %lld\n", (long long)rev);
+        else
+            sb_addf(&app->out, "%s %lld to %lld; revision %lld\n",
+                    duplicate ? "already there: entries" : "appended entries", (long long)first,
+                    (long long)last, (long long)rev);
+        return;
+    }
+    jw_open(&w, '{');
+    if (duplicate)
+        jw_kbool(&w, "duplicate", true);
+    jw_kint(&w, "first_seq", first);
+    jw_kint(&w, "last_seq", last);
+    jw_kint(&w, "rev", rev);
+    jw_close(&w, '}');
+    sb_addc(&app->out, '\n');
+}
