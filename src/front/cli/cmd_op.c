@@ -3,6 +3,7 @@
 #include "base/fs.h"
 #include "base/rand.h"
 #include "front/cli/command.h"
+#include "front/cli/op_result.h"
 #include "thread/op.h"
 
 #include <unistd.h>
@@ -66,33 +67,6 @@ static const struct opt fork_opts[] = {
     { 0 },
 };
 
-static void print_result(struct app *app, const struct op_result *r, const char *what)
-{
-    struct jw w = jw_in(&app->out, 0);
-
-    if (!app->json) {
-        const char *state = r->duplicate  ? (r->deferred ? "parked before" : "applied before")
-                            : r->deferred ? "parked until the run ends"
-                                          : "applied";
-        sb_addf(&app->out, "%s " SV_FMT ": %s (lane " SV_FMT ", entry %lld)\n", what,
-                SV_ARG(r->op_id), state, SV_ARG(r->lane), (long long)r->seq);
-        if (r->superseded.n)
-            sb_addf(&app->out, "  it takes the place of " SV_FMT "\n", SV_ARG(r->superseded));
-        return;
-    }
-    jw_open(&w, '{');
-    jw_kbool(&w, "applied", r->applied && !r->duplicate);
-    jw_kbool(&w, "deferred", r->deferred);
-    jw_kbool(&w, "duplicate", r->duplicate);
-    jw_kstr(&w, "lane", r->lane);
-    jw_kstr(&w, "op_id", r->op_id);
-    jw_kint(&w, "seq", r->seq);
-    if (r->superseded.n)
-        jw_kstr(&w, "superseded", r->superseded);
-    jw_close(&w, '}');
-    sb_addc(&app->out, '\n');
-}
-
 static enum status read_context(struct app *app, struct sv file, struct sv *out, struct err *e)
 {
     if (!file.n) {
@@ -133,7 +107,7 @@ static enum status apply(struct app *app, enum op_type type, const struct op_opt
         op.op_id = rand_id("op_", 20, app->a);
     if (op_apply(&app->log, &op, app->a, &r, e))
         return e->code;
-    print_result(app, &r, op_type_name(type));
+    op_result_print(app, &r, op_type_name(type));
     return ST_OK;
 }
 

@@ -22,6 +22,8 @@
     X(cmd_run_cancel) \
     X(cmd_run_recover) \
     X(cmd_run_status) \
+    X(cmd_checkpoint) \
+    X(cmd_restore) \
     X(cmd_verify) \
     X(cmd_doctor) \
     X(cmd_stats) \

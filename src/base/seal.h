@@ -1,0 +1,19 @@
+/* Sealing: bytes that only the holder of a key can read, and nobody can change unseen.
+ * XChaCha20-Poly1305 over libsodium. */
+#ifndef HEDDLE_SEAL_H
+#define HEDDLE_SEAL_H
+
+#include "base/hash.h"
+
+enum { SEAL_NONCE = 24, SEAL_TAG = 16 };
+
+/* The nonce, then the sealed bytes with their tag. A nonce must never be used for two
+ * different texts under one key. `beside` is not in the result, and opening needs it again. */
+struct sv seal(struct sv plain, struct sv beside, const unsigned char nonce[SEAL_NONCE],
+               const struct hash *key, struct arena *a);
+
+/* False when `sealed` was not made by seal() with this key and these bytes beside it. */
+bool unseal(struct sv sealed, struct sv beside, const struct hash *key, struct arena *a,
+            struct sv *plain);
+
+#endif
