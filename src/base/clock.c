@@ -15,6 +15,17 @@ int64_t clock_now_ms(void)
     return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
 }
 
+enum status clock_check(struct err *e)
+{
+    struct sv fixed = sv_of(getenv("HEDDLE_NOW"));
+    int64_t   ms;
+
+    if (!fixed.n || sv_to_int(fixed, &ms) || clock_parse_iso(fixed, &ms))
+        return ST_OK;
+    err_set(e, ST_USAGE, "HEDDLE_NOW is no time: '" SV_FMT "'", SV_ARG(fixed));
+    return err_hint(e, "milliseconds since 1970, or an instant such as 2026-11-15T21:36:00Z");
+}
+
 int64_t clock_steady_us(void)
 {
     struct timespec t;

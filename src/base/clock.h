@@ -8,6 +8,10 @@
 
 int64_t clock_now_ms(void);
 
+/* ST_USAGE when HEDDLE_NOW is set to something else; clock_now_ms() then takes the system's clock.
+ * Every door asks once, so that a slip in it is not silently another time. */
+enum status clock_check(struct err *e) MUST_USE;
+
 /* For measuring and for waits: never goes back, has no relation to the date. */
 int64_t clock_steady_us(void);
 

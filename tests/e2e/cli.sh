@@ -48,6 +48,23 @@ while read -r command; do
     exits "heddle $command --help" 0
 done <"$scratch/commands"
 
+# ---- options of every command may stand in front ----
+
+run heddle --json version
+json "--json in front of the command" "$out" 'keys' '["version"]'
+run heddle --as me --root=. version
+same "options with values in front" "$out" "$version"
+run heddle --root . config schema
+exits "in front of a command of two words" 0
+run heddle --json nonsense
+json "an unknown command behind them is an error as JSON" "$out" '.error.code' '"INVALID_SYNTAX"'
+run heddle --nope version
+exits "another option in front is misuse" 2
+run heddle --help version
+has "--help in front asks for the command's help" "$out" "usage: heddle version"
+run heddle --json
+exits "options and no command print the overview" 0
+
 # ---- misuse: exit 2, a word on stderr, a hint ----
 
 run heddle nonsense
@@ -82,6 +99,9 @@ run heddle version --as ''
 exits "an empty actor is taken as none" 0
 run heddle version --as ../x
 exits "an actor that could not be a name is refused" 1
+HEDDLE_NOW=yesterday run heddle version
+exits "a time that is none is misuse" 2
+has "it is named" "$err" "HEDDLE_NOW"
 HEDDLE_ACTOR='a/b' run heddle version
 exits "also from the environment" 1
 run heddle version --as=me

@@ -136,7 +136,14 @@ static void the_environment_fixes_the_clock(void)
     CHECK_INT(clock_now_ms(), 1794778560000);
     setenv("HEDDLE_NOW", "0", 1);
     CHECK_INT(clock_now_ms(), 0);
+    struct err e;
+    CHECK_INT(clock_check(&e), ST_OK);
+    setenv("HEDDLE_NOW", "yesterday", 1);
+    CHECK_INT(clock_check(&e), ST_USAGE);
+    setenv("HEDDLE_NOW", "", 1);
+    CHECK_INT(clock_check(&e), ST_OK);
     unsetenv("HEDDLE_NOW");
+    CHECK_INT(clock_check(&e), ST_OK);
     CHECK(clock_now_ms() > 1700000000000);
 }
 

@@ -100,6 +100,22 @@ static const struct opt *opt_lettered(const struct opt *opts, char letter)
     return NULL;
 }
 
+size_t command_options_before(char **words, size_t n)
+{
+    size_t at = 0;
+
+    while (at < n && words[at][0] == '-' && words[at][1]) {
+        bool              lettered = words[at][1] != '-';
+        struct sv_cut     cut = sv_cut(sv_skip(sv_of(words[at]), 2), '=');
+        const struct opt *o =
+            lettered ? opt_lettered(global_opts, words[at][1]) : opt_named(global_opts, cut.head);
+        if (!o)
+            break;
+        at += o->type != OPT_FLAG && !cut.found ? 2 : 1;
+    }
+    return at < n ? at : n;
+}
+
 static enum status set_value(struct arena *a, const struct opt *o, void *into, struct sv value,
                              struct err *e)
 {

@@ -1,11 +1,13 @@
 #include "front/cli/cli.h"
 
+#include "base/clock.h"
 #include "base/path.h"
 #include "front/cli/help.h"
 
 #include <errno.h>
 #include <signal.h>
 #include <stdio.h>
+#include <string.h>
 #include <unistd.h>
 
 /* Find what the command needs, then run it. */
@@ -14,8 +16,8 @@ static enum status prepare_and_run(struct app *app, const struct command *c,
 {
     if (g->as.n)
         app->actor = g->as;
-    if (name_check(app->actor, "actor", e))
-        return e->code;
+    if (name_check(app->actor, "actor", e) || clock_check(e))
+        return err_code(e);
     if (c->needs >= NEEDS_ROOT &&
         app_find_root(app, g->root.n ? sv_cstr(g->root, app->a) : NULL, e))
         return e->code;
@@ -25,25 +27,37 @@ static enum status prepare_and_run(struct app *app, const struct command *c,
     return c->run(app, opts, e);
 }
 
+/* options, command, rest → command, options, rest */
+static void put_command_first(char **words, size_t options, size_t command)
+{
+    for (size_t i = 0; i < command; i++) {
+        char *word = words[options + i];
+        memmove(words + i + 1, words + i, options * sizeof *words);
+        words[i] = word;
+    }
+}
+
 static enum status run_words(struct app *app, char **words, size_t n, struct err *e)
 {
     const struct command *c;
     struct cli_globals    g = { 0 };
     void                 *opts;
-    size_t                used;
+    size_t                used, first = command_options_before(words, n);
     char                  version_word[] = "version";
 
-    if (!n || sv_is(sv_of(words[0]), "--help") || sv_is(sv_of(words[0]), "-h")) {
+    if (first == n) { /* no command at all: --help, or nothing */
         help_overview(&app->out);
         return ST_OK;
     }
-    if (sv_is(sv_of(words[0]), "--version"))
-        words[0] = version_word;
+    if (sv_is(sv_of(words[first]), "--version"))
+        words[first] = version_word;
     for (size_t i = 0; i < n; i++) /* known early, so that usage errors are JSON too */
         app->json = app->json || sv_is(sv_of(words[i]), "--json");
-    if (command_find(words, n, &c, &used, e) ||
-        command_parse(app, c, words + used, n - used, &g, &opts, e))
-        return e->code;
+    if (command_find(words + first, n - first, &c, &used, e))
+        return err_code(e);
+    put_command_first(words, first, used);
+    if (command_parse(app, c, words + used, n - used, &g, &opts, e))
+        return err_code(e);
     app->json = g.json;
     if (g.help) {
         help_command(&app->out, c);

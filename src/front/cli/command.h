@@ -72,6 +72,10 @@ extern const struct command *const commands[];
 /* Options every command takes: --json, --root, --as, --help. */
 extern const struct opt global_opts[];
 
+/* How many words in front of a command's name are options of every command and their values, as in
+ * `heddle --root DIR stats`. */
+size_t command_options_before(char **words, size_t n);
+
 /* The command named by the first one or two of args; *used says how many words that
  * took. ST_USAGE with the nearest name as a hint. */
 enum status command_find(char **args, size_t n, const struct command **out, size_t *used,
