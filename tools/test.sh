@@ -97,7 +97,7 @@ thread_tests() { # names of the programs that are also run under ThreadSanitizer
 builds() {
     local threads
     threads=$(thread_tests)
-    made release heddle
+    made release heddle torture_programs
     made asan heddle test_programs
     made dev heddle
     made clang heddle test_programs

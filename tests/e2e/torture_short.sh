@@ -1,0 +1,4 @@
+#!/bin/sh
+# A short run of what `./dev torture` does for 1,000 rounds.
+: "${HEDDLE:?the path of the program}"
+exec "$(dirname "$HEDDLE")/tests/torture_writers" . 20
