@@ -1,0 +1,183 @@
+#!/usr/bin/env bash
+# The log against bare SQLite, and against what people use today.
+#
+#     ./dev bench log [quick] [peers] [long] [save]
+#
+#     quick   100,000 entries instead of 1,000,000
+#     peers   also LangGraph JS with its SQLite checkpointer, from npm (HEDDLE_BENCH_PEERS=1)
+#     long    peers with 5,000 messages as well: about a quarter of an hour
+#     save    put the table into docs/BENCHMARKS.md
+set -euo pipefail
+cd "$(dirname "$0")/.."
+root=$PWD
+heddle=$root/build/release/heddle
+programs=$root/build/release/bench
+peers=${HEDDLE_BENCH_PEERS:-} save='' long=''
+entries=${HEDDLE_BENCH_ENTRIES:-1000000}
+asked="./dev bench log${*:+ $*}"
+for word in "$@"; do
+    case $word in
+    quick) entries=100000 ;;
+    peers) peers=1 ;;
+    long) peers=1 long=1 ;;
+    save) save=1 ;;
+    *) echo "bench/log.sh: no '$word'; there are quick, peers, long and save" >&2; exit 2 ;;
+    esac
+done
+work=$(mktemp -d "${BENCH_DIR:-${TMPDIR:-/tmp}}/heddle-bench.XXXXXX")
+trap 'rm -rf "$work"' EXIT
+export HEDDLE_BENCH_ENTRIES=$entries
+unset HEDDLE_NOW HEDDLE_SEED
+note() { [ ! -t 2 ] || printf '== %s\n' "$*" >&2; }
+
+row() { printf '%s\t%s\t%s\t%s\t%s\n' "$@"; } # name unit ours floor reach
+
+messages() { # messages N: N lines for `heddle log append` or import, 500 bytes of payload each
+    awk -v n="$1" 'BEGIN {
+        while (length(words) < 600) words = words "the warp holds still while the weft goes over and under it, "
+        for (i = 0; i < n; i++)
+            printf "{\"kind\":\"ai_message\",\"payload\":{\"content\":\"%016d %s\",\"role\":\"user\"}}\n", i, substr(words, 1, 454)
+    }'
+}
+
+# ---- from the shell -------------------------------------------------------------------
+
+commands() {
+    local bare ours resident early seconds
+    mkdir "$work/small"
+    cd "$work/small"
+    messages 20 | "$heddle" log append t >/dev/null
+    read -r _ bare _ <<<"$("$programs/bench_exec" 50 true)"
+    read -r _ ours resident <<<"$("$programs/bench_exec" 200 "$heddle" project t)"
+    row "heddle project, exec to exit, best of 200; /bin/true" ms "$ours" "$bare" "<5"
+    row "its resident memory" MB "$(awk "BEGIN { print $resident / 1024 }")" 0 "<10"
+    messages "$entries" >"$work/lines"
+    mkdir "$work/import"
+    cd "$work/import"
+    head -n $((entries / 20)) "$work/lines" >"$work/part"
+    read -r _ _ early <<<"$("$programs/bench_exec" 1 "$heddle" log import part "$work/part")"
+    read -r seconds _ resident <<<"$("$programs/bench_exec" 1 "$heddle" log import t "$work/lines")"
+    row "heddle log import of $entries lines; bare, batches of 1,000" entries/s \
+        "$(awk "BEGIN { print $entries / $seconds * 1000 }")" "$bare_import" ">=0.6"
+    row "its resident memory; with 1/20 of the lines" MB "$(awk "BEGIN { print $resident / 1024 }")" \
+        "$(awk "BEGIN { print $early / 1024 }")" "<=1.2"
+    cd "$root"
+    rm -rf "$work/import" "$work/lines" "$work/part"
+}
+
+ten_writers() {
+    local i kept failed=0 pids=()
+    mkdir "$work/ten"
+    cd "$work/ten"
+    messages 1 | "$heddle" log append t >/dev/null
+    for i in 0 1 2 3 4 5 6 7 8 9; do
+        printf '{"kind":"ai_message","payload":{"role":"user","content":"writer %d"}}\n' "$i" |
+            "$heddle" log append t >/dev/null &
+        pids+=($!)
+    done
+    for i in "${pids[@]}"; do wait "$i" || failed=$((failed + 1)); done
+    kept=$("$heddle" project t | grep -o 'writer [0-9]' | sort -u | wc -l)
+    row "ten parallel writers on one thread: kept, and told to try again" messages "$kept" "$failed" ">9"
+    cd "$root"
+}
+
+# ---- peers ----------------------------------------------------------------------------
+
+peer_value() { awk -F '\t' -v k="$1" '$1 == k { print $2 }' "$work/peer"; }
+
+peer_folder() { # with the packages installed; outside the source tree
+    local folder=${XDG_CACHE_HOME:-$HOME/.cache}/heddle/langgraph
+    if [ ! -d "$folder/node_modules/@langchain/langgraph-checkpoint-sqlite" ]; then
+        note "installing LangGraph into $folder"
+        mkdir -p "$folder"
+        (cd "$folder" && echo '{"private":true}' >package.json &&
+            npm install --no-audit --no-fund @langchain/core @langchain/langgraph \
+                @langchain/langgraph-checkpoint-sqlite) >"$work/npm.log" 2>&1 ||
+            { cat "$work/npm.log" >&2; return 1; }
+    fi
+    echo "$folder"
+}
+
+our_messages() { # our_messages N: ms to append one at a time, ms to load, bytes of the file
+    local folder=$work/ours-$1
+    mkdir "$folder"
+    "$programs/bench_log" "$folder" "peer=$1"
+}
+
+peer_rows() {
+    local folder n append load bytes
+    folder=$(peer_folder)
+    for n in 1000 ${long:+5000}; do
+        note "LangGraph, $n messages"
+        rm -f "$work"/peer.db*
+        (cd "$folder" && node "$root/bench/peers/langgraph.mjs" append "$work/peer.db" "$n") >"$work/peer"
+        [ "$(peer_value messages)" -eq "$n" ] || { echo "LangGraph lost messages" >&2; return 1; }
+        read -r append load bytes <<<"$(our_messages "$n")"
+        row "$n messages one at a time; LangGraph" ms "$append" "$(peer_value append_ms)" "<=$([ "$n" -eq 5000 ] && echo 0.0033 || echo 1)"
+        row "$n messages read back; LangGraph" ms "$load" "$(peer_value load_ms)" "<=1"
+        row "$n messages, file; LangGraph" MB "$(awk "BEGIN { print $bytes / 1e6 }")" \
+            "$(awk "BEGIN { print $(peer_value file_bytes) / 1e6 }")" "<=1"
+    done
+    rm -f "$work"/peer.db*
+    (cd "$folder" && node "$root/bench/peers/langgraph.mjs" race "$work/peer.db") >"$work/peer"
+    row "LangGraph: ten parallel writers: kept, and told" messages "$(peer_value kept)" "$(peer_value errors)" "-"
+}
+
+# ---- the table ------------------------------------------------------------------------
+
+table() {
+    awk -F '\t' '
+    function n(x) { return x >= 1000 ? sprintf("%d", x + 0.5) : sprintf("%.4g", x) }
+    BEGIN {
+        print "| what | unit | ours | floor | ours / floor | reach | |"
+        print "|---|---|---:|---:|---:|---|---|"
+    }
+    {
+        ratio = $4 > 0 ? $3 / $4 : 0
+        bound = $5; gsub(/[<>=]/, "", bound); bound += 0
+        if ($5 ~ /^>=/) ok = ratio >= bound
+        else if ($5 ~ /^<=/) ok = ratio <= bound
+        else if ($5 ~ /^</) ok = $3 < bound
+        else if ($5 ~ /^>/) ok = $3 > bound
+        else ok = -1
+        if ($5 ~ /^[<>]=/) word = ($5 ~ /^>/ ? "≥ " : "≤ ") bound " × floor"
+        else if ($5 == "-") word = ""
+        else word = substr($5, 1, 1) " " bound
+        printf "| %s | %s | %s | %s | %s | %s | %s |\n", $1, $2, n($3), ($4 > 0 ? n($4) : ""),
+            (ratio ? n(ratio) : ""), word, (ok < 0 ? "" : ok ? "yes" : "NO")
+        if (!ok) missed++
+    }
+    END { exit missed > 0 }'
+}
+
+put_into_docs() { # put_into_docs FILE: section "log" of docs/BENCHMARKS.md becomes FILE
+    local doc=docs/BENCHMARKS.md
+    [ -f "$doc" ] || printf '# Benchmarks\n' >"$doc"
+    awk -v new="$1" '
+        function insert() { while ((getline line < new) > 0) print line; done = 1 }
+        /^## / { inside = $0 == "## log"; if (inside) insert() }
+        !inside { print }
+        END { if (!done) { print ""; insert() } }' "$doc" >"$work/doc"
+    cat "$work/doc" >"$doc"
+}
+
+note "in the process"
+"$programs/bench_log" "$work" >"$work/rows"
+bare_import=$(awk -F '\t' '/^long append/ { print $4 }' "$work/rows")
+note "from the shell"
+commands >>"$work/rows"
+ten_writers >>"$work/rows"
+[ -z "$peers" ] || peer_rows >>"$work/rows"
+missed=0
+table <"$work/rows" >"$work/table" || missed=1
+cat "$work/table"
+if [ -n "$save" ]; then
+    {
+        printf '## log\n\n`%s`, %s, %s processors, SQLite %s.\n\n' "$asked" "$(date -u +%Y-%m-%d)" \
+            "$(nproc)" "$("$programs/bench_log" "$work" version)"
+        cat bench/log.md "$work/table"
+        echo
+    } >"$work/section"
+    put_into_docs "$work/section"
+fi
+exit "$missed"
