@@ -87,13 +87,15 @@ peer_value() { awk -F '\t' -v k="$1" '$1 == k { print $2 }' "$work/peer"; }
 
 peer_folder() { # with the packages installed; outside the source tree
     local folder=${XDG_CACHE_HOME:-$HOME/.cache}/heddle/langgraph
-    if [ ! -d "$folder/node_modules/@langchain/langgraph-checkpoint-sqlite" ]; then
+    command -v npm >/dev/null || { echo "the peers need node and npm" >&2; return 1; }
+    if [ ! -f "$folder/complete" ]; then
         note "installing LangGraph into $folder"
         mkdir -p "$folder"
         (cd "$folder" && echo '{"private":true}' >package.json &&
             npm install --no-audit --no-fund @langchain/core @langchain/langgraph \
                 @langchain/langgraph-checkpoint-sqlite) >"$work/npm.log" 2>&1 ||
             { cat "$work/npm.log" >&2; return 1; }
+        touch "$folder/complete"
     fi
     echo "$folder"
 }
