@@ -152,12 +152,12 @@ table() {
     END { exit missed > 0 }'
 }
 
-put_into_docs() { # put_into_docs FILE: section "log" of docs/BENCHMARKS.md becomes FILE
+put_into_docs() { # put_into_docs FILE: section "The log" of docs/BENCHMARKS.md becomes FILE
     local doc=docs/BENCHMARKS.md
     [ -f "$doc" ] || printf '# Benchmarks\n' >"$doc"
     awk -v new="$1" '
         function insert() { while ((getline line < new) > 0) print line; done = 1 }
-        /^## / { inside = $0 == "## log"; if (inside) insert() }
+        /^## / { inside = $0 == "## The log"; if (inside) insert() }
         !inside { print }
         END { if (!done) { print ""; insert() } }' "$doc" >"$work/doc"
     cat "$work/doc" >"$doc"
@@ -175,7 +175,7 @@ table <"$work/rows" >"$work/table" || missed=1
 cat "$work/table"
 if [ -n "$save" ]; then
     {
-        printf '## log\n\n`%s`, %s, %s processors, SQLite %s.\n\n' "$asked" "$(date -u +%Y-%m-%d)" \
+        printf '## The log\n\n`%s`, %s, %s processors, SQLite %s.\n\n' "$asked" "$(date -u +%Y-%m-%d)" \
             "$(nproc)" "$("$programs/bench_log" "$work" version)"
         cat bench/log.md "$work/table"
         echo

@@ -7,6 +7,7 @@
 #include "fresh.h"
 #include "store/store_internal.h"
 #include "tap.h"
+#include "thread/checkpoint.h"
 #include "thread/op.h"
 #include "thread/project.h"
 #include "thread/run.h"
@@ -244,6 +245,26 @@ static enum status recover(struct log *l, struct err *e)
     return run_recover(l, &who, &a, &out, e);
 }
 
+/* Freeze the thread in a token, and bring it back from there. */
+static enum status checkpoint_and_restore(struct log *l, struct err *e)
+{
+    struct token_key key = { .kid = SV("k1"), .secret = SV("0123456789abcdef0123456789abcdef") };
+    struct checkpoint_keys   keys = { .keys = &key, .n = 1 };
+    struct checkpoint_config config = { .model = SV("m"), .max_iterations = 3 };
+    struct checkpoint_from   from = { .thread = SV("t"), .config = &config };
+    struct checkpoint        c;
+    struct sv                token;
+    struct op_result         r;
+
+    if (checkpoint_take(l, &from, &a, &c, e))
+        return e->code;
+    checkpoint_set_times(&c, 1, 0);
+    if (checkpoint_sign(&c, &keys, NULL, &a, &token, e) ||
+        checkpoint_verify(token, &keys, c.fingerprint, 2, &a, &c, e))
+        return e->code;
+    return checkpoint_restore(l, token, &c, SV("test"), 2, &a, &r, e);
+}
+
 static enum status count_message(void *ctx, const struct message *m, struct err *e)
 {
     (void)m, (void)e;
@@ -344,6 +365,8 @@ static const struct work table[] = {
     { "cancel",                                 called,    cancel,            1 },
     { "cancel with an operation parked",        parked,    cancel,            2 },
     { "recover a run whose process is gone",    called,    recover,           1 },
+    { "checkpoint, and restore it",             filled,    checkpoint_and_restore, 1 },
+    { "checkpoint a run, and restore it later", called,    checkpoint_and_restore, 1 },
     { "project",                                compacted, project_all,       0 },
     { "verify",                                 compacted, verify_all,        0 },
 };
