@@ -77,8 +77,9 @@ static inline int thread_main(const struct tap_test *tests, int n, int argc, cha
                 continue;
             struct fresh f = fresh_folder();
             t.on_disk = k == 1;
-            snprintf(t.url, sizeof t.url, "%s%s%s", t.on_disk ? "sqlite:" : "mem:",
-                     t.on_disk ? f.path : "", t.on_disk ? "/log.db" : "");
+            snprintf(t.url, sizeof t.url, "%s%s%s",
+                     t.on_disk ? "sqlite:" : "mem:", t.on_disk ? f.path : "",
+                     t.on_disk ? "/log.db" : "");
             t.now = 1000;
             t.s = test_open();
             t.l = log_of(t.s, test_views);

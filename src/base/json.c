@@ -430,6 +430,27 @@ static size_t value_length(struct sv v)
     return i;
 }
 
+size_t json_depth(struct sv text)
+{
+    size_t depth = 0, most = 0;
+    bool   in_string = false;
+
+    for (size_t i = 0; i < text.n; i++) {
+        char c = text.s[i];
+        if (in_string) {
+            i += c == '\\'; /* whatever is escaped, it does not end the string */
+            in_string = c != '"';
+        } else if (c == '"') {
+            in_string = true;
+        } else if (c == '[' || c == '{') {
+            most = ++depth > most ? depth : most;
+        } else if (depth && (c == ']' || c == '}')) {
+            depth--;
+        }
+    }
+    return most;
+}
+
 bool json_next(struct sv *rest, struct sv *key, struct sv *raw)
 {
     struct sv v = *rest;

@@ -82,6 +82,9 @@ void      sb_add_json_string(struct sb *b, struct sv text);
  *     while (json_next(&rest, &key, &raw)) ...                                       */
 bool json_next(struct sv *rest, struct sv *key, struct sv *raw);
 
+/* How deep a text that is known to be JSON is nested; 0 for a scalar. */
+size_t json_depth(struct sv text);
+
 /* Writing piece by piece, in the order given; `indent` 0 is compact, 2 is what
  * JSON.stringify(x, null, 2) prints.
  *

@@ -44,6 +44,14 @@ bool kind_is_projected(struct sv payload)
     return sv_is(role, "\"user\"") || sv_is(role, "\"assistant\"");
 }
 
+enum status kind_check_depth(struct sv payload, struct err *e)
+{
+    if (json_depth(payload) < JSON_DEPTH_MAX)
+        return ST_OK;
+    err_set(e, ST_LIMIT_EXCEEDED, "the content is nested too deep");
+    return err_hint(e, "an entry's payload may be %d levels deep", JSON_DEPTH_MAX - 1);
+}
+
 /* The text of a raw JSON string as it stands. Where it counts, what would have to be escaped is
  * refused, so that the text is the string. */
 static struct sv unquoted(struct sv raw)

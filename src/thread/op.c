@@ -231,7 +231,7 @@ static enum status append_op(struct log *l, const struct op *op, enum kind kind,
                             .payload = payload,
                             .refs = op_refs(op->lane, op->op_id, superseded, a) };
 
-    if (log_append(l, op->thread, LOG_ANY_REV, &n, 1, &h, e))
+    if (kind_check_depth(payload, e) || log_append(l, op->thread, LOG_ANY_REV, &n, 1, &h, e))
         return e->code;
     *seq = n.seq;
     return ST_OK;

@@ -74,7 +74,7 @@ enum status run_append(struct run_tx *t, enum kind kind, struct sv lane, struct 
                             .refs = refs,
                             .op_id = op_id };
 
-    if (log_append(t->l, t->thread, LOG_ANY_REV, &n, 1, &h, e))
+    if (kind_check_depth(payload, e) || log_append(t->l, t->thread, LOG_ANY_REV, &n, 1, &h, e))
         return e->code;
     if (seq)
         *seq = n.seq;

@@ -37,8 +37,9 @@ static void a_replace_hides_what_was_before_it_and_brings_its_prompt(void)
 {
     say("user", "Q1");
     say("assistant", "A1");
-    apply(REPLACE("default", "op1",
-                  "{\"system_prompt\":\"R\",\"messages\":[{\"role\":\"user\",\"content\":\"seed\"}]}"));
+    apply(REPLACE(
+        "default", "op1",
+        "{\"system_prompt\":\"R\",\"messages\":[{\"role\":\"user\",\"content\":\"seed\"}]}"));
     say("user", "Q3");
     say("assistant", "A3");
     CHECK_SV(brief("default", 1), SV("CP| u:Q1 a:A1"));
@@ -72,11 +73,13 @@ static void other_kinds_are_passed_over_and_use_up_a_seq(void)
 
 static void what_is_no_message_of_a_lane_is_skipped(void)
 {
-    line("{\"kind\":\"ai_message\",\"lane\":null,\"payload\":{\"role\":\"user\",\"content\":\"x\"}}");
+    line("{\"kind\":\"ai_message\",\"lane\":null,\"payload\":{\"role\":\"user\",\"content\":\"x\"}"
+         "}");
     line("{\"kind\":\"ai_message\",\"payload\":{\"role\":\"tool\",\"tool_call_id\":\"t1\","
          "\"content\":\"no name\"}}");
-    line("{\"kind\":\"ai_message\",\"payload\":{\"role\":\"tool\",\"name\":\"f\",\"tool_call_id\":7,"
-         "\"content\":\"no call\"}}");
+    line(
+        "{\"kind\":\"ai_message\",\"payload\":{\"role\":\"tool\",\"name\":\"f\",\"tool_call_id\":7,"
+        "\"content\":\"no call\"}}");
     line("{\"kind\":\"ai_message\",\"payload\":{\"role\":\"system\",\"content\":\"s\"}}");
     line("{\"kind\":\"ai_message\",\"payload\":{\"role\":7,\"content\":\"s\"}}");
     line("{\"kind\":\"ai_message\",\"payload\":{\"content\":\"no role\"}}");
@@ -99,8 +102,9 @@ static void tool_turns_keep_their_order_and_ids(void)
          "\"g\",\"content\":\"r2\"}}");
     say("assistant", "done");
     CHECK_SV(brief("default", NOW), SV("CP| u:q a[t1,t2]: t(t1):r1 t(t2):r2 a:done"));
-    CHECK(sv_find(view("default", NOW),
-                  SV("{\"content\":\"r1\",\"name\":\"f\",\"role\":\"tool\",\"tool_call_id\":\"t1\"}")) >
+    CHECK(sv_find(
+              view("default", NOW),
+              SV("{\"content\":\"r1\",\"name\":\"f\",\"role\":\"tool\",\"tool_call_id\":\"t1\"}")) >
           0);
 }
 
@@ -112,28 +116,32 @@ static void thinking_stands_in_front_of_the_text(void)
          "\"thinking\":\"\"}}");
     line("{\"kind\":\"ai_message\",\"payload\":{\"role\":\"assistant\",\"content\":[{\"type\":"
          "\"text\",\"text\":\"z\"}],\"thinking\":\"k\"}}");
-    CHECK_SV(brief("default", NOW),
-             SV("CP| a:[{\"thinking\":\"h\",\"type\":\"thinking\"},{\"text\":\"x\",\"type\":\"text\"}] "
-                "a:y a:[{\"thinking\":\"k\",\"type\":\"thinking\"},{\"text\":\"z\",\"type\":\"text\"}]"));
+    CHECK_SV(
+        brief("default", NOW),
+        SV("CP| a:[{\"thinking\":\"h\",\"type\":\"thinking\"},{\"text\":\"x\",\"type\":\"text\"}] "
+           "a:y "
+           "a:[{\"thinking\":\"k\",\"type\":\"thinking\"},{\"text\":\"z\",\"type\":\"text\"}]"));
 }
 
 static void parts_reasoning_and_refs_are_kept_whole(void)
 {
     line("{\"kind\":\"ai_message\",\"payload\":{\"role\":\"user\",\"content\":[{\"type\":\"text\","
-         "\"text\":\"look\"},{\"type\":\"image_url\",\"image_url\":{\"url\":\"data:,x\"},\"more\":[1.0,"
+         "\"text\":\"look\"},{\"type\":\"image_url\",\"image_url\":{\"url\":\"data:,x\"},\"more\":["
+         "1.0,"
          "{\"deep\":null}]}]},\"refs\":{\"slack_ts\":\"1.5\"}}");
     line("{\"kind\":\"ai_message\",\"payload\":{\"role\":\"assistant\",\"content\":\"a\","
          "\"reasoning_details\":[{\"signature\":\"s==\",\"n\":10000000000000000000000}]}}");
     struct sv whole = view("default", NOW);
     restart();
     CHECK_SV(view("default", NOW), whole);
-    CHECK_SV(whole,
-             SV("{\"at\":1,\"lane\":\"default\",\"messages\":[{\"content\":[{\"text\":\"look\","
-                "\"type\":\"text\"},{\"image_url\":{\"url\":\"data:,x\"},\"more\":[1.0,{\"deep\":null}],"
-                "\"type\":\"image_url\"}],\"refs\":{\"slack_ts\":\"1.5\"},\"role\":\"user\"},"
-                "{\"content\":\"a\",\"reasoning_details\":[{\"n\":10000000000000000000000,"
-                "\"signature\":\"s==\"}],\"role\":\"assistant\"}],\"system_prompt\":\"CP\","
-                "\"thread\":\"t\"}"));
+    CHECK_SV(
+        whole,
+        SV("{\"at\":1,\"lane\":\"default\",\"messages\":[{\"content\":[{\"text\":\"look\","
+           "\"type\":\"text\"},{\"image_url\":{\"url\":\"data:,x\"},\"more\":[1.0,{\"deep\":null}],"
+           "\"type\":\"image_url\"}],\"refs\":{\"slack_ts\":\"1.5\"},\"role\":\"user\"},"
+           "{\"content\":\"a\",\"reasoning_details\":[{\"n\":10000000000000000000000,"
+           "\"signature\":\"s==\"}],\"role\":\"assistant\"}],\"system_prompt\":\"CP\","
+           "\"thread\":\"t\"}"));
 }
 
 static void what_was_projected_can_be_put_back_as_a_snapshot(void)
@@ -141,9 +149,10 @@ static void what_was_projected_can_be_put_back_as_a_snapshot(void)
     line("{\"kind\":\"ai_message\",\"payload\":{\"role\":\"assistant\",\"content\":\"x\","
          "\"thinking\":\"h\",\"reasoning_details\":{\"a\":[1]},\"tool_calls\":[{\"id\":\"t1\","
          "\"name\":\"f\",\"arguments\":{}}]},\"refs\":{\"k\":\"v\"}}");
-    line("{\"kind\":\"ai_message\",\"payload\":{\"role\":\"tool\",\"tool_call_id\":\"t1\",\"name\":"
-         "\"f\",\"content\":[{\"type\":\"text\",\"text\":\"{\\\"ok\\\":true}\"},{\"type\":\"image\","
-         "\"data\":\"AA==\",\"media_type\":\"image/png\"}]}}");
+    line(
+        "{\"kind\":\"ai_message\",\"payload\":{\"role\":\"tool\",\"tool_call_id\":\"t1\",\"name\":"
+        "\"f\",\"content\":[{\"type\":\"text\",\"text\":\"{\\\"ok\\\":true}\"},{\"type\":\"image\","
+        "\"data\":\"AA==\",\"media_type\":\"image/png\"}]}}");
     struct sv before = view("default", NOW);
     struct op op = { REPLACE("copy", "op1", "") };
     op.context = before; /* {"messages",…} is a context, whatever else stands beside it */
@@ -157,8 +166,9 @@ static void what_was_projected_can_be_put_back_as_a_snapshot(void)
 static void a_snapshot_without_a_prompt_has_none(void)
 {
     say("user", "a");
-    apply(REPLACE("default", "o", "{\"system_prompt\":null,\"messages\":[{\"role\":\"user\","
-                                  "\"content\":\"t\"}]}"));
+    apply(REPLACE("default", "o",
+                  "{\"system_prompt\":null,\"messages\":[{\"role\":\"user\","
+                  "\"content\":\"t\"}]}"));
     CHECK_SV(brief("default", NOW), SV("-| u:t"));
     CHECK_SV(brief("default", 0), SV("CP| u:a"));
 }
@@ -205,16 +215,18 @@ static void a_snapshot_that_cannot_be_read_is_passed_over(void)
 
 static void a_snapshot_keeps_roles_the_log_would_skip(void)
 {
-    apply(REPLACE("default", "o",
-                  "{\"id\":\"c1\",\"system_prompt\":\"P\",\"entries\":[{\"role\":\"developer\","
-                  "\"content\":\"newest\",\"name\":\"n\"},{\"role\":\"system\",\"content\":\"oldest\"}]}"));
+    apply(REPLACE(
+        "default", "o",
+        "{\"id\":\"c1\",\"system_prompt\":\"P\",\"entries\":[{\"role\":\"developer\","
+        "\"content\":\"newest\",\"name\":\"n\"},{\"role\":\"system\",\"content\":\"oldest\"}]}"));
     CHECK_SV(brief("default", NOW), SV("P| s:oldest d:newest"));
 }
 
 static void a_leading_system_message_is_the_prompt(void)
 {
-    apply(REPLACE("default", "o", "{\"messages\":[{\"role\":\"system\",\"content\":\"S\"},{\"role\":"
-                                  "\"user\",\"content\":\"u\"}]}"));
+    apply(REPLACE("default", "o",
+                  "{\"messages\":[{\"role\":\"system\",\"content\":\"S\"},{\"role\":"
+                  "\"user\",\"content\":\"u\"}]}"));
     CHECK_SV(brief("default", NOW), SV("S| u:u"));
 }
 
@@ -243,16 +255,11 @@ static void the_same_log_gives_the_same_bytes(void)
 static void json_at_its_edges_survives(void)
 {
     static const char *const contents[] = {
-        "\"\\ud800\"",
-        "\"\\udc00 alone\"",
-        "\"\\u0000nul\"",
-        "\"\\ud83d\\ude00\"",
-        "[{\"n\":-0}]",
-        "[{\"n\":1e400}]",
-        "[{\"n\":0.1000}]",
-        "[{\"n\":123456789012345678901234567890}]",
-        "[{\"n\":1E+2}]",
-        "\"\\\"\\\\\\/\\b\\f\\n\\r\\t\"",
+        "\"\\ud800\"",           "\"\\udc00 alone\"",
+        "\"\\u0000nul\"",        "\"\\ud83d\\ude00\"",
+        "[{\"n\":-0}]",          "[{\"n\":1e400}]",
+        "[{\"n\":0.1000}]",      "[{\"n\":123456789012345678901234567890}]",
+        "[{\"n\":1E+2}]",        "\"\\\"\\\\\\/\\b\\f\\n\\r\\t\"",
         "\"\xe2\x80\xa8 \x7f\"",
     };
     struct sv want[COUNT(contents)];
@@ -313,10 +320,11 @@ static struct sv long_thread(int n)
                              .lane = LANE_DEFAULT,
                              .payload = SV("{\"content\":\"x\",\"role\":\"user\"}") };
         if (i == n - 101)
-            one = (struct entry){ .kind = SV("ai_context_operation"),
-                                  .payload = SV("{\"context_ref\":\"default\",\"op_id\":\"c\","
-                                                "\"operation\":{\"result_context\":{\"messages\":[]},"
-                                                "\"type\":\"replace\"}}") };
+            one =
+                (struct entry){ .kind = SV("ai_context_operation"),
+                                .payload = SV("{\"context_ref\":\"default\",\"op_id\":\"c\","
+                                              "\"operation\":{\"result_context\":{\"messages\":[]},"
+                                              "\"type\":\"replace\"}}") };
         if (!OK(log_append(&t.l, id, LOG_ANY_REV, &one, 1, &h, &t.e)))
             break;
     }
@@ -390,7 +398,8 @@ static void a_fork_costs_the_same_on_a_short_and_on_a_long_log(void)
     CHECK_INT(s.rows, l.rows);
     CHECK_INT(s.payload, l.payload);
     CHECK(l.payload < 1024);
-    CHECK_INT(cost_of(large, SV("side"), NOW, &returned), cost_of(small, SV("side"), NOW, &returned));
+    CHECK_INT(cost_of(large, SV("side"), NOW, &returned),
+              cost_of(small, SV("side"), NOW, &returned));
     CHECK_INT(returned, 501);
 }
 
