@@ -247,11 +247,26 @@ static inline uint32_t roll(struct dice *d, uint32_t below)
     return (uint32_t)(d->seed >> 33) % below;
 }
 
-static const char *const naive_lanes[] = { "default", "a", "b", "c", "d", "e" };
+/* Those with an f come into being by forks alone. */
+static const char *const naive_lanes[] = { "default", "a", "f1", "f2", "f3", "f4", "f5", "f6" };
 
 static inline struct sv some_lane(struct dice *d)
 {
     return sv_of(naive_lanes[roll(d, COUNT(naive_lanes))]);
+}
+
+/* A lane to write to. */
+static inline struct sv some_known_lane(struct log *l, struct sv thread, struct dice *d,
+                                        struct arena *a)
+{
+    struct sv   name = some_lane(d);
+    struct lane lane;
+    struct err  e;
+    bool        found = false;
+
+    if (lane_find(l, thread, name, a, &lane, &found, &e) || (!found && name.s[0] == 'f'))
+        return LANE_DEFAULT;
+    return name;
 }
 
 /* clang-format off */
@@ -314,7 +329,9 @@ static inline enum status random_step(struct log *l, struct sv thread, struct di
                                       struct arena *a, struct err *e)
 {
     struct sb         id = sb_in(a, 0);
-    struct entry      n = { .at = 1000 + i, .kind = SV("ai_message"), .lane = some_lane(d) };
+    struct entry      n = { .at = 1000 + i,
+                            .kind = SV("ai_message"),
+                            .lane = some_known_lane(l, thread, d, a) };
     struct op         op = { .thread = thread, .lane = n.lane, .at = 1000 + i };
     struct store_head h;
     uint32_t          what = roll(d, 12);
@@ -330,7 +347,8 @@ static inline enum status random_step(struct log *l, struct sv thread, struct di
             n.lane = (struct sv){ 0 };
     } else if (what < 8) {
         op.type = OP_FORK;
-        op.from = some_lane(d);
+        op.lane = some_lane(d);
+        op.from = some_known_lane(l, thread, d, a);
         op.from_seq = (int64_t)roll(d, (uint32_t)h.rev + 1) - 1;
         op.also_switch = roll(d, 2);
         return try_op(l, &op, a, e);
