@@ -60,7 +60,7 @@ enum status render_context(enum render_format f, const struct context *c,
     repair(turns, n, a, &mended, &n, r);
     size_t start = limit_start(mended, n, limit_of(o), a);
     report_cut(r, start);
-    struct rendering x = { c->system_prompt, mended + start, n - start, a, out, r };
+    struct rendering x = { c->system_prompt, n ? mended + start : NULL, n - start, a, out, r };
     renderers[f](&x);
     return ST_OK;
 }

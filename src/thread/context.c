@@ -14,7 +14,7 @@ static void lift_thinking(struct json *m, struct arena *a)
 {
     struct json *content = (struct json *)(uintptr_t)json_find(m, "content");
 
-    if (!json_is(content, JSON_ARRAY) || !content->n || json_find(m, "thinking"))
+    if (!json_is(content, JSON_ARRAY) || !content->n || json_text(m, "thinking").n)
         return;
     const struct json *first = &content->items[0];
     if (!sv_is(json_text(first, "type"), "thinking") || !json_text(first, "thinking").n ||
@@ -26,12 +26,14 @@ static void lift_thinking(struct json *m, struct arena *a)
     if (second && second->n == 2 && sv_is(json_text(second, "type"), "text") &&
         json_text(second, "text").s)
         rest = *json_find(second, "text");
-    more[m->n] = (struct json_member){ SV("thinking"), *json_find(first, "thinking") };
+    size_t n = 0;
+    more[n++] = (struct json_member){ SV("thinking"), *json_find(first, "thinking") };
     *content = rest;
     for (size_t i = 0; i < m->n; i++)
-        more[i] = m->members[i];
+        if (!sv_is(m->members[i].key, "thinking")) /* null, or nothing that could be one */
+            more[n++] = m->members[i];
     m->members = more;
-    m->n++;
+    m->n = n;
 }
 
 static enum status read_message(struct json *v, struct arena *a, struct message *out, struct err *e)
