@@ -21,7 +21,7 @@ enum status render_format_of(struct sv name, enum render_format *out, struct err
             *out = (enum render_format)i;
             return ST_OK;
         }
-    err_set(e, ST_INVALID_SYNTAX, "no format is called '" SV_FMT "'", SV_ARG(name));
+    err_set(e, ST_USAGE, "no format is called '" SV_FMT "'", SV_ARG(name));
     return err_hint(e, "--format is " RENDER_NAMES);
 }
 

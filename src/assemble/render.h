@@ -39,7 +39,7 @@ enum render_format {
 
 #define RENDER_NAMES "json, anthropic, openai or text"
 
-/* ST_INVALID_SYNTAX: no such format. */
+/* ST_USAGE: no such format. */
 enum status render_format_of(struct sv name, enum render_format *out, struct err *e) MUST_USE;
 const char *render_format_name(enum render_format f);
 

@@ -19,7 +19,7 @@ json "the prompt is on top" "$out" .system '"CP"'
 json "roles alternate" "$out" '[.messages[].role]' '["user","assistant","user","assistant"]'
 json "calls have their input as an object" "$out" '[.messages[1].content[].input]' '[{"a":1},{"b":2}]'
 json "both results are in one message" "$out" '[.messages[2].content[].tool_use_id]' '["t1","t2"]'
-has "what has no place is told" "$err" "repair: entry 4: dropped thinking without a signature"
+has "what has no place is told" "$err" "entry 4: dropped thinking without a signature"
 same "and twice is the same bytes" "$(heddle project t --format anthropic 2>/dev/null)" "$out"
 
 run heddle project t --format openai
@@ -39,7 +39,7 @@ exits "an unknown format is misuse" 2
 run heddle project t --format openai --at 1
 json "open calls get a result" "$out" '[.messages[].role]' '["system","user","assistant","tool","tool"]'
 json "that says what happened" "$out" '.messages[3].content | fromjson | [.ok,.error.type]' '[false,"interrupted"]'
-has "and it is told" "$err" "repair: entry 1, call t1: added an interrupted result"
+has "and it is told" "$err" "entry 1, call t1: added an interrupted result"
 run heddle project t --format openai --at 2
 same "one line for each repair" "$(printf '%s\n' "$err" | grep -c interrupted)" 1
 

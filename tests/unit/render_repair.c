@@ -157,7 +157,7 @@ static void formats_have_names(void)
 
     CHECK(render_format_of(SV("anthropic"), &f, &e) == ST_OK && f == RENDER_ANTHROPIC);
     CHECK(render_format_of(SV("text"), &f, &e) == ST_OK && f == RENDER_TEXT);
-    CHECK(render_format_of(SV("yaml"), &f, &e) == ST_INVALID_SYNTAX && e.hint[0]);
+    CHECK(render_format_of(SV("yaml"), &f, &e) == ST_USAGE && e.hint[0]);
 }
 
 /* Ten thousand uses of one id: the number of names tried grows with the uses, not their
