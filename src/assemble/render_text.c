@@ -25,23 +25,11 @@ static void add_indented(struct page *p, struct sv text)
     }
 }
 
-/* A word of a heading: it may not begin a line of its own. */
-static void add_word(struct page *p, struct sv word)
-{
-    struct sv_cut line = { .tail = word, .found = true };
-
-    while (line.found) {
-        line = sv_cut(line.tail, '\n');
-        sb_add_plain(p->out, line.head);
-        sb_adds(p->out, line.found ? "\\n" : "");
-    }
-}
-
 static void add_heading(struct page *p, struct sv role, int64_t seq)
 {
     sb_adds(p->out, p->begun ? "\n" : "");
     p->begun = true;
-    add_word(p, role);
+    sb_add_plain_line(p->out, role);
     if (seq >= 0)
         sb_addf(p->out, " #%lld", (long long)seq);
 }
@@ -104,11 +92,11 @@ static void add_turn(struct page *p, const struct turn *t, struct arena *a)
     add_heading(p, t->role, t->seq);
     if (t->name.n) {
         sb_addc(p->out, ' ');
-        add_word(p, t->name);
+        sb_add_plain_line(p->out, t->name);
     }
     if (turn_is(t, "tool")) {
         sb_adds(p->out, " [");
-        add_word(p, t->tool_call_id);
+        sb_add_plain_line(p->out, t->tool_call_id);
         sb_addc(p->out, ']');
     }
     sb_addc(p->out, '\n');

@@ -47,8 +47,8 @@ void repair_write(struct sb *b, const struct repair *repair)
         sb_adds(b, "snapshot");
     if (repair->tool_call_id.n) {
         sb_adds(b, ", call ");
-        sb_add_plain(b, repair->tool_call_id);
+        sb_add_plain_line(b, repair->tool_call_id);
     }
     sb_addf(b, ": %s ", words[repair->kind]);
-    sb_add_plain(b, repair->what);
+    sb_add_plain_line(b, repair->what);
 }

@@ -122,7 +122,7 @@ static enum status make_file(struct app *app, struct err *e)
     int saved = errno;
     unlinkat(dir, sv_cstr(name, app->a), 0);
     errno = saved;
-    if (rc != 0 && saved != EEXIST)
+    if (rc != 0 && saved != EEXIST && saved != ENOENT) /* ENOENT: two of the same HEDDLE_SEED */
         return err_errno(e, KEYS_FILE);
     return fsync(dir) == 0 ? ST_OK : err_errno(e, KEYS_FILE);
 }

@@ -177,6 +177,9 @@ enum status checkpoint_sign(const struct checkpoint *c, const struct checkpoint_
                 payload.n, TOKEN_PAYLOAD_MAX);
         return err_hint(e, "compact the lane first: heddle op replace --reason compaction");
     }
+    struct json ignored; /* what is nested to the limit in the log is over it in here */
+    if (json_parse(payload, 0, a, &ignored, e))
+        return err_in(e, "the context does not fit into a token");
     return token_sign(salt ? token_seal(payload, key, salt, a) : payload, key, a, token, e);
 }
 

@@ -52,6 +52,16 @@ json "none is none" "$out" .messages '[]'
 run heddle project t --limit -1
 exits "less than none is misuse" 2
 
+# A run that failed before its tools ran leaves the call in the log, open.
+heddle run start g --text go --request-id r1 >/dev/null
+heddle run event g >/dev/null <<'JSON'
+{"kind":"llm_completed","id":"e1","seq":1,"data":{"content":"","tool_calls":[{"id":"t1","name":"rm","arguments":{}}]}}
+{"kind":"request_failed","id":"e2","seq":2,"data":{"error":"no","error_type":"tool_guardrail"}}
+JSON
+json "the log ends with the call" "$(heddle project g)" '.messages[-1].tool_calls[0].id' '"t1"'
+run heddle project g --format anthropic
+json "a request has its result" "$out" '.messages[-1].content[0] | [.tool_use_id,.is_error]' '["t1",true]'
+
 # A prompt that a snapshot took away stays away.
 echo '{"system_prompt":null,"messages":[{"role":"user","content":[{"type":"text","text":"see"},{"type":"image_url","url":"https://x/y.png"}]}]}' |
     heddle op replace t --context - >/dev/null

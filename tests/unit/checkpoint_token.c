@@ -339,6 +339,21 @@ static void what_is_too_large_for_a_token_is_told(void)
     arena_free(&big);
 }
 
+static void what_is_nested_too_deeply_for_a_token_is_told(void)
+{
+    struct checkpoint c = sample();
+    struct message    said = c.state.context.messages[0];
+    struct sb         b = sb_in(&arena, 0);
+    struct sv         token;
+    struct err        e = { 0 };
+
+    sb_pad(&b, '[', JSON_DEPTH_MAX - 2);
+    sb_pad(&b, ']', JSON_DEPTH_MAX - 2);
+    said.content = sb_sv(&b);
+    c.state.context.messages = &said;
+    CHECK(checkpoint_sign(&c, &keys, NULL, &arena, &token, &e) == ST_LIMIT_EXCEEDED);
+}
+
 static void a_cancelled_run_has_nothing_left_to_do(void)
 {
     struct checkpoint c = sample(), back;
@@ -364,4 +379,5 @@ TAP_MAIN(T(a_token_gives_back_what_was_signed),
          T(every_changed_byte_is_noticed), T(the_payload_is_checked_next),
          T(the_state_is_checked_last), T(a_core_thread_is_not_a_context),
          T(a_token_is_good_until_its_last_millisecond), T(another_configuration_is_refused),
-         T(what_is_too_large_for_a_token_is_told), T(a_cancelled_run_has_nothing_left_to_do), )
+         T(what_is_too_large_for_a_token_is_told), T(what_is_nested_too_deeply_for_a_token_is_told),
+         T(a_cancelled_run_has_nothing_left_to_do), )

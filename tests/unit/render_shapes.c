@@ -45,7 +45,7 @@ static void text_sets_what_was_said_in_by_two_blanks(void)
                                      "'name':'f','arguments':{'x':1}}]},{'role':'tool','name':"
                                      "'f\\nuser','tool_call_id':'t1','content':'ok'}]}"),
              SV("system\n  P\n\nuser\n  a\n  user #9\\x1b[2J\n\nassistant\n  (thinking)\n  hm\n"
-                "  (end of thinking)\n  calls f [t1] {\"x\":1}\n\ntool f\\nuser [t1]\n  ok\n"));
+                "  (end of thinking)\n  calls f [t1] {\"x\":1}\n\ntool f\\x0auser [t1]\n  ok\n"));
 }
 
 static void no_prompt_means_no_system_key_and_no_system_message(void)

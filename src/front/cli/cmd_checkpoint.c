@@ -131,7 +131,7 @@ static void print_check_json(struct app *app, const struct checkpoint *c)
 static void line(struct sb *out, const char *label, struct sv value)
 {
     sb_addf(out, "%-10s ", label);
-    sb_add_plain(out, value);
+    sb_add_plain_line(out, value);
     sb_addc(out, '\n');
 }
 

@@ -5,7 +5,7 @@
 #include <unistd.h>
 
 /* The database and the signing key stay out of version control; the config may go in. */
-static const char ignored[] = "heddle.db*\ncheckpoint.key\n";
+static const char ignored[] = "heddle.db*\ncheckpoint.key*\n";
 
 static enum status make_if_missing(struct app *app, struct sv path, struct sv bytes, bool *made,
                                    struct err *e)
