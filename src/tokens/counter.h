@@ -2,14 +2,16 @@
 #ifndef HEDDLE_TOKENS_COUNTER_H
 #define HEDDLE_TOKENS_COUNTER_H
 
+#include "tokens/count.h"
 #include "tokens/merge.h"
 #include "tokens/split.h"
 #include "tokens/tokens.h"
 
 struct tokens {
-    struct vocab *v; /* NULL: estimates */
-    struct merge  merge;
-    uint64_t      split_steps;
+    struct vocab        *v; /* NULL: estimates, and nothing below is there */
+    const struct kernel *kernel;
+    struct merge         merge;
+    struct cache         cache;
 };
 
 /* Counts the pieces of `text`, which starts at a piece border. Stops at the first piece that holds

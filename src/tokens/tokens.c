@@ -28,7 +28,9 @@ enum status tokens_open(enum tokens_encoding enc, struct tokens **out, struct er
         return e->code;
     *out = new_counter();
     (*out)->v = v;
+    (*out)->kernel = kernel_best();
     merge_init(&(*out)->merge, v);
+    cache_init(&(*out)->cache);
     return ST_OK;
 }
 
@@ -49,6 +51,7 @@ void tokens_close(struct tokens *t)
         return;
     if (t->v) {
         merge_release(&t->merge);
+        cache_release(&t->cache);
         vocab_close(t->v);
     }
     free(t);
@@ -65,23 +68,6 @@ const char *tokens_label(const struct tokens *t)
 }
 
 /* ---- counting ---- */
-
-size_t counter_count(struct tokens *t, struct sv text, bool whole, size_t *used, bool *bad)
-{
-    struct split s = { .v = t->v, .p = (const uint8_t *)text.s, .n = text.n };
-    size_t       at = 0, total = 0;
-
-    while (at < text.n) {
-        size_t end = split_piece(&s, at);
-        if (s.bad || (s.open && !whole))
-            break;
-        total += merge_piece(&t->merge, s.p + at, end - at, NULL);
-        at = end;
-    }
-    *bad = s.bad;
-    *used = at;
-    return total;
-}
 
 size_t tokens_count(struct tokens *t, struct sv text)
 {

@@ -1,0 +1,182 @@
+/* The batch: from piece starts to a total. */
+#include "tokens/count.h"
+
+#include "tokens/counter.h"
+
+/* ---- what is not in the cache ---- */
+
+static bool vocab_has(const struct vocab *v, struct key k)
+{
+    const uint64_t *lines = k.high ? v->middles : v->shorts;
+    unsigned        bits = k.high ? v->middle_bits : v->short_bits, words = k.high ? 2 : 1;
+    size_t          line = k.high ? middle_line(k.low, k.high, bits) : short_line(k.low, bits);
+
+    for (;; line = (line + 1) & (((size_t)1 << bits) - 1)) {
+        const uint64_t *slot = lines + line * 8;
+        for (unsigned i = 0; i < 8; i += words)
+            if (slot[i] == k.low && (words == 1 || slot[i + 1] == k.high))
+                return true;
+        if (!slot[7])
+            return false;
+    }
+}
+
+static void vocab_expect(const struct vocab *v, struct key k)
+{
+    __builtin_prefetch(k.high ? v->middles + middle_line(k.low, k.high, v->middle_bits) * 8
+                              : v->shorts + short_line(k.low, v->short_bits) * 8);
+}
+
+static void learn(struct tokens *t, struct batch *b, struct key k, unsigned count)
+{
+    b->total += count;
+    if (!cache_find(&t->cache, k))
+        cache_put(&t->cache, k, count);
+}
+
+static void merge_missed(struct tokens *t, struct batch *b, const struct key *keys, size_t n)
+{
+    uint8_t counts[MERGE_GROUP];
+
+    t->kernel->merge(t->v, keys, n, counts);
+    for (size_t i = 0; i < n; i++)
+        learn(t, b, keys[i], counts[i]);
+}
+
+static void resolve(struct tokens *t, struct batch *b)
+{
+    struct key *missed = b->missed;
+    size_t      n = 0;
+
+    for (size_t i = 0; i < b->n_missed; i++)
+        vocab_expect(t->v, missed[i]);
+    for (size_t i = 0; i < b->n_missed; i++) {
+        if (vocab_has(t->v, missed[i]))
+            learn(t, b, missed[i], 1);
+        else
+            missed[n++] = missed[i];
+    }
+    for (size_t i = 0; i < n; i += MERGE_GROUP)
+        merge_missed(t, b, missed + i, n - i < MERGE_GROUP ? n - i : MERGE_GROUP);
+    b->n_missed = 0;
+}
+
+/* ---- pieces into lists ---- */
+
+static void flush(struct tokens *t, struct batch *b)
+{
+    t->kernel->probe(&t->cache, b);
+    b->n_shorts = b->n_middles = 0;
+    resolve(t, b);
+}
+
+/* A piece of at most KEY_MIDDLE_MAX bytes, wherever it is. */
+static void add_piece(struct tokens *t, struct batch *b, const uint8_t *p, size_t len)
+{
+    if (p + KEY_READ > b->readable) {
+        uint8_t copy[KEY_READ] = { 0 };
+        memcpy(copy, p, len);
+        struct key k = key_at(copy, len);
+        unsigned   count = cache_find(&t->cache, k);
+        b->total += count;
+        if (!count)
+            b->missed[b->n_missed++] = k;
+        if (b->n_missed > 2 * LIST)
+            flush(t, b);
+        return;
+    }
+    if (b->n_shorts >= LIST || b->n_middles >= LIST || p - b->base > REACH) {
+        flush(t, b);
+        b->base = p;
+    }
+    piece item = (uint32_t)(p - b->base) << 4 | (uint32_t)len;
+    if (len <= KEY_SHORT_MAX)
+        b->shorts[b->n_shorts++] = item;
+    else
+        b->middles[b->n_middles++] = item;
+}
+
+static void add_segment(struct tokens *t, struct batch *b, const uint8_t *p, size_t len)
+{
+    if (len <= KEY_MIDDLE_MAX)
+        add_piece(t, b, p, len);
+    else
+        b->total += merge_piece(&t->merge, p, len, NULL);
+}
+
+static bool has_bit(const uint64_t *set, uint32_t i)
+{
+    return set[i / 64] >> i % 64 & 1;
+}
+
+static uint32_t code_of(const uint8_t *p)
+{
+    return (p[0] & 15u) << 12 | (p[1] & 63u) << 6 | (p[2] & 63u);
+}
+
+/* Can a token span the border between two characters of three bytes? */
+static bool spans(const struct borders *b, const uint8_t *p)
+{
+    uint32_t first = code_of(p), second = code_of(p + 3);
+
+    return has_bit(b->pairs, border_pair(first, second)) | has_bit(b->after, first) |
+           has_bit(b->before, second) | has_bit(b->edge, border_edge(p[2], p[3]));
+}
+
+/* A long piece is cut where no token can span: most of it then is short. */
+static void add_long(struct tokens *t, struct batch *b, const uint8_t *p, size_t len)
+{
+    size_t from = 0;
+
+    for (size_t i = 0; i + 6 <= len; i++)
+        if ((p[i] & 0xf0) == 0xe0 && (p[i + 3] & 0xf0) == 0xe0 && !spans(t->v->borders, p + i)) {
+            add_segment(t, b, p + from, i + 3 - from);
+            from = i + 3;
+        }
+    add_segment(t, b, p + from, len - from);
+}
+
+static void add_pieces(struct tokens *t, struct batch *b, size_t last_end)
+{
+    const uint8_t *base = b->base;
+    size_t         far = b->readable - base > KEY_READ ? (size_t)(b->readable - base) - KEY_READ : 0;
+
+    for (size_t i = 0; i < b->n_starts; i++) {
+        size_t at = b->starts[i];
+        size_t len = (i + 1 < b->n_starts ? b->starts[i + 1] : last_end) - at;
+        if (len > KEY_MIDDLE_MAX) {
+            add_long(t, b, base + at, len);
+        } else if (at > far || base != b->base) {
+            add_piece(t, b, base + at, len);
+        } else {
+            piece item = (uint32_t)at << 4 | (uint32_t)len;
+            b->shorts[b->n_shorts] = b->middles[b->n_middles] = item;
+            b->n_shorts += len <= KEY_SHORT_MAX;
+            b->n_middles += len > KEY_SHORT_MAX;
+            if (b->n_shorts >= LIST || b->n_middles >= LIST)
+                flush(t, b);
+        }
+    }
+}
+
+size_t counter_count(struct tokens *t, struct sv text, bool whole, size_t *used, bool *bad)
+{
+    struct split s = { .v = t->v, .p = (const uint8_t *)text.s, .n = text.n };
+    struct batch b;
+    size_t       at = 0;
+
+    b.n_shorts = b.n_middles = b.n_missed = b.total = 0;
+    b.readable = s.p + s.n;
+    while (at < text.n && !s.bad) {
+        b.base = s.p + at;
+        size_t end = t->kernel->split(&s, at, whole, &b);
+        if (end == at)
+            break;
+        add_pieces(t, &b, end - at);
+        flush(t, &b);
+        at = end;
+    }
+    *bad = s.bad;
+    *used = at;
+    return b.total;
+}

@@ -1,0 +1,69 @@
+/* Counting in batches. A few hundred pieces at a time are split off, looked up in the cache, and
+ * what is not there is looked up in the vocabulary or merged, together: counts do not depend on
+ * order, so the waiting for memory of one piece is the work of another.
+ *
+ * The three inner loops come in a plain form and in one for processors with AVX2, chosen when a
+ * counter is opened. tests/unit/tokens_kernel_test.c holds them against each other. */
+#ifndef HEDDLE_TOKENS_COUNT_H
+#define HEDDLE_TOKENS_COUNT_H
+
+#include "tokens/cache.h"
+#include "tokens/split.h"
+
+enum {
+    BATCH = 512,         /* pieces split off at a time, about */
+    STARTS = BATCH + 72, /* room for a window's worth more, and the end */
+    LIST = 1024,         /* pieces of one length class waiting for the cache */
+    REACH = 1 << 20,     /* bytes of text in one batch, about */
+    KEY_READ = 16,       /* bytes read at the start of a piece, however short it is */
+};
+
+/* A piece in a list: its offset from the batch's base << 4 | its length. */
+typedef uint32_t piece;
+
+struct batch {
+    const uint8_t *base;
+    const uint8_t *readable; /* the end of the text: KEY_READ bytes before it may be read */
+    uint32_t       starts[STARTS];
+    size_t         n_starts;
+    piece          shorts[LIST + 1], middles[LIST + 1]; /* up to 7, up to 15 bytes */
+    size_t         n_shorts, n_middles;
+    struct key     missed[2 * LIST + 2]; /* not in the cache */
+    size_t         n_missed;
+    size_t         total;
+};
+
+struct kernel {
+    const char *name;
+
+    /* The starts of pieces from `at` on, relative to it, into b->starts, followed by the end of the
+     * last one; returns that end. Stops before a piece that is bad, or open unless `whole`. */
+    size_t (*split)(struct split *s, size_t at, bool whole, struct batch *b);
+
+    /* Looks the listed pieces up, adds what is known to b->total and the rest to b->missed. */
+    void (*probe)(const struct cache *c, struct batch *b);
+
+    /* The token counts of n <= MERGE_GROUP keys that are not tokens themselves. */
+    void (*merge)(const struct vocab *v, const struct key *keys, size_t n, uint8_t *counts);
+};
+enum { MERGE_GROUP = 32 };
+
+extern const struct kernel kernel_plain;
+#if defined(__x86_64__)
+extern const struct kernel kernel_avx2;
+#endif
+const struct kernel *kernel_best(void);
+
+/* The key of a piece that may be read KEY_READ bytes far. */
+static inline struct key key_at(const uint8_t *p, size_t len)
+{
+    uint64_t low = load64(p), high = load64(p + 8);
+
+    if (len <= KEY_SHORT_MAX)
+        return (struct key){ (low & ~(~(uint64_t)0 << 8 * len)) | (uint64_t)len << KEY_LEN_SHIFT,
+                             0 };
+    return (struct key){ low, (high & ~(~(uint64_t)0 << 8 * (len - 8))) |
+                                  (uint64_t)len << KEY_LEN_SHIFT };
+}
+
+#endif

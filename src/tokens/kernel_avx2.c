@@ -1,0 +1,376 @@
+/* The inner loops for x86-64 processors with AVX2. */
+#include "tokens/count.h"
+
+#if defined(__x86_64__)
+
+#include <immintrin.h>
+
+#define AVX2 __attribute__((target("avx2,bmi,bmi2,lzcnt,popcnt")))
+
+/* ---- splitting: 64 bytes at a time ---- */
+
+/* One bit for each byte of a window. */
+struct masks {
+    uint64_t upper, lower, digit, newline, space, tab; /* tab: TAB, VT, FF */
+    uint64_t quote, slash, beyond;                     /* beyond: not ASCII */
+};
+
+AVX2 static inline uint64_t bits_of(__m256i low, __m256i high)
+{
+    return (uint32_t)_mm256_movemask_epi8(low) | (uint64_t)_mm256_movemask_epi8(high) << 32;
+}
+
+AVX2 static inline __m256i between(__m256i c, char first, char count)
+{
+    __m256i from = _mm256_sub_epi8(c, _mm256_set1_epi8(first));
+
+    return _mm256_cmpeq_epi8(_mm256_min_epu8(from, _mm256_set1_epi8((char)(count - 1))), from);
+}
+
+AVX2 static inline __m256i equal(__m256i c, char value)
+{
+    return _mm256_cmpeq_epi8(c, _mm256_set1_epi8(value));
+}
+
+AVX2 static inline struct masks classify(const uint8_t *p)
+{
+    const __m256i a = _mm256_loadu_si256((const void *)p);
+    const __m256i b = _mm256_loadu_si256((const void *)(p + 32));
+    const __m256i small = _mm256_set1_epi8(0x20);
+    struct masks  m;
+    uint64_t      letter, control;
+
+    letter = bits_of(between(_mm256_or_si256(a, small), 'a', 26),
+                     between(_mm256_or_si256(b, small), 'a', 26));
+    m.lower = letter & bits_of(_mm256_slli_epi16(a, 2), _mm256_slli_epi16(b, 2)); /* bit 5 */
+    m.upper = letter & ~m.lower;
+    m.digit = bits_of(between(a, '0', 10), between(b, '0', 10));
+    m.newline = bits_of(_mm256_or_si256(equal(a, '\n'), equal(a, '\r')),
+                        _mm256_or_si256(equal(b, '\n'), equal(b, '\r')));
+    control = bits_of(between(a, '\t', 5), between(b, '\t', 5));
+    m.tab = control & ~m.newline;
+    m.space = bits_of(equal(a, ' '), equal(b, ' '));
+    m.quote = bits_of(equal(a, '\''), equal(b, '\''));
+    m.slash = bits_of(equal(a, '/'), equal(b, '/'));
+    m.beyond = bits_of(a, b);
+    return m;
+}
+
+/* The length of 's 't 're 've 'm 'll 'd in any case, or 0; p[0] is the apostrophe. */
+static unsigned contraction(const uint8_t *p)
+{
+    uint8_t first = p[1] | 0x20, second = p[2] | 0x20;
+
+    if (first == 's' || first == 't' || first == 'm' || first == 'd')
+        return 2;
+    return (second == 'e' && (first == 'r' || first == 'v')) || (second == 'l' && first == 'l')
+               ? 3
+               : 0;
+}
+
+/* Blanks after a newline begin a piece, unless white space with another newline follows them. */
+AVX2 static inline uint64_t indents(uint64_t blank, uint64_t newline)
+{
+    uint64_t starts = blank & newline << 1, ends = (blank + starts) & ~blank;
+
+    if (__builtin_expect(!(ends & newline), 1))
+        return starts;
+    uint64_t kept = 0;
+    for (; starts; starts &= starts - 1) {
+        uint64_t one = starts & -starts, end = (blank + one) & ~blank;
+        kept |= end & newline ? 0 : one;
+    }
+    return kept;
+}
+
+AVX2 static inline uint64_t apply_contractions(uint64_t starts, const struct masks *m,
+                                               const uint8_t *p, bool o200k)
+{
+    uint64_t letter = m->upper | m->lower;
+    uint64_t at = m->quote & letter >> 1 & (o200k ? letter << 1 : starts);
+    unsigned end = 0;
+
+    at &= ~(uint64_t)0 >> 3; /* two more bytes must be in the window */
+    for (; at; at &= at - 1) {
+        unsigned i = (unsigned)_tzcnt_u64(at), len = contraction(p + i);
+        if (!len || (o200k && i == end)) /* one contraction does not follow another */
+            continue;
+        end = i + len;
+        if (o200k)
+            starts &= ~((((uint64_t)1 << len) - 1) << i);
+        starts |= letter & (uint64_t)1 << end;
+    }
+    return starts;
+}
+
+/* The piece starts in the 64 bytes at p, itself one, as far as they are certain. */
+AVX2 static inline uint64_t window_starts(const uint8_t *p, bool o200k)
+{
+    const struct masks m = classify(p);
+    uint64_t letter = m.upper | m.lower, blank = m.space | m.tab, white = blank | m.newline;
+    uint64_t other = ~(letter | m.digit | white | m.beyond);
+
+    /* Newlines right after punctuation belong to it; other white space stands by itself, except
+     * its last blank, which belongs to what follows. */
+    uint64_t glued = m.newline & ~(m.newline + (m.newline & other << 1));
+    uint64_t apart = white & ~glued;
+    uint64_t starts = 1 | (apart & ~(apart << 1)) | (blank & ~(white >> 1)) |
+                      indents(blank, m.newline) | (letter & (m.digit | m.newline) << 1) |
+                      (other & ~(other << 1) & ~(m.space << 1)) |
+                      (letter & other << 1 & (other | m.space) << 2);
+    if (o200k)
+        starts |= m.upper & m.lower << 1;
+
+    uint64_t digits = m.digit & ~(m.digit << 1);
+    uint64_t four = m.digit & m.digit << 1 & m.digit << 2 & m.digit << 3;
+    do {
+        starts |= digits;
+        digits = digits << 3 & four;
+    } while (digits);
+    if (m.quote)
+        starts = apply_contractions(starts, &m, p, o200k);
+
+    /* Certain is what does not depend on bytes beyond the first non-ASCII one or the window: two
+     * bytes ahead for contractions, and all of a run of white space. */
+    unsigned limit = (unsigned)_tzcnt_u64(m.beyond);
+    if (o200k && glued & m.slash >> 1)
+        limit = (unsigned)_tzcnt_u64((glued & m.slash >> 1) << 1 | m.beyond);
+    uint64_t solid = _bzhi_u64(~white, limit);
+    unsigned run = 64 - (unsigned)_lzcnt_u64(solid), certain = limit < 3 ? 0 : limit - 3;
+    return _bzhi_u64(starts, run + 1 < certain ? run + 1 : certain) | 1;
+}
+
+/* Writes base + the positions of the bits of `set`; there is room for 64 more. */
+AVX2 static inline void put_starts(uint32_t *out, uint32_t base, uint64_t set, unsigned n)
+{
+    for (unsigned done = 0; done < n; done += 8)
+        for (unsigned i = 0; i < 8; i++) {
+            out[done + i] = base + (uint32_t)_tzcnt_u64(set);
+            set = _blsr_u64(set);
+        }
+}
+
+AVX2 static inline size_t split_windows(struct split *s, size_t at, bool whole, struct batch *b,
+                                        bool o200k)
+{
+    size_t first = at;
+
+    b->n_starts = 0;
+    while (at < s->n && b->n_starts < BATCH && at - first < REACH) {
+        if (at + 64 <= s->n && s->p[at] < 0x80 && s->p[at + 1] < 0x80) {
+            uint64_t starts = window_starts(s->p + at, o200k);
+            unsigned top = 63 - (unsigned)_lzcnt_u64(starts);
+            if (top) {
+                starts = _bzhi_u64(starts, top);
+                unsigned n = (unsigned)_mm_popcnt_u64(starts);
+                put_starts(b->starts + b->n_starts, (uint32_t)(at - first), starts, n);
+                b->n_starts += n;
+                at += top;
+                continue;
+            }
+        }
+        size_t end = split_piece(s, at);
+        if (s->bad || (s->open && !whole))
+            break;
+        b->starts[b->n_starts++] = (uint32_t)(at - first);
+        at = end;
+    }
+    return at;
+}
+
+AVX2 static size_t split_avx2(struct split *s, size_t at, bool whole, struct batch *b)
+{
+    return s->v->encoding == TOKENS_O200K ? split_windows(s, at, whole, b, true)
+                                          : split_windows(s, at, whole, b, false);
+}
+
+/* ---- the cache: all keys of a set at once ---- */
+
+AVX2 static inline uint64_t or_lanes(__m256i v)
+{
+    __m128i half = _mm_or_si128(_mm256_castsi256_si128(v), _mm256_extracti128_si256(v, 1));
+
+    return (uint64_t)_mm_cvtsi128_si64(_mm_or_si128(half, _mm_unpackhi_epi64(half, half)));
+}
+
+AVX2 static void probe_shorts(const struct cache *c, struct batch *b)
+{
+    const __m256i content = _mm256_set1_epi64x((int64_t) ~(~(uint64_t)0 << KEY_COUNT_SHIFT));
+    size_t        total = 0, missed = b->n_missed;
+
+    for (size_t i = 0; i < b->n_shorts; i++) {
+        uint32_t item = b->shorts[i], len = item & 15;
+        uint64_t low = _bzhi_u64(load64(b->base + (item >> 4)), len * 8) |
+                       (uint64_t)len << KEY_LEN_SHIFT;
+        __m256i  set = _mm256_load_si256((const void *)cache_short_set(c, low));
+        __m256i  same = _mm256_cmpeq_epi64(_mm256_and_si256(set, content),
+                                           _mm256_set1_epi64x((int64_t)low));
+        uint64_t count = or_lanes(_mm256_and_si256(set, same)) >> KEY_COUNT_SHIFT;
+        b->missed[missed] = (struct key){ low, 0 };
+        missed += !count;
+        total += count;
+    }
+    b->n_missed = missed;
+    b->total += total;
+}
+
+AVX2 static void probe_middles(const struct cache *c, struct batch *b)
+{
+    const __m256i content = _mm256_set_epi64x((int64_t) ~(~(uint64_t)0 << KEY_COUNT_SHIFT), -1,
+                                              (int64_t) ~(~(uint64_t)0 << KEY_COUNT_SHIFT), -1);
+    size_t        total = 0, missed = b->n_missed;
+
+    for (size_t i = 0; i < b->n_middles; i++) {
+        uint32_t       item = b->middles[i], len = item & 15;
+        const uint8_t *p = b->base + (item >> 4);
+        uint64_t       low = load64(p), high = _bzhi_u64(load64(p + 8), len * 8 - 64) |
+                                         (uint64_t)len << KEY_LEN_SHIFT;
+        const uint64_t *set = cache_middle_set(c, low, high);
+        __m256i         key = _mm256_set_epi64x((int64_t)high, (int64_t)low, (int64_t)high, (int64_t)low);
+        __m256i a = _mm256_load_si256((const void *)set), d = _mm256_load_si256((const void *)(set + 4));
+        __m256i same_a = _mm256_cmpeq_epi64(_mm256_and_si256(a, content), key);
+        __m256i same_d = _mm256_cmpeq_epi64(_mm256_and_si256(d, content), key);
+        /* A hit needs both words: put each word's verdict on the other and keep the high ones. */
+        same_a = _mm256_and_si256(same_a, _mm256_shuffle_epi32(same_a, 0x44));
+        same_d = _mm256_and_si256(same_d, _mm256_shuffle_epi32(same_d, 0x44));
+        __m256i  hit = _mm256_or_si256(_mm256_and_si256(a, same_a), _mm256_and_si256(d, same_d));
+        __m128i  half = _mm_or_si128(_mm256_castsi256_si128(hit), _mm256_extracti128_si256(hit, 1));
+        uint64_t count = (uint64_t)_mm_extract_epi64(half, 1) >> KEY_COUNT_SHIFT;
+        b->missed[missed] = (struct key){ low, high };
+        missed += !count;
+        total += count;
+    }
+    b->n_missed = missed;
+    b->total += total;
+}
+
+AVX2 static void probe_avx2(const struct cache *c, struct batch *b)
+{
+    probe_shorts(c, b);
+    probe_middles(c, b);
+}
+
+/* ---- merging up to MERGE_GROUP pieces in step ---- */
+
+/* One piece of up to 16 bytes. A rank is stored << 4 | its place, so that the smallest of them says
+ * what to merge and where. Tokens stay where their first byte is; `alive` has a bit for each. */
+struct small {
+    _Alignas(32) uint32_t rank[16];
+    uint32_t id[34]; /* id[i + 1] is at place i; [0] and [33] stand outside and never merge */
+    uint32_t alive;
+    uint32_t at, gone, before; /* the merger under way */
+    uint64_t left, right;      /* the pairs it makes */
+};
+
+AVX2 static void small_load(struct small *s, const struct vocab *v, struct key k)
+{
+    uint8_t bytes[17] = { 0 };
+    size_t  n = key_len(k);
+
+    memcpy(bytes, &k.low, 8);
+    memcpy(bytes + 8, &k.high, 8);
+    for (size_t i = 0; i < 16; i++) {
+        uint32_t rank = v->bigram[bytes[i] << 8 | bytes[i + 1]];
+        s->rank[i] = i + 1 < n && rank != TOKEN_NONE ? rank << 4 | (uint32_t)i : TOKEN_NONE;
+        s->id[i + 1] = v->byte_id[bytes[i]];
+    }
+    s->id[0] = s->id[33] = (1u << TOKEN_BITS) - 1;
+    s->alive = (1u << n) - 1;
+}
+
+AVX2 static inline uint64_t pair_key(uint32_t left, uint32_t right)
+{
+    return ((uint64_t)left << TOKEN_BITS | right) + 1;
+}
+
+/* Choose the merger and put it through; false when there is none, and nothing has changed. */
+AVX2 static inline bool small_choose(struct small *s, const struct vocab *v)
+{
+    __m256i low = _mm256_min_epu32(_mm256_load_si256((const void *)s->rank),
+                                   _mm256_load_si256((const void *)(s->rank + 8)));
+    __m128i half = _mm_min_epu32(_mm256_castsi256_si128(low), _mm256_extracti128_si256(low, 1));
+
+    half = _mm_min_epu32(half, _mm_shuffle_epi32(half, 0x4e));
+    half = _mm_min_epu32(half, _mm_shuffle_epi32(half, 0xb1));
+    uint32_t best = (uint32_t)_mm_cvtsi128_si32(half), at = best & 15, merged = best >> 4;
+    uint32_t above = s->alive & ~1u << at;
+    s->at = at;
+    s->gone = _tzcnt_u32(above);
+    s->before = 32 - _lzcnt_u32(_bzhi_u32(s->alive, at)); /* place + 1 */
+    uint32_t rest = _blsr_u32(above), after = _tzcnt_u32(rest);
+    s->alive ^= above ^ rest;
+    s->id[at + 1] = merged;
+    s->left = pair_key(s->id[s->before], merged);
+    s->right = pair_key(merged, s->id[after + 1]);
+    __builtin_prefetch(v->pairs + pair_line(s->left, v->pair_bits) * 8);
+    __builtin_prefetch(v->pairs + pair_line(s->right, v->pair_bits) * 8);
+    return best != TOKEN_NONE;
+}
+
+/* The merged token << 4 | place, or TOKEN_NONE. */
+AVX2 static inline uint32_t find_pair(const struct vocab *v, uint64_t key, uint32_t place)
+{
+    for (size_t line = pair_line(key, v->pair_bits);; line = (line + 1) & (((size_t)1 << v->pair_bits) - 1)) {
+        const uint64_t *slot = v->pairs + line * 8;
+        const __m256i   want = _mm256_set1_epi64x((int64_t)key);
+        __m256i a = _mm256_load_si256((const void *)slot), b = _mm256_load_si256((const void *)(slot + 4));
+        __m256i same_a = _mm256_cmpeq_epi64(_mm256_srli_epi64(a, TOKEN_BITS), want);
+        __m256i same_b = _mm256_cmpeq_epi64(_mm256_srli_epi64(b, TOKEN_BITS), want);
+        uint64_t hit = or_lanes(_mm256_or_si256(_mm256_and_si256(a, same_a), _mm256_and_si256(b, same_b)));
+        uint32_t id = (uint32_t)hit & ((1u << TOKEN_BITS) - 1);
+        if (__builtin_expect(id || !slot[7], 1))
+            return (id << 4 | place) | -(uint32_t)!id; /* no pair makes token 0, a byte */
+    }
+}
+
+AVX2 static inline void small_rank(struct small *s, const struct vocab *v)
+{
+    const __m256i  place_a = _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7);
+    const __m256i  place_b = _mm256_setr_epi32(8, 9, 10, 11, 12, 13, 14, 15);
+    const uint32_t before = s->before - 1;
+    const uint32_t new_left = find_pair(v, s->left, before), new_right = find_pair(v, s->right, s->at);
+    const __m256i  at = _mm256_set1_epi32((int)s->at), prev = _mm256_set1_epi32((int)before);
+    const __m256i  gone = _mm256_set1_epi32((int)s->gone);
+    const __m256i  left = _mm256_set1_epi32((int)new_left), right = _mm256_set1_epi32((int)new_right);
+    __m256i        a = _mm256_load_si256((const void *)s->rank);
+    __m256i        b = _mm256_load_si256((const void *)(s->rank + 8));
+
+    a = _mm256_or_si256(a, _mm256_cmpeq_epi32(place_a, gone));
+    b = _mm256_or_si256(b, _mm256_cmpeq_epi32(place_b, gone));
+    a = _mm256_blendv_epi8(a, right, _mm256_cmpeq_epi32(place_a, at));
+    b = _mm256_blendv_epi8(b, right, _mm256_cmpeq_epi32(place_b, at));
+    a = _mm256_blendv_epi8(a, left, _mm256_cmpeq_epi32(place_a, prev));
+    b = _mm256_blendv_epi8(b, left, _mm256_cmpeq_epi32(place_b, prev));
+    _mm256_store_si256((void *)s->rank, a);
+    _mm256_store_si256((void *)(s->rank + 8), b);
+}
+
+AVX2 static void merge_avx2(const struct vocab *v, const struct key *keys, size_t n,
+                            uint8_t *counts)
+{
+    struct small group[MERGE_GROUP];
+    uint8_t      active[MERGE_GROUP];
+    size_t       n_active = n;
+
+    for (size_t i = 0; i < n; i++) {
+        small_load(&group[i], v, keys[i]);
+        active[i] = (uint8_t)i;
+    }
+    while (n_active) {
+        size_t still = 0;
+        for (size_t i = 0; i < n_active; i++) {
+            uint8_t one = active[i];
+            active[still] = one;
+            still += small_choose(&group[one], v);
+        }
+        n_active = still;
+        for (size_t i = 0; i < n_active; i++)
+            small_rank(&group[active[i]], v);
+    }
+    for (size_t i = 0; i < n; i++)
+        counts[i] = (uint8_t)_mm_popcnt_u32(group[i].alive);
+}
+
+const struct kernel kernel_avx2 = { "avx2", split_avx2, probe_avx2, merge_avx2 };
+
+#endif

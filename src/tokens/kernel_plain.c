@@ -1,0 +1,76 @@
+/* The inner loops for any processor. */
+#include "tokens/count.h"
+
+static size_t split_plain(struct split *s, size_t at, bool whole, struct batch *b)
+{
+    size_t first = at;
+
+    b->n_starts = 0;
+    while (at < s->n && b->n_starts < BATCH && at - first < REACH) {
+        size_t end = split_piece(s, at);
+        if (s->bad || (s->open && !whole))
+            break;
+        b->starts[b->n_starts++] = (uint32_t)(at - first);
+        at = end;
+    }
+    return at;
+}
+
+static void probe_plain(const struct cache *c, struct batch *b)
+{
+    for (size_t i = 0; i < b->n_shorts + b->n_middles; i++) {
+        piece    item = i < b->n_shorts ? b->shorts[i] : b->middles[i - b->n_shorts];
+        unsigned count;
+        b->missed[b->n_missed] = key_at(b->base + (item >> 4), item & 15);
+        count = cache_find(c, b->missed[b->n_missed]);
+        b->total += count;
+        b->n_missed += !count;
+    }
+}
+
+/* By the definition, in one small array of tokens. */
+static unsigned merge_one(const struct vocab *v, struct key k)
+{
+    uint8_t  bytes[16];
+    uint32_t id[KEY_MIDDLE_MAX], rank[KEY_MIDDLE_MAX];
+    size_t   n = key_len(k);
+
+    memcpy(bytes, &k.low, 8);
+    memcpy(bytes + 8, &k.high, 8);
+    for (size_t i = 0; i < n; i++) {
+        id[i] = v->byte_id[bytes[i]];
+        rank[i] = i + 1 < n ? v->bigram[bytes[i] << 8 | bytes[i + 1]] : TOKEN_NONE;
+    }
+    for (;;) {
+        size_t at = 0;
+        for (size_t i = 1; i < n; i++)
+            at = rank[i] < rank[at] ? i : at;
+        if (rank[at] == TOKEN_NONE)
+            return (unsigned)n;
+        id[at] = rank[at];
+        n--;
+        memmove(id + at + 1, id + at + 2, (n - at - 1) * sizeof *id);
+        memmove(rank + at + 1, rank + at + 2, (n - at - 1) * sizeof *rank);
+        rank[at] = at + 1 < n ? vocab_pair(v, id[at], id[at + 1]) : TOKEN_NONE;
+        if (at)
+            rank[at - 1] = vocab_pair(v, id[at - 1], id[at]);
+    }
+}
+
+static void merge_plain(const struct vocab *v, const struct key *keys, size_t n, uint8_t *counts)
+{
+    for (size_t i = 0; i < n; i++)
+        counts[i] = (uint8_t)merge_one(v, keys[i]);
+}
+
+const struct kernel kernel_plain = { "plain", split_plain, probe_plain, merge_plain };
+
+const struct kernel *kernel_best(void)
+{
+#if defined(__x86_64__)
+    if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi2") &&
+        __builtin_cpu_supports("lzcnt"))
+        return &kernel_avx2;
+#endif
+    return &kernel_plain;
+}

@@ -1,0 +1,79 @@
+// Compares our ids and counts with npm tiktoken's, document by document.
+//
+//   node compare.mjs PROGRAM [MEGABYTES] [SEED]
+//
+// PROGRAM is bench_tokens. MEGABYTES (default 20) is the amount of text of both sorts together:
+// documents found on this machine, and hard cases drawn from SEED (default 1). The current folder
+// holds node_modules with tiktoken. Exit status 1 on any difference; the document is kept.
+import { spawn } from 'node:child_process'
+import { writeFileSync } from 'node:fs'
+import { adversarial, frame, gather, hardCase, kinds, random } from './corpus.mjs'
+import { digest, oracle } from './oracle.mjs'
+
+const [program, megabytes = '20', seed = '1'] = process.argv.slice(2)
+const BATCH = 4 << 20
+let failures = 0
+
+// One run of our program over a batch of documents.
+function ours(encoding, docs) {
+  return new Promise((resolve, reject) => {
+    const child = spawn(program, ['digest', encoding], { stdio: ['pipe', 'pipe', 'inherit'] })
+    const out = []
+    child.stdout.on('data', (d) => out.push(d))
+    child.on('close', (code) =>
+      code ? reject(new Error(`${program} ended with ${code}`)) : resolve(Buffer.concat(out).toString().trim().split('\n')),
+    )
+    child.stdin.end(frame(docs))
+  })
+}
+
+async function compare(encoding, reference, docs) {
+  const lines = await ours(encoding, docs)
+  docs.forEach((doc, i) => {
+    const want = digest(reference.ids(doc))
+    if (lines[i] === want) return
+    const file = `mismatch-${encoding}-${failures++}.bin`
+    writeFileSync(file, doc)
+    console.log(`${encoding}: got ${lines[i]}, want ${want}: ${doc.length} bytes kept in ${file}`)
+  })
+}
+
+function* documents(kind, bytes, tokens, r) {
+  if (kind !== 'hard cases') {
+    // Long words make the reference quadratic: whole documents, but none of them endless.
+    yield* gather(kind, bytes, 256 << 10)
+    return
+  }
+  for (const make of Object.values(adversarial)) yield make(2000)
+  for (let total = 0; total < bytes; ) {
+    const doc = hardCase(r, tokens)
+    total += doc.length
+    yield doc
+  }
+}
+
+for (const encoding of ['o200k_base', 'cl100k_base']) {
+  const reference = oracle(encoding)
+  const tokens = reference.vocabulary()
+  const r = random(Number(seed))
+  const all = [...Object.keys(kinds), 'hard cases']
+  let [bytes, count] = [0, 0]
+  for (const kind of all) {
+    let [batch, size, had] = [[], 0, bytes]
+    const share = (Number(megabytes) * 1e6 - bytes) / (all.length - all.indexOf(kind))
+    for (const doc of documents(kind, share, tokens, r)) {
+      batch.push(doc)
+      size += doc.length
+      bytes += doc.length
+      count++
+      if (size > BATCH) {
+        await compare(encoding, reference, batch)
+        ;[batch, size] = [[], 0]
+      }
+    }
+    if (batch.length) await compare(encoding, reference, batch)
+    console.log(`${encoding} ${kind}: ${((bytes - had) / 1e6).toFixed(1)} MB`)
+  }
+  console.log(`${encoding}: ${count} documents, ${(bytes / 1e6).toFixed(1)} MB, ${failures} differences so far`)
+}
+process.exit(failures ? 1 : 0)
