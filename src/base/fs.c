@@ -2,11 +2,13 @@
 
 #include "base/path.h"
 #include "base/rand.h"
+#include "base/vec.h"
 
 #include <dirent.h>
 #include <errno.h>
 #include <linux/openat2.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -295,6 +297,14 @@ enum status fs_remove(int root, struct sv path, struct err *e)
     return s;
 }
 
+static enum fs_kind kind_of_mode(mode_t mode)
+{
+    return S_ISREG(mode)   ? FS_FILE
+           : S_ISDIR(mode) ? FS_DIR
+           : S_ISLNK(mode) ? FS_LINK
+                           : FS_OTHER;
+}
+
 enum fs_kind fs_kind(int root, struct sv path)
 {
     struct arena      scratch = { 0 };
@@ -312,6 +322,67 @@ enum fs_kind fs_kind(int root, struct sv path)
                : S_ISDIR(st.st_mode) ? FS_DIR
                : S_ISLNK(st.st_mode) ? FS_LINK
                                      : FS_OTHER;
+    if (fs_open(root, parent.n ? parent : SV("."), O_PATH | O_DIRECTORY, &dir, &ignored) == ST_OK &&
+        fstatat(dir, name.n ? sv_cstr(name, &scratch) : ".", &st, AT_SYMLINK_NOFOLLOW) == 0)
+        kind = kind_of_mode(st.st_mode);
     arena_free(&scratch);
     return kind;
+}
+
+static int by_name(const void *a, const void *b)
+{
+    return sv_cmp(((const struct fs_item *)a)->name, ((const struct fs_item *)b)->name);
+}
+
+enum status fs_list(int root, struct sv path, struct arena *a, struct fs_item **out, size_t *n,
+                    struct err *e)
+{
+    VEC(struct fs_item) list = { 0 };
+    int fd;
+
+    if (fs_open(root, path.n ? path : SV("."), O_RDONLY | O_DIRECTORY, &fd, e))
+        return e->code;
+    DIR *d = fdopendir(fd);
+    if (!d) {
+        close(fd);
+        return err_errno(e, "list " SV_FMT, SV_ARG(path));
+    }
+    for (struct dirent *it; (it = readdir(d));) {
+        struct stat st;
+        if (strcmp(it->d_name, ".") == 0 || strcmp(it->d_name, "..") == 0 ||
+            fstatat(dirfd(d), it->d_name, &st, AT_SYMLINK_NOFOLLOW) != 0)
+            continue;
+        *vec_push(&list, a) =
+            (struct fs_item){ sv_dup(sv_of(it->d_name), a), kind_of_mode(st.st_mode) };
+    }
+    closedir(d);
+    if (list.n)
+        qsort(list.v, list.n, sizeof *list.v, by_name);
+    *out = list.v;
+    *n = list.n;
+    return ST_OK;
+}
+
+bool fs_mark_fd(int fd, struct fs_mark *out)
+{
+    struct stat st;
+
+    if (fstat(fd, &st) != 0 || !S_ISREG(st.st_mode))
+        return false;
+    *out = (struct fs_mark){ (uint64_t)st.st_ino, (uint64_t)st.st_size,
+                             (int64_t)st.st_mtim.tv_sec * 1000000000 + st.st_mtim.tv_nsec };
+    return true;
+}
+
+bool fs_mark(int root, struct sv path, struct fs_mark *out)
+{
+    struct err        ignored;
+    UNDO(fd_undo) int fd = -1;
+
+    return fs_open(root, path, O_PATH, &fd, &ignored) == ST_OK && fs_mark_fd(fd, out);
+}
+
+bool fs_mark_eq(const struct fs_mark *a, const struct fs_mark *b)
+{
+    return a->inode == b->inode && a->size == b->size && a->mtime_ns == b->mtime_ns;
 }

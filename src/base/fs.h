@@ -36,4 +36,21 @@ enum status fs_remove(int root, struct sv path, struct err *e) MUST_USE;
 enum fs_kind { FS_MISSING, FS_FILE, FS_DIR, FS_LINK, FS_OTHER };
 enum fs_kind fs_kind(int root, struct sv path); /* of the thing itself, links not followed */
 
+/* What a folder holds, sorted by name, without "." and "..". */
+struct fs_item {
+    struct sv    name;
+    enum fs_kind kind;
+};
+enum status fs_list(int root, struct sv path, struct arena *a, struct fs_item **out, size_t *n,
+                    struct err *e) MUST_USE;
+
+/* By what a file is recognised as unchanged without reading it. */
+struct fs_mark {
+    uint64_t inode, size;
+    int64_t  mtime_ns;
+};
+bool fs_mark(int root, struct sv path, struct fs_mark *out); /* false: no regular file there */
+bool fs_mark_fd(int fd, struct fs_mark *out);
+bool fs_mark_eq(const struct fs_mark *a, const struct fs_mark *b);
+
 #endif

@@ -1,6 +1,8 @@
 #include "base/hash.h"
 
+#include <errno.h>
 #include <sodium.h>
+#include <unistd.h>
 
 static void ready(void)
 {
@@ -20,6 +22,30 @@ struct hash hash_blake2b(const struct sv *parts, size_t n)
         crypto_generichash_update(&st, (const unsigned char *)parts[i].s, parts[i].n);
     crypto_generichash_final(&st, h.b, sizeof h.b);
     return h;
+}
+
+enum status hash_blake2b_fd(int fd, struct hash *out, uint64_t *size, struct err *e)
+{
+    crypto_generichash_state st;
+    unsigned char            piece[64 * 1024];
+    uint64_t                 n = 0;
+
+    ready();
+    crypto_generichash_init(&st, NULL, 0, sizeof out->b);
+    for (;;) {
+        ssize_t got = read(fd, piece, sizeof piece);
+        if (got < 0 && errno == EINTR)
+            continue;
+        if (got < 0)
+            return err_errno(e, "read");
+        if (got == 0)
+            break;
+        crypto_generichash_update(&st, piece, (size_t)got);
+        n += (uint64_t)got;
+    }
+    crypto_generichash_final(&st, out->b, sizeof out->b);
+    *size = n;
+    return ST_OK;
 }
 
 struct hash hash_sha256(struct sv v)

@@ -13,6 +13,9 @@ struct hash {
  * addresses. `parts` are hashed as one message: separate them yourself. */
 struct hash hash_blake2b(const struct sv *parts, size_t n);
 
+/* BLAKE2b-256 of everything that is left to read from a descriptor, in pieces. */
+enum status hash_blake2b_fd(int fd, struct hash *out, uint64_t *size, struct err *e) MUST_USE;
+
 /* SHA-256, where a format asks for it. */
 struct hash hash_sha256(struct sv v);
 struct hash hash_hmac_sha256(struct sv key, struct sv message);

@@ -21,7 +21,9 @@ struct app {
     char        **args;       /* positional arguments */
     size_t        n_args;
     struct config config;
-    struct log    log; /* log.store is NULL until app_open_log() */
+    struct log    log;           /* log.store is NULL until app_open_log() */
+    struct sv     format;        /* --format of `leslie`; absent: json */
+    struct sv     error_details; /* what the failed operation adds to its error, as JSON */
 };
 
 void app_init(struct app *app, struct arena *a);

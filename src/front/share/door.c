@@ -1,0 +1,231 @@
+#include "front/share/door.h"
+
+#include "base/utf8.h"
+#include "front/share/format.h"
+
+#include <stdio.h>
+
+bool is_leslie(const struct app *app)
+{
+    return sv_is(app->program, "leslie");
+}
+
+static bool wants_json(const struct app *app)
+{
+    return app->json || is_leslie(app);
+}
+
+/* For reading: as a writer where that is possible, since what others wrote may have to be
+ * imported; else as a reader of what the log has. */
+static enum status open_to_read(struct door *d, struct err *e)
+{
+    struct app *app = d->app;
+    bool        is_new = !app->has_heddle;
+
+    if (is_new && fs_kind(app->root_fd, SHARE_RELATIONS) == FS_MISSING &&
+        fs_kind(app->root_fd, SHARE_OBJECTIVES) == FS_MISSING)
+        return app_open_log(app, STORE_READ, e);
+    if (faccessat(app->root_fd, is_new ? "." : ".heddle", W_OK, 0) == 0)
+        return app_open_log(app, STORE_WRITE, e);
+    d->s.read_only = true;
+    return app_open_log(app, STORE_READ, e);
+}
+
+enum status door_open(struct door *d, struct app *app, enum store_mode mode, struct err *e)
+{
+    *d = (struct door){ .app = app };
+    d->text = sb_in(app->a, 0);
+    d->data_text = sb_in(app->a, 0);
+    d->data_writer = jw_in(&d->data_text, 2);
+    d->data_writer.depth = 1;
+    d->data_writer.after_key = true;
+    d->data = &d->data_writer;
+    share_init(&d->s, &app->log, app->root_fd, app->actor, app->a);
+    if (!app->log.store && (mode == STORE_WRITE ? app_open_log(app, mode, e) : open_to_read(d, e)))
+        return e->code;
+    return share_begin(&d->s, mode, e);
+}
+
+enum status door_commit(struct door *d, struct err *e)
+{
+    return share_commit(&d->s, e);
+}
+
+static void say_warnings(struct door *d)
+{
+    struct sb b = sb_in(d->app->a, 0);
+
+    for (size_t i = 0; i < d->s.warnings.n; i++) {
+        sb_adds(&b, "! ");
+        sb_add_plain(&b, d->s.warnings.v[i].message);
+        sb_addc(&b, '\n');
+    }
+    if (b.n)
+        fputs(sb_sv(&b).s, stderr);
+}
+
+enum status door_fail(struct door *d, struct err *e)
+{
+    if (d->app->log.store)
+        share_end(&d->s);
+    if (!wants_json(d->app))
+        say_warnings(d);
+    d->app->error_details = d->s.details;
+    return e->code;
+}
+
+static void put_warnings(struct door *d, struct jw *w)
+{
+    jw_key(w, "warnings");
+    jw_open(w, '[');
+    for (size_t i = 0; i < d->s.warnings.n; i++) {
+        const struct share_warning *x = &d->s.warnings.v[i];
+        jw_open(w, '{');
+        jw_kstr(w, "code", sv_of(x->code));
+        jw_kstr(w, "message", x->message);
+        if (x->thread.s) {
+            jw_key(w, "context");
+            jw_open(w, '{');
+            jw_kstr(w, "thread", x->thread);
+            jw_close(w, '}');
+        }
+        jw_close(w, '}');
+    }
+    jw_close(w, ']');
+}
+
+enum status door_done(struct door *d, struct err *e)
+{
+    struct app *app = d->app;
+    struct sb   b = sb_in(app->a, 0);
+    struct jw   w = jw_in(&b, 2);
+
+    share_end(&d->s);
+    if (!wants_json(app)) {
+        say_warnings(d);
+        sb_add(&app->out, sb_sv(&d->text));
+        return ST_OK;
+    }
+    jw_open(&w, '{');
+    jw_kbool(&w, "success", true);
+    jw_key(&w, "data");
+    jw_raw(&w, d->data_text.n ? sb_sv(&d->data_text) : SV("null"));
+    if (d->warnings || d->s.warnings.n)
+        put_warnings(d, &w);
+    jw_close(&w, '}');
+    sb_addc(&b, '\n');
+    return format_print(&app->out, sb_sv(&b), is_leslie(app) ? app->format : (struct sv){ 0 },
+                        app->a, e);
+}
+
+struct sv iso(int64_t ms, struct arena *a)
+{
+    struct sb b = sb_in(a, 0);
+
+    sb_add_iso_ms(&b, ms);
+    return sb_sv(&b);
+}
+
+void jw_ktime(struct jw *w, const char *key, int64_t ms)
+{
+    struct arena scratch = { 0 };
+
+    jw_kstr(w, key, iso(ms, &scratch));
+    arena_free(&scratch);
+}
+
+/* ---- tables ------------------------------------------------------------------------------ */
+
+void table_row(struct table *t, struct arena *a, const struct sv *cells)
+{
+    t->n = 0;
+    while (t->heads[t->n])
+        t->n++;
+    struct sv *row = ARENA_NEW(a, struct sv, t->n);
+    for (size_t i = 0; i < t->n; i++) {
+        struct sb b = sb_in(a, 0);
+        sb_add_plain(&b, sv_cut(cells[i], '\n').head); /* one row, one line */
+        row[i] = sb_sv(&b);
+    }
+    *vec_push(&t->rows, a) = row;
+}
+
+void table_print(const struct table *t, struct sb *out)
+{
+    size_t width[16] = { 0 };
+
+    if (!t->rows.n)
+        return;
+    for (size_t c = 0; c < t->n; c++) {
+        width[c] = utf8_count(sv_of(t->heads[c]));
+        for (size_t r = 0; r < t->rows.n; r++) {
+            size_t n = utf8_count(t->rows.v[r][c]);
+            width[c] = n > width[c] ? n : width[c];
+        }
+    }
+    for (size_t r = 0; r <= t->rows.n; r++)
+        for (size_t c = 0; c < t->n; c++) {
+            struct sv cell = r ? t->rows.v[r - 1][c] : sv_of(t->heads[c]);
+            bool      last = c + 1 == t->n;
+            sb_add(out, cell);
+            sb_pad(out, ' ', last ? 0 : width[c] - utf8_count(cell) + 2);
+            if (last)
+                sb_addc(out, '\n');
+        }
+}
+
+/* ---- records ------------------------------------------------------------------------------ */
+
+void json_thread(struct jw *w, const struct share_thread *t, struct sv context)
+{
+    struct arena scratch = { 0 };
+
+    jw_open(w, '{');
+    jw_kstr(w, "id", t->id);
+    jw_kstr(w, "title", t->title);
+    jw_kstr(w, "objective", t->objective);
+    jw_ktime(w, "created_at", t->created);
+    jw_kstr(w, "status", sv_of(thread_status_name(t->status)));
+    if (t->tags.s) {
+        struct json tags;
+        struct err  ignored;
+        jw_key(w, "tags");
+        if (json_parse(t->tags, 0, &scratch, &tags, &ignored) == ST_OK)
+            jw_json(w, &tags);
+        else
+            jw_null(w);
+    }
+    jw_kstr(w, "parent_id", t->parent);
+    jw_kstr(w, "storage_path", t->storage.s ? t->storage : share_dir(t->id, &scratch));
+    jw_kstr(w, "executor", t->executor);
+    jw_ktime(w, "updated_at", t->updated);
+    if (t->session.s)
+        jw_kstr(w, "session_id", t->session);
+    if (context.s)
+        jw_kstr(w, "thread_context", context);
+    jw_close(w, '}');
+    arena_free(&scratch);
+}
+
+enum status json_objective(struct jw *w, struct share *s, const struct share_objective *o,
+                           struct err *e)
+{
+    struct sv *ids;
+    size_t     n;
+
+    if (share_ids(s, SHARE_MEMBERS, o->id, s->a, &ids, &n, e))
+        return e->code;
+    jw_open(w, '{');
+    jw_kstr(w, "id", o->id);
+    jw_kstr(w, "title", o->title);
+    jw_ktime(w, "created_at", o->created);
+    jw_ktime(w, "updated_at", o->updated);
+    jw_kstr(w, "status", sv_of(objective_status(o)));
+    jw_key(w, "thread_ids");
+    jw_open(w, '[');
+    for (size_t i = 0; i < n; i++)
+        jw_str(w, ids[i]);
+    jw_close(w, ']');
+    jw_close(w, '}');
+    return ST_OK;
+}

@@ -1,0 +1,53 @@
+/* What the commands on threads and references have in common: how they open the workspace and
+ * how they answer. One answer serves three doors: text for people, Leslie's envelope under
+ * --json, and whatever --format says under the name `leslie`.
+ *
+ *     struct door d;
+ *     if (door_open(&d, app, STORE_WRITE, e) ||
+ *         share_lifecycle(&d.s, id, action, reason, &t, e) || door_commit(&d, e))
+ *         return door_fail(&d, e);
+ *     jw_open(d.data, '{'); ... jw_close(d.data, '}');          the envelope's data
+ *     sb_addf(&d.text, "…\n");                                  what people read
+ *     return door_done(&d, e);                                                          */
+#ifndef HEDDLE_DOOR_H
+#define HEDDLE_DOOR_H
+
+#include "front/app.h"
+#include "share/operation.h"
+
+struct door {
+    struct app  *app;
+    struct share s;
+    struct sb    data_text, text;
+    struct jw    data_writer, *data;
+    bool         warnings; /* the envelope has "warnings" even when there are none */
+};
+
+/* Open the log and begin. Reading a workspace that cannot be written is fine. */
+enum status door_open(struct door *d, struct app *app, enum store_mode mode,
+                      struct err *e) MUST_USE;
+enum status door_commit(struct door *d, struct err *e) MUST_USE;
+enum status door_fail(struct door *d, struct err *e);          /* ends it; returns e->code */
+enum status door_done(struct door *d, struct err *e) MUST_USE; /* ends it, prints the answer */
+
+bool is_leslie(const struct app *app);
+
+/* "2026-03-01T10:00:05.101Z" */
+struct sv iso(int64_t ms, struct arena *a);
+void      jw_ktime(struct jw *w, const char *key, int64_t ms);
+
+/* Rows under headings, columns as wide as their widest cell, at most `max` of the last. */
+struct table {
+    VEC(struct sv *) rows;
+    const char *const *heads; /* ends with NULL */
+    size_t             n;
+};
+void table_row(struct table *t, struct arena *a, const struct sv *cells);
+void table_print(const struct table *t, struct sb *out);
+
+/* Records as Leslie prints them. */
+void json_thread(struct jw *w, const struct share_thread *t, struct sv context /* or absent */);
+enum status json_objective(struct jw *w, struct share *s, const struct share_objective *o,
+                           struct err *e);
+
+#endif

@@ -1,0 +1,360 @@
+#include "share/asset.h"
+
+#include "base/path.h"
+#include "share/share_internal.h"
+
+#include <sys/stat.h>
+
+/* clang-format off */
+static const struct {
+    const char *name, *type;
+} candidates[] = {
+    { "plan.md",           "plan" },
+    { "plan",              "plan" },
+    { "progress.md",       "progress" },
+    { "design.md",         "design" },
+    { "design",            "design" },
+    { "learnings",         "learnings" },
+    { "discuss",           "discuss" },
+    { ".meta/transcripts", "transcript" },
+    { "transcript.md",     "transcript" },
+};
+static const char *const homes[] = { "", "artifacts" };
+/* clang-format on */
+
+static bool is_conversation(struct sv path)
+{
+    return sv_is(path, "transcript.md") || sv_starts(path, SV(".meta/transcripts"));
+}
+
+static bool is_below(struct sv path, struct sv top)
+{
+    return sv_starts(path, top) && (path.n == top.n || path.s[top.n] == '/');
+}
+
+static struct sv without_artifacts(struct sv path)
+{
+    return sv_starts(path, SV("artifacts/")) ? sv_skip(path, 10) : path;
+}
+
+const char *asset_type(struct sv path)
+{
+    path = without_artifacts(path);
+    for (size_t i = 0; i < COUNT(candidates); i++)
+        if (is_below(path, sv_of(candidates[i].name)))
+            return candidates[i].type;
+    return NULL;
+}
+
+/* What is there, links inside the workspace followed. */
+static enum fs_kind kind_there(struct share *s, struct sv path)
+{
+    enum fs_kind      kind = fs_kind(s->root, path);
+    UNDO(fd_undo) int fd = -1;
+    struct stat       st;
+    struct err        why;
+
+    if (kind != FS_LINK)
+        return kind;
+    if (fs_open(s->root, path, O_PATH, &fd, &why) || fstat(fd, &st) != 0) {
+        if (why.code == ST_PERMISSION_DENIED)
+            share_warn(s, "T402", (struct sv){ 0 }, "%s", why.text);
+        return FS_MISSING;
+    }
+    return S_ISREG(st.st_mode) ? FS_FILE : S_ISDIR(st.st_mode) ? FS_DIR : FS_OTHER;
+}
+
+static bool folder_is_empty(struct share *s, struct sv path)
+{
+    struct fs_item *items;
+    size_t          n;
+    struct err      ignored;
+
+    return fs_list(s->root, path, s->a, &items, &n, &ignored) || n == 0;
+}
+
+static void add_asset(struct share *s, struct asset_list *out, const char *type, struct sv path,
+                      enum fs_kind kind)
+{
+    struct sb b = sb_in(s->a, 0);
+
+    sb_add(&b, path);
+    if (kind == FS_DIR)
+        sb_addc(&b, '/');
+    for (size_t i = 0; i < out->list.n; i++)
+        if (sv_eq(out->list.v[i].path, sb_sv(&b)))
+            return;
+    *vec_push(&out->list, s->a) = (struct asset){ type, sb_sv(&b) };
+}
+
+static enum status probe(struct share *s, struct sv thread, bool conversations,
+                         struct asset_list *out)
+{
+    for (size_t i = 0; i < COUNT(candidates); i++)
+        for (size_t h = 0; h < COUNT(homes); h++) {
+            struct sv    name = sv_of(candidates[i].name);
+            struct sv    path = share_path(thread, homes[h], name, s->a);
+            enum fs_kind kind = kind_there(s, path);
+            if ((kind != FS_FILE && kind != FS_DIR) || (is_conversation(name) && !conversations))
+                continue;
+            /* The folder for transcripts is made with the thread; it is no asset until it
+             * holds one. */
+            if (is_conversation(name) && kind == FS_DIR && folder_is_empty(s, path))
+                continue;
+            add_asset(s, out, candidates[i].type, path, kind);
+        }
+    return ST_OK;
+}
+
+enum status assets_own(struct share *s, struct sv thread, struct asset_list *out, struct err *e)
+{
+    (void)e;
+    return probe(s, thread, true, out);
+}
+
+/* ---- scopes ---------------------------------------------------------------------------- */
+
+enum status scope_normal(struct share *s, const struct sv *given, size_t n, struct sv **out,
+                         size_t *n_out, struct err *e)
+{
+    *out = ARENA_NEW(s->a, struct sv, n + 1);
+    *n_out = 0;
+    for (size_t i = 0; i < n; i++) {
+        struct sv path;
+        if (sv_is(given[i], "all")) {
+            *n_out = 0;
+            return ST_OK;
+        }
+        if (path_normal(given[i], s->a, &path, e))
+            return err_in(e, "scope");
+        path = without_artifacts(path);
+        if (!path.n) {
+            *n_out = 0; /* the folder itself */
+            return ST_OK;
+        }
+        if (is_below(path, SV("context")) ||
+            (is_below(path, SV(".meta")) && !is_conversation(path))) {
+            err_set(e, ST_PERMISSION_DENIED, "scope '" SV_FMT "' is not shared", SV_ARG(path));
+            return err_hint(e, "context/ and .meta/ belong to the thread alone");
+        }
+        (*out)[(*n_out)++] = path;
+    }
+    return ST_OK;
+}
+
+bool scope_covers(const struct sv *scope, size_t n, struct sv name)
+{
+    for (size_t i = 0; i < n; i++)
+        if (is_below(name, scope[i]))
+            return true;
+    return n == 0 && !is_below(name, SV("context")) && !is_below(name, SV(".meta")) &&
+           !is_conversation(name);
+}
+
+static bool has_name(const struct scope_files *out, struct sv name)
+{
+    for (size_t i = 0; i < out->list.n; i++)
+        if (sv_eq(out->list.v[i].name, name))
+            return true;
+    return false;
+}
+
+static void add_file(struct share *s, struct scope_files *out, struct sv source)
+{
+    struct sv name = without_artifacts(source);
+
+    *vec_push(&out->list, s->a) =
+        (struct scope_file){ name.n != source.n && has_name(out, name) ? source : name, source };
+}
+
+enum { SCOPE_DEPTH_MAX = 64, SCOPE_FILES_MAX = 20000 };
+
+/* Files of a folder and below, in order. Links to files inside the workspace are files;
+ * links to folders are not entered, so that nothing is walked twice. */
+static enum status walk(struct share *s, struct sv thread, struct sv below, int depth,
+                        struct scope_files *out, struct err *e)
+{
+    struct fs_item *items;
+    size_t          n;
+
+    if (depth > SCOPE_DEPTH_MAX || out->list.n > SCOPE_FILES_MAX)
+        return err_set(e, ST_LIMIT_EXCEEDED, "thread '" SV_FMT "' has more than %d files or %d levels",
+                       SV_ARG(thread), SCOPE_FILES_MAX, SCOPE_DEPTH_MAX);
+    if (fs_list(s->root, share_path(thread, "", below, s->a), s->a, &items, &n, e))
+        return e->code;
+    for (size_t i = 0; i < n; i++) {
+        struct sv path = path_join(below, items[i].name, s->a);
+        bool      link = items[i].kind == FS_LINK;
+        if (!below.n && (sv_is(path, "context") || sv_is(path, ".meta") || is_conversation(path)))
+            continue;
+        enum fs_kind kind = link ? kind_there(s, share_path(thread, "", path, s->a)) : items[i].kind;
+        if (kind == FS_FILE)
+            add_file(s, out, path);
+        else if (kind == FS_DIR && !link && walk(s, thread, path, depth + 1, out, e))
+            return e->code;
+    }
+    return ST_OK;
+}
+
+static enum status collect_one(struct share *s, struct sv thread, struct sv scope,
+                               struct scope_files *out, struct err *e)
+{
+    bool any = false;
+
+    for (size_t h = 0; h < COUNT(homes); h++) {
+        struct sv    below = path_join(sv_of(homes[h]), scope, s->a);
+        enum fs_kind kind = kind_there(s, share_path(thread, "", below, s->a));
+        if (kind == FS_FILE)
+            add_file(s, out, below);
+        else if (kind == FS_DIR && walk(s, thread, below, 1, out, e))
+            return e->code;
+        any = any || kind == FS_FILE || kind == FS_DIR;
+    }
+    if (!any) {
+        out->missing++;
+        share_warn(s, "W203", thread, "Thread '" SV_FMT "' has no '" SV_FMT "'", SV_ARG(thread),
+                   SV_ARG(scope));
+    }
+    return ST_OK;
+}
+
+enum status scope_collect(struct share *s, struct sv thread, const struct sv *scope, size_t n_scope,
+                          struct scope_files *out, struct err *e)
+{
+    *out = (struct scope_files){ 0 };
+    if (!n_scope) {
+        if (fs_kind(s->root, share_dir(thread, s->a)) != FS_DIR)
+            return ST_OK;
+        return walk(s, thread, SV(""), 0, out, e);
+    }
+    for (size_t i = 0; i < n_scope; i++)
+        if (collect_one(s, thread, scope[i], out, e))
+            return e->code;
+    return ST_OK;
+}
+
+/* ---- what references show ------------------------------------------------------------- */
+
+static void no_type(struct share *s, struct sv thread, struct sv path)
+{
+    share_warn(s, "W203", thread,
+               "'" SV_FMT "' is of no asset type and is not in the context; `heddle read` gives it",
+               SV_ARG(path));
+}
+
+static enum status live_scope(struct share *s, const struct share_ref *r, struct asset_list *out)
+{
+    for (size_t i = 0; i < r->n_scope; i++) {
+        bool any = false;
+        for (size_t h = 0; h < COUNT(homes); h++) {
+            struct sv    path = share_path(r->target, homes[h], r->scope[i], s->a);
+            enum fs_kind kind = kind_there(s, path);
+            if (kind != FS_FILE && kind != FS_DIR)
+                continue;
+            any = true;
+            if (asset_type(r->scope[i]))
+                add_asset(s, out, asset_type(r->scope[i]), path, kind);
+            else
+                no_type(s, r->target, r->scope[i]);
+        }
+        if (!any)
+            share_warn(s, "W203", r->target, "Thread '" SV_FMT "' has no '" SV_FMT "'",
+                       SV_ARG(r->target), SV_ARG(r->scope[i]));
+    }
+    return ST_OK;
+}
+
+/* The copy that stands for `want` (a file, or a folder of files): its path below inherited/. */
+static struct sv copy_of(const struct share_ref *r, struct sv want, bool *is_folder)
+{
+    for (size_t i = 0; i < r->n_files; i++) {
+        const struct share_file *f = &r->files[i];
+        if (!is_below(without_artifacts(f->name), want))
+            continue;
+        size_t tail = without_artifacts(f->name).n - want.n;
+        *is_folder = tail > 0;
+        return sv_first(f->place, f->place.n - tail);
+    }
+    return (struct sv){ 0 };
+}
+
+static void add_copy(struct share *s, const struct share_ref *r, struct sv want,
+                     struct asset_list *out)
+{
+    bool      is_folder = false;
+    struct sv place = copy_of(r, want, &is_folder);
+
+    if (!place.s)
+        return;
+    struct sv    path = share_path(r->from, "context/inherited", place, s->a);
+    enum fs_kind kind = fs_kind(s->root, path);
+    if (kind == FS_MISSING)
+        share_warn(s, "W203", r->from, "the frozen copy " SV_FMT " is gone; `heddle refresh` makes "
+                   "it again", SV_ARG(path));
+    else if (!asset_type(want))
+        no_type(s, r->target, want);
+    else
+        add_asset(s, out, asset_type(want), path, is_folder ? FS_DIR : FS_FILE);
+}
+
+enum status assets_of_ref(struct share *s, const struct share_ref *r, struct asset_list *out,
+                          struct err *e)
+{
+    (void)e;
+    if (!r->frozen)
+        return r->n_scope ? live_scope(s, r, out) : probe(s, r->target, false, out);
+    for (size_t i = 0; i < r->n_scope; i++)
+        add_copy(s, r, r->scope[i], out);
+    for (size_t i = 0; !r->n_scope && i < COUNT(candidates); i++)
+        add_copy(s, r, sv_of(candidates[i].name), out);
+    return ST_OK;
+}
+
+/* ---- freshness ------------------------------------------------------------------------- */
+
+const char *freshness_name(enum freshness f)
+{
+    static const char *const names[] = { "fresh", "stale", "missing" };
+
+    return names[f];
+}
+
+static enum freshness file_freshness(struct share *s, const struct share_ref *r,
+                                     const struct share_file *f)
+{
+    struct sv  path = share_path(r->target, "", f->source, s->a), hash;
+    struct err ignored;
+    int64_t    size;
+
+    if (object_hash_of(s, path, &hash, &size, &ignored))
+        return REF_MISSING;
+    return sv_eq(hash, f->hash) ? REF_FRESH : REF_STALE;
+}
+
+enum status ref_freshness(struct share *s, const struct share_ref *r, enum freshness *whole,
+                          enum freshness *each, struct err *e)
+{
+    struct share_thread t;
+    struct scope_files  now = { 0 };
+    bool                found;
+    size_t              n_warnings = s->warnings.n;
+
+    if (share_thread_find(s, r->target, &t, &found, e))
+        return e->code;
+    *whole = found ? REF_FRESH : REF_MISSING;
+    if (found && scope_collect(s, r->target, r->scope, r->n_scope, &now, e))
+        return e->code;
+    s->warnings.n = n_warnings; /* what is missing is the answer here, not a warning */
+    if (found && !r->frozen && now.missing && now.missing == r->n_scope)
+        *whole = REF_MISSING;
+    if (found && r->frozen && now.list.n > r->n_files)
+        *whole = REF_STALE; /* files came */
+    for (size_t i = 0; i < r->n_files; i++) {
+        enum freshness f = r->frozen ? file_freshness(s, r, &r->files[i]) : *whole;
+        if (each)
+            each[i] = f;
+        if (r->frozen && f != REF_FRESH && *whole == REF_FRESH)
+            *whole = REF_STALE;
+    }
+    return ST_OK;
+}

@@ -1,0 +1,343 @@
+/* What entries do to folders and files besides the views: thread folders, frozen copies, live
+ * names, merged files, transcripts, log lines. Each effect looks before it acts, so that a
+ * command that was killed half-way can be finished by the next one. */
+#include "share/share_internal.h"
+
+#include "base/path.h"
+#include "share/operation_internal.h"
+
+#include <unistd.h>
+
+struct effect {
+    struct share       *s;
+    struct arena       *a;
+    const struct entry *n;
+    const struct json  *p;
+    struct err         *e;
+};
+
+static struct sv text(const struct effect *f, const char *key)
+{
+    return json_text(f->p, key);
+}
+
+/* ---- objects -------------------------------------------------------------------------------- */
+
+/* An object that no frozen copy needs any more. */
+static enum status drop_unused(struct effect *f, struct sv hash)
+{
+    struct sv row;
+    bool      found;
+
+    if (!hash.n || share_row(f->s, key_of_name("blob", hash, f->a), &row, &found, f->e))
+        return hash.n ? f->e->code : ST_OK;
+    return found ? ST_OK : object_drop(f->s, hash, f->e);
+}
+
+static enum status drop_list(struct effect *f, const struct json *hashes)
+{
+    for (size_t i = 0; json_is(hashes, JSON_ARRAY) && i < hashes->n; i++)
+        if (drop_unused(f, json_sv(&hashes->items[i])))
+            return f->e->code;
+    return ST_OK;
+}
+
+/* ---- references ------------------------------------------------------------------------------ */
+
+static enum status place_copies(struct effect *f, const struct share_ref *r)
+{
+    for (size_t i = 0; r->frozen && i < r->n_files; i++) {
+        struct sv   path = share_path(r->from, "context/inherited", r->files[i].place, f->a), row;
+        bool        found;
+        enum status st = object_place(f->s, r->files[i].hash, path, f->e);
+        if (st != ST_NOT_FOUND) {
+            if (st)
+                return st;
+            continue;
+        }
+        /* A later entry may have dropped this content since; then there is nothing to do. */
+        if (share_row(f->s, key_of_name("blob", r->files[i].hash, f->a), &row, &found, f->e))
+            return f->e->code;
+        if (found)
+            share_warn(f->s, "T502", r->from, "the stored content of " SV_FMT " is gone",
+                       SV_ARG(path));
+    }
+    return ST_OK;
+}
+
+static enum status remove_copies(struct effect *f, struct sv thread, const struct json *places)
+{
+    for (size_t i = 0; json_is(places, JSON_ARRAY) && i < places->n; i++) {
+        struct sv place = json_sv(&places->items[i]), row, dir;
+        bool      found;
+        if (share_row(f->s, key2("snap", thread, place, f->a), &row, &found, f->e))
+            return f->e->code;
+        if (found)
+            continue; /* another reference holds it now */
+        struct sv path = share_path(thread, "context/inherited", place, f->a);
+        if (fs_remove(f->s->root, path, f->e))
+            return f->e->code;
+        for (dir = path_dir(place); dir.n; dir = path_dir(dir)) { /* folders left empty */
+            UNDO(fd_undo) int parent = -1;
+            struct sv         full = share_path(thread, "context/inherited", dir, f->a);
+            if (fs_open(f->s->root, path_dir(full), O_RDONLY | O_DIRECTORY, &parent, f->e) ||
+                unlinkat(parent, sv_cstr(path_base(full), f->a), AT_REMOVEDIR) != 0)
+                break;
+        }
+    }
+    return ST_OK;
+}
+
+static enum status write_live_names(struct effect *f, struct sv thread)
+{
+    struct share_ref *refs;
+    size_t            n, live = 0;
+    struct sv         path = share_path(thread, "context/live", SV(".refs.json"), f->a), old, now;
+
+    if (share_refs(f->s, thread, false, f->a, &refs, &n, f->e))
+        return f->e->code;
+    for (size_t i = 0; i < n; i++)
+        if (!refs[i].frozen)
+            refs[live++] = refs[i];
+    now = render_refs(refs, live, f->a);
+    if (fs_read(f->s->root, path, 0, f->a, &old, f->e) == ST_OK && sv_eq(old, now))
+        return ST_OK;
+    if (fs_mkdirs(f->s->root, path_dir(path), f->e))
+        return f->e->code;
+    return fs_write(f->s->root, path, now, 0666, f->e);
+}
+
+static enum status log_line(struct effect *f, struct sv objective, const char *level,
+                            struct sv message, struct sv thread, struct sv title);
+
+static enum status do_reference(struct effect *f)
+{
+    struct share_ref    r;
+    struct share_thread t;
+    bool                found;
+
+    if (ref_of_json(f->p, f->a, &r, f->e) || place_copies(f, &r) ||
+        remove_copies(f, r.from, json_find(f->p, "gone")) ||
+        drop_list(f, json_find(f->p, "gone_hashes")) ||
+        (!r.frozen && write_live_names(f, r.from)))
+        return f->e->code;
+    if (!r.missing || share_thread_find(f->s, r.from, &t, &found, f->e) || !found)
+        return ST_OK;
+    struct sb b = sb_in(f->a, 0);
+    sb_addf(&b, "Referenced Thread " SV_FMT " not found", SV_ARG(r.target));
+    return log_line(f, t.objective, "warn", sb_sv(&b), r.from, (struct sv){ 0 });
+}
+
+/* ---- threads ---------------------------------------------------------------------------------- */
+
+static enum status do_spawn(struct effect *f)
+{
+    static const char *const folders[] = { "artifacts", "context/inherited", "context/live",
+                                           ".meta/transcripts" };
+    const struct json       *copied = json_find(f->p, "inherited");
+    struct share_ref         r;
+
+    for (size_t i = 0; i < COUNT(folders); i++)
+        if (fs_mkdirs(f->s->root, share_path(text(f, "thread_id"), "", sv_of(folders[i]), f->a),
+                      f->e))
+            return f->e->code;
+    if (!json_is(copied, JSON_OBJECT))
+        return ST_OK;
+    return ref_of_json(copied, f->a, &r, f->e) ? f->e->code : place_copies(f, &r);
+}
+
+/* ---- lines in logs ----------------------------------------------------------------------------- */
+
+/* Append a line, once: a line that is there already was written before the crash. */
+static enum status append_line(struct effect *f, struct sv path, struct sv line)
+{
+    UNDO(fd_undo) int fd = -1;
+    struct sv         old;
+
+    if (fs_read(f->s->root, path, 0, f->a, &old, f->e) == ST_OK && sv_find(old, line) >= 0)
+        return ST_OK;
+    if (fs_mkdirs(f->s->root, path_dir(path), f->e) ||
+        fs_open(f->s->root, path, O_WRONLY | O_APPEND | O_CREAT, &fd, f->e))
+        return f->e->code;
+    return write(fd, line.s, line.n) == (ssize_t)line.n ? ST_OK
+                                                         : err_errno(f->e, "append to " SV_FMT,
+                                                                     SV_ARG(path));
+}
+
+/* A logfmt value: in quotes when it has blanks or =, never more than one line. */
+static void logfmt(struct sb *b, const char *key, struct sv v)
+{
+    bool quote = !v.n;
+
+    for (size_t i = 0; i < v.n; i++)
+        quote = quote || (unsigned char)v.s[i] <= ' ' || v.s[i] == '=' || v.s[i] == '"';
+    sb_addf(b, "%s%s=", b->n ? " " : "", key);
+    if (!v.s)
+        sb_adds(b, "null");
+    else if (quote)
+        sb_add_json_string(b, v);
+    else
+        sb_add(b, v);
+}
+
+static enum status log_line(struct effect *f, struct sv objective, const char *level,
+                            struct sv message, struct sv thread, struct sv title)
+{
+    struct sb b = sb_in(f->a, 0), at = sb_in(f->a, 0), path = sb_in(f->a, 0);
+
+    sb_add_iso_ms(&at, f->n->at);
+    logfmt(&b, "level", sv_of(level));
+    logfmt(&b, "msg", message);
+    logfmt(&b, "objectiveId", objective);
+    logfmt(&b, "threadId", thread);
+    logfmt(&b, "time", sb_sv(&at));
+    if (title.s)
+        logfmt(&b, "title", title);
+    sb_addc(&b, '\n');
+    sb_addf(&path, ".leslie/logs/" SV_FMT "/objective.log", SV_ARG(objective));
+    return append_line(f, sb_sv(&path), sb_sv(&b));
+}
+
+static enum status do_objective(struct effect *f)
+{
+    return log_line(f, text(f, "id"), "info", SV("Objective created"), SV("objective"),
+                    text(f, "title"));
+}
+
+static enum status do_inject(struct effect *f)
+{
+    struct sb b = sb_in(f->a, 0);
+    struct sv content = text(f, "content");
+
+    sb_add_iso_ms(&b, f->n->at);
+    sb_addf(&b, " type=" SV_FMT " content=", SV_ARG(text(f, "type")));
+    for (size_t i = 0; i < content.n; i++) { /* one injection, one line */
+        if (content.s[i] == '\n')
+            sb_adds(&b, "\\n");
+        else if (content.s[i] == '\\')
+            sb_adds(&b, "\\\\");
+        else
+            sb_addc(&b, content.s[i]);
+    }
+    sb_addc(&b, '\n');
+    return append_line(f, share_path(text(f, "thread_id"), ".meta", SV("injections.log"), f->a),
+                       sb_sv(&b));
+}
+
+/* ---- files made by merge and transcript --------------------------------------------------------- */
+
+/* The bytes of an object as an ordinary file, if the file still is what it was when the
+ * operation looked at it. */
+static enum status put_file(struct effect *f, struct sv path, struct sv before, struct sv after)
+{
+    struct sv   now = { 0 }, bytes;
+    int64_t     size;
+    enum status st = object_hash_of(f->s, path, &now, &size, f->e);
+
+    if (st && st != ST_NOT_FOUND)
+        return st;
+    if (st == ST_NOT_FOUND ? before.n > 0 : !sv_eq(now, before))
+        return ST_OK; /* done already, or changed since: not ours to overwrite */
+    st = object_read(f->s, after, f->a, &bytes, f->e);
+    if (st == ST_NOT_FOUND)
+        return ST_OK;
+    if (st || fs_mkdirs(f->s->root, path_dir(path), f->e))
+        return f->e->code;
+    return fs_write(f->s->root, path, bytes, 0666, f->e);
+}
+
+static enum status do_merge(struct effect *f)
+{
+    const struct json *files = json_find(f->p, "files");
+
+    for (size_t i = 0; json_is(files, JSON_ARRAY) && i < files->n; i++) {
+        const struct json *one = &files->items[i];
+        if (put_file(f, share_path(text(f, "target"), "", json_text(one, "path"), f->a),
+                     json_text(one, "before"), json_text(one, "after")) ||
+            drop_unused(f, json_text(one, "after")))
+            return f->e->code;
+    }
+    return ST_OK;
+}
+
+enum { TRANSCRIPTS_KEPT = 50 };
+
+static enum status do_transcript(struct effect *f)
+{
+    struct sv       dir = share_path(text(f, "thread_id"), ".meta", SV("transcripts"), f->a), now;
+    struct sv       path = path_join(dir, text(f, "name"), f->a), bytes;
+    struct fs_item *items;
+    size_t          n, txt = 0;
+
+    if (object_read(f->s, text(f, "hash"), f->a, &bytes, f->e) == ST_OK) {
+        if (fs_mkdirs(f->s->root, dir, f->e))
+            return f->e->code;
+        if (fs_read(f->s->root, path, 0, f->a, &now, f->e) || !sv_eq(now, bytes))
+            if (fs_write(f->s->root, path, bytes, 0666, f->e))
+                return f->e->code;
+        if (drop_unused(f, text(f, "hash")))
+            return f->e->code;
+    }
+    if (fs_list(f->s->root, dir, f->a, &items, &n, f->e))
+        return f->e->code;
+    for (size_t i = n; i-- > 0;) /* names begin with their time: the last are the newest */
+        if (sv_ends(items[i].name, SV(".txt")) && ++txt > TRANSCRIPTS_KEPT &&
+            fs_remove(f->s->root, path_join(dir, items[i].name, f->a), f->e))
+            return f->e->code;
+    return ST_OK;
+}
+
+/* ---- the table ------------------------------------------------------------------------------------ */
+
+static const struct {
+    const char *operation;
+    enum status (*apply)(struct effect *);
+} effects[] = {
+    { "objective", do_objective },   { "spawn", do_spawn },   { "reference", do_reference },
+    { "refresh", do_reference },     { "inject", do_inject }, { "merge", do_merge },
+    { "transcript", do_transcript },
+};
+
+static enum status apply(struct effect *f)
+{
+    struct sv operation = text(f, "operation");
+
+    for (size_t i = 0; i < COUNT(effects); i++)
+        if (sv_is(operation, effects[i].operation))
+            return effects[i].apply(f);
+    return ST_OK;
+}
+
+static enum status make_plan(struct share *s, struct err *e)
+{
+    struct sv path = SV(".leslie/threads/.global/plan.md");
+
+    if (fs_kind(s->root, path) != FS_MISSING)
+        return ST_OK;
+    return fs_write(s->root, path, SV("# Plan\n\nWhat all threads of this workspace should know.\n"),
+                    0666, e);
+}
+
+enum status effects_apply(struct share *s, int64_t from, int64_t to, struct err *e)
+{
+    UNDO(store_scan_undo) struct store_scan *scan = NULL;
+    struct arena                             scratch = { 0 };
+    struct store_query q = { .thread = SHARE_GLOBAL, .from = from, .to = to - 1 };
+    struct entry       n;
+    struct json        p;
+    bool               more = true;
+    enum status        r = make_plan(s, e);
+
+    if (!r)
+        r = store_scan(s->log->store, &q, &scan, e);
+    while (!r && !(r = store_next(scan, &n, &more, e)) && more) {
+        struct arena_mark m = arena_mark(&scratch);
+        struct effect     f = { s, &scratch, &n, &p, e };
+        r = json_parse(n.payload, 0, &scratch, &p, e);
+        if (!r)
+            r = apply(&f);
+        arena_reset(&scratch, m);
+    }
+    arena_free(&scratch);
+    return r;
+}

@@ -1,0 +1,388 @@
+/* The views on disk: thread_relations.json, objectives.json, registry.json.
+ *
+ * .heddle/share.stamp says for which rev each was last written and by which inode, size and
+ * mtime it is known, for the newest file and the one before it: it is written between the new
+ * temporary files and their renames, so whichever a crash leaves is recognised. A file that
+ * matches neither was changed by another program and is imported before anything is written.
+ *
+ *     heddle-share 1
+ *     applied REV                    effects of entries below REV are on disk
+ *     0 REV INODE SIZE MTIME_NS      file 0, newest; next line the one before it; ...
+ */
+#include "share/share_internal.h"
+
+#include "base/path.h"
+#include "base/rand.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define STAMP SV(".heddle/share.stamp")
+
+const struct sv share_file_paths[SHARE_FILES] = {
+    SV_STATIC(".leslie/thread_relations.json"),
+    SV_STATIC(".leslie/objectives.json"),
+    SV_STATIC(".leslie/threads/.global/registry.json"),
+};
+
+/* ---- the stamp --------------------------------------------------------------------- */
+
+static void stamp_clear(struct share_stamp *st)
+{
+    memset(st, 0, sizeof *st);
+    for (int i = 0; i < SHARE_FILES; i++)
+        st->file[i][0].rev = st->file[i][1].rev = -1;
+}
+
+static void stamp_read(struct share *s)
+{
+    struct share_stamp *st = &s->stamp;
+    struct err          ignored;
+    struct sv           text;
+    int                 used = 0;
+    long long           applied;
+
+    stamp_clear(st);
+    if (fs_read(s->root, STAMP, 4096, s->a, &text, &ignored))
+        return;
+    if (sscanf(text.s, "heddle-share 1\napplied %lld\n%n", &applied, &used) != 1 || !used)
+        return;
+    for (int i = 0; i < SHARE_FILES * 2; i++) {
+        long long          rev, mtime;
+        unsigned long long inode, size;
+        int                which, n = 0;
+        if (sscanf(text.s + used, "%d %lld %llu %llu %lld\n%n", &which, &rev, &inode, &size, &mtime,
+                   &n) != 5 ||
+            which != i / 2) {
+            stamp_clear(st);
+            return;
+        }
+        used += n;
+        st->file[i / 2][i % 2].rev = rev;
+        st->file[i / 2][i % 2].mark = (struct fs_mark){ inode, size, mtime };
+    }
+    st->applied = applied;
+}
+
+static enum status stamp_write(struct share *s, struct err *e)
+{
+    struct sb b = sb_in(s->a, 0);
+
+    sb_addf(&b, "heddle-share 1\napplied %lld\n", (long long)s->stamp.applied);
+    for (int i = 0; i < SHARE_FILES * 2; i++) {
+        const struct fs_mark *m = &s->stamp.file[i / 2][i % 2].mark;
+        sb_addf(&b, "%d %lld %llu %llu %lld\n", i / 2, (long long)s->stamp.file[i / 2][i % 2].rev,
+                (unsigned long long)m->inode, (unsigned long long)m->size, (long long)m->mtime_ns);
+    }
+    return fs_write(s->root, STAMP, sb_sv(&b), 0666, e);
+}
+
+/* The rev the file on disk was written for; -1: others wrote it; -2: there is none. */
+static int64_t file_rev(struct share *s, int which)
+{
+    struct fs_mark now;
+
+    if (!fs_mark(s->root, share_file_paths[which], &now))
+        return -2;
+    for (int k = 0; k < 2; k++)
+        if (s->stamp.file[which][k].rev >= 0 &&
+            fs_mark_eq(&now, &s->stamp.file[which][k].mark))
+            return s->stamp.file[which][k].rev;
+    return -1;
+}
+
+enum status files_look(struct share *s, int64_t rev, bool *current, struct err *e)
+{
+    (void)e;
+    stamp_read(s);
+    *current = s->stamp.applied == rev;
+    for (int i = 0; i < SHARE_FILES; i++) {
+        int64_t at = file_rev(s, i);
+        s->foreign[i] = at == -1;
+        *current = *current && at == rev;
+    }
+    if (!rev && s->stamp.applied == 0) { /* nothing was ever shared here */
+        *current = true;
+        for (int i = 0; i < SHARE_FILES; i++)
+            *current = *current && file_rev(s, i) == -2;
+    }
+    return ST_OK;
+}
+
+/* ---- writing ------------------------------------------------------------------------ */
+
+struct output {
+    char           temp[64];
+    struct fs_mark mark;
+    bool           same; /* nothing in it changed: only the stamp does */
+    bool           made;
+};
+
+/* What changed since a file was written, as patches. More than LIMIT entries, or one that
+ * touches everything, and the file is rendered anew. */
+enum { PATCH_ENTRIES_MAX = 64 };
+
+struct changes {
+    bool everything;
+    VEC(struct patch) relations, registry;
+    bool objectives;
+    struct arena *a;
+};
+
+static bool seen(const struct patch *v, size_t n, const char *section, struct sv key)
+{
+    for (size_t i = 0; i < n; i++)
+        if (v[i].kind == PATCH_ITEM && strcmp(v[i].section, section) == 0 && v[i].key.s &&
+            sv_eq(v[i].key, key))
+            return true;
+    return false;
+}
+
+static enum status thread_changed(struct share *s, struct changes *c, struct sv id, struct err *e)
+{
+    struct share_thread t;
+    bool                found;
+
+    if (!id.s || seen(c->relations.v, c->relations.n, "threads", id))
+        return ST_OK;
+    if (share_thread_find(s, id, &t, &found, e))
+        return e->code;
+    if (!found) {
+        c->everything = true;
+        return ST_OK;
+    }
+    *vec_push(&c->relations, c->a) =
+        (struct patch){ PATCH_ITEM, "threads", t.id, render_thread(&t, c->a) };
+    *vec_push(&c->registry, c->a) =
+        (struct patch){ PATCH_ITEM, "threads", t.id, render_registry_thread(&t, c->a) };
+    return ST_OK;
+}
+
+static enum status relation_changed(struct share *s, struct changes *c, struct sv id,
+                                    struct err *e)
+{
+    struct share_thread t;
+    struct sv           text;
+    bool                found;
+
+    if (!id.s || seen(c->relations.v, c->relations.n, "relations", id))
+        return ST_OK;
+    if (share_thread_find(s, id, &t, &found, e))
+        return e->code;
+    if (!found)
+        return ST_OK; /* the target of a broken reference has no relation of its own */
+    if (render_relation(s, id, c->a, &text, e))
+        return e->code;
+    *vec_push(&c->relations, c->a) = (struct patch){ PATCH_ITEM, "relations", t.id, text };
+    return ST_OK;
+}
+
+static enum status entry_changed(struct share *s, struct changes *c, const struct entry *n,
+                                 struct err *e)
+{
+    struct share_touch touch;
+    struct sv          text = { 0 };
+
+    if (share_touch(n, c->a, &touch, e))
+        return e->code;
+    c->everything = c->everything || touch.everything;
+    c->objectives = c->objectives || touch.objective.s;
+    if (c->everything)
+        return ST_OK;
+    if (thread_changed(s, c, touch.threads[0], e) ||
+        relation_changed(s, c, touch.relations[0], e) ||
+        relation_changed(s, c, touch.relations[1], e) ||
+        (touch.is_operation && render_operation(n, c->a, &text, e)))
+        return e->code;
+    if (text.s)
+        *vec_push(&c->relations, c->a) =
+            (struct patch){ PATCH_ITEM, "operations", { 0 }, text };
+    return ST_OK;
+}
+
+static enum status collect_changes(struct share *s, int64_t from, int64_t rev, struct changes *c,
+                                   struct err *e)
+{
+    UNDO(store_scan_undo) struct store_scan *scan = NULL;
+    struct store_query q = { .thread = SHARE_GLOBAL, .from = from, .to = STORE_TO_END };
+    struct entry       n;
+    struct share_meta  m;
+    bool               more;
+
+    c->everything = from < 0 || rev - from > PATCH_ENTRIES_MAX;
+    c->objectives = c->everything;
+    if (c->everything)
+        return ST_OK;
+    if (store_scan(s->log->store, &q, &scan, e))
+        return e->code;
+    for (;;) {
+        if (store_next(scan, &n, &more, e))
+            return e->code;
+        if (!more)
+            break;
+        struct entry kept = entry_dup(&n, c->a);
+        if (entry_changed(s, c, &kept, e))
+            return e->code;
+    }
+    if (share_meta(s, &m, e))
+        return e->code;
+    *vec_push(&c->relations, c->a) =
+        (struct patch){ PATCH_METADATA, NULL, { 0 }, render_metadata(&m, FILE_RELATIONS, c->a) };
+    *vec_push(&c->registry, c->a) =
+        (struct patch){ PATCH_METADATA, NULL, { 0 }, render_metadata(&m, FILE_REGISTRY, c->a) };
+    return ST_OK;
+}
+
+static enum status try_patch(struct share *s, int which, const struct changes *c, struct sb *out,
+                             struct err *e)
+{
+    UNDO(fd_undo) int   fd = -1;
+    struct stat         st;
+    const struct patch *v = which == FILE_RELATIONS ? c->relations.v : c->registry.v;
+    size_t              n = which == FILE_RELATIONS ? c->relations.n : c->registry.n;
+
+    if (fs_open(s->root, share_file_paths[which], O_RDONLY, &fd, e))
+        return e->code;
+    if (fstat(fd, &st) != 0 || st.st_size == 0)
+        return err_set(e, ST_CORRUPT, "empty");
+    char *old = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_PRIVATE | MAP_POPULATE, fd, 0);
+    if (old == MAP_FAILED)
+        return err_errno(e, "mmap");
+    enum status r = patch_write((struct sv){ old, (size_t)st.st_size }, v, n, c->a, out, e);
+    munmap(old, (size_t)st.st_size);
+    return r;
+}
+
+static enum status make_output(struct share *s, int dir, int which, const struct changes *c,
+                               bool patchable, struct output *o, struct err *e)
+{
+    struct arena      scratch = { 0 };
+    UNDO(fd_undo) int fd = -1;
+    enum status       r = ST_CORRUPT;
+
+    /* One name for ever: what a killed heddle left is overwritten. We hold the lock. */
+    snprintf(o->temp, sizeof o->temp, ".heddle-tmp-%.*s", SV_ARG(path_base(share_file_paths[which])));
+    fd = openat(dir, o->temp, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+    if (fd < 0)
+        return err_errno(e, "create .leslie/%s", o->temp);
+    o->made = true;
+    struct sb out = sb_to_fd(fd, &scratch);
+    if (patchable)
+        r = try_patch(s, which, c, &out, e);
+    if (r == ST_CORRUPT) {
+        out.n = 0;
+        if (ftruncate(fd, 0) != 0 || lseek(fd, 0, SEEK_SET) != 0)
+            r = err_errno(e, "truncate");
+        else
+            r = render_file(s, (enum share_file_id)which, &out, e);
+    }
+    if (!r)
+        r = sb_flush(&out, e);
+    if (!r && (fdatasync(fd) != 0 || !fs_mark_fd(fd, &o->mark)))
+        r = err_errno(e, "fsync");
+    arena_free(&scratch);
+    return r ? err_in(e, SV_FMT, SV_ARG(share_file_paths[which])) : ST_OK;
+}
+
+/* The file as it is becomes `.bak`, but only one that is known to be good. */
+static void keep_backup(int dir, const char *name, bool good)
+{
+    char bak[96], temp[96];
+
+    if (!good)
+        return;
+    snprintf(bak, sizeof bak, "%s.bak", name);
+    snprintf(temp, sizeof temp, "%s.bak.tmp", name);
+    unlinkat(dir, temp, 0);
+    if (linkat(dir, name, dir, temp, 0) == 0)
+        (void)!renameat(dir, temp, dir, bak);
+}
+
+static enum status put_in_place(struct share *s, int dir, int which, const struct output *o,
+                                bool known, struct err *e)
+{
+    const char *name = sv_cstr(path_base(share_file_paths[which]), s->a);
+
+    if (s->set_aside[which].s) {
+        if (renameat(dir, name, dir, sv_cstr(s->set_aside[which], s->a)) != 0 && errno != ENOENT)
+            return err_errno(e, "set aside " SV_FMT, SV_ARG(share_file_paths[which]));
+    } else if (which != FILE_REGISTRY) {
+        keep_backup(dir, name, known);
+    }
+    if (renameat(dir, o->temp, dir, name) != 0)
+        return err_errno(e, "rename to " SV_FMT, SV_ARG(share_file_paths[which]));
+    return ST_OK;
+}
+
+static enum status write_all(struct share *s, int64_t rev, const int dirs[SHARE_FILES],
+                             const struct changes *c, const int64_t on_disk[SHARE_FILES],
+                             struct output out[SHARE_FILES], struct err *e)
+{
+    for (int i = 0; i < SHARE_FILES; i++) {
+        bool patchable = !c->everything && i != FILE_OBJECTIVES && on_disk[i] >= 0 &&
+                         on_disk[i] == on_disk[FILE_RELATIONS];
+        out[i].same = i == FILE_OBJECTIVES && !c->objectives && on_disk[i] >= 0 &&
+                      on_disk[i] == on_disk[FILE_RELATIONS];
+        if (!out[i].same && make_output(s, dirs[i], i, c, patchable, &out[i], e))
+            return e->code;
+    }
+    for (int i = 0; i < SHARE_FILES; i++) {
+        struct fs_mark now = out[i].mark;
+        if (out[i].same && !fs_mark(s->root, share_file_paths[i], &now))
+            return err_set(e, ST_IO, "a file went away");
+        s->stamp.file[i][1] = s->stamp.file[i][0];
+        s->stamp.file[i][0].rev = rev;
+        s->stamp.file[i][0].mark = now;
+    }
+    s->stamp.applied = rev;
+    if (stamp_write(s, e))
+        return e->code;
+    for (int i = 0; i < SHARE_FILES; i++)
+        if (!out[i].same && put_in_place(s, dirs[i], i, &out[i], on_disk[i] >= 0 || s->foreign[i], e))
+            return e->code;
+    if (fsync(dirs[0]) != 0 || fsync(dirs[FILE_REGISTRY]) != 0)
+        return err_errno(e, "fsync .leslie");
+    return ST_OK;
+}
+
+/* The newest mark in the stamp must be that of the file there now: `same` files and files
+ * of which the crash kept the older one count by what is found. */
+static void settle_stamp(struct share *s, const int64_t on_disk[SHARE_FILES])
+{
+    for (int i = 0; i < SHARE_FILES; i++)
+        if (on_disk[i] >= 0 && s->stamp.file[i][0].rev != on_disk[i])
+            s->stamp.file[i][0] = s->stamp.file[i][1];
+}
+
+enum status files_write(struct share *s, int64_t rev, struct err *e)
+{
+    struct arena   scratch = { 0 };
+    struct changes c = { .a = &scratch };
+    struct output  out[SHARE_FILES] = { 0 };
+    int            dirs[SHARE_FILES] = { -1, -1, -1 };
+    int64_t        on_disk[SHARE_FILES];
+    enum status    r = fs_open(s->root, SV(".leslie"), O_RDONLY | O_DIRECTORY, &dirs[0], e);
+
+    for (int i = 0; i < SHARE_FILES; i++)
+        on_disk[i] = s->foreign[i] ? -1 : file_rev(s, i);
+    settle_stamp(s, on_disk);
+    dirs[FILE_OBJECTIVES] = dirs[0];
+    if (!r)
+        r = fs_open(s->root, SV(".leslie/threads/.global"), O_RDONLY | O_DIRECTORY,
+                    &dirs[FILE_REGISTRY], e);
+    if (!r)
+        r = collect_changes(s, on_disk[FILE_RELATIONS], rev, &c, e);
+    if (!r)
+        r = write_all(s, rev, dirs, &c, on_disk, out, e);
+    for (int i = 0; i < SHARE_FILES; i++)
+        if (r && out[i].made)
+            unlinkat(dirs[i], out[i].temp, 0);
+    fd_undo(&dirs[0]);
+    fd_undo(&dirs[FILE_REGISTRY]);
+    arena_free(&scratch);
+    return r;
+}

@@ -1,0 +1,527 @@
+/* What other programs wrote into our files, as entries.
+ *
+ * A file carries its own age: the last of our operations it holds says which entries it
+ * has seen. What it lacks from before that was removed by its writer; what came later it
+ * could not know. So a file can be older than the log and still be merged. */
+#include "share/share_internal.h"
+
+#include "base/map.h"
+#include "base/path.h"
+
+#include <string.h>
+
+struct import {
+    struct share *s;
+    struct arena *a;
+    int64_t       base;    /* entries with seq < base are known to the file */
+    int64_t       written; /* metadata.last_updated */
+    bool          only_new;
+    struct map    there; /* ids in the file */
+    struct err   *e;
+};
+
+static struct sv json_string_of(const struct json *v, struct arena *a)
+{
+    struct sb b = sb_in(a, 0);
+    struct jw w = jw_in(&b, 0);
+
+    jw_json(&w, v);
+    return sb_sv(&b);
+}
+
+/* The members of `v` whose key is not in `known`, as an object; absent: none. */
+static struct sv others(const struct json *v, const char *const *known, struct arena *a)
+{
+    struct sb b = sb_in(a, 0);
+    struct jw w = jw_in(&b, 0);
+    bool      any = false;
+
+    jw_open(&w, '{');
+    for (size_t i = 0; i < v->n; i++) {
+        bool is_known = false;
+        for (const char *const *k = known; *k && !is_known; k++)
+            is_known = sv_is(v->members[i].key, *k);
+        if (is_known)
+            continue;
+        any = true;
+        jw_key_sv(&w, v->members[i].key);
+        jw_json(&w, &v->members[i].value);
+    }
+    jw_close(&w, '}');
+    return any ? sb_sv(&b) : (struct sv){ 0 };
+}
+
+static struct jw start(struct sb *b, struct import *im, const char *what)
+{
+    struct jw w;
+
+    *b = sb_in(im->a, 0);
+    w = jw_in(b, 0);
+    jw_open(&w, '{');
+    jw_kstr(&w, "operation", SV("import"));
+    jw_kstr(&w, "operator", SV("system"));
+    jw_kstr(&w, "what", sv_of(what));
+    return w;
+}
+
+static enum status finish(struct import *im, struct jw *w, struct sb *b, struct sv op_id)
+{
+    jw_close(w, '}');
+    return share_append(im->s, op_id, sb_sv(b), im->e);
+}
+
+static void put_text(struct jw *w, const char *key, struct sv v)
+{
+    if (v.s)
+        jw_kstr(w, key, v);
+}
+
+/* Keep a value that breaks a rule: in the file as it is, known to the log, reported. */
+static enum status quarantine(struct import *im, const char *section, const struct json_member *m,
+                              const char *why)
+{
+    struct sv value = json_string_of(&m->value, im->a), old;
+    struct sb b;
+    bool      found;
+
+    share_warn(im->s, "T502", (struct sv){ 0 },
+               "%s in .leslie/ holds a row '" SV_FMT "' that is left alone: %s", section,
+               SV_ARG(m->key), why);
+    if (share_row(im->s, key2("bad", sv_of(section), m->key, im->a), &old, &found, im->e))
+        return im->e->code;
+    if (found && sv_eq(old, value))
+        return ST_OK;
+    struct jw w = start(&b, im, "bad");
+    jw_kstr(&w, "section", sv_of(section));
+    jw_kstr(&w, "key", m->key);
+    jw_kstr(&w, "value", value);
+    return finish(im, &w, &b, (struct sv){ 0 });
+}
+
+/* ---- threads ------------------------------------------------------------------------ */
+
+static const char *const thread_keys[] = { "id",        "title",        "objective", "created_at",
+                                           "status",    "tags",         "parent_id", "storage_path",
+                                           "executor",  "updated_at",   "session_id", NULL };
+
+/* NULL when it fits, else what is wrong with it. */
+static const char *thread_of_file(const struct json_member *m, struct arena *a,
+                                  struct share_thread *t)
+{
+    const struct json *v = &m->value;
+    struct err         ignored;
+
+    *t = (struct share_thread){ .id = json_text(v, "id"),
+                                .title = json_text(v, "title"),
+                                .objective = json_text(v, "objective"),
+                                .parent = json_text(v, "parent_id"),
+                                .executor = json_text(v, "executor"),
+                                .session = json_text(v, "session_id"),
+                                .storage = json_text(v, "storage_path") };
+    if (v->type != JSON_OBJECT || !sv_eq(t->id, m->key))
+        return "it is not an object with this id";
+    if (name_check(t->id, "thread id", &ignored))
+        return "its id cannot name a folder";
+    if (!t->title.n || !t->objective.n || name_check(t->objective, "objective", &ignored))
+        return "it needs a title and an objective";
+    if (!thread_status_of(json_text(v, "status"), &t->status))
+        return "its status is unknown";
+    if (!clock_parse_iso(json_text(v, "created_at"), &t->created))
+        return "its created_at is no time";
+    if (!clock_parse_iso(json_text(v, "updated_at"), &t->updated))
+        t->updated = t->created; /* older files have none */
+    if (t->parent.s && name_check(t->parent, "parent", &ignored))
+        return "its parent_id is not an id";
+    if (!t->executor.n)
+        t->executor = SV("agent");
+    if (json_is(json_find(v, "tags"), JSON_ARRAY))
+        t->tags = json_string_of(json_find(v, "tags"), a);
+    if (!t->storage.s || sv_eq(t->storage, share_dir(t->id, a)))
+        t->storage = (struct sv){ 0 };
+    t->extra = others(v, thread_keys, a);
+    return NULL;
+}
+
+static enum status append_thread(struct import *im, const struct share_thread *t)
+{
+    struct sb b;
+    struct jw w = start(&b, im, "thread");
+
+    jw_kstr(&w, "id", t->id);
+    jw_kstr(&w, "thread_id", t->id);
+    jw_kstr(&w, "title", t->title);
+    jw_kstr(&w, "objective", t->objective);
+    jw_kstr(&w, "status", sv_of(thread_status_name(t->status)));
+    jw_kstr(&w, "executor", t->executor);
+    put_text(&w, "parent", t->parent);
+    put_text(&w, "session", t->session);
+    put_text(&w, "storage", t->storage);
+    put_text(&w, "tags", t->tags);
+    put_text(&w, "extra", t->extra);
+    jw_kint(&w, "created", t->created);
+    jw_kint(&w, "updated", t->updated);
+    return finish(im, &w, &b, (struct sv){ 0 });
+}
+
+static enum status import_thread(struct import *im, const struct json_member *m)
+{
+    struct share_thread theirs, ours;
+    bool                found;
+    const char         *wrong = thread_of_file(m, im->a, &theirs);
+
+    map_put(&im->there, m->key, im);
+    if (wrong)
+        return quarantine(im, "threads", m, wrong);
+    if (share_thread_find(im->s, theirs.id, &ours, &found, im->e))
+        return im->e->code;
+    if (!found)
+        return append_thread(im, &theirs);
+    theirs.seq = ours.seq;
+    theirs.mode = ours.mode;
+    if (im->only_new || sv_eq(thread_row(&theirs, im->a), thread_row(&ours, im->a)))
+        return ST_OK;
+    if (ours.updated > im->written && theirs.updated <= ours.updated)
+        return ST_OK; /* changed here after the file was written */
+    return append_thread(im, &theirs);
+}
+
+static enum status remove_thread(void *ctx, const struct share_thread *t, struct err *e)
+{
+    struct import *im = ctx;
+    struct sb      b = sb_in(im->a, 0);
+    struct jw      w = jw_in(&b, 0);
+
+    (void)e;
+    if (map_has(&im->there, t->id) || t->seq >= im->base)
+        return ST_OK;
+    share_warn(im->s, "W202", t->id,
+               "Thread '" SV_FMT "' was removed from .leslie/thread_relations.json by another "
+               "program",
+               SV_ARG(t->id));
+    jw_open(&w, '{');
+    jw_kstr(&w, "operation", SV("remove"));
+    jw_kstr(&w, "operator", SV("system"));
+    jw_kstr(&w, "thread_id", sv_dup(t->id, im->a));
+    return finish(im, &w, &b, (struct sv){ 0 });
+}
+
+/* Rows that broke a rule and are gone from the file now. */
+static enum status forget_bad(struct import *im)
+{
+    struct sv *keys;
+    size_t     n;
+    struct sb  b;
+
+    if (share_rows_below(im->s, SV("bad/threads/"), true, im->a, &keys, &n, im->e))
+        return im->e->code;
+    for (size_t i = 0; i < n; i++) {
+        if (map_has(&im->there, keys[i]))
+            continue;
+        struct jw w = start(&b, im, "bad");
+        jw_kstr(&w, "section", SV("threads"));
+        jw_kstr(&w, "key", keys[i]);
+        if (finish(im, &w, &b, (struct sv){ 0 }))
+            return im->e->code;
+    }
+    return ST_OK;
+}
+
+/* ---- operations ----------------------------------------------------------------------- */
+
+/* Its id, or one made of its bytes when the id is of no use. */
+static struct sv operation_id(const struct json *v, struct arena *a)
+{
+    struct sv  id = json_text(v, "id");
+    struct err ignored;
+
+    if (id.s && name_check(id, "operation id", &ignored) == ST_OK)
+        return id;
+    struct sv   bytes = json_string_of(v, a);
+    struct hash h = hash_blake2b(&bytes, 1);
+    struct sb   b = sb_in(a, 0);
+    sb_adds(&b, "op-x");
+    sb_add(&b, sv_first(hash_hex(&h, a), 16));
+    return sb_sv(&b);
+}
+
+/* Which of our entries the file has seen: one more than the last operation it holds. */
+static enum status find_base(struct import *im, const struct json *operations)
+{
+    for (size_t i = 0; i < operations->n; i++) {
+        struct arena_mark m = arena_mark(im->a);
+        struct sv         row, key = key_of_name("opid", operation_id(&operations->items[i], im->a),
+                                                 im->a);
+        bool              found;
+        int64_t           seq = -1;
+        if (log_row_get(im->s->log, SHARE_GLOBAL, &share_view, key, im->a, &row, &found, im->e))
+            return im->e->code;
+        if (found && sv_to_int(row, &seq) && seq >= im->base)
+            im->base = seq + 1;
+        arena_reset(im->a, m);
+    }
+    return ST_OK;
+}
+
+static enum status import_operation(struct import *im, const struct json *v)
+{
+    struct sv id = operation_id(v, im->a), row;
+    struct sb b;
+    bool      found;
+
+    if (share_row(im->s, key_of_name("opid", id, im->a), &row, &found, im->e))
+        return im->e->code;
+    if (found)
+        return ST_OK;
+    struct jw w = start(&b, im, "operation");
+    jw_kstr(&w, "record", json_string_of(v, im->a));
+    return finish(im, &w, &b, id);
+}
+
+/* ---- relations ------------------------------------------------------------------------- */
+
+static bool lists(const struct json *array, struct sv id)
+{
+    for (size_t i = 0; json_is(array, JSON_ARRAY) && i < array->n; i++)
+        if (sv_eq(json_sv(&array->items[i]), id))
+            return true;
+    return false;
+}
+
+static enum status import_edges(struct import *im, struct sv from, const struct json *targets)
+{
+    struct sv          *ours, target;
+    struct share_thread t;
+    size_t              n;
+    struct sb           b;
+    struct err          ignored;
+
+    if (share_ids(im->s, SHARE_TARGETS, from, im->a, &ours, &n, im->e))
+        return im->e->code;
+    for (size_t i = 0; json_is(targets, JSON_ARRAY) && i < targets->n; i++) {
+        bool known = false, found;
+        target = json_sv(&targets->items[i]);
+        for (size_t k = 0; k < n; k++)
+            known = known || sv_eq(ours[k], target);
+        if (known || name_check(target, "target", &ignored))
+            continue;
+        if (share_thread_find(im->s, target, &t, &found, im->e))
+            return im->e->code;
+        struct share_ref r = { .id = SV("ref-imported"),
+                               .from = from,
+                               .target = target,
+                               .missing = !found && !map_has(&im->there, target) };
+        struct jw        w = start(&b, im, "edge");
+        ref_write(&w, &r);
+        if (finish(im, &w, &b, (struct sv){ 0 }))
+            return im->e->code;
+    }
+    return ST_OK;
+}
+
+static const char *const relation_keys[] = { "children", "references_to", "referenced_by",
+                                             "depends_on", NULL };
+
+/* Targets we have and the file, which knew them, has not any more. */
+static enum status gone_edges(struct import *im, struct sv from, const struct json *targets,
+                              struct jw *w, bool *any)
+{
+    struct sv *ours, row;
+    size_t     n;
+    bool       found;
+    int64_t    seq = 0;
+
+    if (share_ids(im->s, SHARE_TARGETS, from, im->a, &ours, &n, im->e))
+        return im->e->code;
+    jw_key(w, "remove");
+    jw_open(w, '[');
+    for (size_t i = 0; i < n; i++) {
+        if (lists(targets, ours[i]))
+            continue;
+        if (share_row(im->s, key2("edge", from, ours[i], im->a), &row, &found, im->e))
+            return im->e->code;
+        if (found && sv_to_int(row, &seq) && seq < im->base) {
+            *any = true;
+            jw_str(w, ours[i]);
+        }
+    }
+    jw_close(w, ']');
+    return ST_OK;
+}
+
+static enum status import_relation(struct import *im, const struct json_member *m)
+{
+    const struct json  *v = &m->value, *depends = json_find(v, "depends_on");
+    struct share_thread t;
+    struct sv           dep = { 0 }, old, extra;
+    struct sb           b;
+    bool                found, any = false;
+
+    if (share_thread_find(im->s, m->key, &t, &found, im->e))
+        return im->e->code;
+    if (!found || v->type != JSON_OBJECT)
+        return map_has(&im->there, m->key) || v->type != JSON_OBJECT
+                   ? quarantine(im, "relations", m, "no thread has this id")
+                   : ST_OK; /* of a thread that was removed */
+    if (import_edges(im, m->key, json_find(v, "references_to")))
+        return im->e->code;
+    if (im->only_new)
+        return ST_OK;
+    struct jw w = start(&b, im, "relation");
+    jw_kstr(&w, "id", m->key);
+    if (gone_edges(im, m->key, json_find(v, "references_to"), &w, &any))
+        return im->e->code;
+    if (json_is(depends, JSON_ARRAY)) {
+        dep = json_string_of(depends, im->a);
+        if (share_row(im->s, key_of_name("dep", m->key, im->a), &old, &found, im->e))
+            return im->e->code;
+        if (found ? !sv_eq(old, dep) : depends->n > 0) {
+            any = true;
+            jw_kstr(&w, "depends_on", dep);
+        }
+    }
+    extra = others(v, relation_keys, im->a);
+    if (share_row(im->s, key_of_name("relx", m->key, im->a), &old, &found, im->e))
+        return im->e->code;
+    if (extra.s && (!found || !sv_eq(old, extra))) {
+        any = true;
+        jw_kstr(&w, "extra", extra);
+    }
+    return any ? finish(im, &w, &b, (struct sv){ 0 }) : ST_OK;
+}
+
+/* ---- the root -------------------------------------------------------------------------- */
+
+static bool sv_same(struct sv a, struct sv b)
+{
+    return !a.s == !b.s && sv_eq(a, b);
+}
+
+static enum status import_root(struct import *im, const struct json *doc)
+{
+    static const char *const root_keys[] = { "version",    "metadata",  "threads",
+                                             "operations", "relations", NULL };
+    static const char *const meta_keys[] = { "last_updated", "thread_count", NULL };
+    const struct json       *metadata = json_find(doc, "metadata");
+    struct sv                extra = others(doc, root_keys, im->a), extra_meta = { 0 };
+    struct share_meta        m;
+    struct sb                b;
+
+    if (json_is(metadata, JSON_OBJECT))
+        extra_meta = others(metadata, meta_keys, im->a);
+    if (share_meta(im->s, &m, im->e))
+        return im->e->code;
+    if (im->only_new || (sv_same(m.extra, extra) && sv_same(m.extra_meta, extra_meta)))
+        return ST_OK;
+    struct jw w = start(&b, im, "root");
+    put_text(&w, "extra", extra);
+    put_text(&w, "extra_meta", extra_meta);
+    return finish(im, &w, &b, (struct sv){ 0 });
+}
+
+static enum status check_document(const struct json *doc, const char *const *sections, struct err *e)
+{
+    if (!sv_is(json_text(doc, "version"), "1.0"))
+        return err_set(e, ST_INVALID_SYNTAX, "its version is not \"1.0\"");
+    for (; *sections; sections++) {
+        bool array = strcmp(*sections, "operations") == 0;
+        if (!json_is(json_find(doc, *sections), array ? JSON_ARRAY : JSON_OBJECT))
+            return err_set(e, ST_INVALID_SYNTAX, "it has no \"%s\"", *sections);
+    }
+    return ST_OK;
+}
+
+static enum status import_all(struct import *im, const struct json *doc)
+{
+    const struct json *threads = json_find(doc, "threads"), *ops = json_find(doc, "operations");
+    const struct json *relations = json_find(doc, "relations");
+
+    clock_parse_iso(json_text(json_find(doc, "metadata"), "last_updated"), &im->written);
+    if (find_base(im, ops))
+        return im->e->code;
+    for (size_t i = 0; i < threads->n; i++)
+        if (import_thread(im, &threads->members[i]))
+            return im->e->code;
+    for (size_t i = 0; i < ops->n; i++)
+        if (import_operation(im, &ops->items[i]))
+            return im->e->code;
+    for (size_t i = 0; i < relations->n; i++)
+        if (import_relation(im, &relations->members[i]))
+            return im->e->code;
+    if (!im->only_new && (share_threads(im->s, remove_thread, im, im->e) || forget_bad(im)))
+        return im->e->code;
+    return import_root(im, doc);
+}
+
+enum status import_relations(struct share *s, struct sv text, bool only_new, struct err *e)
+{
+    static const char *const sections[] = { "metadata", "threads", "operations", "relations",
+                                            NULL };
+    struct arena             scratch = { 0 };
+    struct import            im = { .s = s, .a = &scratch, .only_new = only_new, .e = e };
+    struct json              doc;
+    enum status              r = json_parse(text, JSON_KEEP_ORDER, &scratch, &doc, e);
+
+    im.there = map_in(&scratch);
+    if (!r)
+        r = check_document(&doc, sections, e);
+    if (!r)
+        r = import_all(&im, &doc);
+    arena_free(&scratch);
+    return r;
+}
+
+/* ---- objectives ------------------------------------------------------------------------ */
+
+static enum status import_objective(struct import *im, const struct json_member *m)
+{
+    static const char *const keys[] = { "id",         "title",  "created_at",
+                                        "updated_at", "status", "thread_ids", NULL };
+    const struct json       *v = &m->value, *ids = json_find(v, "thread_ids");
+    struct sv                id = json_text(v, "id"), title = json_text(v, "title"), extra, row;
+    struct sv                listed = { 0 };
+    struct share_objective   ours = { 0 };
+    int64_t                  created = 0, updated = 0;
+    struct sb                b;
+    bool                     found;
+    struct err               ignored;
+
+    if (!sv_eq(id, m->key) || name_check(id, "objective", &ignored) || !title.n ||
+        !clock_parse_iso(json_text(v, "created_at"), &created))
+        return quarantine(im, "objectives", m, "it needs its id, a title and created_at");
+    if (!clock_parse_iso(json_text(v, "updated_at"), &updated))
+        updated = created;
+    if (share_row(im->s, key_of_name("obj", id, im->a), &row, &found, im->e) ||
+        (found && objective_read(row, im->a, &ours, im->e)))
+        return im->e->code;
+    extra = others(v, keys, im->a);
+    if (!ours.threads && json_is(ids, JSON_ARRAY) && ids->n)
+        listed = json_string_of(ids, im->a);
+    if (found && (im->only_new || (sv_eq(title, ours.title) && created == ours.created &&
+                                   sv_same(extra, ours.extra) && sv_same(listed, ours.listed))))
+        return ST_OK;
+    struct jw w = start(&b, im, "objective");
+    jw_kstr(&w, "id", id);
+    jw_kstr(&w, "title", title);
+    put_text(&w, "extra", extra);
+    put_text(&w, "listed", listed);
+    jw_kint(&w, "created", created);
+    jw_kint(&w, "updated", updated);
+    return finish(im, &w, &b, (struct sv){ 0 });
+}
+
+enum status import_objectives(struct share *s, struct sv text, bool only_new, struct err *e)
+{
+    static const char *const sections[] = { "objectives", NULL };
+    struct arena             scratch = { 0 };
+    struct import            im = { .s = s, .a = &scratch, .only_new = only_new, .e = e };
+    struct json              doc;
+    enum status              r = json_parse(text, JSON_KEEP_ORDER, &scratch, &doc, e);
+
+    if (!r)
+        r = check_document(&doc, sections, e);
+    const struct json *list = r ? NULL : json_find(&doc, "objectives");
+    for (size_t i = 0; list && i < list->n && !r; i++)
+        r = import_objective(&im, &list->members[i]);
+    arena_free(&scratch);
+    return r;
+}

@@ -1,0 +1,166 @@
+/* Who may write the files below .leslie/.
+ *
+ * Among heddle processes: flock on .heddle/share.lock, which the kernel gives back when a
+ * process dies. Towards Leslie: its lock folders `<file>.lock`, made to take the lock,
+ * removed to give it back; one whose mtime is more than 10 s old is abandoned. A folder is made
+ * under another name first and its inode is written down in share.lock before it is renamed
+ * into place, so that the next heddle knows at once which folder a killed heddle left behind.
+ *
+ * Both files are locked in the same order; Leslie never holds two, so nobody waits in a circle. */
+#include "share/share_internal.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { LOCK_STALE_MS = 10000, LOCK_STEP_MS = 5 };
+static const char *const lock_names[2] = { "thread_relations.json.lock", "objectives.json.lock" };
+
+/* Leslie gives up after about three seconds; so do we. */
+static int64_t patience_us(void)
+{
+    return 3100 * (int64_t)1000;
+}
+
+static enum status take_flock(struct share *s, struct err *e)
+{
+    if (fs_mkdirs(s->root, SV(".heddle"), e) || fs_mkdirs(s->root, SV(".leslie/threads/.global"), e))
+        return e->code;
+    if (fs_open(s->root, SV(".heddle/share.lock"), O_RDWR | O_CREAT, &s->flock_fd, e)) {
+        s->flock_fd = -1;
+        return e->code;
+    }
+    while (flock(s->flock_fd, LOCK_EX) != 0)
+        if (errno != EINTR)
+            return err_errno(e, "lock .heddle/share.lock");
+    return ST_OK;
+}
+
+/* The inodes of the folders that a heddle made last; 0: none. */
+static void read_owned(int fd, unsigned long long owned[2])
+{
+    char    text[64] = "";
+    ssize_t n = pread(fd, text, sizeof text - 1, 0);
+
+    owned[0] = owned[1] = 0;
+    if (n > 0)
+        sscanf(text, "%20llu %20llu", &owned[0], &owned[1]);
+}
+
+static enum status write_owned(int fd, const unsigned long long owned[2], struct err *e)
+{
+    char text[64];
+    int  n = snprintf(text, sizeof text, "%020llu %020llu\n", owned[0], owned[1]);
+
+    return pwrite(fd, text, (size_t)n, 0) == n ? ST_OK : err_errno(e, "write .heddle/share.lock");
+}
+
+static bool is_abandoned(const struct stat *st, unsigned long long owned)
+{
+    struct timespec now;
+
+    if (owned && st->st_ino == owned)
+        return true; /* we hold the flock, so the heddle that made it is gone */
+    clock_gettime(CLOCK_REALTIME, &now);
+    int64_t age = (now.tv_sec - st->st_mtim.tv_sec) * 1000 +
+                  (now.tv_nsec - st->st_mtim.tv_nsec) / 1000000;
+    return age > LOCK_STALE_MS; /* a time in the future is Leslie's way of being fresh */
+}
+
+static enum status refuse(struct share *s, const char *name, struct err *e)
+{
+    struct sb b = sb_in(s->a, 0);
+    struct jw w = jw_in(&b, 0);
+
+    err_set(e, ST_CONFLICT, "File lock failed: another program holds .leslie/%s", name);
+    err_reason(e, "lock");
+    jw_open(&w, '{');
+    jw_key(&w, "filePath");
+    sb_addf(&b, "\".leslie/%.*s\"", (int)(strlen(name) - 5), name);
+    w.after_key = false;
+    w.comma = true;
+    jw_kstr(&w, "cause", SV("Lock file is already being held"));
+    jw_close(&w, '}');
+    s->details = sb_sv(&b);
+    return err_hint(e, "nothing was changed; run the command again, or remove the empty folder if "
+                       "no program uses it");
+}
+
+/* A folder of our own under its final name, if that name is free. */
+static bool claim(int dir, const char *made, const char *name)
+{
+    if (renameat2(dir, made, dir, name, RENAME_NOREPLACE) == 0)
+        return true;
+    if (errno != EINVAL && errno != ENOSYS)
+        return false;
+    return mkdirat(dir, name, 0777) == 0; /* a file system without that rename */
+}
+
+static enum status take_folder(struct share *s, int dir, int which, unsigned long long owned[2],
+                               struct err *e)
+{
+    const char *name = lock_names[which];
+    char        made[64];
+    struct stat st, held;
+    int64_t     until = clock_steady_us() + patience_us();
+    bool        won = false;
+
+    snprintf(made, sizeof made, ".heddle-lock-%ld-%d", (long)getpid(), which);
+    if (mkdirat(dir, made, 0777) != 0 && errno != EEXIST)
+        return err_errno(e, "mkdir .leslie/%s", made);
+    unsigned long long before = owned[which];
+    if (fstatat(dir, made, &st, AT_SYMLINK_NOFOLLOW) == 0)
+        owned[which] = st.st_ino;
+    enum status r = write_owned(s->flock_fd, owned, e);
+    while (!r && !(won = claim(dir, made, name))) {
+        if (fstatat(dir, name, &held, AT_SYMLINK_NOFOLLOW) == 0 && is_abandoned(&held, before)) {
+            before = 0;
+            if (unlinkat(dir, name, AT_REMOVEDIR) == 0)
+                continue;
+        }
+        if (clock_steady_us() > until)
+            break;
+        struct timespec step = { 0, LOCK_STEP_MS * 1000000L };
+        nanosleep(&step, NULL);
+    }
+    unlinkat(dir, made, AT_REMOVEDIR); /* gone already when it was renamed */
+    s->held[which] = won;
+    return r ? r : won ? ST_OK : refuse(s, name, e);
+}
+
+enum status share_lock(struct share *s, struct err *e)
+{
+    UNDO(fd_undo) int  dir = -1;
+    unsigned long long owned[2];
+
+    if (take_flock(s, e) || fs_open(s->root, SV(".leslie"), O_RDONLY | O_DIRECTORY, &dir, e))
+        goto fail;
+    read_owned(s->flock_fd, owned);
+    for (int i = 0; i < 2; i++)
+        if (take_folder(s, dir, i, owned, e))
+            goto fail;
+    return ST_OK;
+fail:
+    share_unlock(s);
+    return e->code;
+}
+
+void share_unlock(struct share *s)
+{
+    struct err        ignored;
+    UNDO(fd_undo) int dir = -1;
+
+    if ((s->held[0] || s->held[1]) &&
+        fs_open(s->root, SV(".leslie"), O_RDONLY | O_DIRECTORY, &dir, &ignored) == ST_OK)
+        for (int i = 0; i < 2; i++)
+            if (s->held[i])
+                unlinkat(dir, lock_names[i], AT_REMOVEDIR);
+    s->held[0] = s->held[1] = false;
+    if (s->flock_fd >= 0)
+        close(s->flock_fd);
+    s->flock_fd = -1;
+}

@@ -1,0 +1,128 @@
+/* The operations. Each is called between share_begin(STORE_WRITE) and share_commit(), checks
+ * everything first, and appends entries; what it does to folders and files follows the
+ * commit (effects.c) and is repeated by the next command if the process dies in between. */
+#ifndef HEDDLE_OPERATION_H
+#define HEDDLE_OPERATION_H
+
+#include "share/share.h"
+
+/* Lists come as arrays; an empty one is NULL, 0. */
+struct sv_list {
+    const struct sv *v;
+    size_t           n;
+};
+struct sv_list list_of(struct sv comma_separated, struct arena *a); /* trimmed, blanks dropped */
+
+enum status share_objective_create(struct share *s, struct sv title, struct sv id /* or absent */,
+                                   struct sv *made, struct err *e) MUST_USE;
+
+struct spawn_request {
+    struct sv      intent, objective;
+    struct sv      id;       /* absent: drawn */
+    struct sv      parent;   /* absent: none */
+    struct sv      inherit;  /* "full", "partial", "none"; absent: none */
+    struct sv      executor; /* "human", "agent", "system"; absent: agent */
+    struct sv      mode;     /* "dialogue", "buffer"; or absent */
+    bool           frozen;   /* binding of the refs */
+    struct sv_list scope, refs, tags;
+};
+/* ST_NOT_FOUND: no such objective or parent. ST_CONFLICT "exists": the id is taken;
+ * "circular_reference". */
+enum status share_spawn(struct share *s, const struct spawn_request *r, struct share_thread *out,
+                        struct err *e) MUST_USE;
+
+struct reference_request {
+    struct sv      from, target;
+    struct sv_list scope;
+    bool           frozen;
+    const char    *given_as; /* "--ref" at spawn, else "--target": for the message of a cycle */
+};
+enum status share_reference(struct share *s, const struct reference_request *r,
+                            struct share_ref *out, struct err *e) MUST_USE;
+
+/* Frozen copies anew, of one target or of all. *out: the references as they are now. */
+struct refresh_request {
+    struct sv      from, target; /* target absent: all */
+    struct sv_list scope;
+};
+struct refresh_result {
+    struct share_ref ref;
+    size_t           added, changed, removed;
+};
+enum status share_refresh(struct share *s, const struct refresh_request *r,
+                          struct refresh_result **out, size_t *n, struct err *e) MUST_USE;
+
+/* The one table of states: `action` is suspend, resume, done, cancel, archive, or a
+ * transfer's direction. False: not from there. */
+bool lifecycle_next(enum thread_status from, struct sv action, enum thread_status *to);
+bool lifecycle_is_action(struct sv action);
+bool lifecycle_is_direction(struct sv direction);
+
+/* ST_CONFLICT reason "transition"; ST_INVALID_SYNTAX: no such action. */
+enum status share_lifecycle(struct share *s, struct sv thread, struct sv action, struct sv reason,
+                            struct share_thread *out, struct err *e) MUST_USE;
+
+struct transfer_request {
+    struct sv      thread, direction, reason, executor; /* executor: the new one, or absent */
+    struct sv_list scope;
+};
+enum status share_transfer(struct share *s, const struct transfer_request *r,
+                           struct share_thread *out, struct err *e) MUST_USE;
+
+enum status share_inject(struct share *s, struct sv thread, struct sv type, struct sv content,
+                         int64_t *at, struct err *e) MUST_USE;
+
+struct injection {
+    struct sv type, content, actor;
+    int64_t   at, seq;
+};
+enum status share_pending(struct share *s, struct sv thread, struct injection **out, size_t *n,
+                          struct err *e) MUST_USE;
+enum status share_delivered(struct share *s, struct sv thread, const struct injection *v, size_t n,
+                            struct err *e) MUST_USE;
+
+enum status share_session(struct share *s, struct sv thread, struct sv session,
+                          struct err *e) MUST_USE;
+
+/* Would from → target close a circle? ST_CONFLICT reason "circular_reference", with the whole
+ * path in s->details. Costs two look-ups unless both ends have edges. */
+enum status share_check_cycle(struct share *s, struct sv from, struct sv target, const char *given_as,
+                              struct err *e) MUST_USE;
+
+/* ---- merge ----------------------------------------------------------------------------- */
+
+struct merge_request {
+    struct sv_list sources, scope;
+    struct sv      target, strategy; /* interactive, agent-first, human, strict */
+    bool           dry_run;
+};
+struct merge_result {
+    VEC(struct sv) merged, conflicts; /* paths below the target's folder */
+};
+/* ST_CONFLICT reason "merge_conflict" under strict: nothing changes. */
+enum status share_merge(struct share *s, const struct merge_request *r, struct merge_result *out,
+                        struct err *e) MUST_USE;
+
+/* Line by line: changes of both sides against base. *clean is false when some lines were
+ * changed by both in different ways; these stand between markers, or `theirs` are taken. */
+enum merge_side { MERGE_MARKERS, MERGE_THEIRS };
+enum status merge_text(struct sv base, struct sv ours, struct sv theirs, struct sv ours_name,
+                       struct sv theirs_name, enum merge_side side, struct arena *a, struct sv *out,
+                       bool *clean, struct err *e) MUST_USE;
+
+/* ---- transcripts ------------------------------------------------------------------------ */
+
+struct transcript_request {
+    struct sv thread, chat, query, assistant;
+    struct sv mode, stop_reason; /* absent: agent, end_turn */
+    int64_t   start, end;        /* ms; 0: now */
+};
+enum status share_transcript(struct share *s, const struct transcript_request *r, struct sv *path,
+                             struct err *e) MUST_USE;
+
+/* Runs of other characters become one dash; at most 50 UTF-16 units; "task" if empty. */
+struct sv transcript_slug(struct sv text, struct arena *a);
+/* At most `max` characters, the last three of them dots when something was cut. */
+struct sv transcript_cut(struct sv text, size_t max, struct arena *a);
+
+#endif

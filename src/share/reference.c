@@ -1,0 +1,424 @@
+/* References: cycles, frozen copies, live names, refresh. */
+#include "share/operation.h"
+
+#include "base/map.h"
+#include "base/path.h"
+#include "base/rand.h"
+#include "share/operation_internal.h"
+
+/* ---- cycles -------------------------------------------------------------------------------- */
+
+/* All edges, read once: a chain of a hundred thousand costs one scan. */
+struct graph {
+    struct map    nodes; /* id → struct node */
+    struct arena *a;
+};
+struct node {
+    struct sv    id;
+    struct node *came_from;
+    VEC(struct node *) to;
+    bool seen;
+};
+
+static struct node *node_of(struct graph *g, struct sv id)
+{
+    struct node *n = map_find(&g->nodes, id);
+
+    if (!n) {
+        n = ARENA_NEW(g->a, struct node, 1);
+        n->id = sv_dup(id, g->a);
+        map_put(&g->nodes, n->id, n);
+    }
+    return n;
+}
+
+static enum status read_graph(struct share *s, struct graph *g, struct err *e)
+{
+    UNDO(store_rows_undo) struct store_rows *rows = NULL;
+    struct store_row_query                   q = { .thread = SHARE_GLOBAL,
+                                                   .view = sv_of(share_view.name),
+                                                   .prefix = SV("edge/") };
+    struct store_row                         row;
+    bool                                     more;
+
+    if (store_rows(s->log->store, &q, &rows, e))
+        return e->code;
+    for (;;) {
+        if (store_rows_next(rows, &row, &more, e))
+            return e->code;
+        if (!more)
+            return ST_OK;
+        struct sv_cut c = sv_cut(sv_skip(row.key, q.prefix.n), '/');
+        struct node  *from = node_of(g, c.head), *to = node_of(g, c.tail);
+        *vec_push(&from->to, g->a) = to;
+    }
+}
+
+/* Depth first with a list of its own: how deep it goes does not matter. */
+static struct node *reach(struct graph *g, struct node *start, struct node *goal)
+{
+    VEC(struct node *) todo = { 0 };
+
+    *vec_push(&todo, g->a) = start;
+    start->seen = true;
+    while (todo.n) {
+        struct node *n = todo.v[--todo.n];
+        if (n == goal)
+            return n;
+        for (size_t i = n->to.n; i-- > 0;) {
+            struct node *next = n->to.v[i];
+            if (next->seen)
+                continue;
+            next->seen = true;
+            next->came_from = n;
+            *vec_push(&todo, g->a) = next;
+        }
+    }
+    return NULL;
+}
+
+enum { PATH_SHOWN = 380 };
+
+/* from → target → … → from, in full in the details, shortened in the middle in the text. */
+static enum status circular(struct share *s, struct sv from, const struct sv *path, size_t n,
+                            struct sv target, const char *given_as, struct err *e)
+{
+    struct sb b = sb_in(s->a, 0), d = sb_in(s->a, 0);
+    struct jw w = jw_in(&d, 0);
+    size_t    shown = 0;
+
+    for (size_t i = 0; i < n; i++)
+        shown += path[i].n + 5;
+    for (size_t i = 0; i < n; i++) {
+        bool skip = shown > PATH_SHOWN && i > 1 && i + 2 < n;
+        if (skip && i > 2)
+            continue;
+        sb_addf(&b, "%s" SV_FMT, i ? " → " : "", SV_ARG(skip ? SV("…") : path[i]));
+    }
+    jw_open(&w, '{');
+    jw_kstr(&w, "from", from);
+    jw_kstr(&w, "target", target);
+    op_list(&w, "path", path, n);
+    jw_close(&w, '}');
+    s->details = sb_sv(&d);
+    err_set(e, ST_CONFLICT,
+            "circular reference\nError: Cannot create %s %s " SV_FMT
+            "\nReason: Circular reference detected (%s)",
+            sv_is(sv_of(given_as), "--ref") ? "Thread with" : "reference with", given_as,
+            SV_ARG(target), sb_sv(&b).s);
+    err_reason(e, "circular_reference");
+    return err_hint(e, "a thread may not come to depend on itself; leave this reference out");
+}
+
+static enum status found_cycle(struct share *s, struct sv from, const struct node *end,
+                               struct sv target, const char *given_as, struct err *e)
+{
+    VEC(struct sv) back = { 0 };
+
+    for (const struct node *n = end; n; n = n->came_from)
+        *vec_push(&back, s->a) = sv_dup(n->id, s->a);
+    *vec_push(&back, s->a) = from;
+    for (size_t i = 0; i < back.n / 2; i++) {
+        struct sv t = back.v[i];
+        back.v[i] = back.v[back.n - 1 - i];
+        back.v[back.n - 1 - i] = t;
+    }
+    return circular(s, from, back.v, back.n, target, given_as, e);
+}
+
+static enum status has_rows(struct share *s, const char *prefix, struct sv id, bool *any,
+                            struct err *e)
+{
+    UNDO(store_rows_undo) struct store_rows *rows = NULL;
+    struct store_row_query                   q = { .thread = SHARE_GLOBAL,
+                                                   .view = sv_of(share_view.name),
+                                                   .prefix = key2(prefix, id, SV(""), s->a) };
+    struct store_row                         row;
+
+    if (store_rows(s->log->store, &q, &rows, e))
+        return e->code;
+    return store_rows_next(rows, &row, any, e);
+}
+
+enum status share_check_cycle(struct share *s, struct sv from, struct sv target,
+                              const char *given_as, struct err *e)
+{
+    struct arena scratch = { 0 };
+    struct graph g = { .a = &scratch };
+    bool         out_of_target, into_from;
+
+    if (sv_eq(from, target))
+        return circular(s, from, (struct sv[]){ from, from }, 2, target, given_as, e);
+    if (has_rows(s, "to", target, &out_of_target, e) || has_rows(s, "by", from, &into_from, e))
+        return e->code;
+    if (!out_of_target || !into_from)
+        return ST_OK;
+    g.nodes = map_in(&scratch);
+    enum status r = read_graph(s, &g, e);
+    if (!r) {
+        struct node *end = reach(&g, node_of(&g, target), node_of(&g, from));
+        if (end)
+            r = found_cycle(s, from, end, target, given_as, e);
+    }
+    arena_free(&scratch);
+    return r;
+}
+
+/* ---- frozen copies --------------------------------------------------------------------------- */
+
+/* Does another source hold something at this first part of a place? */
+static bool is_taken(const struct share_ref *refs, size_t n, const struct share_ref *mine,
+                     struct sv top)
+{
+    for (size_t i = 0; i < n; i++) {
+        if (!refs[i].frozen || sv_eq(refs[i].target, mine->target))
+            continue;
+        for (size_t k = 0; k < refs[i].n_files; k++)
+            if (sv_eq(sv_cut(refs[i].files[k].place, '/').head, top))
+                return true;
+    }
+    return false;
+}
+
+enum status snapshot_take(struct share *s, struct share_ref *r, struct err *e)
+{
+    struct scope_files now;
+    struct share_ref  *refs;
+    size_t             n;
+
+    if (scope_collect(s, r->target, r->scope, r->n_scope, &now, e) ||
+        share_refs(s, r->from, true, s->a, &refs, &n, e))
+        return e->code;
+    r->files = ARENA_NEW(s->a, struct share_file, now.list.n + 1);
+    for (size_t i = 0; i < now.list.n; i++) {
+        struct share_file f = { .name = now.list.v[i].name, .source = now.list.v[i].source };
+        struct sv         path = share_path(r->target, "", f.source, s->a);
+        enum status       st = object_put_file(s, path, &f.hash, &f.size, e);
+        if (st == ST_NOT_FOUND || st == ST_PERMISSION_DENIED) {
+            share_warn(s, "W203", r->target, "not copied: %s", e->text);
+            continue;
+        }
+        if (st)
+            return st;
+        struct sv top = sv_cut(f.name, '/').head;
+        f.place = is_taken(refs, n, r, top) ? path_join(r->target, f.name, s->a) : f.name;
+        r->files[r->n_files++] = f;
+    }
+    return ST_OK;
+}
+
+/* What .refs.json will say of a live reference: its names now, and the folder itself. */
+static enum status live_names(struct share *s, struct share_ref *r, struct err *e)
+{
+    struct asset_list assets = { 0 };
+    struct sv         dir = share_dir(r->target, s->a);
+    size_t            n_warnings = s->warnings.n;
+    struct share_ref *refs;
+    size_t            n;
+
+    if (share_refs(s, r->from, false, s->a, &refs, &n, e) || assets_of_ref(s, r, &assets, e))
+        return e->code;
+    if (r->missing)
+        s->warnings.n = n_warnings;
+    r->files = ARENA_NEW(s->a, struct share_file, assets.list.n + r->n_scope + 1);
+    for (size_t i = 0; i < assets.list.n; i++) {
+        struct sv source = sv_skip(assets.list.v[i].path, dir.n + 1);
+        struct sv name = sv_starts(source, SV("artifacts/")) ? sv_skip(source, 10) : source;
+        bool      taken = false;
+        for (size_t k = 0; k < n; k++)
+            for (size_t m = 0; m < refs[k].n_files && !refs[k].frozen; m++)
+                taken = taken || (!sv_eq(refs[k].target, r->target) &&
+                                  sv_eq(refs[k].files[m].place, name));
+        for (size_t k = 0; k < r->n_files; k++)
+            taken = taken || sv_eq(r->files[k].place, name);
+        r->files[r->n_files++] =
+            (struct share_file){ .name = name,
+                                 .source = source,
+                                 .place = taken ? path_join(r->target, source, s->a) : name };
+    }
+    if (!r->n_scope)
+        r->files[r->n_files++] = (struct share_file){
+            .name = SV("/"), .source = SV(""), .place = path_join(r->target, SV(""), s->a) };
+    return ST_OK;
+}
+
+/* Places of an older list that the newer one does not have. */
+static void gone_places(struct jw *w, const struct share_ref *old, const struct share_ref *now,
+                        size_t *removed)
+{
+    jw_key(w, "gone");
+    jw_open(w, '[');
+    for (size_t i = 0; old->frozen && i < old->n_files; i++) {
+        bool kept = false;
+        for (size_t k = 0; k < now->n_files && !kept; k++)
+            kept = sv_eq(old->files[i].place, now->files[k].place);
+        if (kept)
+            continue;
+        jw_str(w, old->files[i].place);
+        if (removed)
+            ++*removed;
+    }
+    jw_close(w, ']');
+    jw_key(w, "gone_hashes");
+    jw_open(w, '[');
+    for (size_t i = 0; old->frozen && i < old->n_files; i++)
+        jw_str(w, old->files[i].hash);
+    jw_close(w, ']');
+}
+
+static bool repeats(const struct share_ref *a, const struct share_ref *b)
+{
+    if (a->n_scope != b->n_scope || a->frozen != b->frozen || !sv_eq(a->target, b->target))
+        return false;
+    for (size_t i = 0; i < a->n_scope; i++)
+        if (!sv_eq(a->scope[i], b->scope[i]))
+            return false;
+    return true;
+}
+
+static enum status append_reference(struct share *s, const struct share_ref *r,
+                                    const struct sv_list *given, struct err *e)
+{
+    struct share_ref *refs, none = { 0 };
+    const struct share_ref *old = &none;
+    struct sb         b;
+    size_t            n;
+
+    if (share_refs(s, r->from, false, s->a, &refs, &n, e))
+        return e->code;
+    for (size_t i = 0; i < n; i++)
+        if (repeats(&refs[i], r))
+            old = &refs[i];
+    struct jw w = op_start(s, &b, "reference");
+    ref_write(&w, r);
+    op_list(&w, "given_scope", given->v, given->n);
+    gone_places(&w, old, r, NULL);
+    return op_finish(s, &w, &b, e);
+}
+
+enum status share_reference(struct share *s, const struct reference_request *q,
+                            struct share_ref *out, struct err *e)
+{
+    struct share_thread from, target;
+    bool                found;
+    struct share_ref    r = { .id = rand_hex_id("ref-", s->a),
+                              .from = q->from,
+                              .target = q->target,
+                              .frozen = q->frozen };
+
+    if (share_thread(s, q->from, &from, e) || name_check(q->target, "target", e) ||
+        share_check_cycle(s, q->from, q->target, q->given_as, e) ||
+        scope_normal(s, q->scope.v, q->scope.n, &r.scope, &r.n_scope, e) ||
+        share_thread_find(s, q->target, &target, &found, e))
+        return e->code;
+    r.missing = !found;
+    if (!found)
+        share_warn(s, "W202", q->target, "Referenced Thread " SV_FMT " not found",
+                   SV_ARG(q->target));
+    if (r.frozen && found ? snapshot_take(s, &r, e) : live_names(s, &r, e))
+        return e->code;
+    if (r.missing)
+        r.n_files = 0;
+    if (append_reference(s, &r, &q->scope, e))
+        return e->code;
+    r.at = clock_now_ms();
+    *out = r;
+    return ST_OK;
+}
+
+/* ---- refresh ----------------------------------------------------------------------------------- */
+
+static bool in_scope(const struct sv *scope, size_t n, struct sv name)
+{
+    return n == 0 || scope_covers(scope, n, name);
+}
+
+/* The new list where the scope says so, the old one elsewhere. */
+static void keep_outside(struct share *s, const struct share_ref *old, struct share_ref *now,
+                         const struct sv *scope, size_t n)
+{
+    struct share_file *files = ARENA_NEW(s->a, struct share_file, old->n_files + now->n_files + 1);
+    size_t             k = 0;
+
+    for (size_t i = 0; i < now->n_files; i++)
+        if (in_scope(scope, n, now->files[i].name))
+            files[k++] = now->files[i];
+    for (size_t i = 0; i < old->n_files; i++)
+        if (!in_scope(scope, n, old->files[i].name))
+            files[k++] = old->files[i];
+    now->files = files;
+    now->n_files = k;
+}
+
+static void count_changes(const struct share_ref *old, struct refresh_result *res)
+{
+    for (size_t i = 0; i < res->ref.n_files; i++) {
+        const struct share_file *f = &res->ref.files[i], *was = NULL;
+        for (size_t k = 0; k < old->n_files; k++)
+            if (sv_eq(old->files[k].place, f->place))
+                was = &old->files[k];
+        res->added += was == NULL;
+        res->changed += was && !sv_eq(was->hash, f->hash);
+    }
+}
+
+static enum status refresh_one(struct share *s, const struct share_ref *old, const struct sv *scope,
+                               size_t n, struct refresh_result *res, struct err *e)
+{
+    struct share_thread t;
+    bool                found;
+    struct sb           b;
+
+    res->ref = *old;
+    res->ref.files = NULL;
+    res->ref.n_files = 0;
+    if (share_thread_find(s, old->target, &t, &found, e))
+        return e->code;
+    if (!found) { /* keep what there is: it may be all that is left of the target */
+        share_warn(s, "W202", old->target, "Referenced Thread " SV_FMT " not found",
+                   SV_ARG(old->target));
+        res->ref = *old;
+        return ST_OK;
+    }
+    res->ref.missing = false;
+    if (old->frozen ? snapshot_take(s, &res->ref, e) : live_names(s, &res->ref, e))
+        return e->code;
+    if (old->frozen)
+        keep_outside(s, old, &res->ref, scope, n);
+    count_changes(old, res);
+    struct jw w = op_start(s, &b, "refresh");
+    ref_write(&w, &res->ref);
+    gone_places(&w, old, &res->ref, &res->removed);
+    res->ref.at = clock_now_ms();
+    return op_finish(s, &w, &b, e);
+}
+
+enum status share_refresh(struct share *s, const struct refresh_request *q,
+                          struct refresh_result **out, size_t *n, struct err *e)
+{
+    struct share_thread t;
+    struct share_ref   *refs;
+    struct sv          *scope;
+    size_t              n_refs, n_scope;
+    VEC(struct refresh_result) done = { 0 };
+
+    if (share_thread(s, q->from, &t, e) ||
+        scope_normal(s, q->scope.v, q->scope.n, &scope, &n_scope, e) ||
+        share_refs(s, q->from, true, s->a, &refs, &n_refs, e))
+        return e->code;
+    for (size_t i = 0; i < n_refs; i++) {
+        if (q->target.s && !sv_eq(refs[i].target, q->target))
+            continue;
+        if (refresh_one(s, &refs[i], scope, n_scope, vec_push(&done, s->a), e))
+            return e->code;
+    }
+    if (!done.n) {
+        err_set(e, ST_NOT_FOUND, "Thread '" SV_FMT "' has no reference%s" SV_FMT, SV_ARG(q->from),
+                q->target.s ? " to " : "", SV_ARG(q->target));
+        return err_hint(e, "`heddle reference --from " SV_FMT " --target T` makes one",
+                        SV_ARG(q->from));
+    }
+    *out = done.v;
+    *n = done.n;
+    return ST_OK;
+}

@@ -1,0 +1,427 @@
+/* The files as text: JSON.stringify(x, null, 2) with Leslie's order of keys, keys of other
+ * programs after the known ones. Each item can be rendered alone, so that files.c can
+ * replace one in a large file. */
+#include "share/share_internal.h"
+
+#include <stdio.h>
+
+/* A writer for an item at depth 2 of a file, whose first line is written by the caller. */
+static struct jw at_depth(struct sb *b, int depth)
+{
+    struct jw w = jw_in(b, 2);
+
+    w.depth = depth;
+    w.after_key = true; /* no line break in front */
+    return w;
+}
+
+static void put_time(struct jw *w, const char *key, int64_t ms)
+{
+    struct arena scratch = { 0 };
+    struct sb    b = sb_in(&scratch, 0);
+
+    sb_add_iso_ms(&b, ms);
+    jw_kstr(w, key, sb_sv(&b));
+    arena_free(&scratch);
+}
+
+/* JSON text in its own order, laid out for where it stands. */
+static void put_json(struct jw *w, struct sv json)
+{
+    struct arena scratch = { 0 };
+    struct json  v;
+    struct err   ignored;
+
+    if (json_parse(json, JSON_KEEP_ORDER, &scratch, &v, &ignored) == ST_OK)
+        jw_json(w, &v);
+    else
+        jw_null(w);
+    arena_free(&scratch);
+}
+
+static void put_members(struct jw *w, struct sv object)
+{
+    struct arena scratch = { 0 };
+    struct json  v;
+    struct err   ignored;
+
+    if (object.s && json_parse(object, JSON_KEEP_ORDER, &scratch, &v, &ignored) == ST_OK &&
+        v.type == JSON_OBJECT)
+        for (size_t i = 0; i < v.n; i++) {
+            jw_key_sv(w, v.members[i].key);
+            jw_json(w, &v.members[i].value);
+        }
+    arena_free(&scratch);
+}
+
+struct sv render_thread(const struct share_thread *t, struct arena *a)
+{
+    struct sb b = sb_in(a, 0);
+    struct jw w = at_depth(&b, 2);
+
+    jw_open(&w, '{');
+    jw_kstr(&w, "id", t->id);
+    jw_kstr(&w, "title", t->title);
+    jw_kstr(&w, "objective", t->objective);
+    put_time(&w, "created_at", t->created);
+    jw_kstr(&w, "status", sv_of(thread_status_name(t->status)));
+    if (t->tags.s) {
+        jw_key(&w, "tags");
+        put_json(&w, t->tags);
+    }
+    jw_kstr(&w, "parent_id", t->parent);
+    jw_kstr(&w, "storage_path", t->storage.s ? t->storage : share_dir(t->id, a));
+    jw_kstr(&w, "executor", t->executor);
+    put_time(&w, "updated_at", t->updated);
+    if (t->session.s)
+        jw_kstr(&w, "session_id", t->session);
+    put_members(&w, t->extra);
+    jw_close(&w, '}');
+    return sb_sv(&b);
+}
+
+struct sv render_registry_thread(const struct share_thread *t, struct arena *a)
+{
+    struct sb b = sb_in(a, 0);
+    struct jw w = at_depth(&b, 2);
+
+    jw_open(&w, '{');
+    jw_kstr(&w, "id", t->id);
+    jw_kstr(&w, "title", t->title);
+    jw_kstr(&w, "objective", t->objective);
+    jw_kstr(&w, "status", sv_of(thread_status_name(t->status)));
+    jw_kstr(&w, "parent_id", t->parent);
+    put_time(&w, "updated_at", t->updated);
+    jw_close(&w, '}');
+    return sb_sv(&b);
+}
+
+static enum status put_ids(struct share *s, struct jw *w, const char *key, enum share_list which,
+                           struct sv id, struct arena *a, struct err *e)
+{
+    struct sv *ids;
+    size_t     n;
+
+    if (share_ids(s, which, id, a, &ids, &n, e))
+        return e->code;
+    jw_key(w, key);
+    jw_open(w, '[');
+    for (size_t i = 0; i < n; i++)
+        jw_str(w, ids[i]);
+    jw_close(w, ']');
+    return ST_OK;
+}
+
+enum status render_relation(struct share *s, struct sv id, struct arena *a, struct sv *out,
+                            struct err *e)
+{
+    struct sb b = sb_in(a, 0);
+    struct jw w = at_depth(&b, 2);
+    struct sv dep, extra;
+    bool      has_dep, has_extra;
+
+    if (share_row(s, key_of_name("dep", id, a), &dep, &has_dep, e) ||
+        share_row(s, key_of_name("relx", id, a), &extra, &has_extra, e))
+        return e->code;
+    jw_open(&w, '{');
+    if (put_ids(s, &w, "children", SHARE_CHILDREN, id, a, e) ||
+        put_ids(s, &w, "references_to", SHARE_TARGETS, id, a, e) ||
+        put_ids(s, &w, "referenced_by", SHARE_REFERRERS, id, a, e))
+        return e->code;
+    jw_key(&w, "depends_on");
+    put_json(&w, has_dep ? dep : SV("[]"));
+    if (has_extra)
+        put_members(&w, extra);
+    jw_close(&w, '}');
+    *out = sb_sv(&b);
+    return ST_OK;
+}
+
+static void put_params(struct jw *w, const struct entry *n, const struct json *p)
+{
+    const char *const *names = share_params(json_text(p, "operation"));
+
+    jw_key(w, "params");
+    jw_open(w, '{');
+    for (; names && *names; names++) {
+        const struct json *v = json_find(p, *names);
+        if (sv_is(sv_of(*names), "from_id"))
+            v = json_find(p, "from");
+        if (sv_is(sv_of(*names), "to_id"))
+            v = json_find(p, "target");
+        if (sv_is(sv_of(*names), "scope") && json_find(p, "given_scope"))
+            v = json_find(p, "given_scope");
+        jw_key(w, *names);
+        if (v)
+            jw_json(w, v);
+        else
+            jw_null(w);
+    }
+    if (!sv_is(n->actor, "user") && !sv_is(n->actor, "system"))
+        jw_kstr(w, "actor", n->actor);
+    jw_close(w, '}');
+}
+
+enum status render_operation(const struct entry *n, struct arena *a, struct sv *out, struct err *e)
+{
+    struct sb   b = sb_in(a, 0);
+    struct jw   w = at_depth(&b, 2);
+    struct json p;
+
+    if (json_parse(n->payload, 0, a, &p, e))
+        return e->code;
+    struct sv raw = json_text(&p, "record");
+    if (sv_is(json_text(&p, "operation"), "import")) { /* another program's row, as it was */
+        if (raw.s)
+            put_json(&w, raw);
+        *out = raw.s ? sb_sv(&b) : (struct sv){ 0 };
+        return ST_OK;
+    }
+    jw_open(&w, '{');
+    jw_kstr(&w, "id", n->op_id);
+    put_time(&w, "timestamp", n->at);
+    jw_kstr(&w, "command", json_text(&p, "operation"));
+    jw_kstr(&w, "operator", json_text(&p, "operator"));
+    put_params(&w, n, &p);
+    jw_close(&w, '}');
+    *out = sb_sv(&b);
+    return ST_OK;
+}
+
+struct sv render_metadata(const struct share_meta *m, enum share_file_id which, struct arena *a)
+{
+    struct sb b = sb_in(a, 0);
+    struct jw w = at_depth(&b, 1);
+
+    jw_open(&w, '{');
+    put_time(&w, "last_updated", which == FILE_OBJECTIVES ? m->objectives_at : m->at);
+    if (which == FILE_OBJECTIVES)
+        jw_kint(&w, "objective_count", m->objectives);
+    else
+        jw_kint(&w, "thread_count", m->threads);
+    if (which == FILE_RELATIONS)
+        put_members(&w, m->extra_meta);
+    jw_close(&w, '}');
+    return sb_sv(&b);
+}
+
+/* ---- whole files ----------------------------------------------------------------------- */
+
+struct writer {
+    struct share *s;
+    struct sb    *out;
+    bool          any, registry;
+    struct arena *a;
+};
+
+static void item(struct writer *w, struct sv key, struct sv text)
+{
+    sb_adds(w->out, w->any ? ",\n    " : "\n    ");
+    w->any = true;
+    if (key.s) {
+        sb_add_json_string(w->out, key);
+        sb_adds(w->out, ": ");
+    }
+    sb_add(w->out, text);
+}
+
+static void close_items(struct writer *w, const char *bracket)
+{
+    sb_addf(w->out, "%s%s", w->any ? "\n  " : "", bracket);
+    w->any = false;
+}
+
+static enum status each_thread(void *ctx, const struct share_thread *t, struct err *e)
+{
+    struct writer    *w = ctx;
+    struct arena_mark m = arena_mark(w->a);
+
+    (void)e;
+    item(w, t->id, w->registry ? render_registry_thread(t, w->a) : render_thread(t, w->a));
+    arena_reset(w->a, m);
+    return ST_OK;
+}
+
+static enum status each_relation(void *ctx, const struct share_thread *t, struct err *e)
+{
+    struct writer    *w = ctx;
+    struct arena_mark m = arena_mark(w->a);
+    struct sv         text;
+
+    if (render_relation(w->s, t->id, w->a, &text, e))
+        return e->code;
+    item(w, t->id, text);
+    arena_reset(w->a, m);
+    return ST_OK;
+}
+
+/* Rows of other programs that no rule covers, as they were. */
+static enum status bad_items(struct writer *w, const char *section, struct err *e)
+{
+    struct sv  prefix = key2("bad", sv_of(section), SV(""), w->a), *keys, *values;
+    size_t     n;
+
+    if (share_rows_below(w->s, prefix, true, w->a, &keys, &n, e) ||
+        share_rows_below(w->s, prefix, false, w->a, &values, &n, e))
+        return e->code;
+    for (size_t i = 0; i < n; i++) {
+        struct sb b = sb_in(w->a, 0);
+        struct jw j = at_depth(&b, 2);
+        put_json(&j, values[i]);
+        item(w, keys[i], sb_sv(&b));
+    }
+    return ST_OK;
+}
+
+static enum status all_operations(struct writer *w, struct err *e)
+{
+    UNDO(store_scan_undo) struct store_scan *scan = NULL;
+    struct store_query                       q = { .thread = SHARE_GLOBAL, .to = STORE_TO_END };
+    struct entry                             n;
+    bool                                     more;
+
+    if (store_scan(w->s->log->store, &q, &scan, e))
+        return e->code;
+    for (;;) {
+        struct arena_mark  m = arena_mark(w->a);
+        struct share_touch touch;
+        struct sv          text = { 0 };
+        if (store_next(scan, &n, &more, e))
+            return e->code;
+        if (!more)
+            return ST_OK;
+        if (share_touch(&n, w->a, &touch, e) ||
+            (touch.is_operation && render_operation(&n, w->a, &text, e)))
+            return e->code;
+        if (text.s)
+            item(w, (struct sv){ 0 }, text);
+        arena_reset(w->a, m);
+    }
+}
+
+static enum status relations_file(struct writer *w, const struct share_meta *m, struct err *e)
+{
+    struct jw jw = at_depth(w->out, 1);
+
+    sb_adds(w->out, "{\n  \"version\": \"1.0\",\n  \"metadata\": ");
+    sb_add(w->out, render_metadata(m, FILE_RELATIONS, w->a));
+    sb_adds(w->out, ",\n  \"threads\": {");
+    if (share_threads(w->s, each_thread, w, e) || bad_items(w, "threads", e))
+        return e->code;
+    close_items(w, "},\n  \"operations\": [");
+    if (all_operations(w, e))
+        return e->code;
+    close_items(w, "],\n  \"relations\": {");
+    if (share_threads(w->s, each_relation, w, e) || bad_items(w, "relations", e))
+        return e->code;
+    close_items(w, "}");
+    jw.comma = true;
+    jw.after_key = false;
+    put_members(&jw, m->extra);
+    sb_adds(w->out, "\n}\n");
+    return ST_OK;
+}
+
+static enum status registry_file(struct writer *w, const struct share_meta *m, struct err *e)
+{
+    w->registry = true;
+    sb_adds(w->out, "{\n  \"version\": \"1.0\",\n  \"metadata\": ");
+    sb_add(w->out, render_metadata(m, FILE_REGISTRY, w->a));
+    sb_adds(w->out, ",\n  \"threads\": {");
+    if (share_threads(w->s, each_thread, w, e))
+        return e->code;
+    close_items(w, "}\n}\n");
+    return ST_OK;
+}
+
+static enum status put_objective(struct writer *w, const struct share_objective *o, struct err *e)
+{
+    struct sb  b = sb_in(w->a, 0);
+    struct jw  j = at_depth(&b, 2);
+    struct sv *ids;
+    size_t     n;
+
+    if (share_ids(w->s, SHARE_MEMBERS, o->id, w->a, &ids, &n, e))
+        return e->code;
+    jw_open(&j, '{');
+    jw_kstr(&j, "id", o->id);
+    jw_kstr(&j, "title", o->title);
+    put_time(&j, "created_at", o->created);
+    put_time(&j, "updated_at", o->updated);
+    jw_kstr(&j, "status", sv_of(objective_status(o)));
+    jw_key(&j, "thread_ids");
+    if (!n && o->listed.s) {
+        put_json(&j, o->listed);
+    } else {
+        jw_open(&j, '[');
+        for (size_t i = 0; i < n; i++)
+            jw_str(&j, ids[i]);
+        jw_close(&j, ']');
+    }
+    put_members(&j, o->extra);
+    jw_close(&j, '}');
+    item(w, o->id, sb_sv(&b));
+    return ST_OK;
+}
+
+static enum status objectives_file(struct writer *w, const struct share_meta *m, struct err *e)
+{
+    struct share_objective *all;
+    size_t                  n;
+
+    if (share_objectives(w->s, w->a, &all, &n, e))
+        return e->code;
+    sb_adds(w->out, "{\n  \"version\": \"1.0\",\n  \"objectives\": {");
+    for (size_t i = 0; i < n; i++)
+        if (put_objective(w, &all[i], e))
+            return e->code;
+    if (bad_items(w, "objectives", e))
+        return e->code;
+    close_items(w, "},\n  \"metadata\": ");
+    sb_add(w->out, render_metadata(m, FILE_OBJECTIVES, w->a));
+    sb_adds(w->out, "\n}\n");
+    return ST_OK;
+}
+
+enum status render_file(struct share *s, enum share_file_id which, struct sb *out, struct err *e)
+{
+    struct arena      scratch = { 0 };
+    struct writer     w = { .s = s, .out = out, .a = &scratch };
+    struct share_meta m;
+    enum status       r = share_meta(s, &m, e);
+
+    if (!r)
+        r = which == FILE_RELATIONS    ? relations_file(&w, &m, e)
+            : which == FILE_OBJECTIVES ? objectives_file(&w, &m, e)
+                                       : registry_file(&w, &m, e);
+    arena_free(&scratch);
+    return r;
+}
+
+/* context/live/.refs.json: where the names of live references lead. */
+struct sv render_refs(const struct share_ref *refs, size_t n, struct arena *a)
+{
+    struct sb b = sb_in(a, 0);
+    struct jw w = jw_in(&b, 2);
+
+    jw_open(&w, '{');
+    jw_kstr(&w, "version", SV("1.0"));
+    jw_key(&w, "refs");
+    jw_open(&w, '{');
+    for (size_t i = 0; i < n; i++)
+        for (size_t k = 0; k < refs[i].n_files; k++) {
+            const struct share_file *f = &refs[i].files[k];
+            jw_key_sv(&w, f->place);
+            jw_open(&w, '{');
+            jw_kstr(&w, "ref_id", refs[i].id);
+            jw_kstr(&w, "thread", refs[i].target);
+            jw_kstr(&w, "remote_path", share_path(refs[i].target, "", f->source, a));
+            jw_kstr(&w, "binding", SV("live"));
+            put_time(&w, "created_at", refs[i].at);
+            jw_close(&w, '}');
+        }
+    jw_close(&w, '}');
+    jw_close(&w, '}');
+    sb_addc(&b, '\n');
+    return sb_sv(&b);
+}

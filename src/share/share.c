@@ -1,0 +1,219 @@
+#include "share/share_internal.h"
+
+#include "base/path.h"
+#include "base/rand.h"
+#include "thread/kind.h"
+
+#include <stdarg.h>
+
+void share_init(struct share *s, struct log *log, int root, struct sv actor, struct arena *a)
+{
+    *s = (struct share){ .a = a, .log = log, .root = root, .actor = actor, .flock_fd = -1 };
+}
+
+void share_warn(struct share *s, const char *code, struct sv thread, const char *fmt, ...)
+{
+    struct sb b = sb_in(s->a, 0);
+    va_list   ap;
+
+    va_start(ap, fmt);
+    sb_addvf(&b, fmt, ap);
+    va_end(ap);
+    struct sv message = sb_sv(&b);
+    for (size_t i = 0; i < s->warnings.n; i++)
+        if (sv_eq(s->warnings.v[i].message, message))
+            return; /* said already */
+    *vec_push(&s->warnings, s->a) =
+        (struct share_warning){ code, message, thread.s ? sv_dup(thread, s->a) : thread };
+}
+
+/* ---- beginning ------------------------------------------------------------------------ */
+
+static enum status begin(struct share *s, enum store_mode mode, int64_t *rev, struct err *e)
+{
+    struct store_head head;
+
+    if (log_begin(s->log, SHARE_GLOBAL, mode, e))
+        return e->code;
+    if (store_head(s->log->store, SHARE_GLOBAL, &head, e)) {
+        log_abort(s->log);
+        return e->code;
+    }
+    *rev = head.rev;
+    return ST_OK;
+}
+
+/* A file that cannot be read keeps its bytes under a name of its own. */
+static void set_aside(struct share *s, int which, const struct err *why, struct sv bytes)
+{
+    struct hash h = hash_blake2b(&bytes, 1);
+    struct sb   b = sb_in(s->a, 0);
+
+    sb_addf(&b, SV_FMT ".unreadable-" SV_FMT, SV_ARG(path_base(share_file_paths[which])),
+            SV_ARG(sv_first(hash_hex(&h, s->a), 8)));
+    s->set_aside[which] = sb_sv(&b);
+    share_warn(s, "T502", (struct sv){ 0 },
+               SV_FMT " cannot be read (%s); it is kept as " SV_FMT " and written anew from the log",
+               SV_ARG(share_file_paths[which]), why->text, SV_ARG(s->set_aside[which]));
+}
+
+typedef enum status import_fn(struct share *, struct sv, bool only_new, struct err *);
+
+static enum status import_backup(struct share *s, int which, import_fn *import, struct err *e)
+{
+    struct sb b = sb_in(s->a, 0);
+    struct sv text;
+
+    sb_addf(&b, SV_FMT ".bak", SV_ARG(share_file_paths[which]));
+    if (fs_read(s->root, sb_sv(&b), 0, s->a, &text, e))
+        return ST_OK; /* no backup: the log is all there is */
+    enum status r = import(s, text, true, e);
+    return r == ST_INVALID_SYNTAX || r == ST_LIMIT_EXCEEDED ? ST_OK : r;
+}
+
+static enum status import_file(struct share *s, int which, struct err *e)
+{
+    import_fn *import = which == FILE_RELATIONS ? import_relations : import_objectives;
+    struct sv  text;
+    struct err why = { 0 };
+
+    enum status r = fs_read(s->root, share_file_paths[which], 0, s->a, &text, e);
+    if (r)
+        return r;
+    r = import(s, text, false, &why);
+    if (r == ST_INVALID_SYNTAX || r == ST_LIMIT_EXCEEDED) {
+        set_aside(s, which, &why, text);
+        return import_backup(s, which, import, e);
+    }
+    if (r)
+        *e = why;
+    return r;
+}
+
+static enum status import_foreign(struct share *s, struct err *e)
+{
+    struct sv text;
+
+    if ((s->foreign[FILE_OBJECTIVES] && import_file(s, FILE_OBJECTIVES, e)) ||
+        (s->foreign[FILE_RELATIONS] && import_file(s, FILE_RELATIONS, e)))
+        return e->code;
+    if (s->foreign[FILE_REGISTRY] && s->stamp.file[FILE_REGISTRY][0].rev >= 0 &&
+        fs_read(s->root, SHARE_REGISTRY, 0, s->a, &text, e) == ST_OK) {
+        err_set(e, ST_CONFLICT, "another program changed it");
+        set_aside(s, FILE_REGISTRY, e, text);
+    }
+    return ST_OK;
+}
+
+static enum status begin_write(struct share *s, struct err *e)
+{
+    int64_t rev;
+    bool    current;
+    char    salt[32];
+
+    if (share_lock(s, e))
+        return e->code;
+    s->writing = true;
+    if (begin(s, STORE_WRITE, &rev, e) || files_look(s, rev, &current, e) ||
+        import_foreign(s, e)) {
+        share_end(s);
+        return e->code;
+    }
+    struct sb b = sb_in(s->a, sizeof salt);
+    sb_addf(&b, "share %lld", (long long)rev);
+    rand_mix(sb_sv(&b));
+    return ST_OK;
+}
+
+enum status share_begin(struct share *s, enum store_mode mode, struct err *e)
+{
+    int64_t rev;
+    bool    current;
+
+    if (mode == STORE_WRITE)
+        return begin_write(s, e);
+    if (begin(s, STORE_READ, &rev, e))
+        return e->code;
+    if (files_look(s, rev, &current, e))
+        return e->code;
+    if (current)
+        return ST_OK;
+    if (s->read_only) {
+        share_warn(s, "W202", (struct sv){ 0 },
+                   "the files below .leslie/ were changed and cannot be imported: this workspace "
+                   "is read-only");
+        return ST_OK;
+    }
+    log_abort(s->log);
+    if (begin_write(s, e) || share_commit(s, e))
+        return e->code;
+    return begin(s, STORE_READ, &rev, e);
+}
+
+/* ---- ending --------------------------------------------------------------------------- */
+
+enum status share_commit(struct share *s, struct err *e)
+{
+    int64_t    rev;
+    struct err late = { 0 };
+
+    if (log_commit(s->log, e)) {
+        share_end(s);
+        return e->code;
+    }
+    enum status r = begin(s, STORE_READ, &rev, &late);
+    if (!r && rev && s->stamp.applied < rev)
+        r = effects_apply(s, s->stamp.applied, rev, &late);
+    if (!r && rev)
+        r = files_write(s, rev, &late);
+    if (r)
+        share_warn(s, "T502", (struct sv){ 0 },
+                   "done, but the files below .leslie/ could not be written: %s; the next command "
+                   "tries again",
+                   late.text);
+    share_end(s);
+    return ST_OK;
+}
+
+void share_end(struct share *s)
+{
+    log_abort(s->log);
+    share_unlock(s);
+    s->writing = false;
+    for (int i = 0; i < SHARE_FILES; i++) {
+        s->foreign[i] = false;
+        s->set_aside[i] = (struct sv){ 0 };
+    }
+}
+
+/* ---- appending ------------------------------------------------------------------------- */
+
+static enum status fresh_op_id(struct share *s, struct sv *out, struct err *e)
+{
+    struct entry taken;
+    bool         found = true;
+
+    while (found) {
+        *out = rand_hex_id("op-", s->a);
+        if (store_find_op(s->log->store, SHARE_GLOBAL, *out, s->a, &taken, &found, e))
+            return e->code;
+    }
+    return ST_OK;
+}
+
+enum status share_append(struct share *s, struct sv op_id, struct sv payload, struct err *e)
+{
+    struct json       v;
+    struct store_head head;
+    struct entry      n = { .at = clock_now_ms(),
+                            .kind = sv_of(kind_name(KIND_THREAD_OPERATION)),
+                            .actor = s->actor,
+                            .op_id = op_id };
+
+    if (!op_id.s && fresh_op_id(s, &n.op_id, e))
+        return e->code;
+    if (json_parse(payload, 0, s->a, &v, e))
+        return err_in(e, "operation");
+    n.payload = json_canonical(&v, s->a);
+    return log_append(s->log, SHARE_GLOBAL, LOG_ANY_REV, &n, 1, &head, e);
+}

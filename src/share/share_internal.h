@@ -1,0 +1,117 @@
+/* Shared by the files of this room and its tests: the rows of the view, and the files. */
+#ifndef HEDDLE_SHARE_INTERNAL_H
+#define HEDDLE_SHARE_INTERNAL_H
+
+#include "share/share.h"
+
+/* ---- rows (rows.c); keys are listed in view.c -------------------------------------- */
+
+enum status thread_read(struct sv row, struct arena *a, struct share_thread *out, struct err *e);
+struct sv   thread_row(const struct share_thread *t, struct arena *a);
+enum status objective_read(struct sv row, struct arena *a, struct share_objective *out,
+                           struct err *e);
+struct sv   objective_row(const struct share_objective *o, struct arena *a);
+enum status ref_read(struct sv row, struct arena *a, struct share_ref *out, struct err *e);
+struct sv   ref_row(const struct share_ref *r, struct arena *a);
+void        ref_write(struct jw *w, const struct share_ref *r); /* as an entry carries it */
+enum status ref_of_json(const struct json *v, struct arena *a, struct share_ref *out,
+                        struct err *e);
+
+struct sv key2(const char *prefix, struct sv a1, struct sv a2, struct arena *a);  /* p/a1/a2 */
+struct sv key_seq(const char *prefix, struct sv a1, int64_t seq, struct arena *a);
+
+enum status share_row(struct share *s, struct sv key, struct sv *value, bool *found, struct err *e);
+
+/* Copies of the values (or, when `keys`, of what follows the prefix) of all rows below it. */
+enum status share_rows_below(struct share *s, struct sv prefix, bool keys, struct arena *a,
+                             struct sv **out, size_t *n, struct err *e);
+
+struct share_meta {
+    int64_t   at, threads, objectives;
+    int64_t   objectives_at; /* when an objective last changed */
+    struct sv extra;      /* unknown keys of the root of thread_relations.json */
+    struct sv extra_meta; /* and of its metadata */
+};
+enum status share_meta(struct share *s, struct share_meta *out, struct err *e);
+enum status meta_read(struct sv row, struct arena *a, struct share_meta *out, struct err *e);
+struct sv   meta_row(const struct share_meta *m, struct arena *a);
+
+/* ---- operations (view.c) ------------------------------------------------------------- */
+
+/* What one entry changes in the files. */
+struct share_touch {
+    struct sv operation;
+    struct sv threads[1], relations[2], objective; /* absent: none */
+    struct sv refs_of;                             /* whose .refs.json changes */
+    bool      is_operation;                        /* a row of operations[] */
+    bool      everything;                          /* more than can be said here */
+};
+enum status share_touch(const struct entry *n, struct arena *a, struct share_touch *out,
+                        struct err *e);
+
+/* The keys of params in operations[], in Leslie's order; NULL: not in operations[]. */
+const char *const *share_params(struct sv operation);
+
+/* Append one thread_operation. `payload` is any JSON object; operation and operator are in
+ * it. An absent op_id is drawn. */
+enum status share_append(struct share *s, struct sv op_id, struct sv payload, struct err *e);
+
+/* ---- locks (lock.c) ------------------------------------------------------------------ */
+
+enum status share_lock(struct share *s, struct err *e);
+void        share_unlock(struct share *s);
+
+/* ---- files (files.c, render.c, import.c, effects.c) ------------------------------------ */
+
+enum share_file_id { FILE_RELATIONS, FILE_OBJECTIVES, FILE_REGISTRY };
+extern const struct sv share_file_paths[SHARE_FILES];
+
+/* Are all three as we last wrote them, for this rev? Reads the stamp. */
+enum status files_look(struct share *s, int64_t rev, bool *current, struct err *e);
+enum status files_write(struct share *s, int64_t rev, struct err *e);
+
+enum status render_file(struct share *s, enum share_file_id which, struct sb *out, struct err *e);
+struct sv   render_thread(const struct share_thread *t, struct arena *a);
+struct sv   render_registry_thread(const struct share_thread *t, struct arena *a);
+enum status render_relation(struct share *s, struct sv id, struct arena *a, struct sv *out,
+                            struct err *e);
+enum status render_operation(const struct entry *n, struct arena *a, struct sv *out,
+                             struct err *e);
+struct sv   render_metadata(const struct share_meta *m, enum share_file_id which, struct arena *a);
+struct sv   render_refs(const struct share_ref *refs, size_t n, struct arena *a);
+
+/* An edit of a file that we wrote ourselves: lines, so that no text can be mistaken. */
+struct patch {
+    enum { PATCH_METADATA, PATCH_ITEM } kind;
+    const char *section; /* "threads" */
+    struct sv   key;     /* of the member; absent: append to an array */
+    struct sv   text;    /* rendered; absent: remove */
+};
+/* ST_CORRUPT when the old text is not laid out as expected: render it as a whole. */
+enum status patch_write(struct sv old, const struct patch *patches, size_t n, struct arena *a,
+                        struct sb *out, struct err *e);
+
+/* Entries for what differs between a file and the view. `only_new`: add, change nothing. */
+enum status import_relations(struct share *s, struct sv text, bool only_new, struct err *e);
+enum status import_objectives(struct share *s, struct sv text, bool only_new, struct err *e);
+
+/* Effects of entries with from <= seq < to on folders and files; safe to repeat. */
+enum status effects_apply(struct share *s, int64_t from, int64_t to, struct err *e);
+
+/* ---- content (object.c): bytes kept once, by their hash, in .heddle/objects/ ------------- */
+
+/* Store what `path` holds now. */
+enum status object_put_file(struct share *s, struct sv path, struct sv *hash, int64_t *size,
+                            struct err *e);
+enum status object_put(struct share *s, struct sv bytes, struct sv *hash, struct err *e);
+enum status object_read(struct share *s, struct sv hash, struct arena *a, struct sv *out,
+                        struct err *e);
+
+/* Make `path` a read-only file with an object's bytes: reflink, else hard link, else copy.
+ * A path that has them already is left alone. */
+enum status object_place(struct share *s, struct sv hash, struct sv path, struct err *e);
+enum status object_drop(struct share *s, struct sv hash, struct err *e);
+enum status object_hash_of(struct share *s, struct sv path, struct sv *hash, int64_t *size,
+                           struct err *e);
+
+#endif

@@ -1,0 +1,733 @@
+/* The fold behind everything this room shows. One entry is one operation; its payload has
+ * `operation`, `operator` and the facts below. Rows of the thread `.global`:
+ *
+ *     meta                  {at, objectives, threads}: last change, counts
+ *     obj/ID                an objective            objorder/SEQ    its id
+ *     thread/ID             a thread, with the seq of the entry that made it
+ *     member/OBJECTIVE/ID   a thread of an objective
+ *     child/PARENT/SEQ      the id of a child
+ *     ref/FROM/SEQ          a reference; inh/THREAD/SEQ what spawn --inherit copied
+ *     to/FROM/SEQ           a distinct target; by/TARGET/SEQ the other end; edge/FROM/TARGET SEQ
+ *     snap/THREAD/PLACE     the source of a frozen copy
+ *     blob/HASH             how many frozen copies have this content
+ *     dep/ID                depends_on, relx/ID unknown keys of a relation
+ *     opid/OP               the seq of an operation
+ *     inject/THREAD/SEQ     an injection that has not been delivered
+ *     broken/FROM/TARGET    a reference whose target is not there
+ *     worker/THREAD         the process that works on a thread
+ *     bad/SECTION/KEY       a value of another program that no rule covers, kept as it is
+ */
+#include "share/share_internal.h"
+
+#include "thread/kind.h"
+
+struct op {
+    struct fold        *f;
+    const struct entry *n;
+    const struct json  *p;
+    struct err         *e;
+};
+
+static enum status get(struct op *o, struct sv key, struct sv *row, bool *found)
+{
+    return fold_get(o->f, key, row, found, o->e);
+}
+
+static enum status put(struct op *o, struct sv key, struct sv row)
+{
+    return fold_put(o->f, key, row, o->e);
+}
+
+static enum status del(struct op *o, struct sv key)
+{
+    return fold_del(o->f, key, o->e);
+}
+
+static struct sv text(const struct op *o, const char *key)
+{
+    return json_text(o->p, key);
+}
+
+static struct sv seq_text(int64_t seq, struct arena *a)
+{
+    struct sb b = sb_in(a, 0);
+
+    sb_add_int(&b, seq);
+    return sb_sv(&b);
+}
+
+/* ---- parts of rows ------------------------------------------------------------------ */
+
+static enum status find_thread(struct op *o, struct sv id, struct share_thread *t, bool *found)
+{
+    struct sv row;
+
+    if (get(o, key_of_name("thread", id, o->f->a), &row, found))
+        return o->e->code;
+    return *found ? thread_read(row, o->f->a, t, o->e) : ST_OK;
+}
+
+static enum status save_thread(struct op *o, const struct share_thread *t)
+{
+    return put(o, key_of_name("thread", t->id, o->f->a), thread_row(t, o->f->a));
+}
+
+static enum status change_meta(struct op *o, int threads, int objectives, bool in_objective)
+{
+    struct share_meta m = { 0 };
+    struct sv         row;
+    bool              found;
+
+    if (get(o, SV("meta"), &row, &found) || (found && meta_read(row, o->f->a, &m, o->e)))
+        return o->e->code;
+    m.at = o->n->at;
+    if (in_objective)
+        m.objectives_at = o->n->at;
+    m.threads += threads;
+    m.objectives += objectives;
+    return put(o, SV("meta"), meta_row(&m, o->f->a));
+}
+
+/* Add to the counts of an objective; one that is not there has none. */
+static enum status count_in_objective(struct op *o, struct sv id, int threads, int open)
+{
+    struct sv              key = key_of_name("obj", id, o->f->a), row;
+    struct share_objective obj;
+    bool                   found;
+
+    if (get(o, key, &row, &found))
+        return o->e->code;
+    if (!found)
+        return ST_OK;
+    if (objective_read(row, o->f->a, &obj, o->e))
+        return o->e->code;
+    obj.threads += threads;
+    obj.open += open;
+    obj.updated = o->n->at;
+    if (put(o, key, objective_row(&obj, o->f->a)))
+        return o->e->code;
+    return change_meta(o, 0, 0, true);
+}
+
+static enum status set_status(struct op *o, struct share_thread *t, enum thread_status to)
+{
+    int open = (thread_has_ended(to) ? 0 : 1) - (thread_has_ended(t->status) ? 0 : 1);
+
+    t->status = to;
+    t->updated = o->n->at;
+    if (save_thread(o, t))
+        return o->e->code;
+    return count_in_objective(o, t->objective, 0, open);
+}
+
+static enum status add_thread(struct op *o, const struct share_thread *t)
+{
+    struct arena *a = o->f->a;
+
+    if (save_thread(o, t) || del(o, key2("bad", SV("threads"), t->id, a)) ||
+        del(o, key2("bad", SV("relations"), t->id, a)) ||
+        put(o, key2("member", t->objective, t->id, a), SV("")) ||
+        count_in_objective(o, t->objective, 1, thread_has_ended(t->status) ? 0 : 1))
+        return o->e->code;
+    if (t->parent.s && put(o, key_seq("child", t->parent, t->seq, a), t->id))
+        return o->e->code;
+    return change_meta(o, 1, 0, false);
+}
+
+static enum status drop_thread(struct op *o, const struct share_thread *t)
+{
+    struct arena *a = o->f->a;
+
+    if (del(o, key_of_name("thread", t->id, a)) ||
+        del(o, key2("member", t->objective, t->id, a)) ||
+        count_in_objective(o, t->objective, -1, thread_has_ended(t->status) ? 0 : -1))
+        return o->e->code;
+    if (t->parent.s && del(o, key_seq("child", t->parent, t->seq, a)))
+        return o->e->code;
+    return change_meta(o, -1, 0, false);
+}
+
+/* All rows below a prefix, read before any is changed. */
+static enum status rows_of(struct op *o, struct sv prefix, struct store_row **out, size_t *n)
+{
+    UNDO(store_rows_undo) struct store_rows *rows = NULL;
+    struct store_row_query q = { .thread = o->f->thread, .view = o->f->view, .prefix = prefix };
+    struct store_row       row;
+    VEC(struct store_row) list = { 0 };
+    bool more;
+
+    if (store_rows(o->f->store, &q, &rows, o->e))
+        return o->e->code;
+    for (;;) {
+        if (store_rows_next(rows, &row, &more, o->e))
+            return o->e->code;
+        if (!more)
+            break;
+        *vec_push(&list, o->f->a) =
+            (struct store_row){ sv_dup(row.key, o->f->a), sv_dup(row.value, o->f->a) };
+    }
+    *out = list.v;
+    *n = list.n;
+    return ST_OK;
+}
+
+/* ---- edges ------------------------------------------------------------------------- */
+
+static enum status add_edge(struct op *o, struct sv from, struct sv target, bool missing,
+                            int64_t seq)
+{
+    struct arena *a = o->f->a;
+    struct sv     row, edge = key2("edge", from, target, a);
+    bool          found;
+
+    if (missing && put(o, key2("broken", from, target, a), seq_text(seq, a)))
+        return o->e->code;
+    if (get(o, edge, &row, &found))
+        return o->e->code;
+    if (found)
+        return ST_OK;
+    if (put(o, edge, seq_text(seq, a)) || put(o, key_seq("to", from, seq, a), target))
+        return o->e->code;
+    return put(o, key_seq("by", target, seq, a), from);
+}
+
+static enum status drop_edge(struct op *o, struct sv from, struct sv target)
+{
+    struct arena     *a = o->f->a;
+    struct sv         row, edge = key2("edge", from, target, a);
+    struct store_row *refs;
+    struct share_ref  r;
+    size_t            n;
+    bool              found;
+    int64_t           seq = 0;
+
+    if (get(o, edge, &row, &found))
+        return o->e->code;
+    if (!found)
+        return ST_OK;
+    sv_to_int(row, &seq);
+    if (del(o, edge) || del(o, key_seq("to", from, seq, a)) ||
+        del(o, key_seq("by", target, seq, a)) ||
+        del(o, key2("broken", from, target, a)) ||
+        rows_of(o, key2("ref", from, SV(""), a), &refs, &n))
+        return o->e->code;
+    for (size_t i = 0; i < n; i++) {
+        if (ref_read(refs[i].value, a, &r, o->e))
+            return o->e->code;
+        if (sv_eq(r.target, target) && del(o, refs[i].key))
+            return o->e->code;
+    }
+    return ST_OK;
+}
+
+/* Those who waited for this id are whole again. */
+static enum status mend(struct op *o, struct sv id)
+{
+    struct store_row *by;
+    size_t            n;
+
+    if (rows_of(o, key2("by", id, SV(""), o->f->a), &by, &n))
+        return o->e->code;
+    for (size_t i = 0; i < n; i++)
+        if (del(o, key2("broken", by[i].value, id, o->f->a)))
+            return o->e->code;
+    return ST_OK;
+}
+
+/* ---- frozen copies ------------------------------------------------------------------ */
+
+static enum status count_blob(struct op *o, struct sv hash, int by)
+{
+    struct sv key = key_of_name("blob", hash, o->f->a), row;
+    int64_t   n = 0;
+    bool      found;
+
+    if (get(o, key, &row, &found))
+        return o->e->code;
+    if (found)
+        sv_to_int(row, &n);
+    n += by;
+    return n > 0 ? put(o, key, seq_text(n, o->f->a)) : found ? del(o, key) : ST_OK;
+}
+
+static enum status add_copies(struct op *o, const struct share_ref *r)
+{
+    for (size_t i = 0; i < r->n_files && r->frozen; i++)
+        if (put(o, key2("snap", r->from, r->files[i].place, o->f->a), r->target) ||
+            count_blob(o, r->files[i].hash, 1))
+            return o->e->code;
+    return ST_OK;
+}
+
+static enum status drop_copies(struct op *o, const struct share_ref *r)
+{
+    for (size_t i = 0; i < r->n_files && r->frozen; i++)
+        if (del(o, key2("snap", r->from, r->files[i].place, o->f->a)) ||
+            count_blob(o, r->files[i].hash, -1))
+            return o->e->code;
+    return ST_OK;
+}
+
+static bool same_scope(const struct share_ref *a, const struct share_ref *b)
+{
+    if (a->n_scope != b->n_scope || a->frozen != b->frozen || !sv_eq(a->target, b->target))
+        return false;
+    for (size_t i = 0; i < a->n_scope; i++)
+        if (!sv_eq(a->scope[i], b->scope[i]))
+            return false;
+    return true;
+}
+
+/* The row a reference takes: that of the one it repeats, or a new one. */
+static enum status ref_slot(struct op *o, const char *prefix, const struct share_ref *r,
+                            bool by_id, struct sv *key)
+{
+    struct store_row *rows;
+    struct share_ref  old;
+    size_t            n;
+
+    *key = key_seq(prefix, r->from, o->n->seq, o->f->a);
+    if (rows_of(o, key2(prefix, r->from, SV(""), o->f->a), &rows, &n))
+        return o->e->code;
+    for (size_t i = 0; i < n; i++) {
+        if (ref_read(rows[i].value, o->f->a, &old, o->e))
+            return o->e->code;
+        if (by_id ? !sv_eq(old.id, r->id) : !same_scope(&old, r))
+            continue;
+        *key = rows[i].key;
+        return drop_copies(o, &old);
+    }
+    return ST_OK;
+}
+
+static enum status save_ref(struct op *o, struct share_ref *r, bool by_id)
+{
+    struct sv key;
+
+    r->at = o->n->at;
+    r->seq = o->n->seq;
+    if (ref_slot(o, r->inherit ? "inh" : "ref", r, by_id, &key) || add_copies(o, r))
+        return o->e->code;
+    return put(o, key, ref_row(r, o->f->a));
+}
+
+/* ---- operations --------------------------------------------------------------------- */
+
+static enum status fold_objective(struct op *o)
+{
+    struct arena          *a = o->f->a;
+    struct share_objective obj = { .id = text(o, "id"),
+                                   .title = text(o, "title"),
+                                   .created = o->n->at,
+                                   .updated = o->n->at,
+                                   .seq = o->n->seq };
+    struct store_row      *members;
+    struct share_thread    t;
+    bool                   found;
+    size_t                 n;
+
+    /* Threads may have named it before it came. */
+    if (rows_of(o, key2("member", obj.id, SV(""), a), &members, &n))
+        return o->e->code;
+    for (size_t i = 0; i < n; i++) {
+        struct sv id = sv_cut_last(members[i].key, '/').tail;
+        if (find_thread(o, id, &t, &found))
+            return o->e->code;
+        obj.threads += found;
+        obj.open += found && !thread_has_ended(t.status);
+    }
+    if (put(o, key_of_name("obj", obj.id, a), objective_row(&obj, a)) ||
+        put(o, key_of_seq("objorder", obj.seq, a), obj.id))
+        return o->e->code;
+    return change_meta(o, 0, 1, true);
+}
+
+static enum status fold_spawn(struct op *o)
+{
+    const struct json  *copied = json_find(o->p, "inherited");
+    struct share_thread t = {
+        .id = text(o, "thread_id"),
+        .title = text(o, "intent"),
+        .objective = text(o, "objective"),
+        .parent = text(o, "parent_id"),
+        .executor = text(o, "executor"),
+        .mode = text(o, "mode"),
+        .tags = text(o, "tags"),
+        .status = THREAD_ACTIVE,
+        .created = o->n->at,
+        .updated = o->n->at,
+        .seq = o->n->seq,
+    };
+    struct share_ref r;
+
+    if (add_thread(o, &t) || mend(o, t.id))
+        return o->e->code;
+    if (t.parent.s) {
+        struct sb b = sb_in(o->f->a, 0);
+        sb_addc(&b, '[');
+        sb_add_json_string(&b, t.parent);
+        sb_addc(&b, ']');
+        if (put(o, key_of_name("dep", t.id, o->f->a), sb_sv(&b)))
+            return o->e->code;
+    }
+    if (!json_is(copied, JSON_OBJECT))
+        return ST_OK;
+    return ref_of_json(copied, o->f->a, &r, o->e) ? o->e->code : save_ref(o, &r, false);
+}
+
+static enum status fold_reference(struct op *o)
+{
+    struct share_ref r;
+
+    if (ref_of_json(o->p, o->f->a, &r, o->e) || save_ref(o, &r, false) ||
+        add_edge(o, r.from, r.target, r.missing, o->n->seq))
+        return o->e->code;
+    return change_meta(o, 0, 0, false);
+}
+
+static enum status fold_refresh(struct op *o)
+{
+    struct share_ref r;
+
+    if (ref_of_json(o->p, o->f->a, &r, o->e) || save_ref(o, &r, true))
+        return o->e->code;
+    return change_meta(o, 0, 0, false);
+}
+
+/* lifecycle and transfer: `to` is the new status, `executor` perhaps the new executor. */
+static enum status fold_status(struct op *o)
+{
+    struct share_thread t;
+    enum thread_status  to;
+    bool                found;
+
+    if (find_thread(o, text(o, "thread_id"), &t, &found))
+        return o->e->code;
+    if (!found || !thread_status_of(text(o, "to"), &to))
+        return ST_OK;
+    if (text(o, "executor").n)
+        t.executor = text(o, "executor");
+    if (set_status(o, &t, to))
+        return o->e->code;
+    return change_meta(o, 0, 0, false);
+}
+
+static enum status fold_session(struct op *o)
+{
+    struct share_thread t;
+    bool                found;
+
+    if (find_thread(o, text(o, "thread_id"), &t, &found))
+        return o->e->code;
+    if (!found)
+        return ST_OK;
+    t.session = text(o, "session_id");
+    t.updated = o->n->at;
+    return save_thread(o, &t) ? o->e->code : change_meta(o, 0, 0, false);
+}
+
+static enum status fold_inject(struct op *o)
+{
+    struct sb b = sb_in(o->f->a, 0);
+    struct jw w = jw_in(&b, 0);
+
+    jw_open(&w, '{');
+    jw_kstr(&w, "actor", o->n->actor);
+    jw_kint(&w, "at", o->n->at);
+    jw_kstr(&w, "content", text(o, "content"));
+    jw_kint(&w, "seq", o->n->seq);
+    jw_kstr(&w, "type", text(o, "type"));
+    jw_close(&w, '}');
+    if (put(o, key_seq("inject", text(o, "thread_id"), o->n->seq, o->f->a), sb_sv(&b)))
+        return o->e->code;
+    return change_meta(o, 0, 0, false);
+}
+
+static enum status fold_deliver(struct op *o)
+{
+    const struct json *list = json_find(o->p, "injections");
+    int64_t            seq;
+
+    for (size_t i = 0; json_is(list, JSON_ARRAY) && i < list->n; i++)
+        if (json_int(&list->items[i], &seq) &&
+            del(o, key_seq("inject", text(o, "thread_id"), seq, o->f->a)))
+            return o->e->code;
+    return ST_OK;
+}
+
+static enum status fold_worker(struct op *o)
+{
+    return put(o, key_of_name("worker", text(o, "thread_id"), o->f->a),
+               json_canonical(o->p, o->f->a));
+}
+
+static enum status fold_plain(struct op *o)
+{
+    return change_meta(o, 0, 0, false);
+}
+
+static enum status fold_nothing(struct op *o)
+{
+    (void)o;
+    return ST_OK;
+}
+
+/* ---- what other programs wrote -------------------------------------------------------- */
+
+static void thread_of_import(struct op *o, const struct json *r, struct share_thread *t)
+{
+    struct sv executor = json_text(r, "executor");
+
+    t->id = json_text(r, "id");
+    t->title = json_text(r, "title");
+    t->objective = json_text(r, "objective");
+    t->parent = json_text(r, "parent");
+    t->executor = executor.n ? executor : SV("agent");
+    t->session = json_text(r, "session");
+    t->storage = json_text(r, "storage");
+    t->tags = json_text(r, "tags");
+    t->extra = json_text(r, "extra");
+    t->created = t->updated = o->n->at;
+    json_int(json_find(r, "created"), &t->created);
+    json_int(json_find(r, "updated"), &t->updated);
+    if (!thread_status_of(json_text(r, "status"), &t->status))
+        t->status = THREAD_ACTIVE;
+}
+
+static enum status import_thread(struct op *o)
+{
+    struct share_thread old, t = { .seq = o->n->seq };
+    bool                found;
+
+    thread_of_import(o, o->p, &t);
+    if (find_thread(o, t.id, &old, &found))
+        return o->e->code;
+    if (found) {
+        t.seq = old.seq;
+        t.mode = old.mode;
+        if (drop_thread(o, &old))
+            return o->e->code;
+    }
+    return add_thread(o, &t) ? o->e->code : mend(o, t.id);
+}
+
+static enum status import_objective(struct op *o)
+{
+    struct share_objective old = { 0 };
+    struct sv              key = key_of_name("obj", text(o, "id"), o->f->a), row;
+    bool                   found;
+
+    if (get(o, key, &row, &found))
+        return o->e->code;
+    if (!found && (fold_objective(o) || get(o, key, &row, &found)))
+        return o->e->code;
+    if (objective_read(row, o->f->a, &old, o->e))
+        return o->e->code;
+    old.title = text(o, "title");
+    old.extra = text(o, "extra");
+    old.listed = text(o, "listed");
+    json_int(json_find(o->p, "created"), &old.created);
+    json_int(json_find(o->p, "updated"), &old.updated);
+    if (put(o, key, objective_row(&old, o->f->a)))
+        return o->e->code;
+    return change_meta(o, 0, 0, true);
+}
+
+/* An edge another program made: a live reference to all of the target. */
+static enum status import_edge(struct op *o)
+{
+    struct share_ref r;
+
+    if (ref_of_json(o->p, o->f->a, &r, o->e) || save_ref(o, &r, false) ||
+        add_edge(o, r.from, r.target, r.missing, o->n->seq))
+        return o->e->code;
+    return change_meta(o, 0, 0, false);
+}
+
+static enum status import_relation(struct op *o)
+{
+    struct arena      *a = o->f->a;
+    struct sv          id = text(o, "id");
+    const struct json *gone = json_find(o->p, "remove");
+
+    for (size_t i = 0; json_is(gone, JSON_ARRAY) && i < gone->n; i++)
+        if (drop_edge(o, id, json_sv(&gone->items[i])))
+            return o->e->code;
+    if (text(o, "depends_on").s && put(o, key_of_name("dep", id, a), text(o, "depends_on")))
+        return o->e->code;
+    if (text(o, "extra").s && put(o, key_of_name("relx", id, a), text(o, "extra")))
+        return o->e->code;
+    return change_meta(o, 0, 0, false);
+}
+
+static enum status import_root(struct op *o)
+{
+    struct share_meta m = { 0 };
+    struct sv         row;
+    bool              found;
+
+    if (get(o, SV("meta"), &row, &found) || (found && meta_read(row, o->f->a, &m, o->e)))
+        return o->e->code;
+    m.extra = text(o, "extra");
+    m.extra_meta = text(o, "extra_meta");
+    return put(o, SV("meta"), meta_row(&m, o->f->a));
+}
+
+static enum status fold_import(struct op *o)
+{
+    struct sv what = text(o, "what");
+
+    if (sv_is(what, "thread"))
+        return import_thread(o);
+    if (sv_is(what, "objective"))
+        return import_objective(o);
+    if (sv_is(what, "edge"))
+        return import_edge(o);
+    if (sv_is(what, "relation"))
+        return import_relation(o);
+    if (sv_is(what, "root"))
+        return import_root(o);
+    if (sv_is(what, "bad")) {
+        struct sv key = key2("bad", text(o, "section"), text(o, "key"), o->f->a);
+        return text(o, "value").s ? put(o, key, text(o, "value")) : del(o, key);
+    }
+    return change_meta(o, 0, 0, false); /* "operation": the entry itself is the record */
+}
+
+static enum status fold_remove(struct op *o)
+{
+    struct arena       *a = o->f->a;
+    struct share_thread t;
+    struct store_row   *rows;
+    bool                found;
+    size_t              n;
+
+    if (find_thread(o, text(o, "thread_id"), &t, &found))
+        return o->e->code;
+    if (!found)
+        return ST_OK;
+    if (drop_thread(o, &t) || rows_of(o, key2("to", t.id, SV(""), a), &rows, &n))
+        return o->e->code;
+    for (size_t i = 0; i < n; i++)
+        if (drop_edge(o, t.id, rows[i].value))
+            return o->e->code;
+    if (del(o, key_of_name("dep", t.id, a)) || rows_of(o, key2("by", t.id, SV(""), a), &rows, &n))
+        return o->e->code;
+    for (size_t i = 0; i < n; i++)
+        if (put(o, key2("broken", rows[i].value, t.id, a), seq_text(o->n->seq, a)))
+            return o->e->code;
+    return ST_OK;
+}
+
+/* ---- the table ------------------------------------------------------------------------- */
+
+enum touches {
+    T_THREAD = 1,    /* thread_id */
+    T_RELATION = 2,  /* of thread_id and parent_id */
+    T_EDGE = 4,      /* relations of from and target; .refs.json of from */
+    T_OBJECTIVE = 8, /* objective */
+    T_ALL = 16,
+};
+
+static const char *const spawn_params[] = { "thread_id", "parent_id", "intent", "objective",
+                                            "inherit", "inherit_scope", NULL };
+static const char *const ref_params[] = { "ref_id", "from_id", "to_id", "scope", "binding", NULL };
+static const char *const lifecycle_params[] = { "thread_id", "action", "reason", NULL };
+static const char *const inject_params[] = { "thread_id", "type", "content", NULL };
+static const char *const merge_params[] = { "sources", "target", "conflict_strategy", "conflicts",
+                                            NULL };
+static const char *const transfer_params[] = { "thread_id", "direction", "scope", "reason",
+                                               "target_executor", NULL };
+static const char *const no_params[] = { NULL };
+
+/* clang-format off */
+static const struct operation {
+    const char        *name;
+    enum status      (*fold)(struct op *);
+    unsigned           touches;
+    const char *const *params; /* NULL: not in operations[] */
+} operations[] = {
+    { "objective",     fold_objective, T_OBJECTIVE,                         NULL },
+    { "spawn",         fold_spawn,     T_THREAD | T_RELATION | T_OBJECTIVE, spawn_params },
+    { "reference",     fold_reference, T_EDGE,                              ref_params },
+    { "refresh",       fold_refresh,   T_EDGE,                              ref_params },
+    { "lifecycle",     fold_status,    T_THREAD | T_OBJECTIVE,              lifecycle_params },
+    { "transfer",      fold_status,    T_THREAD | T_OBJECTIVE,              transfer_params },
+    { "inject",        fold_inject,    0,                                   inject_params },
+    { "deliver",       fold_deliver,   0,                                   NULL },
+    { "merge",         fold_plain,     0,                                   merge_params },
+    { "session",       fold_session,   T_THREAD,                            NULL },
+    { "transcript",    fold_nothing,   0,                                   NULL },
+    { "worker",        fold_worker,    0,                                   NULL },
+    { "import",        fold_import,    T_ALL,                               no_params },
+    { "remove",        fold_remove,    T_ALL,                               NULL },
+};
+/* clang-format on */
+
+static const struct operation *operation_of(struct sv name)
+{
+    for (size_t i = 0; i < COUNT(operations); i++)
+        if (sv_is(name, operations[i].name))
+            return &operations[i];
+    return NULL;
+}
+
+const char *const *share_params(struct sv name)
+{
+    const struct operation *op = operation_of(name);
+
+    return op ? op->params : NULL;
+}
+
+static enum status fold(struct fold *f, const struct entry *n, struct err *e)
+{
+    struct json             p;
+    const struct operation *op;
+
+    if (kind_of(n->kind) != KIND_THREAD_OPERATION || !sv_eq(f->thread, SHARE_GLOBAL))
+        return ST_OK;
+    if (json_parse(n->payload, 0, f->a, &p, e))
+        return e->code;
+    op = operation_of(json_text(&p, "operation"));
+    if (!op)
+        return ST_OK; /* of a newer version: kept, and otherwise ignored */
+    struct op o = { f, n, &p, e };
+    if (op->params && n->op_id.s &&
+        fold_put(f, key_of_name("opid", n->op_id, f->a), seq_text(n->seq, f->a), e))
+        return e->code;
+    return op->fold(&o);
+}
+
+const struct view share_view = { "share", 1, fold };
+
+enum status share_touch(const struct entry *n, struct arena *a, struct share_touch *out,
+                        struct err *e)
+{
+    struct json             p;
+    const struct operation *op;
+
+    *out = (struct share_touch){ 0 };
+    if (kind_of(n->kind) != KIND_THREAD_OPERATION)
+        return ST_OK;
+    if (json_parse(n->payload, 0, a, &p, e))
+        return e->code;
+    out->operation = json_text(&p, "operation");
+    op = operation_of(out->operation);
+    if (!op)
+        return ST_OK;
+    out->is_operation = op->params != NULL;
+    out->everything = op->touches & T_ALL;
+    if (op->touches & T_THREAD)
+        out->threads[0] = json_text(&p, "thread_id");
+    if (op->touches & T_RELATION) {
+        out->relations[0] = json_text(&p, "thread_id");
+        out->relations[1] = json_text(&p, "parent_id");
+    }
+    if (op->touches & T_EDGE) {
+        out->refs_of = out->relations[0] = json_text(&p, "from");
+        out->relations[1] = json_text(&p, "target");
+    }
+    if (op->touches & T_OBJECTIVE)
+        out->objective = json_text(&p, sv_is(out->operation, "objective") ? "id" : "objective");
+    return ST_OK;
+}
