@@ -318,12 +318,6 @@ enum fs_kind fs_kind(int root, struct sv path)
         return FS_DIR;
     if (open_parent(root, path, O_PATH, &scratch, &dir, &name, &ignored) == ST_OK &&
         fstatat(dir, name, &st, AT_SYMLINK_NOFOLLOW) == 0)
-        kind = S_ISREG(st.st_mode)   ? FS_FILE
-               : S_ISDIR(st.st_mode) ? FS_DIR
-               : S_ISLNK(st.st_mode) ? FS_LINK
-                                     : FS_OTHER;
-    if (fs_open(root, parent.n ? parent : SV("."), O_PATH | O_DIRECTORY, &dir, &ignored) == ST_OK &&
-        fstatat(dir, name.n ? sv_cstr(name, &scratch) : ".", &st, AT_SYMLINK_NOFOLLOW) == 0)
         kind = kind_of_mode(st.st_mode);
     arena_free(&scratch);
     return kind;

@@ -12,6 +12,8 @@ static const struct key {
     { "run.model",           "string",  "model id, as provider:name" },
     { "run.max_iterations",  "integer", "model calls in one run before it is ended (default 10)" },
     { "run.tools",           "array",   "names of the tools a run may use" },
+    { "executors",           "object",  "commands that work on threads, by name" },
+    { "executors.*",         "array",   "a command and its arguments; gets the prompt on stdin" },
     { "checkpoint",          "object",  "checkpoint tokens" },
     { "checkpoint.ttl_ms",   "integer", "how long a token is good (default: for ever)" },
 };

@@ -24,6 +24,26 @@
     X(cmd_run_status) \
     X(cmd_checkpoint) \
     X(cmd_restore) \
+    X(cmd_objective_create) \
+    X(cmd_objective_list) \
+    X(cmd_objective_status) \
+    X(cmd_spawn) \
+    X(cmd_list) \
+    X(cmd_status) \
+    X(cmd_artifacts) \
+    X(cmd_reference) \
+    X(cmd_refresh) \
+    X(cmd_read) \
+    X(cmd_context) \
+    X(cmd_lifecycle) \
+    X(cmd_transfer) \
+    X(cmd_inject) \
+    X(cmd_merge) \
+    X(cmd_transcript) \
+    X(cmd_ps) \
+    X(cmd_wait) \
+    X(cmd_stop) \
+    X(cmd_worker) \
     X(cmd_verify) \
     X(cmd_doctor) \
     X(cmd_stats) \

@@ -4,6 +4,7 @@
 #include "front/share/format.h"
 
 #include <stdio.h>
+#include <unistd.h>
 
 bool is_leslie(const struct app *app)
 {

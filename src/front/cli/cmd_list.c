@@ -1,0 +1,244 @@
+/* `list`, `status`, `artifacts`: what threads there are and what they have. */
+#include "front/cli/command.h"
+#include "front/share/door.h"
+#include "front/share/worker.h"
+#include "share/block.h"
+
+struct list_opts {
+    struct sv status, objective, parent;
+};
+
+static const struct opt list_opts[] = {
+    { OPT_TEXT, "status", "STATUS", "only threads in this state",
+      offsetof(struct list_opts, status), 0 },
+    { OPT_TEXT, "objective", "ID", "only threads of this objective",
+      offsetof(struct list_opts, objective), 0 },
+    { OPT_TEXT, "parent", "T", "only children of this thread", offsetof(struct list_opts, parent),
+      0 },
+    { 0 },
+};
+
+struct listing {
+    struct door            *d;
+    const struct list_opts *o;
+    struct table            table;
+    size_t                  n;
+};
+
+static enum status each(void *ctx, const struct share_thread *t, struct err *e)
+{
+    struct listing *l = ctx;
+    struct jw      *w = l->d->data;
+    struct sv       status = sv_of(thread_status_name(t->status));
+
+    (void)e;
+    if ((l->o->status.s && !sv_eq(l->o->status, status)) ||
+        (l->o->objective.s && !sv_eq(l->o->objective, t->objective)) ||
+        (l->o->parent.s && !sv_eq(l->o->parent, t->parent)))
+        return ST_OK;
+    l->n++;
+    if (!l->d->app->json && !is_leslie(l->d->app)) {
+        table_row(&l->table, l->d->app->a,
+                  (struct sv[]){ t->id, status, t->executor, t->objective, t->title });
+        return ST_OK;
+    }
+    jw_open(w, '{');
+    jw_kstr(w, "id", t->id);
+    jw_kstr(w, "title", t->title);
+    jw_kstr(w, "objective", t->objective);
+    jw_kstr(w, "status", status);
+    jw_kstr(w, "parent_id", t->parent);
+    jw_kstr(w, "executor", t->executor);
+    jw_ktime(w, "created_at", t->created);
+    jw_close(w, '}');
+    return ST_OK;
+}
+
+static enum status run_list(struct app *app, const void *opts, struct err *e)
+{
+    static const char *const heads[] = { "THREAD", "STATUS", "EXECUTOR", "OBJECTIVE", "TITLE", NULL };
+    struct door              d;
+    struct listing           l = { .d = &d, .o = opts, .table = { .heads = heads } };
+
+    if (door_open(&d, app, STORE_READ, e))
+        return door_fail(&d, e);
+    jw_open(d.data, '[');
+    if (share_threads(&d.s, each, &l, e))
+        return door_fail(&d, e);
+    jw_close(d.data, ']');
+    table_print(&l.table, &d.text);
+    if (!l.n)
+        sb_adds(&d.text, "no threads; `heddle spawn --intent TEXT --objective ID` makes one\n");
+    return door_done(&d, e);
+}
+
+/* ---- status ------------------------------------------------------------------------------ */
+
+static enum status text_refs(struct door *d, const struct share_ref *refs, size_t n, struct jw *w,
+                             struct err *e)
+{
+    for (size_t i = 0; i < n; i++) {
+        const struct share_ref *r = &refs[i];
+        enum freshness          whole, *each_file;
+        each_file = ARENA_NEW(d->app->a, enum freshness, r->n_files + 1);
+        if (ref_freshness(&d->s, r, &whole, each_file, e))
+            return e->code;
+        sb_addf(&d->text, "  %s %s " SV_FMT "  %s", r->frozen ? "▣" : "→",
+                r->inherit  ? "inherited"
+                : r->frozen ? "frozen"
+                            : "live",
+                SV_ARG(r->target), freshness_name(whole));
+        for (size_t k = 0; k < r->n_scope; k++)
+            sb_addf(&d->text, "%s" SV_FMT, k ? ", " : "  scope: ", SV_ARG(r->scope[k]));
+        sb_addc(&d->text, '\n');
+        jw_open(w, '{');
+        jw_kstr(w, "ref_id", r->id);
+        jw_kstr(w, "target", r->target);
+        jw_kstr(w, "binding", r->frozen ? SV("frozen") : SV("live"));
+        jw_kstr(w, "state", sv_of(freshness_name(whole)));
+        jw_ktime(w, r->frozen ? "copied_at" : "created_at", r->at);
+        jw_key(w, "files");
+        jw_open(w, '[');
+        for (size_t k = 0; r->frozen && k < r->n_files; k++) {
+            jw_open(w, '{');
+            jw_kstr(w, "name", r->files[k].name);
+            jw_kstr(w, "local_path",
+                    share_path(r->from, "context/inherited", r->files[k].place, d->app->a));
+            jw_kstr(w, "hash", r->files[k].hash);
+            jw_kstr(w, "state", sv_of(freshness_name(each_file[k])));
+            jw_close(w, '}');
+            if (each_file[k] != REF_FRESH)
+                sb_addf(&d->text, "      " SV_FMT "  %s\n", SV_ARG(r->files[k].name),
+                        freshness_name(each_file[k]));
+        }
+        jw_close(w, ']');
+        jw_close(w, '}');
+    }
+    return ST_OK;
+}
+
+static void text_thread(struct door *d, const struct share_thread *t)
+{
+    sb_addf(&d->text, SV_FMT "  %s  " SV_FMT "\n", SV_ARG(t->id), thread_status_name(t->status),
+            SV_ARG(t->executor));
+    sb_add_plain(&d->text, t->title);
+    sb_addf(&d->text, "\nobjective: " SV_FMT "\n", SV_ARG(t->objective));
+    if (t->parent.s)
+        sb_addf(&d->text, "parent: " SV_FMT "\n", SV_ARG(t->parent));
+}
+
+static enum status run_status(struct app *app, const void *opts, struct err *e)
+{
+    struct door         d;
+    struct share_thread t;
+    struct share_ref   *refs;
+    struct injection   *pending;
+    struct sv           block;
+    struct sb           extra = sb_in(app->a, 0);
+    struct jw           w = jw_in(&extra, 2);
+    size_t              n, n_pending;
+
+    (void)opts;
+    if (door_open(&d, app, STORE_READ, e) || share_thread(&d.s, app_arg(app, 0), &t, e) ||
+        block_write(&d.s, t.id, false, &block, e) ||
+        share_refs(&d.s, t.id, true, app->a, &refs, &n, e) ||
+        share_pending(&d.s, t.id, &pending, &n_pending, e))
+        return door_fail(&d, e);
+    text_thread(&d, &t);
+    w.depth = 2;
+    w.after_key = true;
+    jw_open(&w, '[');
+    if (n)
+        sb_adds(&d.text, "references:\n");
+    if (text_refs(&d, refs, n, &w, e))
+        return door_fail(&d, e);
+    jw_close(&w, ']');
+    if (n_pending)
+        sb_addf(&d.text, "injections waiting: %zu\n", n_pending);
+    worker_line(&d, t.id);
+    sb_addf(&d.text, "\n" SV_FMT "\n", SV_ARG(block));
+    json_thread(d.data, &t, block);
+    if (!is_leslie(app)) { /* more than Leslie's record, in front of its last brace */
+        while (d.data_text.n && d.data_text.s[d.data_text.n - 1] != '\n')
+            d.data_text.n--;
+        d.data_text.n--;
+        sb_addf(&d.data_text, ",\n    \"references\": " SV_FMT ",\n    \"pending_injections\": %zu\n  }",
+                SV_ARG(sb_sv(&extra)), n_pending);
+    }
+    d.warnings = true;
+    return door_done(&d, e);
+}
+
+static enum status run_artifacts(struct app *app, const void *opts, struct err *e)
+{
+    struct door         d;
+    struct share_thread t;
+    struct asset_list   list = { 0 };
+    struct share_ref   *refs;
+    size_t              n, own;
+
+    (void)opts;
+    if (door_open(&d, app, STORE_READ, e) || share_thread(&d.s, app_arg(app, 0), &t, e) ||
+        assets_own(&d.s, t.id, &list, e) || share_refs(&d.s, t.id, true, app->a, &refs, &n, e))
+        return door_fail(&d, e);
+    own = list.list.n;
+    for (size_t i = 0; i < n; i++) {
+        struct share_thread target;
+        bool                found;
+        if (share_thread_find(&d.s, refs[i].target, &target, &found, e))
+            return door_fail(&d, e);
+        if (!found)
+            share_warn(&d.s, "W202", refs[i].target, "Reference target '" SV_FMT "' not found",
+                       SV_ARG(refs[i].target));
+        else if (assets_of_ref(&d.s, &refs[i], &list, e))
+            return door_fail(&d, e);
+    }
+    jw_open(d.data, '[');
+    for (size_t i = 0; i < list.list.n; i++) {
+        jw_open(d.data, '{');
+        jw_kstr(d.data, "type", sv_of(list.list.v[i].type));
+        jw_kstr(d.data, "path", list.list.v[i].path);
+        jw_close(d.data, '}');
+        sb_addf(&d.text, "%s  %-10s  ", i < own ? "rw" : "r-", list.list.v[i].type);
+        sb_add_plain(&d.text, list.list.v[i].path);
+        sb_addc(&d.text, '\n');
+    }
+    jw_close(d.data, ']');
+    d.warnings = true;
+    return door_done(&d, e);
+}
+
+const struct command cmd_list = {
+    .name = "list",
+    .synopsis = "[--status STATUS] [--objective ID] [--parent T]",
+    .group = GROUP_SHARE,
+    .summary = "List the threads",
+    .opts = list_opts,
+    .opts_size = sizeof(struct list_opts),
+    .needs = NEEDS_ROOT,
+    .run = run_list,
+};
+
+const struct command cmd_status = {
+    .name = "status",
+    .synopsis = "T",
+    .group = GROUP_SHARE,
+    .summary = "Show a thread, how its references stand, and its <thread_context>",
+    .details = "A frozen reference is fresh when its copies are what the source has now, stale\n"
+               "when the source changed, missing when the source is gone.",
+    .min_args = 1,
+    .max_args = 1,
+    .needs = NEEDS_ROOT,
+    .run = run_status,
+};
+
+const struct command cmd_artifacts = {
+    .name = "artifacts",
+    .synopsis = "T",
+    .group = GROUP_SHARE,
+    .summary = "List the assets a thread has and those it may read",
+    .min_args = 1,
+    .max_args = 1,
+    .needs = NEEDS_ROOT,
+    .run = run_artifacts,
+};

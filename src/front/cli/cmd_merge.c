@@ -1,0 +1,156 @@
+/* `merge`, `transcript`: bringing work together, keeping what was said. */
+#include "front/cli/command.h"
+#include "front/share/door.h"
+
+struct merge_opts {
+    struct sv sources, target, scope, strategy;
+    bool      dry_run;
+};
+
+static const struct opt merge_opts[] = {
+    { OPT_LIST, "sources", "T,…", "the threads whose work is taken",
+      offsetof(struct merge_opts, sources), 0 },
+    { OPT_TEXT, "target", "T", "the thread that gets it", offsetof(struct merge_opts, target), 0 },
+    { OPT_LIST, "scope", "a,b", "only these files and folders", offsetof(struct merge_opts, scope),
+      0 },
+    { OPT_TEXT, "strategy", "WORD", "for conflicts: interactive, agent-first, human, strict",
+      offsetof(struct merge_opts, strategy), 0 },
+    { OPT_FLAG, "dry-run", NULL, "say what would be done", offsetof(struct merge_opts, dry_run),
+      0 },
+    { 0 },
+};
+
+static void put_paths(struct door *d, const char *key, const struct sv *v, size_t n)
+{
+    jw_key(d->data, key);
+    jw_open(d->data, '[');
+    for (size_t i = 0; i < n; i++)
+        jw_str(d->data, v[i]);
+    jw_close(d->data, ']');
+}
+
+static enum status run_merge(struct app *app, const void *opts, struct err *e)
+{
+    const struct merge_opts *o = opts;
+    struct door              d;
+    struct merge_result      res;
+    struct merge_request     r = { .sources = list_of(o->sources, app->a),
+                                   .scope = list_of(o->scope, app->a),
+                                   .target = o->target,
+                                   .strategy = o->strategy.n ? o->strategy : SV("interactive"),
+                                   .dry_run = o->dry_run };
+
+    if (!o->sources.n || !o->target.n)
+        return err_set(e, ST_USAGE, "Missing required flag --%s", o->sources.n ? "target" : "sources");
+    if (door_open(&d, app, STORE_WRITE, e) || share_merge(&d.s, &r, &res, e) || door_commit(&d, e))
+        return door_fail(&d, e);
+    jw_open(d.data, '{');
+    put_paths(&d, "mergedFiles", res.merged.v, res.merged.n);
+    put_paths(&d, "conflicts", res.conflicts.v, res.conflicts.n);
+    if (o->dry_run)
+        jw_kbool(d.data, "dry_run", true);
+    jw_close(d.data, '}');
+    for (size_t i = 0; i < res.merged.n; i++) {
+        sb_adds(&d.text, o->dry_run ? "would change  " : "changed  ");
+        sb_add_plain(&d.text, res.merged.v[i]);
+        sb_addc(&d.text, '\n');
+    }
+    for (size_t i = 0; i < res.conflicts.n; i++) {
+        sb_adds(&d.text, "conflict  ");
+        sb_add_plain(&d.text, res.conflicts.v[i]);
+        sb_addc(&d.text, '\n');
+    }
+    if (!res.merged.n && !res.conflicts.n)
+        sb_adds(&d.text, "nothing to merge\n");
+    return door_done(&d, e);
+}
+
+const struct command cmd_merge = {
+    .name = "merge",
+    .synopsis = "--sources T,… --target T [--scope a,b] [--strategy WORD] [--dry-run]",
+    .group = GROUP_SHARE,
+    .summary = "Bring the files of threads into another",
+    .details =
+        "Three ways: a file is compared with the target's and with what one inherited from the\n"
+        "other. Lines that both changed are a conflict:\n\n"
+        "  interactive   both versions between markers, for you to settle (the default)\n"
+        "  agent-first   the source's lines are taken\n"
+        "  human         the target stays, the source's file is put beside it\n"
+        "  strict        nothing is merged at all\n\n"
+        "Either everything is merged or nothing.",
+    .opts = merge_opts,
+    .opts_size = sizeof(struct merge_opts),
+    .needs = NEEDS_ROOT,
+    .run = run_merge,
+};
+
+struct transcript_opts {
+    struct sv chat, query, assistant, start, end, mode, stop_reason;
+};
+
+static const struct opt transcript_opts[] = {
+    { OPT_TEXT, "chat", "ID", "the chat it was", offsetof(struct transcript_opts, chat), 0 },
+    { OPT_TEXT, "query", "TEXT", "what was asked", offsetof(struct transcript_opts, query), 0 },
+    { OPT_TEXT, "assistant", "TEXT", "what was answered; - reads it from stdin",
+      offsetof(struct transcript_opts, assistant), 0 },
+    { OPT_TEXT, "start", "TIME", "when it began (now)", offsetof(struct transcript_opts, start),
+      0 },
+    { OPT_TEXT, "end", "TIME", "when it ended", offsetof(struct transcript_opts, end), 0 },
+    { OPT_TEXT, "mode", "WORD", "agent mode (agent)", offsetof(struct transcript_opts, mode), 0 },
+    { OPT_TEXT, "stop-reason", "WORD", "why it ended (end_turn)",
+      offsetof(struct transcript_opts, stop_reason), 0 },
+    { 0 },
+};
+
+static enum status time_of(struct sv text, const char *name, int64_t *out, struct err *e)
+{
+    if (!text.s || clock_parse_iso(text, out))
+        return ST_OK;
+    return err_set(e, ST_INVALID_SYNTAX, "--%s is a time such as 2026-11-15T21:36:00Z", name);
+}
+
+static enum status run_transcript(struct app *app, const void *opts, struct err *e)
+{
+    const struct transcript_opts *o = opts;
+    struct door                   d;
+    struct sv                     path;
+    struct sb                     absolute = sb_in(app->a, 0);
+    struct transcript_request     r = { .thread = app_arg(app, 0),
+                                        .chat = o->chat,
+                                        .query = o->query,
+                                        .mode = o->mode,
+                                        .stop_reason = o->stop_reason };
+    struct sv *const needed[] = { (struct sv *)(uintptr_t)&o->chat,
+                                  (struct sv *)(uintptr_t)&o->query,
+                                  (struct sv *)(uintptr_t)&o->assistant };
+    static const char *const names[] = { "chat", "query", "assistant" };
+
+    for (size_t i = 0; i < COUNT(needed); i++)
+        if (!sv_trim(*needed[i]).n)
+            return err_set(e, ST_USAGE, "Missing required flag --%s", names[i]);
+    if (time_of(o->start, "start", &r.start, e) || time_of(o->end, "end", &r.end, e) ||
+        app_text(app, o->assistant, &r.assistant, e))
+        return e->code;
+    if (door_open(&d, app, STORE_WRITE, e) || share_transcript(&d.s, &r, &path, e) ||
+        door_commit(&d, e))
+        return door_fail(&d, e);
+    sb_addf(&absolute, SV_FMT "/" SV_FMT, SV_ARG(app->root), SV_ARG(path));
+    jw_open(d.data, '{');
+    jw_kstr(d.data, "transcript_path", sb_sv(&absolute));
+    jw_close(d.data, '}');
+    sb_addf(&d.text, SV_FMT "\n", SV_ARG(path));
+    return door_done(&d, e);
+}
+
+const struct command cmd_transcript = {
+    .name = "transcript",
+    .synopsis = "T --chat ID --query TEXT --assistant TEXT|- [--start TIME] [--end TIME]",
+    .group = GROUP_SHARE,
+    .summary = "Keep a conversation as a text file of its thread",
+    .opts = transcript_opts,
+    .opts_size = sizeof(struct transcript_opts),
+    .min_args = 1,
+    .max_args = 1,
+    .needs = NEEDS_ROOT,
+    .run = run_transcript,
+};

@@ -1,0 +1,104 @@
+/* `spawn`: a new thread. */
+#include "front/cli/command.h"
+#include "front/share/door.h"
+#include "front/share/worker.h"
+
+struct spawn_opts {
+    struct sv intent, objective, id, parent, ref, binding, inherit, scope, executor, tags, mode,
+        with;
+    bool no_run, foreground;
+};
+
+/* clang-format off */
+static const struct opt spawn_opts[] = {
+    { OPT_TEXT, "intent",     "TEXT", "what the thread is to do; - reads it from stdin",              offsetof(struct spawn_opts, intent), 0 },
+    { OPT_TEXT, "objective",  "ID",   "what it works towards",                                        offsetof(struct spawn_opts, objective), 0 },
+    { OPT_TEXT, "id",         "ID",   "take this id instead of drawing one",                          offsetof(struct spawn_opts, id), 0 },
+    { OPT_TEXT, "parent",     "T",    "the thread it belongs to",                                     offsetof(struct spawn_opts, parent), 0 },
+    { OPT_LIST, "ref",        "T[:PATH],…", "threads, or parts of them, that it may read",            offsetof(struct spawn_opts, ref), 0 },
+    { OPT_TEXT, "binding",    "live|frozen", "how it sees them (live)",                               offsetof(struct spawn_opts, binding), 0 },
+    { OPT_TEXT, "inherit",    "full|partial|none", "copies of the parent's assets (none)",            offsetof(struct spawn_opts, inherit), 0 },
+    { OPT_LIST, "scope",      "a,b",  "what --inherit partial copies",                                offsetof(struct spawn_opts, scope), 0 },
+    { OPT_TEXT, "executor",   "human|agent|system", "who works on it (agent)",                        offsetof(struct spawn_opts, executor), 0 },
+    { OPT_LIST, "tags",       "a,b",  "words to find it by",                                          offsetof(struct spawn_opts, tags), 0 },
+    { OPT_TEXT, "mode",       "dialogue|buffer", "how its tree is edited",                            offsetof(struct spawn_opts, mode), 0 },
+    { OPT_TEXT, "with",       "NAME", "which of executors.* in the config starts it (agent)",         offsetof(struct spawn_opts, with), 0 },
+    { OPT_FLAG, "no-run",     NULL,   "record the thread and start nothing",                          offsetof(struct spawn_opts, no_run), 0 },
+    { OPT_FLAG, "foreground", NULL,   "wait for the executor to end",                                 offsetof(struct spawn_opts, foreground), 0 },
+    { 0 },
+};
+/* clang-format on */
+
+static enum status need(struct sv v, const char *name, struct err *e)
+{
+    if (sv_trim(v).n)
+        return ST_OK;
+    return err_set(e, ST_USAGE, "Missing required flag --%s", name);
+}
+
+static enum status parse_binding(struct sv word, bool otherwise, bool *frozen, struct err *e)
+{
+    *frozen = word.s ? sv_is(word, "frozen") : otherwise;
+    if (word.s && !*frozen && !sv_is(word, "live"))
+        return err_set(e, ST_USAGE, "--binding is live or frozen, not '" SV_FMT "'", SV_ARG(word));
+    return ST_OK;
+}
+
+static void answer(struct door *d, const struct share_thread *t)
+{
+    jw_open(d->data, '{');
+    jw_kstr(d->data, "thread_id", t->id);
+    jw_kstr(d->data, "parent_id", t->parent);
+    jw_kstr(d->data, "status", sv_of(thread_status_name(t->status)));
+    jw_kstr(d->data, "objective", t->objective);
+    sb_addf(&d->text, SV_FMT "\n", SV_ARG(t->id));
+    d->warnings = true;
+}
+
+static enum status run(struct app *app, const void *opts, struct err *e)
+{
+    const struct spawn_opts *o = opts;
+    struct door              d;
+    struct share_thread      t;
+    struct sv                intent;
+    struct spawn_request     r = { .objective = o->objective,
+                                   .id = o->id,
+                                   .parent = o->parent,
+                                   .inherit = o->inherit,
+                                   .executor = o->executor,
+                                   .mode = o->mode,
+                                   .scope = list_of(o->scope, app->a),
+                                   .refs = list_of(o->ref, app->a),
+                                   .tags = list_of(o->tags, app->a) };
+
+    if (need(o->intent, "intent", e) || need(o->objective, "objective", e) ||
+        parse_binding(o->binding, false, &r.frozen, e) || app_text(app, o->intent, &intent, e))
+        return e->code;
+    r.intent = intent;
+    if (door_open(&d, app, STORE_WRITE, e) || share_spawn(&d.s, &r, &t, e) || door_commit(&d, e))
+        return door_fail(&d, e);
+    answer(&d, &t);
+    bool wants = sv_is(t.executor, "agent") && !o->no_run;
+    if (wants && worker_start(&d, &t, o->with, o->foreground, e))
+        return door_fail(&d, e);
+    jw_close(d.data, '}');
+    return door_done(&d, e);
+}
+
+const struct command cmd_spawn = {
+    .name = "spawn",
+    .synopsis = "--intent TEXT --objective ID [--id ID] [--parent T] [--ref T[:PATH],…] [--binding "
+                "live|frozen] [--inherit full|partial|none] [--scope a,b] [--executor human|agent] "
+                "[--tags a,b] [--mode dialogue|buffer] [--no-run]",
+    .group = GROUP_SHARE,
+    .summary = "Make a thread, and print its id",
+    .details =
+        "The thread gets a folder .leslie/threads/ID. With --ref it may read other threads: live\n"
+        "shows what they have at the moment of reading, frozen a copy made now.\n\n"
+        "An executor `agent` is started if executors.agent is set in .heddle/config.json: the\n"
+        "command gets the <thread_context> block and the intent on its standard input.",
+    .opts = spawn_opts,
+    .opts_size = sizeof(struct spawn_opts),
+    .needs = NEEDS_ROOT,
+    .run = run,
+};

@@ -1,0 +1,24 @@
+#include "front/share/prompt.h"
+
+enum status prompt_make(struct share *s, struct sv thread, bool at_spawn, struct sv task,
+                        struct prompt *out, struct err *e)
+{
+    struct sv block, injected;
+    struct sb b = sb_in(s->a, 0);
+
+    if (block_write(s, thread, at_spawn, &block, e) ||
+        share_pending(s, thread, &out->pending, &out->n_pending, e))
+        return e->code;
+    sb_add(&b, block);
+    if (out->n_pending) {
+        if (block_injections(out->pending, out->n_pending, s->a, &injected, e))
+            return e->code;
+        sb_addf(&b, "\n\n" SV_FMT, SV_ARG(injected));
+    }
+    if (task.s) {
+        sb_adds(&b, "\n\n");
+        sb_add(&b, task);
+    }
+    out->text = sb_sv(&b);
+    return ST_OK;
+}
