@@ -128,8 +128,7 @@ enum { PATCH_ENTRIES_MAX = 64 };
 
 struct changes {
     bool everything;
-    VEC(struct patch) relations, registry;
-    bool objectives;
+    VEC(struct patch) relations, registry, objectives;
     struct arena *a;
 };
 
@@ -181,6 +180,25 @@ static enum status relation_changed(struct share *s, struct changes *c, struct s
     return ST_OK;
 }
 
+static enum status objective_changed(struct share *s, struct changes *c, struct sv id,
+                                     struct err *e)
+{
+    struct share_objective o;
+    struct sv              row, text;
+    bool                   found;
+
+    if (!id.s || seen(c->objectives.v, c->objectives.n, "objectives", id))
+        return ST_OK;
+    if (share_row(s, key_of_name("obj", id, c->a), &row, &found, e))
+        return e->code;
+    if (!found)
+        return ST_OK; /* a thread of an objective that is not written down here */
+    if (objective_read(row, c->a, &o, e) || render_objective(s, &o, c->a, &text, e))
+        return e->code;
+    *vec_push(&c->objectives, c->a) = (struct patch){ PATCH_ITEM, "objectives", o.id, text };
+    return ST_OK;
+}
+
 static enum status entry_changed(struct share *s, struct changes *c, const struct entry *n,
                                  struct err *e)
 {
@@ -190,12 +208,12 @@ static enum status entry_changed(struct share *s, struct changes *c, const struc
     if (share_touch(n, c->a, &touch, e))
         return e->code;
     c->everything = c->everything || touch.everything;
-    c->objectives = c->objectives || touch.objective.s;
     if (c->everything)
         return ST_OK;
     if (thread_changed(s, c, touch.threads[0], e) ||
         relation_changed(s, c, touch.relations[0], e) ||
         relation_changed(s, c, touch.relations[1], e) ||
+        objective_changed(s, c, touch.objective, e) ||
         (touch.is_operation && render_operation(n, c->a, &text, e)))
         return e->code;
     if (text.s)
@@ -214,7 +232,6 @@ static enum status collect_changes(struct share *s, int64_t from, int64_t rev, s
     bool               more;
 
     c->everything = from < 0 || rev - from > PATCH_ENTRIES_MAX;
-    c->objectives = c->everything;
     if (c->everything)
         return ST_OK;
     if (store_scan(s->log->store, &q, &scan, e))
@@ -234,6 +251,10 @@ static enum status collect_changes(struct share *s, int64_t from, int64_t rev, s
         (struct patch){ PATCH_METADATA, NULL, { 0 }, render_metadata(&m, FILE_RELATIONS, c->a) };
     *vec_push(&c->registry, c->a) =
         (struct patch){ PATCH_METADATA, NULL, { 0 }, render_metadata(&m, FILE_REGISTRY, c->a) };
+    if (c->objectives.n)
+        *vec_push(&c->objectives, c->a) = (struct patch){
+            PATCH_METADATA, NULL, { 0 }, render_metadata(&m, FILE_OBJECTIVES, c->a)
+        };
     return ST_OK;
 }
 
@@ -242,8 +263,12 @@ static enum status try_patch(struct share *s, int which, const struct changes *c
 {
     UNDO(fd_undo) int   fd = -1;
     struct stat         st;
-    const struct patch *v = which == FILE_RELATIONS ? c->relations.v : c->registry.v;
-    size_t              n = which == FILE_RELATIONS ? c->relations.n : c->registry.n;
+    const struct patch *v = which == FILE_RELATIONS    ? c->relations.v
+                            : which == FILE_OBJECTIVES ? c->objectives.v
+                                                       : c->registry.v;
+    size_t              n = which == FILE_RELATIONS    ? c->relations.n
+                            : which == FILE_OBJECTIVES ? c->objectives.n
+                                                       : c->registry.n;
 
     if (fs_open(s->root, share_file_paths[which], O_RDONLY, &fd, e))
         return e->code;
@@ -323,10 +348,9 @@ static enum status write_all(struct share *s, int64_t rev, const int dirs[SHARE_
                              struct output out[SHARE_FILES], struct err *e)
 {
     for (int i = 0; i < SHARE_FILES; i++) {
-        bool patchable = !c->everything && i != FILE_OBJECTIVES && on_disk[i] >= 0 &&
-                         on_disk[i] == on_disk[FILE_RELATIONS];
-        out[i].same = i == FILE_OBJECTIVES && !c->objectives && on_disk[i] >= 0 &&
-                      on_disk[i] == on_disk[FILE_RELATIONS];
+        bool patchable =
+            !c->everything && on_disk[i] >= 0 && on_disk[i] == on_disk[FILE_RELATIONS];
+        out[i].same = patchable && i == FILE_OBJECTIVES && !c->objectives.n;
         if (!out[i].same && make_output(s, dirs[i], i, c, patchable, &out[i], e))
             return e->code;
     }

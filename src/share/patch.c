@@ -28,26 +28,67 @@ static ptrdiff_t find_from(struct sv text, size_t from, struct sv needle)
     return hit ? hit - text.s : -1;
 }
 
-static bool find_section(struct sv old, const char *name, struct arena *a, struct section *out)
-{
-    struct sb b = sb_in(a, 0);
-    bool      is_array = strcmp(name, "operations") == 0;
+/* The sections in the order they stand in. One search per section: its end and the head of the
+ * next are looked for together, and a long needle is found fast. */
+static const struct {
+    const char *name;
+    char        open, close;
+} section_kinds[] = { { "threads", '{', '}' },
+                      { "operations", '[', ']' },
+                      { "relations", '{', '}' },
+                      { "objectives", '{', '}' } };
 
-    sb_addf(&b, "\n  \"%s\": %c", name, is_array ? '[' : '{');
-    ptrdiff_t at = find_from(old, 0, sb_sv(&b));
+static size_t kind_of(const char *name)
+{
+    size_t k = 0;
+
+    while (strcmp(section_kinds[k].name, name) != 0)
+        k++;
+    return k;
+}
+
+/* From the head of section k, which begins at or behind `from`. `next` names the one behind it;
+ * NULL: it is the last. */
+static bool find_section(struct sv old, size_t from, size_t k, const char *next, struct arena *a,
+                         struct section *out)
+{
+    struct sb head = sb_in(a, 0), tail = sb_in(a, 0);
+    char      close = section_kinds[k].close;
+
+    sb_addf(&head, "\n  \"%s\": %c", section_kinds[k].name, section_kinds[k].open);
+    ptrdiff_t at = find_from(old, from, sb_sv(&head));
     if (at < 0)
         return false;
-    out->open = (size_t)at + sb_sv(&b).n;
-    if (out->open >= old.n)
-        return false;
-    out->empty = old.s[out->open] == (is_array ? ']' : '}');
-    if (out->empty) {
-        out->close = out->open;
+    out->open = (size_t)at + sb_sv(&head).n;
+    out->empty = out->open < old.n && old.s[out->open] == close;
+    out->close = out->open;
+    if (out->empty)
         return true;
+    sb_addf(&tail, "\n    }\n  %c", close);
+    if (next)
+        sb_addf(&tail, ",\n  \"%s\": ", next);
+    else if (sv_ends(old, SV("\n    }\n  }\n}\n"))) {
+        out->close = old.n - 7;
+        return out->close > out->open;
     }
-    ptrdiff_t end = find_from(old, out->open, is_array ? SV("\n  ]") : SV("\n  }"));
-    out->close = end < 0 ? 0 : (size_t)end;
+    ptrdiff_t end = find_from(old, out->open, sb_sv(&tail));
+    out->close = end < 0 ? 0 : (size_t)end + 6;
     return end >= 0;
+}
+
+/* All sections of a file, indexed as in section_kinds. False: not laid out as render.c does. */
+static bool find_sections(struct sv old, struct arena *a, struct section *out)
+{
+    bool   objectives = find_from(sv_first(old, 64), 0, SV("\n  \"objectives\": ")) >= 0;
+    size_t threads = kind_of("threads"), ops = kind_of("operations");
+    size_t relations = kind_of("relations"), objs = kind_of("objectives");
+
+    if (objectives)
+        return find_section(old, 0, objs, "metadata", a, &out[objs]);
+    if (find_section(old, 0, threads, "operations", a, &out[threads]))
+        return find_section(old, out[threads].close, ops, "relations", a, &out[ops]) &&
+               find_section(old, out[ops].close, relations, NULL, a, &out[relations]);
+    return find_section(old, 0, threads, NULL, a, &out[threads]);
 }
 
 /* The value of a member of a section: from its brace to its closing brace. */
@@ -90,40 +131,40 @@ static void add_new(struct sb *b, bool *any, const struct patch *p)
     sb_add(b, p->text);
 }
 
-static bool section_cuts(struct sv old, const struct patch *patches, size_t n, const char *name,
-                         struct arena *a, struct cut *cuts, size_t *n_cuts)
+static void section_cuts(struct sv old, const struct patch *patches, size_t n, size_t kind,
+                         const struct section *in, struct arena *a, struct cut *cuts,
+                         size_t *n_cuts)
 {
-    struct section in;
-    struct sb      tail = sb_in(a, 0);
-    bool           any, grew = false;
+    struct sb tail = sb_in(a, 0);
+    bool      any = !in->empty, grew = false;
 
-    if (!find_section(old, name, a, &in))
-        return false;
-    any = !in.empty;
     for (size_t i = 0; i < n; i++) {
-        if (patches[i].kind != PATCH_ITEM || strcmp(patches[i].section, name) != 0)
+        if (patches[i].kind != PATCH_ITEM || kind_of(patches[i].section) != kind)
             continue;
         struct cut c = { .text = patches[i].text };
-        if (patches[i].key.s && !in.empty && find_item(old, &in, patches[i].key, a, &c)) {
+        if (patches[i].key.s && !in->empty && find_item(old, in, patches[i].key, a, &c)) {
             cuts[(*n_cuts)++] = c;
             continue;
         }
         add_new(&tail, &any, &patches[i]);
         grew = true;
     }
-    if (grew) {
-        if (in.empty)
-            sb_adds(&tail, "\n  ");
-        cuts[(*n_cuts)++] = (struct cut){ in.close, in.close, sb_sv(&tail) };
-    }
-    return true;
+    if (!grew)
+        return;
+    if (in->empty)
+        sb_adds(&tail, "\n  ");
+    cuts[(*n_cuts)++] = (struct cut){ in->close, in->close, sb_sv(&tail) };
 }
 
+/* It is the first thing in two of the files and the last in the third. */
 static bool metadata_cut(struct sv old, struct sv text, struct cut *out)
 {
+    size_t    late = old.n > 4096 ? old.n - 4096 : 0;
     ptrdiff_t at = find_from(sv_first(old, 256), 0, SV("\n  \"metadata\": {"));
-    ptrdiff_t end = at < 0 ? -1 : find_from(old, (size_t)at, SV("\n  }"));
 
+    if (at < 0)
+        at = find_from(old, late, SV("\n  \"metadata\": {"));
+    ptrdiff_t end = at < 0 ? -1 : find_from(old, (size_t)at, SV("\n  }"));
     if (end < 0)
         return false;
     *out = (struct cut){ (size_t)at + 15, (size_t)end + 4, text };
@@ -138,22 +179,22 @@ static enum status not_ours(struct err *e)
 enum status patch_write(struct sv old, const struct patch *patches, size_t n, struct arena *a,
                         struct sb *out, struct err *e)
 {
-    static const char *const names[] = { "threads", "operations", "relations" };
-    struct cut              *cuts = ARENA_NEW(a, struct cut, n + COUNT(names) + 1);
-    size_t                   n_cuts = 0, at = 0;
+    struct section sections[COUNT(section_kinds)] = { 0 };
+    struct cut    *cuts = ARENA_NEW(a, struct cut, n + COUNT(section_kinds) + 1);
+    size_t         n_cuts = 0, at = 0;
 
-    for (size_t k = 0; k < COUNT(names); k++) {
-        bool used = false;
-        for (size_t i = 0; i < n; i++)
-            used = used ||
-                   (patches[i].kind == PATCH_ITEM && strcmp(patches[i].section, names[k]) == 0);
-        if (used && !section_cuts(old, patches, n, names[k], a, cuts, &n_cuts))
+    if (!find_sections(old, a, sections))
+        return not_ours(e);
+    for (size_t i = 0; i < n; i++) {
+        if (patches[i].kind == PATCH_ITEM && !sections[kind_of(patches[i].section)].open)
             return not_ours(e);
-    }
-    for (size_t i = 0; i < n; i++)
         if (patches[i].kind == PATCH_METADATA &&
             !metadata_cut(old, patches[i].text, &cuts[n_cuts++]))
             return not_ours(e);
+    }
+    for (size_t k = 0; k < COUNT(section_kinds); k++)
+        if (sections[k].open)
+            section_cuts(old, patches, n, k, &sections[k], a, cuts, &n_cuts);
     qsort(cuts, n_cuts, sizeof *cuts, by_place);
     for (size_t i = 0; i < n_cuts; i++) {
         if (cuts[i].from < at)

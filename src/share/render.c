@@ -334,14 +334,15 @@ static enum status registry_file(struct writer *w, const struct share_meta *m, s
     return ST_OK;
 }
 
-static enum status put_objective(struct writer *w, const struct share_objective *o, struct err *e)
+enum status render_objective(struct share *s, const struct share_objective *o, struct arena *a,
+                             struct sv *out, struct err *e)
 {
-    struct sb  b = sb_in(w->a, 0);
+    struct sb  b = sb_in(a, 0);
     struct jw  j = at_depth(&b, 2);
     struct sv *ids;
     size_t     n;
 
-    if (share_ids(w->s, SHARE_MEMBERS, o->id, w->a, &ids, &n, e))
+    if (share_ids(s, SHARE_MEMBERS, o->id, a, &ids, &n, e))
         return e->code;
     jw_open(&j, '{');
     jw_kstr(&j, "id", o->id);
@@ -360,7 +361,7 @@ static enum status put_objective(struct writer *w, const struct share_objective 
     }
     put_members(&j, o->extra);
     jw_close(&j, '}');
-    item(w, o->id, sb_sv(&b));
+    *out = sb_sv(&b);
     return ST_OK;
 }
 
@@ -372,9 +373,12 @@ static enum status objectives_file(struct writer *w, const struct share_meta *m,
     if (share_objectives(w->s, w->a, &all, &n, e))
         return e->code;
     sb_adds(w->out, "{\n  \"version\": \"1.0\",\n  \"objectives\": {");
-    for (size_t i = 0; i < n; i++)
-        if (put_objective(w, &all[i], e))
+    for (size_t i = 0; i < n; i++) {
+        struct sv text;
+        if (render_objective(w->s, &all[i], w->a, &text, e))
             return e->code;
+        item(w, all[i].id, text);
+    }
     if (bad_items(w, "objectives", e))
         return e->code;
     close_items(w, "},\n  \"metadata\": ");

@@ -77,6 +77,8 @@ enum status render_relation(struct share *s, struct sv id, struct arena *a, stru
                             struct err *e);
 enum status render_operation(const struct entry *n, struct arena *a, struct sv *out,
                              struct err *e);
+enum status render_objective(struct share *s, const struct share_objective *o, struct arena *a,
+                             struct sv *out, struct err *e);
 struct sv   render_metadata(const struct share_meta *m, enum share_file_id which, struct arena *a);
 struct sv   render_refs(const struct share_ref *refs, size_t n, struct arena *a);
 
