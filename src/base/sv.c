@@ -116,3 +116,24 @@ bool sv_to_int(struct sv v, int64_t *out)
     *out = n;
     return true;
 }
+
+size_t sv_distance(struct sv a, struct sv b)
+{
+    size_t row[64];
+
+    if (a.n >= COUNT(row) || b.n >= COUNT(row))
+        return 99;
+    for (size_t j = 0; j <= b.n; j++)
+        row[j] = j;
+    for (size_t i = 1; i <= a.n; i++) {
+        size_t diagonal = row[0];
+        row[0] = i;
+        for (size_t j = 1; j <= b.n; j++) {
+            size_t change = diagonal + (a.s[i - 1] != b.s[j - 1]);
+            size_t step = (row[j] < row[j - 1] ? row[j] : row[j - 1]) + 1;
+            diagonal = row[j];
+            row[j] = change < step ? change : step;
+        }
+    }
+    return row[b.n];
+}

@@ -54,6 +54,9 @@ static inline bool sv_is(struct sv a, const char *cstr)
 struct sv   sv_dup(struct sv v, struct arena *a);
 const char *sv_cstr(struct sv v, struct arena *a);
 
+/* Levenshtein distance in bytes, for "did you mean"; 99 when either is longer than 63. */
+size_t sv_distance(struct sv a, struct sv b);
+
 /* A decimal int64 that fills all of v. False when it is not one. */
 bool sv_to_int(struct sv v, int64_t *out);
 

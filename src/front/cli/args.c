@@ -14,27 +14,6 @@ const struct opt global_opts[] = {
 };
 /* clang-format on */
 
-static size_t edit_distance(struct sv a, struct sv b)
-{
-    size_t row[64];
-
-    if (a.n >= COUNT(row) || b.n >= COUNT(row))
-        return 99;
-    for (size_t j = 0; j <= b.n; j++)
-        row[j] = j;
-    for (size_t i = 1; i <= a.n; i++) {
-        size_t diagonal = row[0];
-        row[0] = i;
-        for (size_t j = 1; j <= b.n; j++) {
-            size_t change = diagonal + (a.s[i - 1] != b.s[j - 1]);
-            size_t step = (row[j] < row[j - 1] ? row[j] : row[j - 1]) + 1;
-            diagonal = row[j];
-            row[j] = change < step ? change : step;
-        }
-    }
-    return row[b.n];
-}
-
 static enum status unknown_command(struct sv word, struct sv two, struct err *e)
 {
     const char *nearest = NULL;
@@ -45,7 +24,7 @@ static enum status unknown_command(struct sv word, struct sv two, struct err *e)
         struct sv     name = sv_of(commands[i]->name);
         struct sv_cut c = sv_cut(name, ' ');
         is_family = is_family || (c.found && sv_eq(c.head, word));
-        size_t d1 = edit_distance(name, two), d2 = edit_distance(name, word);
+        size_t d1 = sv_distance(name, two), d2 = sv_distance(name, word);
         size_t d = d1 < d2 ? d1 : d2;
         if (d < best) {
             best = d;

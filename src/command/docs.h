@@ -1,0 +1,49 @@
+/* Documents as the tools see them: Markdown files that belong to a thread. Where they live
+ * and who may read them is the caller's business, handed in as a table of functions. */
+#ifndef HEDDLE_DOCS_H
+#define HEDDLE_DOCS_H
+
+#include "base/sb.h"
+
+struct doc {
+    struct sv path; /* names it for writing, and in the log */
+    struct sv text;
+    struct sv hash; /* hex */
+    int64_t   modified; /* ms */
+    bool      read_only;
+};
+
+struct docs {
+    void *ctx;
+    /* By path, by path + ".md", or by first heading. ST_NOT_FOUND otherwise. */
+    enum status (*read)(void *ctx, struct sv thread, struct sv name, struct arena *a,
+                        struct doc *out, struct err *e);
+    enum status (*write)(void *ctx, const struct doc *d, struct sv text, struct err *e);
+};
+
+/* Assets of a thread below .leslie/threads/ID and its artifacts/ folder. */
+struct docs_folder {
+    int root_fd;
+};
+struct docs docs_in_folder(struct docs_folder *f);
+
+/* ---- text ---- */
+
+int64_t doc_words(struct sv text);
+
+/* A section by its explicit {#id}, by the slug of its heading, or by a word that occurs in
+ * one heading only. It starts with its heading and runs to the next heading of the same or a higher
+ * level. Headings in code fences are text. ST_NOT_FOUND names the sections there are. */
+struct section {
+    size_t start, body, end; /* byte offsets; body: after the heading line */
+};
+enum status doc_section(struct sv text, struct sv id, struct section *out,
+                        struct err *e) MUST_USE;
+
+/* Lines first..last, 1-based. ST_LIMIT_EXCEEDED when the text has not that many. */
+enum status doc_lines(struct sv text, int64_t first, int64_t last, struct sv *out,
+                      struct err *e) MUST_USE;
+size_t      doc_line_offset(struct sv text, int64_t line); /* start of a line; text.n past the end */
+int64_t     doc_line_count(struct sv text);
+
+#endif

@@ -1,0 +1,119 @@
+#include "base/fs.h"
+#include "base/hash.h"
+#include "base/path.h"
+#include "command/docs.h"
+
+#include <dirent.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum { DOC_MAX = 16 << 20 };
+
+static struct sv thread_dir(struct sv thread, const char *below, struct arena *a)
+{
+    struct sb b = sb_in(a, 0);
+
+    sb_addf(&b, ".leslie/threads/" SV_FMT "%s", SV_ARG(thread), below);
+    return sb_sv(&b);
+}
+
+static enum status read_at(int root, struct sv path, struct arena *a, struct doc *out,
+                           struct err *e)
+{
+    UNDO(fd_undo) int fd = -1;
+    struct stat       st;
+
+    if (fs_open(root, path, O_RDONLY | O_CLOEXEC, &fd, e))
+        return e->code;
+    if (fstat(fd, &st) != 0 || !S_ISREG(st.st_mode))
+        return err_set(e, ST_NOT_FOUND, SV_FMT " is not a file", SV_ARG(path));
+    *out = (struct doc){ .path = path,
+                         .modified = (int64_t)st.st_mtim.tv_sec * 1000 +
+                                     st.st_mtim.tv_nsec / 1000000 };
+    if (fs_read_fd(fd, DOC_MAX, a, &out->text, e))
+        return e->code;
+    struct hash h = hash_blake2b(&out->text, 1);
+    out->hash = hash_hex(&h, a);
+    return ST_OK;
+}
+
+/* The title of a document: its first heading. */
+static bool is_titled(struct sv text, struct sv name)
+{
+    struct sv line;
+
+    while (text.n && (text.s[0] == '\n' || text.s[0] == '\r'))
+        text = sv_skip(text, 1);
+    line = sv_cut(text, '\n').head;
+    if (!line.n || line.s[0] != '#')
+        return false;
+    while (line.n && line.s[0] == '#')
+        line = sv_skip(line, 1);
+    return sv_eq(sv_trim(line), name);
+}
+
+static enum status find_titled(int root, struct sv dir, struct sv name, struct arena *a,
+                               struct doc *out, bool *found, struct err *e)
+{
+    int            fd;
+    struct dirent *item;
+    struct err     skipped;
+
+    if (fs_open(root, dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC, &fd, &skipped))
+        return ST_OK;
+    DIR *d = fdopendir(fd);
+    if (!d) {
+        close(fd);
+        return err_errno(e, SV_FMT, SV_ARG(dir));
+    }
+    while (!*found && (item = readdir(d))) {
+        struct sv file = sv_of(item->d_name);
+        if (file.s[0] == '.' || !sv_ends(file, SV(".md")))
+            continue;
+        struct sv path = path_join(dir, sv_dup(file, a), a);
+        *found = read_at(root, path, a, out, &skipped) == ST_OK && is_titled(out->text, name);
+    }
+    closedir(d);
+    return ST_OK;
+}
+
+static enum status folder_read(void *ctx, struct sv thread, struct sv name, struct arena *a,
+                               struct doc *out, struct err *e)
+{
+    struct docs_folder      *f = ctx;
+    static const char *const below[] = { "", "/artifacts" };
+    static const char *const suffix[] = { "", ".md" };
+    struct sv                path;
+    bool                     found = false;
+
+    if (path_normal(name, a, &path, e))
+        return err_in(e, "doc:\"" SV_FMT "\"", SV_ARG(sv_first(name, 80)));
+    for (size_t i = 0; i < COUNT(suffix); i++)
+        for (size_t k = 0; k < COUNT(below); k++) {
+            struct sb b = sb_in(a, 0);
+            sb_addf(&b, SV_FMT "/" SV_FMT "%s", SV_ARG(thread_dir(thread, below[k], a)),
+                    SV_ARG(path), suffix[i]);
+            enum status s = path.n ? read_at(f->root_fd, sb_sv(&b), a, out, e) : ST_NOT_FOUND;
+            if (s != ST_NOT_FOUND)
+                return s;
+        }
+    for (size_t k = 0; k < COUNT(below) && !found; k++)
+        if (find_titled(f->root_fd, thread_dir(thread, below[k], a), name, a, out, &found, e))
+            return e->code;
+    if (found)
+        return ST_OK;
+    return err_set(e, ST_NOT_FOUND, "no document \"" SV_FMT "\" in this thread",
+                   SV_ARG(sv_first(name, 120)));
+}
+
+static enum status folder_write(void *ctx, const struct doc *d, struct sv text, struct err *e)
+{
+    struct docs_folder *f = ctx;
+
+    return fs_write(f->root_fd, d->path, text, 0666, e);
+}
+
+struct docs docs_in_folder(struct docs_folder *f)
+{
+    return (struct docs){ f, folder_read, folder_write };
+}

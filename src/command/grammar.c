@@ -1,0 +1,540 @@
+#include "command/grammar.h"
+
+#include "base/json.h"
+#include "command/lexer.h"
+#include "command/tools.h"
+
+#include <string.h>
+
+/* ---- words ------------------------------------------------------------------------ */
+
+static bool same_word(struct sv a, struct sv b)
+{
+    if (a.n != b.n)
+        return false;
+    for (size_t i = 0; i < a.n; i++) {
+        char x = a.s[i], y = b.s[i];
+        x = x >= 'A' && x <= 'Z' ? (char)(x + 32) : x;
+        y = y >= 'A' && y <= 'Z' ? (char)(y + 32) : y;
+        if (x != y)
+            return false;
+    }
+    return true;
+}
+
+/* Is `word` in "a|b=a|c"? *meant is what it stands for. */
+static bool in_words(const char *words, struct sv word, struct sv *meant)
+{
+    struct sv_cut c = { .tail = sv_of(words), .found = words != NULL };
+
+    while (c.found) {
+        c = sv_cut(c.tail, '|');
+        struct sv_cut alias = sv_cut(c.head, '=');
+        if (same_word(alias.head, word)) {
+            *meant = alias.found ? alias.tail : alias.head;
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool is_filler(const struct token *t)
+{
+    struct sv meant;
+
+    return t->type == TOKEN_WORD && !t->key.s && !t->brackets &&
+           in_words("please|me|the|node|a", t->text, &meant);
+}
+
+/* What may be the id of a node: letters, digits, edit marks, and ann-3. */
+static bool is_id(struct sv v)
+{
+    if (!v.n || v.n > 128)
+        return false;
+    for (size_t i = 0; i < v.n; i++) {
+        unsigned char c = (unsigned char)v.s[i];
+        bool          alnum = (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+        bool          mark = c == '\'' || (c == '-' && i > 0) || c >= 0x80;
+        if (!alnum && !(mark && i > 0))
+            return false;
+        if (c >= 0x80 && !sv_starts(sv_skip(v, i), SV("’")))
+            return false;
+        i += c >= 0x80 ? 2 : 0;
+    }
+    return true;
+}
+
+static bool is_count(struct sv v)
+{
+    int64_t n;
+
+    return sv_to_int(v, &n);
+}
+
+/* ---- verbs ------------------------------------------------------------------------ */
+
+struct reading {
+    const struct token *tokens;
+    size_t              n, at;
+    struct arena       *a;
+    struct call        *call;
+    const struct tool  *tool;
+};
+
+static bool next_is(const struct reading *r, size_t at, enum next_kind kind)
+{
+    while (at < r->n && is_filler(&r->tokens[at]))
+        at++;
+    if (kind == NEXT_ANY)
+        return true;
+    if (at >= r->n)
+        return false;
+    const struct token *t = &r->tokens[at];
+    if (kind == NEXT_DOC)
+        return t->key.s && sv_is(t->key, "doc");
+    if (kind == NEXT_TEXT)
+        return !t->key.s && t->type == TOKEN_TEXT;
+    return !t->key.s && t->type == TOKEN_WORD;
+}
+
+/* Does the phrase stand at `at`? Fillers between its words are skipped. */
+static bool phrase_at(const struct reading *r, const char *phrase, size_t *at)
+{
+    struct sv_cut c = { .tail = sv_of(phrase), .found = true };
+    size_t        i = *at;
+
+    while (c.found) {
+        c = sv_cut(c.tail, ' ');
+        while (i < r->n && is_filler(&r->tokens[i]) && !same_word(r->tokens[i].text, c.head))
+            i++;
+        if (i >= r->n || r->tokens[i].key.s || r->tokens[i].type != TOKEN_WORD ||
+            r->tokens[i].brackets || !same_word(r->tokens[i].text, c.head))
+            return false;
+        i++;
+    }
+    *at = i;
+    return true;
+}
+
+static enum status unknown_verb(struct sv word, struct err *e)
+{
+    const char *nearest = NULL;
+
+    for (size_t i = 0; tools[i].name && !nearest; i++)
+        if (sv_distance(word, sv_of(tools[i].name)) == 1)
+            nearest = tools[i].name;
+    for (size_t i = 0; synonyms[i].phrase && !nearest; i++)
+        if (sv_distance(word, sv_of(synonyms[i].phrase)) == 1)
+            nearest = synonyms[i].tool;
+    err_set(e, ST_INVALID_SYNTAX, "unknown command '%.*s'", word.n > 60 ? 60 : (int)word.n,
+            word.s ? word.s : "");
+    if (nearest)
+        return err_hint(e, "did you mean → %s? → help lists the commands", nearest);
+    return err_hint(e, "→ help lists the commands");
+}
+
+/* `3 continuations from X` has its number before its verb. */
+static bool leading_count(struct reading *r)
+{
+    static const char *const nouns = "continuations|continuation|children|replies|branches";
+    struct sv                meant;
+
+    if (r->n < 2 || r->tokens[0].key.s || r->tokens[0].type != TOKEN_WORD ||
+        !is_count(r->tokens[0].text) || r->tokens[1].key.s ||
+        !in_words(nouns, r->tokens[1].text, &meant))
+        return false;
+    r->tool = tool_find(SV("continue"));
+    r->at = 0;
+    return true;
+}
+
+static enum status find_verb(struct reading *r, const char **with, struct err *e)
+{
+    *with = NULL;
+    while (r->at < r->n && is_filler(&r->tokens[r->at]))
+        r->at++;
+    if (r->at >= r->n)
+        return unknown_verb(SV(""), e);
+    if (leading_count(r))
+        return ST_OK;
+    for (size_t i = 0; synonyms[i].phrase; i++) {
+        size_t at = r->at;
+        if (!phrase_at(r, synonyms[i].phrase, &at) || !next_is(r, at, synonyms[i].next))
+            continue;
+        r->tool = tool_find(sv_of(synonyms[i].tool));
+        r->at = at;
+        *with = synonyms[i].with;
+        return ST_OK;
+    }
+    const struct token *t = &r->tokens[r->at];
+    r->tool = t->key.s || t->type != TOKEN_WORD || t->brackets ? NULL : tool_find(t->text);
+    if (!r->tool)
+        return unknown_verb(t->key.s ? t->key : t->text, e);
+    r->at++;
+    return ST_OK;
+}
+
+/* ---- arguments -------------------------------------------------------------------- */
+
+static enum status misfit(const struct tool *t, struct err *e)
+{
+    return err_hint(e, "→ %s", t->syntax[0]);
+}
+
+static const struct call_arg *given(const struct call *c, const struct param *p)
+{
+    for (size_t i = 0; i < c->n; i++)
+        if (c->args[i].param == p)
+            return &c->args[i];
+    return NULL;
+}
+
+static enum status give(struct reading *r, const struct param *p, struct sv text, struct err *e)
+{
+    if (given(r->call, p)) {
+        err_set(e, ST_INVALID_SYNTAX, "%s is given twice", p->name);
+        return err_hint(e, "one → line for each");
+    }
+    if (r->call->n == CALL_ARGS_MAX)
+        return err_set(e, ST_INVALID_SYNTAX, "too many arguments");
+    r->call->args[r->call->n++] = (struct call_arg){ p, text };
+    return ST_OK;
+}
+
+static const struct param *param_named(const struct tool *t, struct sv name)
+{
+    for (const struct param *p = t->params; p->type; p++)
+        if (sv_is(name, p->name))
+            return p;
+    return NULL;
+}
+
+/* A value for a parameter, checked against its type. */
+static enum status fit(struct reading *r, const struct param *p, const struct token *t,
+                       struct err *e)
+{
+    struct sv text = t->text;
+
+    switch (p->type) {
+    case PARAM_ID:
+        if (t->type == TOKEN_TEXT || !is_id(text)) {
+            err_set(e, ST_INVALID_SYNTAX, "'" SV_FMT "' is not a node id", SV_ARG(sv_first(text, 60)));
+            return misfit(r->tool, e);
+        }
+        break;
+    case PARAM_COUNT:
+        if (!is_count(text)) {
+            err_set(e, ST_INVALID_SYNTAX, "%s: takes a whole number, not '" SV_FMT "'", p->name,
+                    SV_ARG(sv_first(text, 60)));
+            return misfit(r->tool, e);
+        }
+        break;
+    case PARAM_WORD:
+        if (p->words && !in_words(p->words, text, &text)) {
+            err_set(e, ST_INVALID_SYNTAX, "%s cannot be '" SV_FMT "'", p->name,
+                    SV_ARG(sv_first(text, 60)));
+            return misfit(r->tool, e);
+        }
+        break;
+    case PARAM_RANGE:
+        if (!sv_has(text, '-')) {
+            err_set(e, ST_INVALID_SYNTAX, "%s: takes a range such as A-B, not '" SV_FMT "'",
+                    p->name, SV_ARG(sv_first(text, 60)));
+            return misfit(r->tool, e);
+        }
+        break;
+    default: break;
+    }
+    return give(r, p, text, e);
+}
+
+static enum status keyed(struct reading *r, const struct token *t, struct err *e)
+{
+    const struct param *p = param_named(r->tool, t->key);
+
+    if (p && t->inner.s) { /* pin:doc:"name" */
+        struct token inner = *t;
+        inner.key = t->inner;
+        inner.inner = (struct sv){ 0 };
+        if (sv_is(t->key, "pin") && sv_is(t->inner, "doc"))
+            return keyed(r, &inner, e);
+        p = NULL;
+    }
+    if (p && (p->flags & PARAM_KEYED))
+        return fit(r, p, t, e);
+    err_set(e, ST_INVALID_SYNTAX, "%s takes no '" SV_FMT ":'", r->tool->name, SV_ARG(t->key));
+    return misfit(r->tool, e);
+}
+
+/* The first bare parameter of one of these types that is still free. */
+static const struct param *free_bare(struct reading *r, unsigned types)
+{
+    for (const struct param *p = r->tool->params; p->type; p++)
+        if ((types & 1u << p->type) && (p->flags & PARAM_BARE) && !given(r->call, p))
+            return p;
+    return NULL;
+}
+
+static enum status quoted_text(struct reading *r, const struct token *t, struct err *e)
+{
+    const struct param *p = free_bare(r, 1u << PARAM_TEXT | 1u << PARAM_DOC);
+
+    if (p)
+        return give(r, p, t->text, e);
+    err_set(e, ST_INVALID_SYNTAX, "%s takes no further text", r->tool->name);
+    return misfit(r->tool, e);
+}
+
+/* A flag's own name, a word of a choice: these win over ids. */
+static const struct param *word_param(struct reading *r, struct sv word, struct sv *meant)
+{
+    for (const struct param *p = r->tool->params; p->type; p++) {
+        if (p->type == PARAM_FLAG && (sv_is(word, p->name) || in_words(p->words, word, meant))) {
+            *meant = SV("");
+            return p;
+        }
+        if (p->type == PARAM_WORD && (p->flags & PARAM_BARE) && p->words &&
+            in_words(p->words, word, meant))
+            return p;
+    }
+    return NULL;
+}
+
+/* using "Name", with GPT-4o. */
+static const struct param *announced(struct reading *r, struct sv word)
+{
+    struct sv meant;
+
+    for (const struct param *p = r->tool->params; p->type; p++)
+        if (p->after && in_words(p->after, word, &meant) && r->at < r->n &&
+            !r->tokens[r->at].key.s && !given(r->call, p))
+            return p;
+    return NULL;
+}
+
+static enum status bare_word(struct reading *r, const struct token *t, struct err *e)
+{
+    struct sv           meant;
+    const struct param *p;
+
+    if (!t->brackets && (p = announced(r, t->text)))
+        return fit(r, p, &r->tokens[r->at++], e);
+    if (!t->brackets && (p = word_param(r, t->text, &meant)))
+        return give(r, p, meant, e);
+    if (!t->brackets && in_words(r->tool->little, t->text, &meant))
+        return ST_OK;
+    if (!t->brackets && is_count(t->text) && (p = free_bare(r, 1u << PARAM_COUNT)))
+        return fit(r, p, t, e);
+    if ((p = free_bare(r, 1u << PARAM_ID)))
+        return fit(r, p, t, e);
+    p = free_bare(r, 1u << PARAM_WORD);
+    if (p && !t->brackets)
+        return fit(r, p, t, e);
+    err_set(e, ST_INVALID_SYNTAX, "%s cannot take '" SV_FMT "'", r->tool->name,
+            SV_ARG(sv_first(t->text, 60)));
+    return misfit(r->tool, e);
+}
+
+static enum status read_args(struct reading *r, struct err *e)
+{
+    while (r->at < r->n) {
+        const struct token *t = &r->tokens[r->at++];
+        enum status         s;
+        if (t->key.s)
+            s = keyed(r, t, e);
+        else if (t->type == TOKEN_TEXT)
+            s = quoted_text(r, t, e);
+        else
+            s = is_filler(t) ? ST_OK : bare_word(r, t, e);
+        if (s)
+            return s;
+    }
+    return ST_OK;
+}
+
+static enum status check_complete(const struct tool *t, const struct call *c, struct err *e)
+{
+    size_t one = 0, maybe = 0;
+    bool   wants_one = false;
+
+    for (const struct param *p = t->params; p->type; p++) {
+        bool there = given(c, p) != NULL;
+        if ((p->flags & PARAM_REQUIRED) && !there) {
+            err_set(e, ST_INVALID_SYNTAX, "%s needs %s%s", t->name,
+                    p->type == PARAM_ID ? "a node" : p->name,
+                    p->type == PARAM_TEXT ? " in quotes" : "");
+            return misfit(t, e);
+        }
+        one += there && (p->flags & PARAM_ONE);
+        maybe += there && (p->flags & PARAM_MAYBE_ONE);
+        wants_one = wants_one || (p->flags & PARAM_ONE);
+    }
+    if ((!wants_one || one == 1) && maybe <= 1)
+        return ST_OK;
+    err_set(e, ST_INVALID_SYNTAX, one == 0 && wants_one ? "%s needs something to act on"
+                                                          : "%s takes only one of these",
+            t->name);
+    return misfit(t, e);
+}
+
+static int by_param(const struct call_arg *a, const struct call_arg *b)
+{
+    return (a->param > b->param) - (a->param < b->param);
+}
+
+/* In the order of the table, so that equal calls are equal arrays. */
+static void sort_args(struct call *c)
+{
+    for (size_t i = 1; i < c->n; i++)
+        for (size_t k = i; k > 0 && by_param(&c->args[k], &c->args[k - 1]) < 0; k--) {
+            struct call_arg t = c->args[k];
+            c->args[k] = c->args[k - 1];
+            c->args[k - 1] = t;
+        }
+}
+
+/* think takes the rest of its line as it is. */
+static bool takes_rest(struct sv line, struct call *c)
+{
+    struct sv_cut first = sv_cut(line, ' ');
+    struct sv     meant;
+
+    if (!in_words("think|reflect|scratchpad", first.head, &meant))
+        return false;
+    c->tool = tool_find(SV("think"));
+    if (sv_trim(first.tail).n)
+        c->args[c->n++] = (struct call_arg){ &c->tool->params[0], sv_trim(first.tail) };
+    return true;
+}
+
+enum status call_parse(struct sv line, struct arena *a, struct call *out, struct err *e)
+{
+    struct reading r = { .a = a, .call = out };
+    struct token  *tokens;
+    const char    *with;
+
+    *out = (struct call){ .line = sv_trim(line) };
+    if (takes_rest(out->line, out))
+        return ST_OK;
+    if (lex(out->line, a, &tokens, &r.n, e))
+        return e->code;
+    r.tokens = tokens;
+    if (find_verb(&r, &with, e))
+        return e->code;
+    out->tool = r.tool;
+    if (with) {
+        struct reading extra = { .a = a, .call = out, .tool = r.tool };
+        if (lex(sv_of(with), a, &tokens, &extra.n, e))
+            return e->code;
+        extra.tokens = tokens;
+        if (read_args(&extra, e))
+            return e->code;
+    }
+    if (read_args(&r, e) || check_complete(r.tool, out, e))
+        return e->code;
+    sort_args(out);
+    return ST_OK;
+}
+
+/* ---- reading and printing a call --------------------------------------------------- */
+
+static const struct call_arg *arg_named(const struct call *c, const char *param)
+{
+    for (size_t i = 0; i < c->n; i++)
+        if (strcmp(c->args[i].param->name, param) == 0)
+            return &c->args[i];
+    return NULL;
+}
+
+struct sv call_text(const struct call *c, const char *param)
+{
+    const struct call_arg *a = arg_named(c, param);
+
+    return a ? a->text : (struct sv){ 0 };
+}
+
+bool call_has(const struct call *c, const char *param)
+{
+    return arg_named(c, param) != NULL;
+}
+
+int64_t call_count(const struct call *c, const char *param, int64_t otherwise)
+{
+    int64_t n;
+
+    return sv_to_int(call_text(c, param), &n) ? n : otherwise;
+}
+
+bool call_eq(const struct call *a, const struct call *b)
+{
+    if (a->tool != b->tool || a->n != b->n)
+        return false;
+    for (size_t i = 0; i < a->n; i++)
+        if (a->args[i].param != b->args[i].param || !sv_eq(a->args[i].text, b->args[i].text))
+            return false;
+    return true;
+}
+
+static void print_quoted(struct sb *b, struct sv text)
+{
+    sb_addc(b, '"');
+    for (size_t i = 0; i < text.n; i++) {
+        if (text.s[i] == '\n')
+            sb_adds(b, "\\n");
+        else if (text.s[i] == '"' || text.s[i] == '\\')
+            sb_addf(b, "\\%c", text.s[i]);
+        else
+            sb_addc(b, text.s[i]);
+    }
+    sb_addc(b, '"');
+}
+
+static void print_arg(struct sb *b, const struct call_arg *x)
+{
+    const struct param *p = x->param;
+    bool                bare = (p->flags & PARAM_BARE) && p->type != PARAM_DOC;
+
+    sb_addc(b, ' ');
+    if (p->type == PARAM_FLAG) {
+        sb_adds(b, p->name);
+        return;
+    }
+    if (!bare)
+        sb_addf(b, "%s:", p->name);
+    bool free_word = p->type == PARAM_WORD && !p->words && !bare;
+    if (p->type == PARAM_TEXT || p->type == PARAM_DOC || p->type == PARAM_RANGE || free_word)
+        print_quoted(b, x->text);
+    else if (bare && p->type == PARAM_ID)
+        sb_addf(b, "[" SV_FMT "]", SV_ARG(x->text)); /* so that no word of the tool is meant */
+    else
+        sb_add(b, x->text);
+}
+
+void call_print(struct sb *b, const struct call *c)
+{
+    sb_adds(b, c->tool->name);
+    if (strcmp(c->tool->name, "think") == 0) {
+        if (c->n)
+            sb_addf(b, " " SV_FMT, SV_ARG(c->args[0].text));
+        return;
+    }
+    for (size_t i = 0; i < c->n; i++)
+        print_arg(b, &c->args[i]);
+}
+
+void call_json(struct jw *w, const struct call *c)
+{
+    jw_open(w, '{');
+    jw_kstr(w, "tool", sv_of(c->tool->name));
+    jw_key(w, "args");
+    jw_open(w, '{');
+    for (size_t i = 0; i < c->n; i++) {
+        jw_key(w, c->args[i].param->name);
+        if (c->args[i].param->type == PARAM_FLAG)
+            jw_bool(w, true);
+        else
+            jw_str(w, c->args[i].text);
+    }
+    jw_close(w, '}');
+    jw_close(w, '}');
+}

@@ -1,0 +1,80 @@
+/* The → language: from a line to a call of a tool, and back.
+ *
+ * A line is a verb and its arguments. Verbs have synonyms, fillers ("please", "the") and the
+ * little words that belong to a tool ("to", "from") are skipped, and what is left must fit
+ * the tool's parameters exactly: nothing is guessed. What does not fit is
+ * ST_INVALID_SYNTAX with a hint that shows the form.
+ *
+ *     struct call c;
+ *     if (call_parse(SV("show me node a7x2"), a, &c, e)) return e->code;
+ *     c.tool->name                        "view"
+ *     call_text(&c, "id")                 "a7x2"
+ *     call_print(&b, &c)                  view [a7x2]
+ *
+ * Literals: ids bare or in brackets; key:value; text in "straight" or “curly” quotes, with
+ * \" \\ and \n as escapes, over several lines if need be. */
+#ifndef HEDDLE_GRAMMAR_H
+#define HEDDLE_GRAMMAR_H
+
+#include "base/sb.h"
+
+enum param_type {
+    PARAM_END,
+    PARAM_ID,    /* a node */
+    PARAM_TEXT,  /* quoted text */
+    PARAM_WORD,  /* one of `words` (any word when NULL) */
+    PARAM_COUNT, /* a whole number */
+    PARAM_RANGE, /* A-B */
+    PARAM_DOC,   /* doc:"name" */
+    PARAM_FLAG,  /* its own name as a bare word, or one of `words` */
+};
+
+enum param_flags {
+    PARAM_BARE = 1,     /* may stand without its key */
+    PARAM_KEYED = 2,    /* may be given as name:value */
+    PARAM_REQUIRED = 4, /* must be given */
+    PARAM_ONE = 8,      /* exactly one of the parameters with this flag must be given */
+    PARAM_MAYBE_ONE = 16, /* at most one of those */
+};
+
+struct param {
+    enum param_type type;
+    const char     *name;
+    unsigned        flags;
+    const char     *words; /* "a|b|c", or "a|b=a|c": b is another word for a */
+    const char     *after; /* "using|with": a value that follows one of these words is meant for it */
+};
+
+struct tool;
+
+enum { CALL_ARGS_MAX = 12 };
+struct call_arg {
+    const struct param *param;
+    struct sv           text;
+};
+struct call {
+    const struct tool *tool;
+    struct sv          line; /* as it was issued, without the arrow */
+    struct call_arg    args[CALL_ARGS_MAX];
+    size_t             n;
+};
+
+/* `line` is what follows the arrow. The call's texts live in `a` or in the line. */
+enum status call_parse(struct sv line, struct arena *a, struct call *out,
+                       struct err *e) MUST_USE;
+
+/* One canonical form, without the arrow; call_parse() reads it back to the same call. */
+void call_print(struct sb *b, const struct call *c);
+
+/* {"tool":…,"args":{…}}. */
+struct jw;
+void call_json(struct jw *w, const struct call *c);
+
+/* The value of a parameter; absent when it was not given. */
+struct sv call_text(const struct call *c, const char *param);
+bool      call_has(const struct call *c, const char *param);
+int64_t   call_count(const struct call *c, const char *param, int64_t otherwise);
+
+bool call_eq(const struct call *a, const struct call *b);
+
+#endif

@@ -1,0 +1,47 @@
+/* The functions behind the tools, one per row of the table. */
+#ifndef HEDDLE_COMMAND_RUN_H
+#define HEDDLE_COMMAND_RUN_H
+
+#include "command/session.h"
+
+#define RUN(name)                                                                                  \
+    enum status run_##name(struct session *s, const struct call *c, struct result *r,              \
+                           struct err *e)
+
+/* tool_look.c */
+RUN(view);
+RUN(list);
+RUN(tree);
+RUN(path);
+RUN(diff);
+RUN(find);
+RUN(changes);
+/* tool_write.c */
+RUN(switch);
+RUN(respond);
+RUN(annotate);
+RUN(link);
+RUN(edit);
+RUN(bookmark);
+RUN(unbookmark);
+RUN(prune);
+RUN(restore);
+/* tool_undo.c */
+RUN(undo);
+/* tool_continue.c */
+RUN(continue);
+/* tool_doc.c */
+RUN(read);
+RUN(write);
+/* tool_memory.c */
+RUN(pin);
+RUN(stash);
+RUN(recall);
+RUN(drop);
+RUN(memory);
+RUN(think);
+/* tool_meta.c */
+RUN(help);
+RUN(search);
+
+#endif

@@ -1,0 +1,417 @@
+#include "command/session.h"
+
+#include "base/hash.h"
+#include "base/json.h"
+#include "base/path.h"
+#include "base/rand.h"
+#include "base/utf8.h"
+#include "base/vec.h"
+#include "command/scan.h"
+#include "loom/shown.h"
+#include "thread/kind.h"
+
+/* ---- opening ---------------------------------------------------------------------- */
+
+static enum status describe(struct session *s, struct err *e)
+{
+    struct store_head head;
+
+    if (s->env.describe && s->env.describe(s->env.describe_ctx, s->loom.thread, s->a,
+                                           &s->loom.title, &s->loom.mode, e))
+        return e->code;
+    if (store_head(s->log->store, s->loom.thread, &head, e))
+        return e->code;
+    rand_mix((struct sv){ (const char *)head.chain.b, sizeof head.chain.b });
+    return ST_OK;
+}
+
+static enum status set_up(struct session *s, struct log *log, const struct session_env *env,
+                          struct sv thread, int64_t now, struct arena *a, struct err *e)
+{
+    *s = (struct session){ .log = log, .env = *env, .a = a, .home = thread };
+    s->loom = (struct loom){ .log = log, .thread = thread, .a = a, .now = now };
+    if (!s->env.result_tokens)
+        s->env.result_tokens = RESULT_TOKENS;
+    if (!s->env.budget)
+        s->env.budget = CONTEXT_BUDGET;
+    return describe(s, e);
+}
+
+static void be(struct session *s, const struct agent *x)
+{
+    s->agent = *x;
+    s->viewer = (struct viewer){ x->name, x->kind, x->permissions };
+}
+
+enum status session_open(struct session *s, struct log *log, const struct session_env *env,
+                         struct sv thread, struct sv agent, int64_t now, struct arena *a,
+                         struct err *e)
+{
+    struct agent x;
+    bool         found;
+
+    if (log_begin(log, GLOBAL_THREAD, STORE_READ, e))
+        return e->code;
+    enum status st = agent_find(log, agent, a, &x, &found, e);
+    log_abort(log);
+    if (st)
+        return st;
+    if (!found) {
+        err_set(e, ST_NOT_FOUND, "agent '" SV_FMT "' not found", SV_ARG(agent));
+        return err_hint(e, "`heddle agent add " SV_FMT " --kind human|model` makes it",
+                        SV_ARG(agent));
+    }
+    if (set_up(s, log, env, thread, now, a, e))
+        return e->code;
+    be(s, &x);
+    return ST_OK;
+}
+
+enum status session_open_person(struct session *s, struct log *log, const struct session_env *env,
+                                struct sv thread, struct sv name, int64_t now, struct arena *a,
+                                struct err *e)
+{
+    struct agent x = { .name = name, .kind = AUTHOR_HUMAN, .permissions = PERM_ALL };
+
+    if (log_begin(log, GLOBAL_THREAD, STORE_READ, e)) /* its views are now up to date */
+        return e->code;
+    log_abort(log);
+    if (set_up(s, log, env, thread, now, a, e))
+        return e->code;
+    be(s, &x);
+    return ST_OK;
+}
+
+/* ---- helpers of the tools ---------------------------------------------------------- */
+
+int64_t session_tokens(struct session *s, struct sv text, bool *exact)
+{
+    *exact = s->env.count_tokens != NULL;
+    if (*exact)
+        return (int64_t)s->env.count_tokens(s->env.tokens_ctx, text);
+    return (int64_t)(utf8_count(text) + 3) / 4;
+}
+
+enum status session_pause(struct session *s, struct err *e)
+{
+    return log_commit(s->log, e);
+}
+
+enum status session_resume(struct session *s, struct err *e)
+{
+    return log_begin(s->log, s->loom.thread, STORE_WRITE, e);
+}
+
+enum status session_node(struct session *s, struct sv id, struct node *out, struct err *e)
+{
+    bool found;
+
+    if (id.s)
+        return node_find_visible(&s->loom, id, out, e);
+    if (loom_position(&s->loom, s->agent.name, out, &found, e))
+        return e->code;
+    if (found)
+        return ST_OK;
+    err_set(e, ST_NOT_FOUND, "the tree is empty");
+    return err_hint(e, "say something first");
+}
+
+/* ---- records ---------------------------------------------------------------------- */
+
+static enum status record_turn(struct session *s, struct err *e)
+{
+    struct sb b = sb_in(s->a, 0);
+    struct jw w = jw_in(&b, 0);
+
+    jw_open(&w, '{');
+    jw_kstr(&w, "agent", s->agent.name);
+    jw_kstr(&w, "op", SV("turn"));
+    jw_close(&w, '}');
+    return loom_append(&s->loom, s->agent.name, kind_name(KIND_MEMORY_OPERATION), sb_sv(&b), NULL,
+                       e);
+}
+
+enum { LINE_KEPT = 500 };
+
+/* tool_action: what was issued and what came of it. */
+static enum status record(struct session *s, const struct result *r, struct err *e)
+{
+    struct sb b = sb_in(s->a, 0), line = sb_in(s->a, 0);
+    struct jw w = jw_in(&b, 0);
+
+    sb_add_lossy(&line, utf8_first(r->line, LINE_KEPT));
+    jw_open(&w, '{');
+    jw_kstr(&w, "agent", s->agent.name);
+    if (!r->ok)
+        jw_kstr(&w, "code", sv_of(status_word(r->error.code)));
+    jw_kstr(&w, "line", sb_sv(&line));
+    if (r->object.n)
+        jw_kstr(&w, "object", r->object);
+    jw_kstr(&w, "outcome", r->ok ? SV("ok") : SV("error"));
+    if (r->results)
+        jw_kint(&w, "results", r->results);
+    if (r->ok && r->undo.n) {
+        jw_key(&w, "undo");
+        jw_raw(&w, r->undo);
+    }
+    if (r->ok && r->undoes >= 0)
+        jw_kint(&w, "undoes", r->undoes);
+    if (r->ok && r->doc_path.n) {
+        jw_key(&w, "doc");
+        jw_open(&w, '{');
+        jw_kstr(&w, "hash", r->doc_hash);
+        jw_kstr(&w, "path", r->doc_path);
+        jw_close(&w, '}');
+    }
+    jw_kstr(&w, "verb", r->verb);
+    jw_close(&w, '}');
+    if (loom_append(&s->loom, s->agent.name, kind_name(KIND_TOOL_ACTION), sb_sv(&b), NULL, e))
+        return e->code;
+    return s->closes_turn ? record_turn(s, e) : ST_OK;
+}
+
+/* Trouble of the whole, not of the command: the turn ends. */
+static bool is_fatal(enum status st)
+{
+    return st == ST_IO || st == ST_CORRUPT;
+}
+
+static enum status attempt(struct session *s, struct result *r, struct err *e)
+{
+    struct call  c;
+    enum status  st = call_parse(r->line, s->a, &c, e);
+
+    if (c.tool)
+        r->verb = sv_of(c.tool->name);
+    if (st || permission_check(s->agent.permissions, c.tool->needs, e))
+        return e->code;
+    return c.tool->run(s, &c, r, e);
+}
+
+static enum status commit_record(struct session *s, struct result *r, struct err *e)
+{
+    bool quiet = r->silent && r->ok; /* a thought leaves no trace of its own */
+    if ((quiet ? s->closes_turn && record_turn(s, e) : record(s, r, e)) || log_commit(s->log, e)) {
+        log_abort(s->log);
+        return e->code;
+    }
+    return ST_OK;
+}
+
+enum status session_line(struct session *s, struct sv line, struct result *out, struct err *e)
+{
+    *out = (struct result){ .text = sb_in(s->a, 0), .line = line, .undoes = -1, .ok = true };
+    out->verb = sv_cut(sv_trim(line), ' ').head;
+    if (utf8_invalid(out->verb) >= 0 || out->verb.n > 40)
+        out->verb = SV("?");
+    if (log_begin(s->log, s->loom.thread, STORE_WRITE, e))
+        return e->code;
+    enum status st = attempt(s, out, &out->error);
+    if (st && is_fatal(st)) {
+        log_abort(s->log);
+        *e = out->error;
+        return st;
+    }
+    if (st) { /* nothing of it is kept but the record that it failed */
+        log_abort(s->log);
+        out->ok = false;
+        if (log_begin(s->log, s->loom.thread, STORE_WRITE, e))
+            return e->code;
+    }
+    return commit_record(s, out, e);
+}
+
+/* ---- long results ------------------------------------------------------------------ */
+
+/* About `tokens` tokens from the start (or end) of a text, at a line border if there is one. */
+static struct sv part(struct sv text, int64_t tokens, bool end)
+{
+    size_t want = (size_t)tokens * 4;
+
+    if (text.n <= want)
+        return text;
+    struct sv v = end ? sv_skip(text, text.n - want) : utf8_first(text, want);
+    while (end && v.n && ((unsigned char)v.s[0] & 0xc0) == 0x80)
+        v = sv_skip(v, 1);
+    struct sv_cut c = end ? sv_cut(v, '\n') : sv_cut_last(v, '\n');
+    if (!c.found)
+        return v;
+    return end ? c.tail : c.head;
+}
+
+static enum status summarised(struct session *s, struct sv text, struct sv *out, struct err *e)
+{
+    struct model_message  m = { MODEL_USER, text };
+    struct model_request  q = { .model = s->env.summary_model,
+                                .system = SV("Summarize this tool result in at most 5 sentences."),
+                                .messages = &m,
+                                .n = 1,
+                                .max_tokens = 200 };
+    struct model_response answer;
+
+    *out = (struct sv){ 0 };
+    if (!s->env.summary_model.n || !s->env.ask)
+        return ST_OK;
+    if (s->env.ask(s->env.ask_ctx, &q, s->a, &answer, e) == ST_OK)
+        *out = answer.text;
+    return ST_OK; /* without a summary, the ends are shown */
+}
+
+/* Over the threshold: its first line, a summary or its two ends, and how long it was. A
+ * text has at most as many tokens as bytes, so short ones are not even counted. */
+static enum status shorten(struct session *s, struct result *r, struct err *e)
+{
+    struct sv     text = sb_sv(&r->text), summary;
+    struct sv_cut head = sv_cut(text, '\n');
+    bool          exact;
+    int64_t       limit = s->env.result_tokens;
+
+    if ((int64_t)text.n <= limit)
+        return ST_OK;
+    int64_t tokens = session_tokens(s, text, &exact);
+    if (tokens <= limit)
+        return ST_OK;
+    if (summarised(s, text, &summary, e))
+        return e->code;
+    r->text = sb_in(s->a, 0);
+    sb_addf(&r->text, SV_FMT "\n", SV_ARG(head.head));
+    if (summary.n) {
+        sb_add_shown(&r->text, summary);
+        sb_addc(&r->text, '\n');
+    } else {
+        sb_addf(&r->text, SV_FMT "\n[...]\n", SV_ARG(part(head.tail, limit / 3, false)));
+        sb_add(&r->text, part(head.tail, limit / 3, true));
+    }
+    sb_adds(&r->text, "  (full result: ");
+    sb_adds(&r->text, exact ? "" : "~");
+    sb_add_commas(&r->text, tokens);
+    sb_adds(&r->text, " tokens — use lines:/section: or pin)\n");
+    return ST_OK;
+}
+
+void result_show(struct sb *b, const struct result *r)
+{
+    struct sb text = r->text;
+
+    if (r->ok) {
+        sb_add(b, sb_sv(&text));
+        return;
+    }
+    sb_addf(b, "✗ %s: ", status_word(r->error.code));
+    sb_add_oneline(b, sv_of(r->error.text));
+    sb_addc(b, '\n');
+    sb_add(b, sb_sv(&text)); /* what was done before it failed */
+    if (r->error.hint[0]) {
+        sb_adds(b, "  hint: ");
+        sb_add_oneline(b, sv_of(r->error.hint));
+        sb_addc(b, '\n');
+    }
+}
+
+void result_json(struct jw *w, const struct result *r)
+{
+    struct sb text = r->text;
+
+    jw_open(w, '{');
+    jw_kstr(w, "command", r->line);
+    jw_kstr(w, "tool", r->verb);
+    jw_kbool(w, "ok", r->ok);
+    if (r->ok) {
+        jw_kstr(w, "text", sb_sv(&text));
+    } else {
+        jw_key(w, "error");
+        jw_open(w, '{');
+        jw_kstr(w, "code", sv_of(status_word(r->error.code)));
+        jw_kstr(w, "message", sv_of(r->error.text));
+        if (r->error.hint[0])
+            jw_kstr(w, "hint", sv_of(r->error.hint));
+        jw_close(w, '}');
+    }
+    jw_close(w, '}');
+}
+
+/* ---- saying ----------------------------------------------------------------------- */
+
+static enum status add_said(struct session *s, struct sv text, struct sv at, const char *via,
+                            struct node *out, struct err *e)
+{
+    struct new_node n = { .text = text, .author = s->agent.name, .kind = s->agent.kind, .via = via };
+    struct node     parent;
+    bool            found = true;
+
+    if (at.s ? node_find_visible(&s->loom, at, &parent, e)
+             : loom_position(&s->loom, s->agent.name, &parent, &found, e))
+        return e->code;
+    if (found) {
+        if (lease_check(&s->loom, s->agent.name, &parent, e))
+            return e->code;
+        n.parent = &parent;
+    }
+    return loom_add(&s->loom, &n, out, e);
+}
+
+enum status session_say(struct session *s, struct sv text, struct sv at, const char *via,
+                        struct node *out, struct err *e)
+{
+    if (log_begin(s->log, s->loom.thread, STORE_WRITE, e))
+        return e->code;
+    if (add_said(s, text, at, via, out, e) || (s->closes_turn && record_turn(s, e)) ||
+        log_commit(s->log, e)) {
+        log_abort(s->log);
+        return e->code;
+    }
+    return ST_OK;
+}
+
+/* ---- turns ------------------------------------------------------------------------ */
+
+static enum status too_many(const struct scan *scan, struct err *e)
+{
+    if (scan->n <= TURN_COMMANDS_MAX)
+        return ST_OK;
+    err_set(e, ST_LIMIT_EXCEEDED, "%zu commands in one turn", scan->n);
+    return err_hint(e, "use at most %d at a time; nothing was run", TURN_COMMANDS_MAX);
+}
+
+/* A thought is run like any command, as think with its text. */
+static enum status run_line(struct session *s, const struct scanned_line *line, struct result *r,
+                            struct err *e)
+{
+    struct sb b = sb_in(s->a, 0);
+
+    if (!line->is_think)
+        return session_line(s, line->text, r, e);
+    sb_addf(&b, "think " SV_FMT, SV_ARG(line->text));
+    return session_line(s, sb_sv(&b), r, e);
+}
+
+enum status session_turn(struct session *s, struct sv output, struct turn *out, struct err *e)
+{
+    struct sb   valid = sb_in(s->a, 0);
+    struct scan scan = { 0 };
+
+    sb_add_lossy(&valid, output);
+    output = sb_sv(&valid);
+    scan.prose = sv_trim(output);
+    *out = (struct turn){ 0 };
+    if (s->agent.permissions & PERM_loom_aware)
+        scan_output(output, s->a, &scan);
+    if (too_many(&scan, e))
+        return e->code;
+    out->discarded = scan.discarded;
+    if (scan.prose.n) {
+        s->closes_turn = scan.n == 0;
+        if (session_say(s, scan.prose, (struct sv){ 0 }, "turn", &out->node, e))
+            return e->code;
+        out->has_node = true;
+    }
+    out->results = ARENA_NEW(s->a, struct result, scan.n ? scan.n : 1);
+    for (size_t i = 0; i < scan.n; i++) {
+        s->closes_turn = i + 1 == scan.n;
+        struct result *r = &out->results[out->n++];
+        if (run_line(s, &scan.lines[i], r, e) || shorten(s, r, e))
+            return e->code;
+    }
+    s->closes_turn = false;
+    return ST_OK;
+}

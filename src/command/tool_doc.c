@@ -1,0 +1,259 @@
+/* read and write: documents of the thread. */
+#include "base/clock.h"
+#include "base/hash.h"
+#include "base/json.h"
+#include "base/utf8.h"
+#include "command/run.h"
+#include "loom/shown.h"
+#include "thread/kind.h"
+
+static enum status find_doc(struct session *s, const struct call *c, struct doc *out,
+                            struct result *r, struct err *e)
+{
+    struct sv name = call_text(c, "doc");
+    struct sb object = sb_in(s->a, 0), text = sb_in(s->a, 0);
+
+    if (!s->env.docs.read)
+        return err_set(e, ST_NOT_FOUND, "there are no documents here");
+    if (s->env.docs.read(s->env.docs.ctx, s->loom.thread, name, s->a, out, e))
+        return e->code;
+    show_target(&object, &(struct link_target){ .doc = name }, true);
+    r->object = sb_sv(&object);
+    r->doc_path = out->path;
+    r->doc_hash = out->hash;
+    if (utf8_invalid(out->text) >= 0) {
+        sb_add_lossy(&text, out->text);
+        out->text = sb_sv(&text);
+        out->read_only = true; /* writing back would change bytes nobody named */
+    }
+    return ST_OK;
+}
+
+static void add_words(struct sb *b, struct sv text)
+{
+    sb_add_count(b, doc_words(text), "word");
+}
+
+/* The first sentence that is no heading. */
+static struct sv extract(struct sv text)
+{
+    while (text.n) {
+        struct sv_cut c = sv_cut(text, '\n');
+        struct sv     line = sv_trim(c.head);
+        if (line.n && line.s[0] != '#') {
+            ptrdiff_t end = sv_find(line, SV(". "));
+            return end > 0 ? sv_first(line, (size_t)end + 1) : line;
+        }
+        text = c.found ? c.tail : SV("");
+    }
+    return SV("");
+}
+
+static enum status read_summary(struct session *s, const struct doc *d, struct result *r)
+{
+    sb_addf(&r->text, SV_FMT " (", SV_ARG(r->object));
+    add_words(&r->text, d->text);
+    sb_adds(&r->text, " · updated ");
+    sb_add_ago(&r->text, d->modified, s->loom.now);
+    sb_adds(&r->text, ")\n");
+    sb_add_preview(&r->text, extract(d->text), 240);
+    sb_addc(&r->text, '\n');
+    return ST_OK;
+}
+
+static enum status read_range(struct sv text, struct sv range, struct sv *out, struct err *e)
+{
+    struct sv_cut c = sv_cut(range, '-');
+    int64_t       first, last;
+
+    if (!sv_to_int(sv_trim(c.head), &first) || !sv_to_int(sv_trim(c.tail), &last)) {
+        err_set(e, ST_INVALID_SYNTAX, "lines: takes a range such as 10-20");
+        return err_hint(e, "→ read doc:\"name\" lines:10-20");
+    }
+    return doc_lines(text, first, last, out, e);
+}
+
+RUN(read)
+{
+    struct doc     d;
+    struct section at;
+    struct sv      text;
+
+    if (find_doc(s, c, &d, r, e))
+        return e->code;
+    if (call_has(c, "summary"))
+        return read_summary(s, &d, r);
+    text = d.text;
+    sb_add(&r->text, r->object);
+    if (call_has(c, "lines")) {
+        if (read_range(d.text, call_text(c, "lines"), &text, e))
+            return e->code;
+        sb_adds(&r->text, " lines ");
+        sb_add_oneline(&r->text, call_text(c, "lines"));
+    }
+    if (call_has(c, "section")) {
+        if (doc_section(d.text, call_text(c, "section"), &at, e))
+            return e->code;
+        text = (struct sv){ d.text.s + at.start, at.end - at.start };
+        sb_adds(&r->text, " §");
+        sb_add_oneline(&r->text, call_text(c, "section"));
+    }
+    while (text.n && text.s[text.n - 1] == '\n')
+        text.n--;
+    sb_adds(&r->text, "\n\n");
+    sb_add_shown(&r->text, text);
+    sb_addc(&r->text, '\n');
+    return ST_OK;
+}
+
+/* ---- write ------------------------------------------------------------------------ */
+
+/* A change: `cut` bytes at `at` go, `insert` comes. */
+struct change {
+    size_t    at, cut;
+    struct sv insert;
+    struct sb told; /* "inserted at line 12 of" */
+};
+
+/* The text as lines of its own: a line break before it when it does not start a line, and one
+ * behind it. */
+static struct sv as_lines(struct session *s, const struct doc *d, size_t at, struct sv text)
+{
+    struct sb b = sb_in(s->a, 0);
+
+    if (at > 0 && d->text.s[at - 1] != '\n')
+        sb_addc(&b, '\n');
+    sb_add(&b, text);
+    if (!text.n || text.s[text.n - 1] != '\n')
+        sb_addc(&b, '\n');
+    return sb_sv(&b);
+}
+
+static enum status place(struct session *s, const struct doc *d, struct sv where, struct sv text,
+                         struct change *ch, struct err *e)
+{
+    struct section at;
+    int64_t        line;
+
+    if (sv_is(where, "start") || sv_is(where, "end")) {
+        ch->at = sv_is(where, "start") ? 0 : d->text.n;
+        sb_addf(&ch->told, "inserted at " SV_FMT " of", SV_ARG(where));
+    } else if (sv_to_int(where, &line)) {
+        int64_t count = doc_line_count(d->text);
+        if (line < 1 || line > count + 1) {
+            err_set(e, ST_LIMIT_EXCEEDED, "line %lld is outside the document", (long long)line);
+            return err_hint(e, "it has lines 1-%lld", (long long)count);
+        }
+        ch->at = doc_line_offset(d->text, line);
+        sb_addf(&ch->told, "inserted at line %lld of", (long long)line);
+    } else {
+        if (doc_section(d->text, where, &at, e))
+            return e->code;
+        ch->at = at.end;
+        sb_adds(&ch->told, "inserted at §");
+        sb_add_oneline(&ch->told, where);
+        sb_adds(&ch->told, " of");
+    }
+    ch->insert = as_lines(s, d, ch->at, text);
+    return ST_OK;
+}
+
+static enum status plan(struct session *s, const struct call *c, const struct doc *d,
+                        struct change *ch, struct err *e)
+{
+    struct sv      text = call_text(c, "text"), section = call_text(c, "replace");
+    struct section at;
+
+    *ch = (struct change){ .at = d->text.n, .told = sb_in(s->a, 0) };
+    if (call_has(c, "at"))
+        return place(s, d, call_text(c, "at"), text, ch, e);
+    if (call_has(c, "append")) {
+        sb_adds(&ch->told, "appended to");
+        ch->insert = as_lines(s, d, ch->at, text);
+        return ST_OK;
+    }
+    if (doc_section(d->text, section, &at, e))
+        return e->code;
+    ch->at = at.body;
+    ch->cut = at.end - at.body;
+    struct sb b = sb_in(s->a, 0);
+    sb_addf(&b, "\n" SV_FMT, SV_ARG(as_lines(s, d, at.body, text)));
+    sb_adds(&b, at.end < d->text.n ? "\n" : ""); /* the next heading keeps its distance */
+    ch->insert = sb_sv(&b);
+    sb_adds(&ch->told, "replaced §");
+    sb_add_oneline(&ch->told, section);
+    sb_adds(&ch->told, " in");
+    return ST_OK;
+}
+
+static struct sv apply(struct session *s, const struct doc *d, const struct change *ch)
+{
+    struct sb b = sb_in(s->a, 0);
+
+    sb_add(&b, sv_first(d->text, ch->at));
+    sb_add(&b, ch->insert);
+    sb_add(&b, sv_skip(d->text, ch->at + ch->cut));
+    return sb_sv(&b);
+}
+
+/* Two objects from the same facts: the audit entry, and how to take it back. */
+static struct sv describe(struct session *s, const struct call *c, const struct doc *d,
+                          const struct change *ch, struct sv after, bool undo)
+{
+    struct sb b = sb_in(s->a, 0);
+    struct jw w = jw_in(&b, 0);
+
+    jw_open(&w, '{');
+    jw_kstr(&w, "after", after);
+    jw_kstr(&w, "agent", s->agent.name);
+    jw_kint(&w, "at", (int64_t)ch->at);
+    jw_kstr(&w, "before", d->hash);
+    if (undo)
+        jw_kstr(&w, "do", SV("unwrite"));
+    jw_kstr(&w, "doc", call_text(c, "doc"));
+    jw_kint(&w, "inserted", (int64_t)ch->insert.n);
+    jw_kstr(&w, "path", d->path);
+    if (undo)
+        jw_kstr(&w, "removed", (struct sv){ d->text.s + ch->at, ch->cut });
+    jw_close(&w, '}');
+    return sb_sv(&b);
+}
+
+static enum status check_unchanged(struct session *s, const struct doc *d, struct err *e)
+{
+    struct sv seen;
+
+    if (d->read_only) {
+        err_set(e, ST_PERMISSION_DENIED, "this document is read-only here");
+        return err_hint(e, "write to a document of this thread");
+    }
+    if (memory_doc(&s->loom, s->agent.name, d->path, &seen, e))
+        return e->code;
+    if (!seen.s || sv_eq(seen, d->hash))
+        return ST_OK;
+    err_set(e, ST_CONFLICT, "the document changed since you last read it");
+    return err_hint(e, "read it again, then write");
+}
+
+RUN(write)
+{
+    struct doc    d;
+    struct change ch;
+
+    if (!sv_trim(call_text(c, "text")).n)
+        return err_set(e, ST_INVALID_SYNTAX, "the text is empty");
+    if (find_doc(s, c, &d, r, e) || check_unchanged(s, &d, e) || plan(s, c, &d, &ch, e))
+        return e->code;
+    struct sv   now = apply(s, &d, &ch);
+    struct hash h = hash_blake2b(&now, 1);
+    r->doc_hash = hash_hex(&h, s->a);
+    r->undo = describe(s, c, &d, &ch, r->doc_hash, true);
+    if (loom_append(&s->loom, s->agent.name, kind_name(KIND_DOCUMENT_WRITE),
+                    describe(s, c, &d, &ch, r->doc_hash, false), NULL, e) ||
+        s->env.docs.write(s->env.docs.ctx, &d, now, e))
+        return e->code;
+    sb_addf(&r->text, "✓ " SV_FMT " " SV_FMT " (now ", SV_ARG(sb_sv(&ch.told)), SV_ARG(r->object));
+    add_words(&r->text, now);
+    sb_adds(&r->text, ")\n");
+    return ST_OK;
+}

@@ -1,0 +1,297 @@
+/* Tools that look: view, list, tree, path, diff, changes. They read, and leave a trace. */
+#include "base/json.h"
+#include "base/vec.h"
+#include "command/run.h"
+#include "loom/shown.h"
+#include "thread/kind.h"
+
+/* ann-3 names an annotation. */
+static bool annotation_number(struct sv id, int64_t *n)
+{
+    return sv_starts(id, SV("ann-")) && sv_to_int(sv_skip(id, 4), n);
+}
+
+static enum status view_annotation(struct session *s, struct sv id, int64_t number,
+                                   struct result *r, struct err *e)
+{
+    struct annotation x;
+    bool              found;
+
+    if (loom_annotation(&s->loom, number, &x, &found, e))
+        return e->code;
+    if (!found)
+        return err_set(e, ST_NOT_FOUND, "annotation [" SV_FMT "] does not exist in this tree",
+                       SV_ARG(id));
+    r->object = id;
+    return show_annotation(&s->loom, &x, &r->text, e);
+}
+
+static enum status view_branch(struct session *s, const struct call *c, struct result *r,
+                               struct err *e)
+{
+    struct node n;
+    struct sv   as = call_text(c, "as");
+
+    if (node_find_visible(&s->loom, call_text(c, "branch"), &n, e))
+        return e->code;
+    r->object = n.local;
+    if (sv_is(as, "nodes"))
+        return show_branch_nodes(&s->loom, &s->viewer, &n, &r->text, e);
+    return show_prose(&s->loom, &s->viewer, &n, &r->text, e);
+}
+
+RUN(view)
+{
+    struct node     n;
+    int64_t         number;
+    enum show_flags flags = 0;
+
+    if (call_has(c, "branch"))
+        return view_branch(s, c, r, e);
+    if (call_has(c, "as")) {
+        err_set(e, ST_INVALID_SYNTAX, "as: goes with branch:");
+        return err_hint(e, "→ view branch:" SV_FMT " as:prose", SV_ARG(call_text(c, "id")));
+    }
+    if (annotation_number(call_text(c, "id"), &number))
+        return view_annotation(s, call_text(c, "id"), number, r, e);
+    if (node_find_visible(&s->loom, call_text(c, "id"), &n, e))
+        return e->code;
+    if (call_has(c, "full"))
+        flags |= SHOW_FULL;
+    if (call_has(c, "with-annotations"))
+        flags |= SHOW_ANNOTATIONS;
+    r->object = n.local;
+    return show_node(&s->loom, &n, flags, &r->text, e);
+}
+
+RUN(list)
+{
+    struct sv   kind = call_text(c, "kind");
+    struct node n;
+    struct sb   object = sb_in(s->a, 0);
+
+    if (call_has(c, "doc")) {
+        if (!sv_is(kind, "links")) {
+            err_set(e, ST_INVALID_SYNTAX, "a document has links only");
+            return err_hint(e, "→ list doc:\"name\" links");
+        }
+        return show_doc_links(&s->loom, call_text(c, "doc"), &r->text, e);
+    }
+    if (node_find_visible(&s->loom, call_text(c, "id"), &n, e))
+        return e->code;
+    sb_addf(&object, SV_FMT " " SV_FMT, SV_ARG(n.local), SV_ARG(kind));
+    r->object = sb_sv(&object);
+    if (sv_is(kind, "continuations"))
+        return show_continuations(&s->loom, &s->viewer, &n, &r->text, e);
+    if (sv_is(kind, "annotations"))
+        return show_annotations(&s->loom, &n, &r->text, e);
+    return show_links(&s->loom, &n, &r->text, e);
+}
+
+RUN(tree)
+{
+    int64_t     depth = call_count(c, "depth", TREE_DEPTH);
+    struct node from;
+
+    if (depth > TREE_DEPTH_MAX || depth < 1) {
+        err_set(e, ST_LIMIT_EXCEEDED, "depth must be between 1 and %d", TREE_DEPTH_MAX);
+        return err_hint(e, "use depth:%d or less, and from:ID to look further", TREE_DEPTH_MAX);
+    }
+    if (call_has(c, "summary"))
+        return show_tree_summary(&s->loom, &r->text, e);
+    if (!call_has(c, "from"))
+        return show_tree(&s->loom, &s->viewer, NULL, depth, &r->text, e);
+    if (node_find_visible(&s->loom, call_text(c, "from"), &from, e))
+        return e->code;
+    return show_tree(&s->loom, &s->viewer, &from, depth, &r->text, e);
+}
+
+/* ---- path ------------------------------------------------------------------------- */
+
+enum { PATH_MAX_LINES = 100 };
+
+RUN(path)
+{
+    struct node n, *path;
+    size_t      count;
+
+    if (session_node(s, call_text(c, "id"), &n, e))
+        return e->code;
+    int64_t from = n.depth + 1 > PATH_MAX_LINES ? n.depth + 1 - PATH_MAX_LINES : 0;
+    if (node_path(&s->loom, s->agent.name, &n, from, &path, &count, e))
+        return e->code;
+    r->object = n.local;
+    sb_addf(&r->text, "Path to [" SV_FMT "] (", SV_ARG(n.local));
+    sb_add_count(&r->text, n.depth + 1, "node");
+    sb_adds(&r->text, "):\n");
+    if (from)
+        sb_addf(&r->text, "  ... %lld earlier\n", (long long)from);
+    for (size_t i = 0; i < count; i++) {
+        struct sv text;
+        bool      made;
+        if (node_summary(&s->loom, &path[i], &text, &made, e))
+            return e->code;
+        sb_addf(&r->text, "  [" SV_FMT "] %s · ", SV_ARG(path[i].local),
+                author_kind_name(path[i].kind));
+        sb_add_preview(&r->text, text, PREVIEW_LIST);
+        sb_addc(&r->text, '\n');
+    }
+    return ST_OK;
+}
+
+/* ---- diff ------------------------------------------------------------------------- */
+
+enum { DIFF_LINES_MAX = 2000 };
+
+static size_t split(struct sv text, struct arena *a, struct sv **out)
+{
+    VEC(struct sv) lines = { 0 };
+
+    for (struct sv_cut c = { .tail = text, .found = text.n > 0 }; c.found;) {
+        c = sv_cut(c.tail, '\n');
+        *vec_push(&lines, a) = c.head;
+    }
+    *out = lines.v;
+    return lines.n;
+}
+
+static void diff_line(struct sb *b, char mark, struct sv line)
+{
+    sb_addf(b, "%c ", mark);
+    sb_add_oneline(b, line);
+    sb_addc(b, '\n');
+}
+
+/* Longest common subsequence by lines; both sides are bounded, so the table is too. */
+static void diff_lines(struct sb *b, const struct sv *x, size_t n, const struct sv *y, size_t m,
+                       struct arena *a)
+{
+    uint16_t *common = ARENA_NEW(a, uint16_t, (n + 1) * (m + 1));
+    size_t    i, k;
+
+#define COMMON(i, k) common[(i) * (m + 1) + (k)]
+    for (i = n; i-- > 0;)
+        for (k = m; k-- > 0;) {
+            uint16_t skip = COMMON(i + 1, k) > COMMON(i, k + 1) ? COMMON(i + 1, k) : COMMON(i, k + 1);
+            COMMON(i, k) = sv_eq(x[i], y[k]) ? (uint16_t)(COMMON(i + 1, k + 1) + 1) : skip;
+        }
+    for (i = k = 0; i < n || k < m;) {
+        if (i < n && k < m && sv_eq(x[i], y[k])) {
+            diff_line(b, ' ', x[i]);
+            i++, k++;
+        } else if (k >= m || (i < n && COMMON(i + 1, k) >= COMMON(i, k + 1))) {
+            diff_line(b, '-', x[i++]);
+        } else {
+            diff_line(b, '+', y[k++]);
+        }
+    }
+#undef COMMON
+}
+
+RUN(diff)
+{
+    struct node  x, y;
+    struct sv    before, after, *xs, *ys;
+    struct sb    object = sb_in(s->a, 0);
+    struct arena scratch = { 0 };
+
+    if (node_find_visible(&s->loom, call_text(c, "a"), &x, e) ||
+        node_find_visible(&s->loom, call_text(c, "b"), &y, e) ||
+        node_text(&s->loom, x.seq, &before, e) || node_text(&s->loom, y.seq, &after, e))
+        return e->code;
+    size_t n = split(before, s->a, &xs), m = split(after, s->a, &ys);
+    if (n > DIFF_LINES_MAX || m > DIFF_LINES_MAX) {
+        err_set(e, ST_LIMIT_EXCEEDED, "a text has more than %d lines", DIFF_LINES_MAX);
+        return err_hint(e, "view them with → view ID full");
+    }
+    sb_addf(&object, SV_FMT " and " SV_FMT, SV_ARG(x.local), SV_ARG(y.local));
+    r->object = sb_sv(&object);
+    sb_addf(&r->text, "diff [" SV_FMT "] [" SV_FMT "]%s\n", SV_ARG(x.local), SV_ARG(y.local),
+            sv_eq(before, after) ? ": the same text" : "");
+    if (!sv_eq(before, after))
+        diff_lines(&r->text, xs, n, ys, m, &scratch);
+    arena_free(&scratch);
+    return ST_OK;
+}
+
+/* ---- changes ---------------------------------------------------------------------- */
+
+enum { CHANGES_MAX = 50 };
+
+/* One line about an entry of someone else; nothing for what is not worth telling. */
+static enum status tell(struct session *s, const struct entry *n, struct sb *b, struct err *e)
+{
+    struct json p;
+    enum kind   k = kind_of(n->kind);
+    struct node node;
+
+    if (json_parse(n->payload, 0, s->a, &p, e))
+        return e->code;
+    struct sv who = n->actor, mark = json_text(&p, "mark"), on = json_text(&p, "node");
+    if (k == KIND_AI_MESSAGE) {
+        struct sv text;
+        if (node_at(&s->loom, n->seq, &node, e) || node_text(&s->loom, n->seq, &text, e))
+            return e->code;
+        sb_addf(b, "  " SV_FMT " %s [" SV_FMT "] ", SV_ARG(node.author),
+                node.edited_from.n ? "edited" : "added", SV_ARG(node.local));
+        sb_add_preview(b, text, PREVIEW_LIST);
+        sb_addc(b, '\n');
+    } else if (k == KIND_LOOM_ANNOTATION) {
+        sb_addf(b, "  " SV_FMT " annotated [" SV_FMT "] ", SV_ARG(who), SV_ARG(on));
+        sb_add_preview(b, json_text(&p, "text"), PREVIEW_LIST);
+        sb_addc(b, '\n');
+    } else if (k == KIND_LOOM_LINK) {
+        sb_addf(b, "  " SV_FMT " linked [" SV_FMT "]\n", SV_ARG(who), SV_ARG(on));
+    } else if (k == KIND_DOCUMENT_WRITE) {
+        sb_addf(b, "  " SV_FMT " wrote ", SV_ARG(who));
+        show_target(b, &(struct link_target){ .doc = json_text(&p, "doc") }, true);
+        sb_addc(b, '\n');
+    } else if (k == KIND_LOOM_MARK && !sv_is(mark, "lease") && !sv_is(mark, "release") && on.n) {
+        sb_addf(b, "  " SV_FMT ": " SV_FMT " [" SV_FMT "]\n", SV_ARG(who), SV_ARG(mark), SV_ARG(on));
+    }
+    return ST_OK;
+}
+
+RUN(changes)
+{
+    UNDO(store_scan_undo) struct store_scan *scan = NULL;
+    struct sv          since = call_text(c, "since");
+    struct store_query q = { .thread = s->loom.thread, .to = STORE_TO_END };
+    struct entry       n;
+    struct sb          lines = sb_in(s->a, 0);
+    int64_t            from = -1, told = 0, left = 0;
+    bool               more = true;
+
+    if (!since.s || sv_is(since, "turn")) {
+        if (memory_turn(&s->loom, s->agent.name, &from, e))
+            return e->code;
+    } else if (!sv_to_int(since, &from)) {
+        err_set(e, ST_INVALID_SYNTAX, "since: takes turn or a number");
+        return err_hint(e, "→ changes since:turn");
+    }
+    q.from = from + 1;
+    if (store_scan(s->log->store, &q, &scan, e))
+        return e->code;
+    while (more) {
+        if (store_next(scan, &n, &more, e))
+            return e->code;
+        if (!more || sv_eq(n.actor, s->agent.name))
+            continue;
+        size_t before = lines.n;
+        if (told < CHANGES_MAX && tell(s, &n, &lines, e))
+            return e->code;
+        left += told >= CHANGES_MAX;
+        told += lines.n > before;
+    }
+    sb_adds(&r->text, told ? "Changes by others:\n" : "No changes by others.\n");
+    sb_add(&r->text, sb_sv(&lines));
+    if (left)
+        sb_addf(&r->text, "  ... %lld more entries\n", (long long)left);
+    return ST_OK;
+}
+
+RUN(find)
+{
+    (void)s, (void)c, (void)r;
+    return err_set(e, ST_IO, "not yet");
+}

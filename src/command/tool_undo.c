@@ -1,0 +1,131 @@
+/* undo: take back one's own last write, by a new entry that reverses it. */
+#include "base/hash.h"
+#include "base/json.h"
+#include "command/run.h"
+#include "loom/shown.h"
+#include "thread/kind.h"
+
+/* Hide a node one made, unless others have gone on from it. */
+static enum status hide(struct session *s, struct sv local, struct err *e)
+{
+    struct node n;
+
+    if (node_find(&s->loom, local, &n, e))
+        return e->code;
+    if (n.pruned)
+        return ST_OK;
+    if (n.kids > 0) {
+        err_set(e, ST_CONFLICT, "[" SV_FMT "] has continuations by now", SV_ARG(n.local));
+        return err_hint(e, "→ prune " SV_FMT " hides them too", SV_ARG(n.local));
+    }
+    return loom_mark(&s->loom, s->agent.name, "prune", &n, (struct sv){ 0 }, e);
+}
+
+static enum status go_back(struct session *s, const struct json *undo, struct err *e)
+{
+    struct sv   back = json_text(undo, "back");
+    struct node n, here;
+    int64_t     by;
+    bool        found;
+
+    if (!back.n)
+        return ST_OK;
+    if (loom_position(&s->loom, s->agent.name, &here, &found, e) || node_find(&s->loom, back, &n, e))
+        return e->code;
+    if (found && node_hidden(&s->loom, &here, &by, e))
+        return e->code;
+    bool lost = found && (by != NO_NODE || here.withdrawn);
+    return lost ? loom_switch(&s->loom, s->agent.name, s->agent.kind, &n, e) : ST_OK;
+}
+
+static enum status hide_all(struct session *s, const struct json *undo, struct err *e)
+{
+    const struct json *nodes = json_find(undo, "nodes");
+
+    for (size_t i = 0; json_is(nodes, JSON_ARRAY) && i < nodes->n; i++)
+        if (hide(s, json_sv(&nodes->items[i]), e))
+            return e->code;
+    return ST_OK;
+}
+
+/* A document as it was before, if nobody changed it since. */
+static enum status unwrite(struct session *s, const struct json *undo, struct result *r,
+                           struct err *e)
+{
+    struct sv  name = json_text(undo, "doc"), removed = json_text(undo, "removed");
+    struct doc doc;
+    int64_t    at = 0, inserted = 0;
+    struct sb  text = sb_in(s->a, 0);
+
+    json_int(json_find(undo, "at"), &at);
+    json_int(json_find(undo, "inserted"), &inserted);
+    if (permission_check(s->agent.permissions, PERM_doc_write, e) ||
+        s->env.docs.read(s->env.docs.ctx, s->loom.thread, name, s->a, &doc, e))
+        return e->code;
+    if (!sv_eq(doc.hash, json_text(undo, "after"))) {
+        err_set(e, ST_CONFLICT, "doc:\"" SV_FMT "\" was changed since", SV_ARG(name));
+        return err_hint(e, "read it and write what you want to keep");
+    }
+    sb_add(&text, sv_first(doc.text, (size_t)at));
+    sb_add(&text, removed);
+    sb_add(&text, sv_skip(doc.text, (size_t)(at + inserted)));
+    struct sv   now = sb_sv(&text);
+    struct hash h = hash_blake2b(&now, 1);
+    r->doc_path = doc.path;
+    r->doc_hash = hash_hex(&h, s->a);
+    return s->env.docs.write(s->env.docs.ctx, &doc, now, e);
+}
+
+static enum status reverse(struct session *s, const struct json *undo, struct result *r,
+                           struct err *e)
+{
+    struct sv   what = json_text(undo, "do"), node = json_text(undo, "node");
+    struct node n;
+    int64_t     number = 0;
+
+    if (sv_is(what, "prune-all"))
+        return hide_all(s, undo, e);
+    if (sv_is(what, "unwrite"))
+        return unwrite(s, undo, r, e);
+    if (node_find(&s->loom, node, &n, e))
+        return e->code;
+    if (sv_is(what, "prune") && json_text(undo, "back").n)
+        return hide(s, node, e) ? e->code : go_back(s, undo, e);
+    if (sv_is(what, "unannotate") && json_int(json_find(undo, "annotation"), &number))
+        return loom_unannotate(&s->loom, s->agent.name, number, e);
+    if (sv_is(what, "unlink") && json_int(json_find(undo, "link"), &number))
+        return loom_unlink(&s->loom, s->agent.name, &n, number, e);
+    static const char *const marks[] = { "prune", "restore", "bookmark", "unbookmark", "withdraw" };
+    for (size_t i = 0; i < COUNT(marks); i++)
+        if (sv_is(what, marks[i]))
+            return loom_mark(&s->loom, s->agent.name, marks[i], &n, json_text(undo, "label"), e)
+                       ? e->code
+                       : go_back(s, undo, e);
+    return err_set(e, ST_CORRUPT, "cannot undo '" SV_FMT "'", SV_ARG(what));
+}
+
+RUN(undo)
+{
+    struct store_query q = { .thread = s->loom.thread };
+    struct json        undo, action;
+    struct entry       n;
+    bool               found;
+
+    (void)c;
+    if (memory_undo(&s->loom, s->agent.name, &undo, &r->undoes, &found, e))
+        return e->code;
+    if (!found) {
+        r->undoes = -1;
+        err_set(e, ST_NOT_FOUND, "there is nothing of yours to undo");
+        return err_hint(e, "only your own writes in this tree can be taken back");
+    }
+    q.from = q.to = r->undoes;
+    if (store_first(s->log->store, &q, s->a, &n, &found, e) ||
+        json_parse(n.payload, 0, s->a, &action, e) || reverse(s, &undo, r, e))
+        return e->code;
+    r->object = json_text(&action, "verb");
+    sb_adds(&r->text, "✓ undid → ");
+    sb_add_oneline(&r->text, json_text(&action, "line"));
+    sb_addc(&r->text, '\n');
+    return ST_OK;
+}

@@ -1,0 +1,364 @@
+/* Tools that move and write: switch, respond, annotate, link, edit, bookmark, prune. Each
+ * notes how it can be taken back. */
+#include "base/json.h"
+#include "command/run.h"
+#include "loom/shown.h"
+
+/* {"do":WHAT,"node":LOCAL,…}: read by tool_undo.c. */
+static struct sv undo_of(struct session *s, const char *what, struct sv node, const char *key,
+                         struct sv value)
+{
+    struct sb b = sb_in(s->a, 0);
+    struct jw w = jw_in(&b, 0);
+
+    jw_open(&w, '{');
+    jw_kstr(&w, "do", sv_of(what));
+    jw_kstr(&w, "node", node);
+    if (key)
+        jw_kstr(&w, key, value);
+    jw_close(&w, '}');
+    return sb_sv(&b);
+}
+
+static struct sv undo_number(struct session *s, const char *what, struct sv node, const char *key,
+                             int64_t value)
+{
+    struct sb b = sb_in(s->a, 0);
+    struct jw w = jw_in(&b, 0);
+
+    jw_open(&w, '{');
+    jw_kstr(&w, "do", sv_of(what));
+    jw_kstr(&w, "node", node);
+    jw_kint(&w, key, value);
+    jw_close(&w, '}');
+    return sb_sv(&b);
+}
+
+/* ---- switch ----------------------------------------------------------------------- */
+
+/* The thread whose id or title this is. */
+static enum status find_tree(struct session *s, struct sv name, struct loom *out, struct err *e)
+{
+    struct store_thread *threads;
+    size_t               n;
+    struct sv            title;
+
+    if (store_threads(s->log->store, s->a, &threads, &n, e))
+        return e->code;
+    for (int by_title = 0; by_title <= 1; by_title++)
+        for (size_t i = 0; i < n; i++) {
+            *out = (struct loom){ .log = s->log, .thread = threads[i].id, .a = s->a, .now = s->loom.now };
+            if (!by_title && sv_eq(threads[i].id, name))
+                return ST_OK;
+            if (!by_title || sv_is(threads[i].id, ".global"))
+                continue;
+            if (s->env.describe && s->env.describe(s->env.describe_ctx, out->thread, s->a,
+                                                   &out->title, &out->mode, e))
+                return e->code;
+            if (loom_title(out, &title, e))
+                return e->code;
+            if (sv_eq(title, name))
+                return ST_OK;
+        }
+    return err_set(e, ST_NOT_FOUND, "no tree \"" SV_FMT "\"", SV_ARG(sv_first(name, 120)));
+}
+
+static enum status tell_place(struct session *s, const struct node *n, struct result *r,
+                              struct err *e)
+{
+    struct node slot = *n;
+
+    if (slot.slot != slot.seq && node_at(&s->loom, slot.slot, &slot, e))
+        return e->code;
+    sb_addf(&r->text, "  depth:%lld · ", (long long)n->depth);
+    sb_add_count(&r->text, slot.kids, "continuation");
+    sb_adds(&r->text, " · path: ");
+    if (show_short_path(&s->loom, s->agent.name, n, &r->text, e))
+        return e->code;
+    sb_addc(&r->text, '\n');
+    return ST_OK;
+}
+
+RUN(switch)
+{
+    struct sv   tree = call_text(c, "tree");
+    struct node n;
+
+    if (tree.s) {
+        struct loom other;
+        if (find_tree(s, tree, &other, e))
+            return e->code;
+        s->loom = other;
+    }
+    enum status st = node_find_visible(&s->loom, call_text(c, "id"), &n, e);
+    if (st == ST_OK)
+        st = loom_switch(&s->loom, s->agent.name, s->agent.kind, &n, e);
+    if (st) {
+        if (tree.s)
+            s->loom.thread = s->home;
+        return st;
+    }
+    r->object = n.local;
+    sb_addf(&r->text, "✓ switched to [" SV_FMT "]", SV_ARG(n.local));
+    if (tree.s) {
+        sb_adds(&r->text, " in tree:\"");
+        sb_add_oneline(&r->text, tree);
+        sb_addc(&r->text, '"');
+    }
+    sb_addc(&r->text, '\n');
+    return tell_place(s, &n, r, e);
+}
+
+/* ---- nodes ------------------------------------------------------------------------ */
+
+RUN(respond)
+{
+    struct sv       as = call_text(c, "as");
+    struct node     parent, made;
+    struct new_node n = { .text = call_text(c, "text"),
+                          .author = s->agent.name,
+                          .kind = s->agent.kind,
+                          .via = "respond",
+                          .parent = &parent,
+                          .as = as };
+
+    if (sv_is(as, "annotation")) {
+        err_set(e, ST_INVALID_SYNTAX, "an annotation is not a response");
+        return err_hint(e, "→ annotate ID \"text\"");
+    }
+    if (session_node(s, call_text(c, "id"), &parent, e) ||
+        lease_check(&s->loom, s->agent.name, &parent, e) || loom_add(&s->loom, &n, &made, e))
+        return e->code;
+    r->object = parent.local;
+    r->undo = undo_of(s, "prune", made.local, "back", parent.local);
+    sb_addf(&r->text, "✓ created [" SV_FMT "] as " SV_FMT " from [" SV_FMT "]\n  switched to [" SV_FMT "]\n",
+            SV_ARG(made.local), SV_ARG(as.n ? as : SV("continuation")), SV_ARG(parent.local),
+            SV_ARG(made.local));
+    return ST_OK;
+}
+
+RUN(annotate)
+{
+    struct node n;
+    int64_t     number;
+
+    if (node_find_visible(&s->loom, call_text(c, "id"), &n, e) ||
+        loom_annotate(&s->loom, s->agent.name, s->agent.kind, &n, call_text(c, "text"), &number, e))
+        return e->code;
+    r->object = n.local;
+    r->undo = undo_number(s, "unannotate", n.local, "annotation", number);
+    sb_addf(&r->text, "✓ annotation [ann-%lld] added to [" SV_FMT "]\n", (long long)number,
+            SV_ARG(n.local));
+    return ST_OK;
+}
+
+RUN(edit)
+{
+    struct node n, made;
+    bool        in_place;
+
+    if (node_find_visible(&s->loom, call_text(c, "id"), &n, e) ||
+        lease_check(&s->loom, s->agent.name, &n, e) ||
+        loom_edit(&s->loom, &n, call_text(c, "text"), s->agent.name, s->agent.kind, &made,
+                  &in_place, e))
+        return e->code;
+    r->object = n.local;
+    r->undo = undo_of(s, in_place ? "withdraw" : "prune", made.local, "back", n.local);
+    sb_addf(&r->text, "✓ created %s [" SV_FMT "] from [" SV_FMT "]\n  %s\n",
+            in_place ? "version" : "branch", SV_ARG(made.local), SV_ARG(n.local),
+            in_place ? "downstream nodes preserved via hyperedge"
+                     : "conversation continues from edit point");
+    return ST_OK;
+}
+
+/* ---- link ------------------------------------------------------------------------- */
+
+static enum status link_target(struct session *s, const struct call *c, const struct node *from,
+                               struct link_target *to, struct err *e)
+{
+    struct node n;
+    struct loom other;
+    struct doc  doc;
+
+    *to = (struct link_target){ 0 };
+    if (call_has(c, "tree")) {
+        if (find_tree(s, call_text(c, "tree"), &other, e))
+            return e->code;
+        if (call_has(c, "node")) {
+            if (node_find(&other, call_text(c, "node"), &n, e))
+                return e->code;
+            to->node = n.local;
+        }
+        to->tree = other.thread;
+        return loom_title(&other, &to->tree_title, e);
+    }
+    if (call_has(c, "doc")) {
+        struct section at;
+        to->doc = call_text(c, "doc");
+        to->section = call_text(c, "section");
+        if (!s->env.docs.read)
+            return err_set(e, ST_NOT_FOUND, "there are no documents here");
+        if (s->env.docs.read(s->env.docs.ctx, s->loom.thread, to->doc, s->a, &doc, e))
+            return e->code;
+        return to->section.n ? doc_section(doc.text, to->section, &at, e) : ST_OK;
+    }
+    if (node_find_visible(&s->loom, call_text(c, "target"), &n, e))
+        return e->code;
+    if (n.slot == from->slot)
+        return err_set(e, ST_INVALID_SYNTAX, "a node cannot be linked to itself");
+    to->node = n.local;
+    return ST_OK;
+}
+
+RUN(link)
+{
+    struct node        n;
+    struct link_target to;
+    int64_t            entry;
+
+    if (node_find_visible(&s->loom, call_text(c, "id"), &n, e) || link_target(s, c, &n, &to, e) ||
+        loom_link(&s->loom, s->agent.name, &n, &to, call_text(c, "note"), &entry, e))
+        return e->code;
+    r->object = n.local;
+    if (entry >= 0)
+        r->undo = undo_number(s, "unlink", n.local, "link", entry);
+    sb_addf(&r->text, "✓ linked [" SV_FMT "] ↔ ", SV_ARG(n.local));
+    show_target(&r->text, &to, true);
+    sb_addc(&r->text, '\n');
+    return ST_OK;
+}
+
+/* ---- marks ------------------------------------------------------------------------ */
+
+RUN(bookmark)
+{
+    struct sv   label = call_text(c, "label");
+    struct node n;
+
+    if (node_find_visible(&s->loom, call_text(c, "id"), &n, e))
+        return e->code;
+    r->undo = n.bookmarked ? undo_of(s, "bookmark", n.local, n.label.s ? "label" : NULL, n.label)
+                           : undo_of(s, "unbookmark", n.local, NULL, label);
+    if (loom_mark(&s->loom, s->agent.name, "bookmark", &n, label, e))
+        return e->code;
+    r->object = n.local;
+    sb_addf(&r->text, "✓ bookmarked [" SV_FMT "]", SV_ARG(n.local));
+    if (label.s) {
+        sb_adds(&r->text, " as \"");
+        sb_add_oneline(&r->text, label);
+        sb_addc(&r->text, '"');
+    }
+    sb_addc(&r->text, '\n');
+    return ST_OK;
+}
+
+RUN(unbookmark)
+{
+    struct node n;
+
+    if (node_find_visible(&s->loom, call_text(c, "id"), &n, e))
+        return e->code;
+    if (n.bookmarked) {
+        r->undo = undo_of(s, "bookmark", n.local, n.label.s ? "label" : NULL, n.label);
+        if (loom_mark(&s->loom, s->agent.name, "unbookmark", &n, (struct sv){ 0 }, e))
+            return e->code;
+    }
+    r->object = n.local;
+    sb_addf(&r->text, "✓ unbookmarked [" SV_FMT "]\n", SV_ARG(n.local));
+    return ST_OK;
+}
+
+/* Is another agent active at the node or below it? */
+static enum status check_nobody_inside(struct session *s, const struct node *n, struct err *e)
+{
+    struct presence *others;
+    size_t           count;
+    struct node      up;
+
+    if (loom_presence(&s->loom, s->agent.name, &others, &count, e))
+        return e->code;
+    for (size_t i = 0; i < count; i++) {
+        if (others[i].node.depth < n->depth)
+            continue;
+        if (node_ancestor(&s->loom, &others[i].node, n->depth, &up, e))
+            return e->code;
+        if (up.seq != n->slot)
+            continue;
+        err_set(e, ST_CONFLICT, "%s" SV_FMT "%s is active at [" SV_FMT "]",
+                others[i].kind == AUTHOR_HUMAN ? "" : "\"",
+                SV_ARG(others[i].kind == AUTHOR_HUMAN ? SV("Human") : others[i].agent),
+                others[i].kind == AUTHOR_HUMAN ? "" : "\"", SV_ARG(others[i].node.local));
+        return err_hint(e, "ask them to move, or prune a branch below");
+    }
+    return ST_OK;
+}
+
+static void tell_pruned(struct result *r, const char *what, const struct node *n, int64_t below)
+{
+    sb_addf(&r->text, "✓ %s [" SV_FMT "] and ", what, SV_ARG(n->local));
+    sb_add_count(&r->text, below, "descendant");
+    sb_addc(&r->text, '\n');
+}
+
+RUN(prune)
+{
+    struct node n, here, parent, up;
+    int64_t     below;
+    bool        found;
+
+    if (node_find_visible(&s->loom, call_text(c, "id"), &n, e))
+        return e->code;
+    if (n.parent == NO_NODE) {
+        err_set(e, ST_INVALID_SYNTAX, "the root cannot be pruned");
+        return err_hint(e, "prune its continuations instead");
+    }
+    if (check_nobody_inside(s, &n, e) || loom_below(&s->loom, &n, &below, e) ||
+        loom_position(&s->loom, s->agent.name, &here, &found, e) ||
+        loom_mark(&s->loom, s->agent.name, "prune", &n, (struct sv){ 0 }, e))
+        return e->code;
+    r->object = n.local;
+    r->undo = undo_of(s, "restore", n.local, NULL, n.local);
+    tell_pruned(r, "pruned", &n, below);
+    if (!found || here.depth < n.depth)
+        return ST_OK;
+    if (node_ancestor(&s->loom, &here, n.depth, &up, e))
+        return e->code;
+    if (up.seq != n.slot)
+        return ST_OK;
+    /* Whoever prunes the branch it stands on goes to where the branch hung. */
+    if (node_at(&s->loom, n.parent, &parent, e) ||
+        loom_switch(&s->loom, s->agent.name, s->agent.kind, &parent, e))
+        return e->code;
+    sb_addf(&r->text, "  switched to [" SV_FMT "]\n", SV_ARG(parent.local));
+    return ST_OK;
+}
+
+RUN(restore)
+{
+    struct node n, by_node;
+    int64_t     below, by;
+
+    if (node_find(&s->loom, call_text(c, "id"), &n, e) || node_hidden(&s->loom, &n, &by, e))
+        return e->code;
+    if (n.slot != n.seq && node_at(&s->loom, n.slot, &n, e))
+        return e->code;
+    if (!n.pruned) {
+        err_set(e, ST_NOT_FOUND, "node [" SV_FMT "] was not pruned", SV_ARG(n.local));
+        if (by == NO_NODE || node_at(&s->loom, by, &by_node, e))
+            return ST_NOT_FOUND;
+        return err_hint(e, "it is hidden by another prune: → restore " SV_FMT,
+                        SV_ARG(by_node.local));
+    }
+    if (loom_mark(&s->loom, s->agent.name, "restore", &n, (struct sv){ 0 }, e) ||
+        loom_below(&s->loom, &n, &below, e) || node_hidden(&s->loom, &n, &by, e))
+        return e->code;
+    r->object = n.local;
+    r->undo = undo_of(s, "prune", n.local, NULL, n.local);
+    tell_pruned(r, "restored", &n, below);
+    if (by != NO_NODE) {
+        if (node_at(&s->loom, by, &by_node, e))
+            return e->code;
+        sb_addf(&r->text, "  still hidden by the prune of [" SV_FMT "]\n", SV_ARG(by_node.local));
+    }
+    return ST_OK;
+}

@@ -1,0 +1,409 @@
+#include "command/tools.h"
+
+#include "command/run.h"
+
+#include <string.h>
+
+#define BARE PARAM_BARE
+#define KEYED PARAM_KEYED
+#define MUST PARAM_REQUIRED
+#define ONE PARAM_ONE
+#define MAYBE PARAM_MAYBE_ONE
+
+/* clang-format off */
+#define PARAMS(name, ...) static const struct param name[] = { __VA_ARGS__, { .type = PARAM_END } }
+
+PARAMS(view_params,
+    { PARAM_ID,    "id",               BARE | ONE, NULL, NULL },
+    { PARAM_ID,    "branch",           KEYED | ONE, NULL, NULL },
+    { PARAM_FLAG,  "full",             0, NULL, NULL },
+    { PARAM_FLAG,  "with-annotations", 0, "annotations|notes", NULL },
+    { PARAM_WORD,  "as",               KEYED, "prose|nodes", NULL });
+PARAMS(list_params,
+    { PARAM_ID,    "id",   BARE | ONE, NULL, NULL },
+    { PARAM_DOC,   "doc",  KEYED | ONE, NULL, NULL },
+    { PARAM_WORD,  "kind", BARE | MUST,
+      "continuations|continuation=continuations|children=continuations|branches=continuations|"
+      "replies=continuations|annotations|annotation=annotations|notes=annotations|comments=annotations|"
+      "links|link=links|references=links", NULL });
+PARAMS(tree_params,
+    { PARAM_ID,    "from",    BARE | KEYED, NULL, NULL },
+    { PARAM_COUNT, "depth",   KEYED, NULL, NULL },
+    { PARAM_FLAG,  "summary", 0, NULL, NULL });
+PARAMS(switch_params,
+    { PARAM_ID,    "id",   BARE | MUST, NULL, NULL },
+    { PARAM_TEXT,  "tree", KEYED, NULL, NULL });
+PARAMS(continue_params,
+    { PARAM_ID,    "from",   BARE | KEYED, NULL, NULL },
+    { PARAM_COUNT, "n",      BARE | KEYED, NULL, NULL },
+    { PARAM_COUNT, "tokens", KEYED, NULL, NULL },
+    { PARAM_TEXT,  "agent",  KEYED, NULL, "using|with" });
+PARAMS(respond_params,
+    { PARAM_ID,    "id",   BARE, NULL, NULL },
+    { PARAM_TEXT,  "text", BARE | MUST, NULL, NULL },
+    { PARAM_WORD,  "as",   KEYED, "continuation|context|instruction|annotation", NULL });
+PARAMS(annotate_params,
+    { PARAM_ID,    "id",   BARE | MUST, NULL, NULL },
+    { PARAM_TEXT,  "text", BARE | MUST, NULL, NULL });
+PARAMS(link_params,
+    { PARAM_ID,    "id",      BARE | MUST, NULL, NULL },
+    { PARAM_ID,    "target",  BARE | ONE, NULL, NULL },
+    { PARAM_DOC,   "doc",     KEYED | ONE, NULL, NULL },
+    { PARAM_TEXT,  "tree",    KEYED | ONE, NULL, NULL },
+    { PARAM_ID,    "node",    KEYED, NULL, NULL },
+    { PARAM_TEXT,  "section", KEYED, NULL, NULL },
+    { PARAM_TEXT,  "note",    KEYED, NULL, NULL });
+PARAMS(bookmark_params,
+    { PARAM_ID,    "id",    BARE | MUST, NULL, NULL },
+    { PARAM_TEXT,  "label", BARE, NULL, NULL });
+PARAMS(id_params,
+    { PARAM_ID,    "id", BARE | MUST, NULL, NULL });
+PARAMS(maybe_id_params,
+    { PARAM_ID,    "id", BARE, NULL, NULL });
+PARAMS(read_params,
+    { PARAM_DOC,   "doc",     BARE | KEYED | MUST, NULL, NULL },
+    { PARAM_FLAG,  "summary", MAYBE, NULL, NULL },
+    { PARAM_RANGE, "lines",   KEYED | MAYBE, NULL, NULL },
+    { PARAM_TEXT,  "section", KEYED | MAYBE, NULL, NULL });
+PARAMS(write_params,
+    { PARAM_DOC,   "doc",     KEYED | MUST, NULL, NULL },
+    { PARAM_FLAG,  "append",  ONE, NULL, NULL },
+    { PARAM_TEXT,  "at",      KEYED | ONE, NULL, NULL },
+    { PARAM_TEXT,  "replace", KEYED | ONE, NULL, NULL },
+    { PARAM_TEXT,  "text",    BARE | MUST, NULL, NULL });
+PARAMS(pin_params,
+    { PARAM_ID,    "id",      BARE | ONE, NULL, NULL },
+    { PARAM_DOC,   "doc",     KEYED | ONE, NULL, NULL },
+    { PARAM_TEXT,  "section", KEYED, NULL, NULL });
+PARAMS(stash_params,
+    { PARAM_TEXT,  "label",      BARE | MUST, NULL, NULL },
+    { PARAM_TEXT,  "text",       BARE | ONE, NULL, NULL },
+    { PARAM_ID,    "content-of", KEYED | ONE, NULL, NULL },
+    { PARAM_RANGE, "summary-of", KEYED | ONE, NULL, NULL });
+PARAMS(recall_params,
+    { PARAM_TEXT,  "label", BARE | MUST, NULL, NULL });
+PARAMS(drop_params,
+    { PARAM_ID,    "pin",     BARE | KEYED | ONE, NULL, NULL },
+    { PARAM_DOC,   "doc",     KEYED | ONE, NULL, NULL },
+    { PARAM_TEXT,  "section", KEYED, NULL, NULL },
+    { PARAM_TEXT,  "stash",   BARE | KEYED | ONE, NULL, NULL });
+PARAMS(memory_params,
+    { PARAM_FLAG,  "trace",   MAYBE, "history|errors", NULL },
+    { PARAM_FLAG,  "stashed", MAYBE, "stashes", NULL });
+PARAMS(help_params,
+    { PARAM_WORD,  "tool", BARE, NULL, NULL });
+PARAMS(think_params,
+    { PARAM_TEXT,  "text", BARE, NULL, NULL });
+PARAMS(search_params,
+    { PARAM_TEXT,  "query",   BARE | MUST, NULL, NULL },
+    { PARAM_WORD,  "depth",   KEYED, "basic|deep", NULL },
+    { PARAM_WORD,  "topic",   KEYED, "general|news", NULL },
+    { PARAM_COUNT, "max",     KEYED, NULL, NULL },
+    { PARAM_TEXT,  "include", KEYED, NULL, NULL },
+    { PARAM_TEXT,  "exclude", KEYED, NULL, NULL });
+PARAMS(find_params,
+    { PARAM_TEXT,  "query", BARE | MUST, NULL, NULL },
+    { PARAM_COUNT, "max",   KEYED, NULL, NULL });
+PARAMS(diff_params,
+    { PARAM_ID,    "a", BARE | MUST, NULL, NULL },
+    { PARAM_ID,    "b", BARE | MUST, NULL, NULL });
+PARAMS(changes_params,
+    { PARAM_WORD,  "since", KEYED, NULL, NULL });
+static const struct param no_params[] = { { .type = PARAM_END } };
+
+const char *const tool_groups[] = { "Navigation", "Content", "Documents", "Memory", "Meta", NULL };
+
+/* The order is that of help. Examples run against the tree of tests/spec/loom/fixture. */
+const struct tool tools[] = {
+    { "view", PERM_loom_aware, "Navigation", "Inspect a node's content and metadata",
+      { "view ID", "view ID full", "view ID with-annotations", "view branch:ID as:prose", "view branch:ID as:nodes" },
+      "Shows a summary unless full is asked for; branch: shows the path from the root to the node.",
+      { "view a7x2", "view a7x2 full with-annotations", "view branch:b3k9 as:prose", "view branch:b3k9 as:nodes" },
+      view_params, "in|and|with|of", false, run_view },
+    { "list", PERM_loom_aware, "Navigation", "List what is attached to a node",
+      { "list ID continuations|annotations|links", "list doc:\"name\" links" },
+      "Continuations are listed in the order in which they were made.",
+      { "list a7x2 continuations", "list a7x2 annotations", "list a7x2 links", "list doc:\"character notes\" links" },
+      list_params, "of|on|for|from|to", false, run_list },
+    { "tree", PERM_loom_aware, "Navigation", "Draw the tree around a node",
+      { "tree", "tree from:ID depth:N", "tree summary" },
+      "Draws 5 levels below the current position unless told otherwise.",
+      { "tree", "tree from:r001 depth:2", "tree summary" },
+      tree_params, "of|at", false, run_tree },
+    { "switch", PERM_loom_aware, "Navigation", "Move to another node",
+      { "switch to ID", "switch to ID in tree:\"name\"" },
+      "Moves only you; a node of another tree needs tree:.",
+      { "switch to b3k9" },
+      switch_params, "to|in", false, run_switch },
+    { "path", PERM_loom_aware, "Navigation", "Show the nodes from the root to a node",
+      { "path", "path ID" },
+      "Shows the path to the current position when no node is named.",
+      { "path", "path f7q8" },
+      maybe_id_params, "to|of", false, run_path },
+    { "diff", PERM_loom_aware, "Navigation", "Compare two nodes line by line",
+      { "diff A B" },
+      "Useful for siblings and for versions of one node.",
+      { "diff b3k9 c4m2" },
+      diff_params, "and|with|to", false, run_diff },
+    { "find", PERM_loom_aware, "Navigation", "Find nodes of this tree by their words",
+      { "find \"text\"", "find \"text\" max:N" },
+      "Every word must occur; words in single quotes are taken as a phrase. Shows 10 nodes unless told otherwise.",
+      { "find \"childhood\"" },
+      find_params, "for|in|tree", false, run_find },
+    { "changes", PERM_loom_aware, "Navigation", "Show what others did since your last turn",
+      { "changes since:turn", "changes since:SEQ" },
+      "Lists nodes, edits, annotations and marks made by others, oldest first.",
+      { "changes since:turn" },
+      changes_params, "in|tree", false, run_changes },
+
+    { "respond", PERM_loom_write, "Content", "Add a node of your own",
+      { "respond ID \"content\"", "respond ID \"content\" as:continuation|context|instruction" },
+      "Moves you to the new node. Without ID it follows your current position.",
+      { "respond a7x2 \"Try the mother.\"", "respond d5n7 \"Keep it short.\" as:instruction" },
+      respond_params, "to|with|at", true, run_respond },
+    { "annotate", PERM_loom_write, "Content", "Attach a note to a node",
+      { "annotate ID \"text\"" },
+      "Annotations are not part of the conversation that subject models see.",
+      { "annotate a7x2 \"tone shifts\"" },
+      annotate_params, "on|to|with", true, run_annotate },
+    { "link", PERM_loom_write, "Content", "Link a node to a node, a document or a tree",
+      { "link ID to ID", "link ID to doc:\"name\" section:ID note:\"text\"", "link ID to tree:\"name\" node:ID" },
+      "Links are listed from both ends.",
+      { "link b3k9 to c4m2 note:\"contrast\"", "link a7x2 to doc:\"character notes\" note:\"src\"" },
+      link_params, "to|and|with|in", true, run_link },
+    { "edit", PERM_loom_write, "Content", "Rewrite a node",
+      { "edit ID \"new content\"" },
+      "In dialogue mode a branch is made beside the node; in buffer mode a version takes its place.",
+      { "edit b3k9 \"A new beginning.\"" },
+      annotate_params, "to|with|as", true, run_edit },
+    { "bookmark", PERM_loom_write, "Content", "Bookmark a node",
+      { "bookmark ID", "bookmark ID \"label\"" },
+      "Bookmarking again replaces the label.",
+      { "bookmark b3k9 \"key\"" },
+      bookmark_params, "as|with", true, run_bookmark },
+    { "unbookmark", PERM_loom_write, "Content", "Take a bookmark away",
+      { "unbookmark ID" },
+      "The label goes with it.",
+      { "unbookmark b3k9" },
+      id_params, "from", true, run_unbookmark },
+    { "prune", PERM_loom_write, "Content", "Hide a node and everything below it",
+      { "prune ID" },
+      "Nothing is deleted: restore brings it back.",
+      { "prune d5n7" },
+      id_params, "branch", true, run_prune },
+    { "restore", PERM_loom_write, "Content", "Bring back what a prune has hidden",
+      { "restore ID" },
+      "Restores what this prune hid; prunes made below it stay.",
+      { "restore d5n7" },
+      id_params, "branch|back", true, run_restore },
+    { "undo", PERM_loom_write, "Content", "Take back your last write",
+      { "undo" },
+      "Undoes respond, annotate, link, edit, bookmark, prune, restore, continue and write, latest first.",
+      { "undo" },
+      no_params, "that|last|my", true, run_undo },
+    { "continue", PERM_loom_generate, "Content", "Ask a subject model for continuations",
+      { "continue", "continue from ID", "continue from ID n:K tokens:M", "continue from ID n:K using agent:\"Name\"" },
+      "At most 10 at a time; your position does not move.",
+      { "continue from a7x2 n:2", "continue from c4m2 using agent:\"Sub\"" },
+      continue_params, "from|at|using|with|of|continuations|continuation|children|replies|branches|more|after", true, run_continue },
+
+    { "read", PERM_doc_read, "Documents", "Read a document of this thread",
+      { "read doc:\"name\"", "read doc:\"name\" summary", "read doc:\"name\" lines:A-B", "read doc:\"name\" section:ID" },
+      "A section runs to the next heading of the same or a higher level.",
+      { "read doc:\"character notes\" section:motivation", "read doc:\"character notes\" lines:2-3", "read doc:\"character notes\" summary" },
+      read_params, "in|of|from", false, run_read },
+    { "write", PERM_doc_write, "Documents", "Change a document of this thread",
+      { "write doc:\"name\" append \"text\"", "write doc:\"name\" at:start|end|LINE|SECTION \"text\"", "write doc:\"name\" replace:SECTION \"text\"" },
+      "Refused when the document changed since you last read it.",
+      { "write doc:\"character notes\" append \"More to come.\"", "write doc:\"character notes\" at:start \"Draft.\"",
+        "write doc:\"character notes\" replace:motivation \"Unknown.\"" },
+      write_params, "to|in|into", true, run_write },
+
+    { "pin", PERM_loom_aware, "Memory", "Keep a node or document in working memory",
+      { "pin ID", "pin doc:\"name\"", "pin doc:\"name\" section:ID" },
+      "Pins are shown every turn until they are dropped.",
+      { "pin a7x2", "pin doc:\"character notes\" section:motivation" },
+      pin_params, "to|in", false, run_pin },
+    { "stash", PERM_loom_aware, "Memory", "Put text aside under a label",
+      { "stash \"label\" \"text\"", "stash \"label\" content-of:ID", "stash \"label\" summary-of:A-B" },
+      "A stash takes no room in the context until it is recalled.",
+      { "stash \"m\" content-of:b3k9", "stash \"idea\" \"the mother knows\"" },
+      stash_params, "as|with", false, run_stash },
+    { "recall", PERM_loom_aware, "Memory", "Bring a stash back into context",
+      { "recall \"label\"" },
+      "It stays until it is dropped.",
+      { "recall \"m\"" },
+      recall_params, "back", false, run_recall },
+    { "drop", PERM_loom_aware, "Memory", "Let go of a pin or a stash",
+      { "drop pin:ID", "drop pin:doc:\"name\"", "drop stash:\"label\"" },
+      "Dropping a stash deletes it.",
+      { "drop pin:a7x2", "drop stash:\"idea\"" },
+      drop_params, "from", false, run_drop },
+    { "memory", PERM_loom_aware, "Memory", "Show what you keep and what it costs",
+      { "memory", "memory trace", "memory stashed" },
+      "trace lists the last actions with their errors.",
+      { "memory", "memory trace", "memory stashed" },
+      memory_params, "show", false, run_memory },
+
+    { "help", PERM_loom_aware, "Meta", "Say which tools there are",
+      { "help", "help TOOL" },
+      "Tools marked with * need a permission you do not have.",
+      { "help", "help view" },
+      help_params, "with|on|for|about", false, run_help },
+    { "think", PERM_loom_aware, "Meta", "Note a thought that only you see",
+      { "think … ←" },
+      "Write → think, then lines of text, then ← alone on a line.",
+      { "think is it the mother?" },
+      think_params, "", false, run_think },
+    { "search", PERM_loom_aware, "Meta", "Search the web",
+      { "search \"query\"", "search \"query\" depth:basic|deep topic:general|news max:N include:a,b exclude:c" },
+      "Needs a search service to be configured.",
+      { "search \"loom\"" },
+      search_params, "for|web", false, run_search },
+    { .name = NULL },
+};
+
+/* Longer phrases stand before those they begin with. */
+const struct synonym synonyms[] = {
+    { "read node",         "view",       NEXT_ID,   NULL },
+    { "show tree",         "tree",       NEXT_ANY,  NULL },
+    { "view tree",         "tree",       NEXT_ANY,  NULL },
+    { "show",              "read",       NEXT_DOC,  NULL },
+    { "open",              "read",       NEXT_DOC,  NULL },
+    { "view",              "read",       NEXT_DOC,  NULL },
+    { "look at",           "view",       NEXT_ANY,  NULL },
+    { "look up",           "search",     NEXT_TEXT, NULL },
+    { "web search",        "search",     NEXT_ANY,  NULL },
+    { "show",              "view",       NEXT_ANY,  NULL },
+    { "inspect",           "view",       NEXT_ANY,  NULL },
+    { "open",              "view",       NEXT_ANY,  NULL },
+    { "continuations of",  "list",       NEXT_ID,   "continuations" },
+    { "children of",       "list",       NEXT_ID,   "continuations" },
+    { "branches of",       "list",       NEXT_ID,   "continuations" },
+    { "replies to",        "list",       NEXT_ID,   "continuations" },
+    { "what follows",      "list",       NEXT_ID,   "continuations" },
+    { "annotations on",    "list",       NEXT_ID,   "annotations" },
+    { "annotations of",    "list",       NEXT_ID,   "annotations" },
+    { "notes on",          "list",       NEXT_ID,   "annotations" },
+    { "links of",          "list",       NEXT_ID,   "links" },
+    { "references of",     "list",       NEXT_ID,   "links" },
+    { "map",               "tree",       NEXT_ANY,  NULL },
+    { "overview",          "tree",       NEXT_ANY,  NULL },
+    { "go to",             "switch",     NEXT_ANY,  NULL },
+    { "goto",              "switch",     NEXT_ANY,  NULL },
+    { "move to",           "switch",     NEXT_ANY,  NULL },
+    { "jump to",           "switch",     NEXT_ANY,  NULL },
+    { "generate",          "continue",   NEXT_ANY,  NULL },
+    { "extend",            "continue",   NEXT_ANY,  NULL },
+    { "reply",             "respond",    NEXT_ANY,  NULL },
+    { "answer",            "respond",    NEXT_ANY,  NULL },
+    { "say",               "respond",    NEXT_TEXT, NULL },
+    { "add note to",       "annotate",   NEXT_ID,   NULL },
+    { "add to",            "write",      NEXT_DOC,  "append" },
+    { "append to",         "write",      NEXT_DOC,  "append" },
+    { "insert into",       "write",      NEXT_DOC,  NULL },
+    { "insert",            "write",      NEXT_DOC,  NULL },
+    { "add to",            "respond",    NEXT_ID,   NULL },
+    { "add",               "respond",    NEXT_ID,   NULL },
+    { "comment",           "annotate",   NEXT_ANY,  NULL },
+    { "note",              "annotate",   NEXT_ID,   NULL },
+    { "connect",           "link",       NEXT_ANY,  NULL },
+    { "relate",            "link",       NEXT_ANY,  NULL },
+    { "replace node",      "edit",       NEXT_ID,   NULL },
+    { "revise",            "edit",       NEXT_ANY,  NULL },
+    { "rewrite",           "edit",       NEXT_ANY,  NULL },
+    { "change",            "edit",       NEXT_ID,   NULL },
+    { "remove bookmark",   "unbookmark", NEXT_ANY,  NULL },
+    { "mark",              "bookmark",   NEXT_ANY,  NULL },
+    { "star",              "bookmark",   NEXT_ANY,  NULL },
+    { "unmark",            "unbookmark", NEXT_ANY,  NULL },
+    { "unstar",            "unbookmark", NEXT_ANY,  NULL },
+    { "archive branch",    "prune",      NEXT_ANY,  NULL },
+    { "hide",              "prune",      NEXT_ANY,  NULL },
+    { "unprune",           "restore",    NEXT_ANY,  NULL },
+    { "unhide",            "restore",    NEXT_ANY,  NULL },
+    { "bring back",        "recall",     NEXT_TEXT, NULL },
+    { "bring back",        "restore",    NEXT_ID,   NULL },
+    { "keep",              "pin",        NEXT_ANY,  NULL },
+    { "remember",          "pin",        NEXT_ANY,  NULL },
+    { "hold",              "pin",        NEXT_ANY,  NULL },
+    { "unpin",             "drop",       NEXT_ANY,  NULL },
+    { "forget",            "drop",       NEXT_ANY,  NULL },
+    { "release",           "drop",       NEXT_ANY,  NULL },
+    { "discard",           "drop",       NEXT_ANY,  NULL },
+    { "set aside",         "stash",      NEXT_TEXT, NULL },
+    { "save",              "stash",      NEXT_ANY,  NULL },
+    { "store",             "stash",      NEXT_ANY,  NULL },
+    { "retrieve",          "recall",     NEXT_ANY,  NULL },
+    { "working memory",    "memory",     NEXT_ANY,  NULL },
+    { "status",            "memory",     NEXT_ANY,  NULL },
+    { "trace",             "memory",     NEXT_ANY,  "trace" },
+    { "history",           "memory",     NEXT_ANY,  "trace" },
+    { "errors",            "memory",     NEXT_ANY,  "trace" },
+    { "commands",          "help",       NEXT_ANY,  NULL },
+    { "?",                 "help",       NEXT_ANY,  NULL },
+    { "grep",              "find",       NEXT_ANY,  NULL },
+    { "compare",           "diff",       NEXT_ANY,  NULL },
+    { .phrase = NULL },
+};
+/* clang-format on */
+
+const struct tool *tool_find(struct sv name)
+{
+    for (size_t i = 0; tools[i].name; i++) {
+        const char *want = tools[i].name;
+        bool        same = name.n == strlen(want);
+        for (size_t k = 0; same && k < name.n; k++) {
+            char c = name.s[k];
+            same = (c >= 'A' && c <= 'Z' ? c + 32 : c) == want[k];
+        }
+        if (same)
+            return &tools[i];
+    }
+    return NULL;
+}
+
+/* ---- help ------------------------------------------------------------------------- */
+
+static void help_group(struct sb *b, const char *group, unsigned permissions)
+{
+    bool first = true;
+
+    sb_addf(b, "%s: ", group);
+    for (size_t i = 0; tools[i].name; i++) {
+        if (strcmp(tools[i].group, group) != 0)
+            continue;
+        bool may = (permissions & tools[i].needs) == tools[i].needs;
+        sb_addf(b, "%s%s%s", first ? "" : ", ", tools[i].name, may ? "" : "*");
+        first = false;
+    }
+    sb_addc(b, '\n');
+}
+
+void tools_help(struct sb *b, unsigned permissions)
+{
+    static const enum permission all[] = { PERM_loom_aware, PERM_loom_write, PERM_loom_generate,
+                                           PERM_doc_read, PERM_doc_write };
+
+    sb_adds(b, "Available tools (your permissions: ");
+    permissions_list(b, permissions);
+    sb_adds(b, "):\n\n");
+    for (size_t i = 0; tool_groups[i]; i++)
+        help_group(b, tool_groups[i], permissions);
+    sb_addc(b, '\n');
+    for (size_t i = 0; i < COUNT(all); i++)
+        if (!(permissions & all[i]))
+            sb_addf(b, "* requires %s permission (you don't have this)\n",
+                    permission_name(all[i]));
+    if (permissions != PERM_ALL)
+        sb_addc(b, '\n');
+    sb_adds(b, "→ help [tool] for details on any tool\n");
+}
+
+void tool_help(struct sb *b, const struct tool *t)
+{
+    sb_addf(b, "%s — %s\n\nSyntax:\n", t->name, t->summary);
+    for (size_t i = 0; t->syntax[i]; i++)
+        sb_addf(b, "  → %s\n", t->syntax[i]);
+    sb_addf(b, "\n%s\n", t->remark);
+}

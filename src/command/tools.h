@@ -1,0 +1,46 @@
+/* The table of tools. Parser, `→ help`, the manual page, MCP and HTTP are all made from it. */
+#ifndef HEDDLE_TOOLS_H
+#define HEDDLE_TOOLS_H
+
+#include "command/grammar.h"
+#include "loom/agent.h"
+
+struct session;
+struct result;
+
+enum { TOOL_LINES_MAX = 8 };
+struct tool {
+    const char         *name;
+    enum permission     needs;
+    const char         *group; /* "Navigation": how help sorts them */
+    const char         *summary;
+    const char         *syntax[TOOL_LINES_MAX]; /* forms, without the arrow; ends with NULL */
+    const char         *remark;
+    const char         *examples[TOOL_LINES_MAX]; /* run by the tests; ends with NULL */
+    const struct param *params;                   /* ends with PARAM_END */
+    const char         *little; /* words that may stand anywhere: "to|and" */
+    bool                writes; /* changes the tree or a document */
+    enum status (*run)(struct session *s, const struct call *c, struct result *r, struct err *e);
+};
+
+extern const struct tool tools[]; /* ends with a NULL name */
+extern const char *const tool_groups[]; /* in the order of help; ends with NULL */
+
+const struct tool *tool_find(struct sv name); /* NULL when there is none */
+
+/* Phrases that stand for a tool. A phrase counts only when what follows is of the kind
+ * `next`. `with` is put in front of the arguments, as if it had been written. */
+enum next_kind { NEXT_ANY, NEXT_ID, NEXT_TEXT, NEXT_DOC };
+struct synonym {
+    const char    *phrase, *tool;
+    enum next_kind next;
+    const char    *with;
+};
+extern const struct synonym synonyms[]; /* longest phrases first; ends with a NULL phrase */
+
+/* `→ help`, `→ help TOOL`, and the manual page of the language (mdoc). */
+void tools_help(struct sb *b, unsigned permissions);
+void tool_help(struct sb *b, const struct tool *t);
+void tools_manual(struct sb *b);
+
+#endif

@@ -1,0 +1,67 @@
+/* Agents: people and models, and what each may do. They are kept in the workspace's own
+ * log (thread .global) as thread_operation entries agent_add, agent_set and agent_remove, and read
+ * from the "agents" view. */
+#ifndef HEDDLE_AGENT_H
+#define HEDDLE_AGENT_H
+
+#include "loom/node.h"
+
+/* clang-format off */
+/*    bit  name             needs            what it allows */
+#define PERMISSION_TABLE(X)                                                                       \
+    X(0,  loom_aware,       0,               "see the tree, navigate, inspect, think, keep memory") \
+    X(1,  loom_write,       PERM_loom_aware, "create nodes, annotate, link, edit, mark, prune")   \
+    X(2,  loom_generate,    PERM_loom_aware, "ask subject models for continuations")              \
+    X(3,  doc_read,         0,               "read the thread's documents")                       \
+    X(4,  doc_write,        PERM_doc_read,   "edit the thread's documents")
+/* clang-format on */
+
+enum permission {
+#define X(bit, name, needs, what) PERM_##name = 1 << bit,
+    PERMISSION_TABLE(X)
+#undef X
+        PERM_ALL = (1 << 5) - 1,
+};
+
+const char *permission_name(enum permission p); /* of a single bit */
+
+/* "loom_aware, loom_write", or "none". */
+void permissions_list(struct sb *b, unsigned permissions);
+
+/* A comma-separated list of names, "all" or "none". ST_INVALID_SYNTAX: an unknown name, or one
+ * whose requirement is missing. */
+enum status permissions_parse(struct sv list, unsigned *out, struct err *e) MUST_USE;
+
+/* The one place where permission is checked. ST_PERMISSION_DENIED: "loom_write not enabled". */
+enum status permission_check(unsigned have, enum permission needed, struct err *e) MUST_USE;
+
+struct agent {
+    struct sv        name;
+    enum author_kind kind;  /* human or model; never changes */
+    struct sv        model; /* "provider:identifier"; absent for people */
+    unsigned         permissions;
+    struct sv        system_prompt; /* or absent */
+    int64_t          max_tokens;    /* of one answer; 0: the model's own limit */
+};
+
+extern const struct view agents_view;
+
+#define GLOBAL_THREAD SV(".global")
+
+/* In a transaction begun with log_begin() on GLOBAL_THREAD. */
+enum status agent_find(struct log *l, struct sv name, struct arena *a, struct agent *out,
+                       bool *found, struct err *e) MUST_USE;
+enum status agent_list(struct log *l, struct arena *a, struct agent **out, size_t *n,
+                       struct err *e) MUST_USE;
+
+/* Append in an open write transaction on GLOBAL_THREAD. agent_add: ST_CONFLICT when the name
+ * is taken, ST_INVALID_SYNTAX when a model has no `model` or a person has one. agent_put changes
+ * an agent that is there. */
+enum status agent_add(struct log *l, const struct agent *x, struct sv actor, int64_t now,
+                      struct arena *a, struct err *e) MUST_USE;
+enum status agent_put(struct log *l, const struct agent *x, struct sv actor, int64_t now,
+                      struct arena *a, struct err *e) MUST_USE;
+enum status agent_remove(struct log *l, struct sv name, struct sv actor, int64_t now,
+                         struct arena *a, struct err *e) MUST_USE;
+
+#endif

@@ -1,0 +1,232 @@
+/* What each agent keeps: pins, stashes, notes, and the trace of what it did. */
+#include "loom/loom_internal.h"
+#include "loom/memory.h"
+#include "thread/kind.h"
+
+/* ---- pins ------------------------------------------------------------------------- */
+
+static enum status find_pin(struct loom_rows *r, struct sv agent, struct sv target, struct sv *key,
+                            struct err *e)
+{
+    struct store_row *rows;
+    size_t            n;
+    struct sb         prefix = sb_in(r->a, 0);
+
+    sb_addf(&prefix, "pin/" SV_FMT "/", SV_ARG(agent));
+    if (row_list(r, sb_sv(&prefix), (struct sv){ 0 }, SIZE_MAX, &rows, &n, e))
+        return e->code;
+    *key = (struct sv){ 0 };
+    for (size_t i = 0; i < n; i++)
+        if (sv_eq(rows[i].value, target))
+            *key = rows[i].key;
+    return ST_OK;
+}
+
+static enum status fold_pin(struct loom_rows *r, const struct entry *n, const struct json *p,
+                            struct sv agent, bool keep, struct err *e)
+{
+    const struct json *target = json_find(p, "target");
+    struct sv          key;
+
+    if (!target)
+        return ST_OK;
+    struct sv text = json_canonical(target, r->a);
+    if (find_pin(r, agent, text, &key, e))
+        return e->code;
+    if (keep)
+        return key.s ? ST_OK : row_put(r, key_name1("pin", agent, n->seq, r->a), text, e);
+    return key.s ? row_del(r, key, e) : ST_OK;
+}
+
+/* ---- stashes ---------------------------------------------------------------------- */
+
+static enum status put_stash(struct loom_rows *r, struct sv key, const struct stash *s,
+                             struct err *e)
+{
+    struct sb b = sb_in(r->a, 0);
+    struct jw w = jw_in(&b, 0);
+
+    jw_open(&w, '{');
+    jw_kint(&w, "at", s->at);
+    jw_kint(&w, "entry", s->entry);
+    jw_kbool(&w, "estimate", s->is_estimate);
+    jw_kbool(&w, "recalled", s->recalled);
+    jw_kint(&w, "tokens", s->tokens);
+    jw_close(&w, '}');
+    return row_put(r, key, sb_sv(&b), e);
+}
+
+static enum status fold_stash(struct loom_rows *r, const struct entry *n, const struct json *p,
+                              struct sv agent, struct err *e)
+{
+    struct stash s = { .at = n->at,
+                       .entry = n->seq,
+                       .is_estimate = json_truth(json_find(p, "estimate")) };
+
+    json_int(json_find(p, "tokens"), &s.tokens);
+    return put_stash(r, key_name2("st", agent, json_text(p, "label"), r->a), &s, e);
+}
+
+static enum status fold_recall(struct loom_rows *r, const struct json *p, struct sv agent,
+                               struct err *e)
+{
+    struct sv    key = key_name2("st", agent, json_text(p, "label"), r->a);
+    struct json  v;
+    struct stash s = { 0 };
+    bool         found;
+
+    if (row_json(r, key, &v, &found, e))
+        return e->code;
+    if (!found)
+        return ST_OK;
+    json_int(json_find(&v, "at"), &s.at);
+    json_int(json_find(&v, "entry"), &s.entry);
+    json_int(json_find(&v, "tokens"), &s.tokens);
+    s.is_estimate = json_truth(json_find(&v, "estimate"));
+    s.recalled = true;
+    return put_stash(r, key, &s, e);
+}
+
+/* ---- turns ------------------------------------------------------------------------ */
+
+/* turn/AGENT: where its last turn ended, and the one before. */
+static enum status fold_turn(struct loom_rows *r, const struct entry *n, struct sv agent,
+                             struct err *e)
+{
+    struct sv   key = key_of_name("turn", agent, r->a);
+    struct json v = { .type = JSON_NULL };
+    struct sb   b = sb_in(r->a, 0);
+    int64_t     before = -1;
+    bool        found;
+
+    if (row_json(r, key, &v, &found, e))
+        return e->code;
+    json_int(json_find(&v, "last"), &before);
+    sb_addf(&b, "{\"before\":%lld,\"last\":%lld}", (long long)before, (long long)n->seq);
+    return row_put(r, key, sb_sv(&b), e);
+}
+
+enum status fold_memory(struct loom_rows *r, const struct entry *n, const struct json *p,
+                        struct err *e)
+{
+    struct sv op = json_text(p, "op"), agent = json_text(p, "agent");
+
+    if (!agent.n)
+        agent = AGENT_DEFAULT;
+    if (sv_is(op, "pin") || sv_is(op, "unpin"))
+        return fold_pin(r, n, p, agent, sv_is(op, "pin"), e);
+    if (sv_is(op, "stash"))
+        return fold_stash(r, n, p, agent, e);
+    if (sv_is(op, "recall"))
+        return fold_recall(r, p, agent, e);
+    if (sv_is(op, "unstash"))
+        return row_del(r, key_name2("st", agent, json_text(p, "label"), r->a), e);
+    if (sv_is(op, "think"))
+        return row_put(r, key_name1("think", agent, n->seq, r->a), SV(""), e);
+    if (sv_is(op, "turn"))
+        return fold_turn(r, n, agent, e);
+    return ST_OK;
+}
+
+/* ---- the trace -------------------------------------------------------------------- */
+
+struct trace_head {
+    struct json older; /* verb → how many have gone */
+    int64_t     n;
+};
+
+static void write_older(struct jw *w, const struct json *older, struct sv verb)
+{
+    bool done = false;
+
+    jw_key(w, "older");
+    jw_open(w, '{');
+    for (size_t i = 0; json_is(older, JSON_OBJECT) && i < older->n; i++) {
+        int64_t count = 0;
+        json_int(&older->members[i].value, &count);
+        bool same = sv_eq(older->members[i].key, verb);
+        jw_key_sv(w, older->members[i].key);
+        jw_int(w, count + same);
+        done = done || same;
+    }
+    if (!done && verb.s) {
+        jw_key_sv(w, verb);
+        jw_int(w, 1);
+    }
+    jw_close(w, '}');
+}
+
+/* Make room: the oldest action beyond TRACE_KEPT becomes a count. */
+static enum status retire(struct loom_rows *r, struct sv agent, int64_t n, struct sv *verb,
+                          struct err *e)
+{
+    struct sv   key = key_name1("act", agent, n - TRACE_KEPT, r->a);
+    struct json v;
+    bool        found;
+
+    *verb = (struct sv){ 0 };
+    if (n < TRACE_KEPT)
+        return ST_OK;
+    if (row_json(r, key, &v, &found, e))
+        return e->code;
+    if (found)
+        *verb = json_text(&v, "code").n ? SV("failure") : json_text(&v, "verb");
+    return row_del(r, key, e);
+}
+
+static enum status add_action(struct loom_rows *r, const struct json *p, struct sv agent,
+                              struct err *e)
+{
+    struct sv   head_key = key_of_name("acts", agent, r->a), verb;
+    struct json head = { .type = JSON_NULL };
+    struct sb   b = sb_in(r->a, 0), row = sb_in(r->a, 0);
+    struct jw   w = jw_in(&b, 0), act = jw_in(&row, 0);
+    int64_t     n = 0;
+    bool        found;
+
+    if (row_json(r, head_key, &head, &found, e))
+        return e->code;
+    json_int(json_find(&head, "n"), &n);
+    if (retire(r, agent, n, &verb, e))
+        return e->code;
+    jw_open(&w, '{');
+    jw_kint(&w, "n", n + 1);
+    write_older(&w, json_find(&head, "older"), verb);
+    jw_close(&w, '}');
+    static const char *const kept[] = { "code", "line", "object", "results", "verb" };
+    jw_open(&act, '{');
+    for (size_t i = 0; i < COUNT(kept); i++)
+        if (json_find(p, kept[i])) {
+            jw_key(&act, kept[i]);
+            jw_json(&act, json_find(p, kept[i]));
+        }
+    jw_close(&act, '}');
+    return row_put(r, head_key, sb_sv(&b), e)
+               ? e->code
+               : row_put(r, key_name1("act", agent, n, r->a), sb_sv(&row), e);
+}
+
+enum status fold_action(struct loom_rows *r, const struct entry *n, const struct json *p,
+                        struct err *e)
+{
+    const struct json *undo = json_find(p, "undo"), *doc = json_find(p, "doc");
+    struct sv          agent = json_text(p, "agent");
+    struct place       place;
+    int64_t            undone;
+    bool               found;
+
+    if (!agent.n)
+        agent = AGENT_DEFAULT;
+    if (add_action(r, p, agent, e) || rows_place(r, agent, &place, &found, e))
+        return e->code;
+    if (undo && row_put(r, key_name1("undo", agent, n->seq, r->a), json_canonical(undo, r->a), e))
+        return e->code;
+    if (json_int(json_find(p, "undoes"), &undone) &&
+        row_del(r, key_name1("undo", agent, undone, r->a), e))
+        return e->code;
+    if (doc && row_put(r, key_name2("doc", agent, json_text(doc, "path"), r->a),
+                       json_text(doc, "hash"), e))
+        return e->code;
+    place.at = n->at;
+    return found ? rows_put_place(r, agent, &place, e) : ST_OK;
+}

@@ -1,0 +1,156 @@
+/* Links between nodes, documents and trees, seen from either end. */
+#include "loom/loom_internal.h"
+#include "loom/write.h"
+#include "thread/kind.h"
+
+static void write_target(struct jw *w, const struct link_target *t)
+{
+    jw_open(w, '{');
+    if (t->doc.s) {
+        jw_kstr(w, "doc", t->doc);
+        if (t->section.n)
+            jw_kstr(w, "section", t->section);
+    }
+    if (t->node.n)
+        jw_kstr(w, "node", t->node);
+    if (t->tree.s) {
+        jw_kstr(w, "title", t->tree_title);
+        jw_kstr(w, "tree", t->tree);
+    }
+    jw_kstr(w, "type", t->doc.s ? SV("doc") : t->tree.s ? SV("tree") : SV("node"));
+    jw_close(w, '}');
+}
+
+static struct sv payload(struct loom *l, struct sv agent, struct sv node,
+                         const struct link_target *to, struct sv note, bool incoming)
+{
+    struct sb b = sb_in(l->a, 0);
+    struct jw w = jw_in(&b, 0);
+
+    jw_open(&w, '{');
+    jw_kstr(&w, "agent", agent);
+    jw_kbool(&w, "incoming", incoming);
+    jw_kstr(&w, "node", node);
+    if (note.s)
+        jw_kstr(&w, "note", note);
+    jw_key(&w, "target");
+    write_target(&w, to);
+    jw_close(&w, '}');
+    return sb_sv(&b);
+}
+
+static enum status read_links(struct loom *l, struct sv prefix, struct link **out, size_t *count,
+                              struct err *e)
+{
+    struct loom_rows  r = rows_of_loom(l);
+    struct store_row *rows;
+
+    if (row_list(&r, prefix, (struct sv){ 0 }, SIZE_MAX, &rows, count, e))
+        return e->code;
+    *out = ARENA_NEW(l->a, struct link, *count ? *count : 1);
+    for (size_t i = 0; i < *count; i++) {
+        struct json v;
+        if (json_parse(rows[i].value, 0, l->a, &v, e))
+            return err_in(e, "a link");
+        const struct json *t = json_find(&v, "target");
+        (*out)[i] = (struct link){ .note = json_text(&v, "note"), .entry = key_last(rows[i].key) };
+        (*out)[i].target =
+            (struct link_target){ .node = json_text(t, "node"),
+                                  .doc = json_text(t, "doc"),
+                                  .section = json_text(t, "section"),
+                                  .tree = json_text(t, "tree"),
+                                  .tree_title = json_text(t, "title") };
+    }
+    return ST_OK;
+}
+
+enum status loom_links(struct loom *l, const struct node *n, struct link **out, size_t *count,
+                       struct err *e)
+{
+    struct sb prefix = sb_in(l->a, 0);
+
+    sb_addf(&prefix, SV_FMT "/", SV_ARG(key1("x", n->slot, l->a)));
+    return read_links(l, sb_sv(&prefix), out, count, e);
+}
+
+enum status loom_doc_links(struct loom *l, struct sv doc, struct link **out, size_t *count,
+                           struct err *e)
+{
+    struct sb prefix = sb_in(l->a, 0);
+
+    sb_addf(&prefix, "y/" SV_FMT "/", SV_ARG(doc));
+    return read_links(l, sb_sv(&prefix), out, count, e);
+}
+
+static bool same_target(const struct link_target *a, const struct link_target *b)
+{
+    return sv_eq(a->node, b->node) && sv_eq(a->doc, b->doc) && sv_eq(a->section, b->section) &&
+           sv_eq(a->tree, b->tree);
+}
+
+/* The other tree's side of a link: on the named node, else on its root. */
+static enum status link_other_tree(struct loom *l, struct sv agent, const struct node *from,
+                                   const struct link_target *to, struct sv note, struct err *e)
+{
+    struct loom        other = { .log = l->log, .thread = to->tree, .a = l->a, .now = l->now };
+    struct link_target back = { .node = from->local, .tree = l->thread };
+    struct tree        tree;
+    struct node        root;
+    struct sv          node = to->node;
+
+    if (loom_title(l, &back.tree_title, e) || loom_tree(&other, &tree, e))
+        return e->code;
+    if (!node.n && tree.root == NO_NODE)
+        return ST_OK; /* nothing there to hang it on */
+    if (!node.n) {
+        if (node_at(&other, tree.root, &root, e))
+            return e->code;
+        node = root.local;
+    }
+    return loom_append(&other, agent, kind_name(KIND_LOOM_LINK),
+                       payload(&other, agent, node, &back, note, true), NULL, e);
+}
+
+enum status loom_link(struct loom *l, struct sv agent, const struct node *from,
+                      const struct link_target *to, struct sv note, int64_t *entry, struct err *e)
+{
+    struct link *links;
+    size_t       n;
+
+    if (loom_links(l, from, &links, &n, e))
+        return e->code;
+    *entry = -1;
+    for (size_t i = 0; i < n; i++)
+        if (same_target(&links[i].target, to))
+            return ST_OK;
+    if (loom_append(l, agent, kind_name(KIND_LOOM_LINK), payload(l, agent, from->local, to, note, false),
+                    entry, e))
+        return e->code;
+    return to->tree.s ? link_other_tree(l, agent, from, to, note, e) : ST_OK;
+}
+
+enum status loom_unlink(struct loom *l, struct sv agent, const struct node *n, int64_t entry,
+                        struct err *e)
+{
+    struct sb    b = sb_in(l->a, 0);
+    struct jw    w = jw_in(&b, 0);
+    struct link *links;
+    size_t       count;
+
+    if (loom_links(l, n, &links, &count, e))
+        return e->code;
+    for (size_t i = 0; i < count; i++) {
+        if (links[i].entry != entry)
+            continue;
+        jw_open(&w, '{');
+        jw_kstr(&w, "agent", agent);
+        jw_kint(&w, "link", entry);
+        jw_kstr(&w, "mark", SV("unlink"));
+        jw_kstr(&w, "node", n->local);
+        jw_key(&w, "target");
+        write_target(&w, &links[i].target);
+        jw_close(&w, '}');
+        return loom_append(l, agent, kind_name(KIND_LOOM_MARK), sb_sv(&b), NULL, e);
+    }
+    return ST_OK;
+}

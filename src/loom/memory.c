@@ -1,0 +1,301 @@
+#include "loom/memory.h"
+
+#include "base/json.h"
+#include "base/vec.h"
+#include "loom/loom_internal.h"
+
+#include <stdlib.h>
+
+static struct sv agent_prefix(const char *what, struct sv agent, struct arena *a)
+{
+    struct sb b = sb_in(a, 0);
+
+    sb_addf(&b, "%s/" SV_FMT "/", what, SV_ARG(agent));
+    return sb_sv(&b);
+}
+
+enum status memory_pins(struct loom *l, struct sv agent, struct pin **out, size_t *n, struct err *e)
+{
+    struct loom_rows  r = rows_of_loom(l);
+    struct store_row *rows;
+    struct sv         prefix = agent_prefix("pin", agent, l->a);
+
+    if (row_list(&r, prefix, (struct sv){ 0 }, SIZE_MAX, &rows, n, e))
+        return e->code;
+    *out = ARENA_NEW(l->a, struct pin, *n ? *n : 1);
+    for (size_t i = 0; i < *n; i++) {
+        struct json v;
+        if (json_parse(rows[i].value, 0, l->a, &v, e))
+            return err_in(e, "a pin");
+        (*out)[i] = (struct pin){ json_text(&v, "node"), json_text(&v, "doc"),
+                                  json_text(&v, "section") };
+    }
+    return ST_OK;
+}
+
+static enum status read_stash(struct loom *l, struct sv label, struct sv row, struct stash *out,
+                              struct err *e)
+{
+    struct json v;
+
+    if (json_parse(row, 0, l->a, &v, e))
+        return err_in(e, "a stash");
+    *out = (struct stash){ .label = label,
+                           .recalled = json_truth(json_find(&v, "recalled")),
+                           .is_estimate = json_truth(json_find(&v, "estimate")) };
+    json_int(json_find(&v, "at"), &out->at);
+    json_int(json_find(&v, "entry"), &out->entry);
+    json_int(json_find(&v, "tokens"), &out->tokens);
+    return ST_OK;
+}
+
+static int by_entry(const void *a, const void *b)
+{
+    const struct stash *x = a, *y = b;
+
+    return (x->entry > y->entry) - (x->entry < y->entry);
+}
+
+enum status memory_stashes(struct loom *l, struct sv agent, struct stash **out, size_t *n,
+                           struct err *e)
+{
+    struct loom_rows  r = rows_of_loom(l);
+    struct store_row *rows;
+    struct sv         prefix = agent_prefix("st", agent, l->a);
+
+    if (row_list(&r, prefix, (struct sv){ 0 }, SIZE_MAX, &rows, n, e))
+        return e->code;
+    *out = ARENA_NEW(l->a, struct stash, *n ? *n : 1);
+    for (size_t i = 0; i < *n; i++)
+        if (read_stash(l, sv_skip(rows[i].key, prefix.n), rows[i].value, &(*out)[i], e))
+            return e->code;
+    qsort(*out, *n, sizeof **out, by_entry);
+    return ST_OK;
+}
+
+/* The payload of one entry. */
+static enum status payload_of(struct loom *l, int64_t seq, struct json *out, struct err *e)
+{
+    struct store_query q = { .thread = l->thread, .from = seq, .to = seq };
+    struct entry       n;
+    bool               found;
+
+    if (store_first(l->log->store, &q, l->a, &n, &found, e))
+        return e->code;
+    if (!found)
+        return err_set(e, ST_CORRUPT, "entry %lld is missing", (long long)seq);
+    return json_parse(n.payload, 0, l->a, out, e);
+}
+
+enum status memory_stash(struct loom *l, struct sv agent, struct sv label, struct stash *out,
+                         struct sv *text, struct err *e)
+{
+    struct loom_rows r = rows_of_loom(l);
+    struct json      p;
+    struct sv        row;
+    bool             found;
+
+    if (row_get(&r, key_name2("st", agent, label, l->a), &row, &found, e))
+        return e->code;
+    if (!found) {
+        err_set(e, ST_NOT_FOUND, "no stash labelled \"" SV_FMT "\"", SV_ARG(label));
+        return err_hint(e, "→ memory stashed lists them");
+    }
+    if (read_stash(l, label, row, out, e) || payload_of(l, out->entry, &p, e))
+        return e->code;
+    *text = json_text(&p, "text");
+    return ST_OK;
+}
+
+/* ---- the trace -------------------------------------------------------------------- */
+
+enum status memory_trace(struct loom *l, struct sv agent, struct trace *out, struct err *e)
+{
+    struct loom_rows  r = rows_of_loom(l);
+    struct store_row *rows;
+    struct json       head = { .type = JSON_NULL };
+    size_t            n;
+    bool              found;
+
+    if (row_json(&r, key_of_name("acts", agent, l->a), &head, &found, e) ||
+        row_list(&r, agent_prefix("act", agent, l->a), (struct sv){ 0 }, SIZE_MAX, &rows, &n, e))
+        return e->code;
+    const struct json *older = json_find(&head, "older");
+    *out = (struct trace){ .actions = ARENA_NEW(l->a, struct action, n ? n : 1), .n = n };
+    for (size_t i = 0; i < n; i++) {
+        struct json v;
+        if (json_parse(rows[i].value, 0, l->a, &v, e))
+            return err_in(e, "an action");
+        out->actions[i] = (struct action){ json_text(&v, "line"), json_text(&v, "verb"),
+                                           json_text(&v, "object"), json_text(&v, "code"), 0 };
+        json_int(json_find(&v, "results"), &out->actions[i].results);
+    }
+    out->n_older = json_is(older, JSON_OBJECT) ? older->n : 0;
+    out->older = ARENA_NEW(l->a, struct older, out->n_older ? out->n_older : 1);
+    for (size_t i = 0; i < out->n_older; i++) {
+        out->older[i].verb = older->members[i].key;
+        json_int(&older->members[i].value, &out->older[i].count);
+    }
+    return ST_OK;
+}
+
+/* How an action is told, and how older ones are counted. */
+/* clang-format off */
+static const struct wording {
+    const char *verb, *past, *one, *many;
+} wordings[] = {
+    { "view",       "viewed",         "view",         "views" },
+    { "list",       "listed",         "list",         "lists" },
+    { "tree",       "viewed tree",    "tree view",    "tree views" },
+    { "switch",     "switched to",    "switch",       "switches" },
+    { "continue",   "continued from", "continuation", "continuations" },
+    { "respond",    "responded to",   "response",     "responses" },
+    { "annotate",   "annotated",      "annotation",   "annotations" },
+    { "link",       "linked",         "link",         "links" },
+    { "edit",       "edited",         "edit",         "edits" },
+    { "bookmark",   "bookmarked",     "bookmark",     "bookmarks" },
+    { "unbookmark", "unbookmarked",   "unbookmark",   "unbookmarks" },
+    { "prune",      "pruned",         "prune",        "prunes" },
+    { "restore",    "restored",       "restore",      "restores" },
+    { "read",       "read",           "read",         "reads" },
+    { "write",      "wrote",          "write",        "writes" },
+    { "pin",        "pinned",         "pin",          "pins" },
+    { "stash",      "stashed",        "stash",        "stashes" },
+    { "recall",     "recalled",       "recall",       "recalls" },
+    { "drop",       "dropped",        "drop",         "drops" },
+    { "memory",     "checked memory", "memory check", "memory checks" },
+    { "help",       "asked for help", "help request", "help requests" },
+    { "search",     "searched",       "search",       "searches" },
+    { "find",       "searched the tree for", "tree search", "tree searches" },
+    { "diff",       "compared",       "comparison",   "comparisons" },
+    { "path",       "traced the path to", "path",     "paths" },
+    { "undo",       "undid",          "undo",         "undos" },
+    { "changes",    "checked changes", "check of changes", "checks of changes" },
+    { "failure",    "failed",         "failure",      "failures" },
+};
+/* clang-format on */
+
+static const struct wording *wording_of(struct sv verb)
+{
+    for (size_t i = 0; i < COUNT(wordings); i++)
+        if (sv_is(verb, wordings[i].verb))
+            return &wordings[i];
+    return NULL;
+}
+
+static void add_object(struct sb *b, const struct action *x)
+{
+    if (x->code.n)
+        sb_addf(b, SV_FMT " (" SV_FMT ")", SV_ARG(x->verb), SV_ARG(x->code));
+    else
+        sb_add(b, x->object);
+    if (!x->code.n && sv_is(x->verb, "continue"))
+        sb_addf(b, " (%lld result%s)", (long long)x->results, x->results == 1 ? "" : "s");
+}
+
+static bool goes_with(const struct action *a, const struct action *b)
+{
+    return !a->code.n == !b->code.n && (a->code.n || sv_eq(a->verb, b->verb)) &&
+           !(a->code.n == 0 && !a->object.n);
+}
+
+void trace_compress(struct sb *b, const struct trace *t)
+{
+    for (size_t i = 0; i < t->n_older; i++) {
+        const struct wording *w = wording_of(t->older[i].verb);
+        int64_t               n = t->older[i].count;
+        sb_addf(b, "%s%lld ", i ? ", " : "earlier: ", (long long)n);
+        sb_adds(b, w ? n == 1 ? w->one : w->many : "others");
+    }
+    for (size_t i = 0; i < t->n; i++) {
+        const struct action  *x = &t->actions[i];
+        const struct wording *w = wording_of(x->code.n ? SV("failure") : x->verb);
+        bool                  first = i == 0 || !goes_with(&t->actions[i - 1], x);
+        if (first)
+            sb_adds(b, i || t->n_older ? " · " : "");
+        else
+            sb_adds(b, ", ");
+        if (first) {
+            sb_add(b, w ? sv_of(w->past) : x->verb);
+            sb_adds(b, x->object.n || x->code.n ? " " : "");
+        }
+        add_object(b, x);
+    }
+}
+
+/* ---- notes, undo, turns ------------------------------------------------------------ */
+
+struct newest {
+    VEC(int64_t) seqs;
+    struct arena *a;
+    size_t        max;
+};
+
+static bool keep_newest(void *ctx, const struct store_row *row)
+{
+    struct newest *n = ctx;
+
+    if (n->seqs.n < n->max)
+        *vec_push(&n->seqs, n->a) = key_last(row->key);
+    return n->seqs.n < n->max;
+}
+
+enum status memory_notes(struct loom *l, struct sv agent, size_t max, struct sv **out, size_t *n,
+                         struct err *e)
+{
+    struct loom_rows r = rows_of_loom(l);
+    struct newest    newest = { .a = l->a, .max = max };
+
+    if (row_each(&r, agent_prefix("think", agent, l->a), (struct sv){ 0 }, true, keep_newest,
+                 &newest, e))
+        return e->code;
+    *n = newest.seqs.n;
+    *out = ARENA_NEW(l->a, struct sv, *n ? *n : 1);
+    for (size_t i = 0; i < *n; i++) {
+        struct json p;
+        if (payload_of(l, newest.seqs.v[i], &p, e))
+            return e->code;
+        (*out)[i] = json_text(&p, "text");
+    }
+    return ST_OK;
+}
+
+enum status memory_undo(struct loom *l, struct sv agent, struct json *undo, int64_t *entry,
+                        bool *found, struct err *e)
+{
+    struct loom_rows r = rows_of_loom(l);
+    struct store_row row;
+
+    if (row_last(&r, agent_prefix("undo", agent, l->a), &row, found, e))
+        return e->code;
+    if (!*found)
+        return ST_OK;
+    *entry = key_last(row.key);
+    return json_parse(row.value, 0, l->a, undo, e);
+}
+
+enum status memory_turn(struct loom *l, struct sv agent, int64_t *seq, struct err *e)
+{
+    struct loom_rows r = rows_of_loom(l);
+    struct json      v = { .type = JSON_NULL };
+    bool             found;
+
+    *seq = -1;
+    if (row_json(&r, key_of_name("turn", agent, l->a), &v, &found, e))
+        return e->code;
+    json_int(json_find(&v, "last"), seq);
+    return ST_OK;
+}
+
+enum status memory_doc(struct loom *l, struct sv agent, struct sv path, struct sv *hash,
+                       struct err *e)
+{
+    struct loom_rows r = rows_of_loom(l);
+    bool             found;
+
+    if (row_get(&r, key_name2("doc", agent, path, l->a), hash, &found, e))
+        return e->code;
+    if (!found)
+        *hash = (struct sv){ 0 };
+    return ST_OK;
+}

@@ -1,0 +1,74 @@
+/* What an agent keeps beside the tree: pins, stashes, notes, the trace of its actions. All of
+ * it is per agent and thread. Results live in the loom's arena. */
+#ifndef HEDDLE_MEMORY_H
+#define HEDDLE_MEMORY_H
+
+#include "base/json.h"
+#include "loom/node.h"
+
+enum {
+    TRACE_KEPT = 10,  /* actions kept one by one; older ones become counts */
+    PINS_MAX = 50,    /* per agent: beyond it a pin is refused */
+    STASH_LABEL_MAX = 200,
+};
+
+struct pin {
+    struct sv node;         /* local id, or absent */
+    struct sv doc, section; /* a document, or a section of one */
+};
+enum status memory_pins(struct loom *l, struct sv agent, struct pin **out, size_t *n,
+                        struct err *e) MUST_USE;
+
+struct stash {
+    struct sv label;
+    int64_t   at, entry, tokens;
+    bool      is_estimate; /* tokens is a quarter of the characters, not a count */
+    bool      recalled;    /* in context until it is dropped */
+};
+enum status memory_stashes(struct loom *l, struct sv agent, struct stash **out, size_t *n,
+                           struct err *e) MUST_USE;
+
+/* ST_NOT_FOUND when there is no such label. */
+enum status memory_stash(struct loom *l, struct sv agent, struct sv label, struct stash *out,
+                         struct sv *text, struct err *e) MUST_USE;
+
+struct action {
+    struct sv line;   /* as it was issued */
+    struct sv verb;   /* name of the tool */
+    struct sv object; /* what it was done to, or absent */
+    struct sv code;   /* of the error; absent when it went well */
+    int64_t   results;
+};
+
+/* The last actions, oldest first, and how many older ones there were by verb. */
+struct trace {
+    struct action *actions;
+    size_t         n;
+    struct older {
+        struct sv verb;
+        int64_t   count;
+    } * older;
+    size_t n_older;
+};
+enum status memory_trace(struct loom *l, struct sv agent, struct trace *out,
+                         struct err *e) MUST_USE;
+
+/* `viewed a7x2, b3k9 · annotated b3k9`: neighbours with the same verb are put together. */
+void trace_compress(struct sb *b, const struct trace *t);
+
+/* The last notes of `→ think`, newest first, at most `max`. */
+enum status memory_notes(struct loom *l, struct sv agent, size_t max, struct sv **out, size_t *n,
+                         struct err *e) MUST_USE;
+
+/* Its last write that can be taken back: what would undo it, and its entry. */
+enum status memory_undo(struct loom *l, struct sv agent, struct json *undo, int64_t *entry,
+                        bool *found, struct err *e) MUST_USE;
+
+/* The seq at which its last turn ended; -1 before the first. */
+enum status memory_turn(struct loom *l, struct sv agent, int64_t *seq, struct err *e) MUST_USE;
+
+/* The hash a document had when the agent last read or wrote it; absent: never. */
+enum status memory_doc(struct loom *l, struct sv agent, struct sv path, struct sv *hash,
+                       struct err *e) MUST_USE;
+
+#endif

@@ -1,0 +1,482 @@
+#include "loom/node.h"
+
+#include "base/utf8.h"
+#include "base/vec.h"
+#include "loom/loom_internal.h"
+#include "thread/kind.h"
+#include "thread/lane.h"
+
+/* ---- the tree --------------------------------------------------------------------- */
+
+enum status loom_tree(struct loom *l, struct tree *out, struct err *e)
+{
+    struct loom_rows r = rows_of_loom(l);
+
+    if (rows_tree(&r, out, e))
+        return e->code;
+    if (l->title.n)
+        out->title = l->title;
+    if (!out->mode.n)
+        out->mode = l->mode.n ? l->mode : SV("dialogue");
+    return ST_OK;
+}
+
+enum { TITLE_CHARS = 50 };
+
+/* Whitespace folded, cut after TITLE_CHARS characters. */
+static struct sv title_from(struct sv text, struct arena *a)
+{
+    struct sb b = sb_in(a, 0);
+    size_t    len, chars = 0;
+
+    for (text = sv_trim(text); text.n && chars < TITLE_CHARS; text = sv_skip(text, len), chars++) {
+        int32_t cp = utf8_decode(text, &len);
+        bool    blank = cp == ' ' || cp == '\n' || cp == '\t' || cp == '\r';
+        if (!blank)
+            sb_add(&b, sv_first(text, len));
+        else if (b.n && b.s[b.n - 1] != ' ')
+            sb_addc(&b, ' ');
+    }
+    return sv_trim(sb_sv(&b));
+}
+
+enum status loom_title(struct loom *l, struct sv *out, struct err *e)
+{
+    struct tree tree;
+    struct sv   text;
+
+    if (loom_tree(l, &tree, e))
+        return e->code;
+    *out = tree.title.n ? tree.title : l->thread;
+    if (tree.title.n || tree.root == NO_NODE)
+        return ST_OK;
+    if (node_text(l, tree.root, &text, e))
+        return e->code;
+    text = title_from(text, l->a);
+    *out = text.n ? text : l->thread;
+    return ST_OK;
+}
+
+enum status loom_is_buffer(struct loom *l, bool *out, struct err *e)
+{
+    struct tree tree;
+
+    if (loom_tree(l, &tree, e))
+        return e->code;
+    *out = sv_is(tree.mode, "buffer");
+    return ST_OK;
+}
+
+/* ---- finding ---------------------------------------------------------------------- */
+
+struct near {
+    struct sv     wanted, found;
+    struct arena *a;
+    size_t        seen;
+};
+
+static bool is_near(void *ctx, const struct store_row *row)
+{
+    struct near *n = ctx;
+    struct sv    local = sv_skip(row->key, 2);
+
+    if (sv_distance(local, n->wanted) == 1)
+        n->found = sv_dup(local, n->a);
+    return !n->found.s && ++n->seen < 256;
+}
+
+/* Ids with the same first or last half: near misses of four characters are among them. */
+static enum status nearest(struct loom *l, struct sv key, struct sv *out, struct err *e)
+{
+    struct loom_rows r = rows_of_loom(l);
+    struct near      n = { .wanted = key, .a = l->a };
+    struct sv        half = utf8_first(key, key.n / 2);
+
+    if (row_each(&r, key_of_name("l", half, l->a), (struct sv){ 0 }, false, is_near, &n, e))
+        return e->code;
+    *out = n.found;
+    return ST_OK;
+}
+
+/* The thread other than this one that has a node with this id; absent when none has. */
+static enum status elsewhere(struct loom *l, struct sv key, struct loom *out, bool *found,
+                             struct err *e)
+{
+    struct store_thread *threads;
+    size_t               n;
+    int64_t              seq;
+
+    *found = false;
+    if (store_threads(l->log->store, l->a, &threads, &n, e))
+        return e->code;
+    for (size_t i = 0; i < n && !*found; i++) {
+        struct loom      other = { .log = l->log, .thread = threads[i].id, .a = l->a, .now = l->now };
+        struct loom_rows r = rows_of_loom(&other);
+        if (sv_eq(threads[i].id, l->thread))
+            continue;
+        if (row_int(&r, key_of_name("l", key, l->a), NO_NODE, &seq, e))
+            return e->code;
+        *found = seq != NO_NODE;
+        *out = other;
+    }
+    return ST_OK;
+}
+
+static enum status not_found(struct loom *l, struct sv text, struct err *e)
+{
+    struct sv   key = local_key(text, l->a), near_id, title;
+    struct loom other;
+    bool        found;
+
+    if (elsewhere(l, key, &other, &found, e))
+        return e->code;
+    if (found) {
+        if (loom_title(&other, &title, e))
+            return e->code;
+        err_set(e, ST_CROSS_TREE, "node [" SV_FMT "] is in tree \"" SV_FMT "\"", SV_ARG(key),
+                SV_ARG(title));
+        return err_hint(e,
+                        "use → switch to " SV_FMT " in tree:\"" SV_FMT
+                        "\" (requires cross-tree permission)",
+                        SV_ARG(key), SV_ARG(title));
+    }
+    if (nearest(l, key, &near_id, e))
+        return e->code;
+    err_set(e, ST_NOT_FOUND, "node [" SV_FMT "] does not exist in this tree", SV_ARG(key));
+    return near_id.s ? err_hint(e, "did you mean [" SV_FMT "]?", SV_ARG(near_id)) : e->code;
+}
+
+enum status node_find(struct loom *l, struct sv text, struct node *out, struct err *e)
+{
+    struct loom_rows r = rows_of_loom(l);
+    bool             found;
+
+    if (rows_find(&r, text, out, &found, e))
+        return e->code;
+    return found ? ST_OK : not_found(l, text, e);
+}
+
+enum status node_find_visible(struct loom *l, struct sv text, struct node *out, struct err *e)
+{
+    struct node root;
+    int64_t     by;
+
+    if (node_find(l, text, out, e) || node_hidden(l, out, &by, e))
+        return e->code;
+    if (by == NO_NODE)
+        return ST_OK;
+    if (node_at(l, by, &root, e))
+        return e->code;
+    err_set(e, ST_NOT_FOUND, "node [" SV_FMT "] is pruned", SV_ARG(out->local));
+    return err_hint(e, "→ restore " SV_FMT, SV_ARG(root.local));
+}
+
+enum status node_at(struct loom *l, int64_t seq, struct node *out, struct err *e)
+{
+    struct loom_rows r = rows_of_loom(l);
+
+    return rows_node(&r, seq, out, e);
+}
+
+/* The prune nearest above is looked for strand by strand, only when there is one. */
+enum status node_hidden(struct loom *l, const struct node *n, int64_t *by, struct err *e)
+{
+    struct loom_rows r = rows_of_loom(l);
+    struct node      at = *n;
+    int64_t          cover;
+
+    *by = NO_NODE;
+    if (rows_cover(&r, n, &cover, by, e))
+        return e->code;
+    while (cover > 0 && *by == NO_NODE) {
+        struct node first;
+        if (rows_node(&r, at.strand, &first, e) || rows_node(&r, first.parent, &at, e) ||
+            rows_cover(&r, &at, &cover, by, e))
+            return e->code;
+    }
+    return ST_OK;
+}
+
+/* ---- what it says ----------------------------------------------------------------- */
+
+static enum status payload_of(struct loom *l, int64_t seq, struct json *out, struct err *e)
+{
+    struct store_query q = { .thread = l->thread, .from = seq, .to = seq };
+    struct entry       n;
+    bool               found;
+
+    if (store_first(l->log->store, &q, l->a, &n, &found, e))
+        return e->code;
+    if (!found)
+        return err_set(e, ST_CORRUPT, "entry %lld is missing", (long long)seq);
+    return json_parse(n.payload, 0, l->a, out, e);
+}
+
+enum status node_text(struct loom *l, int64_t seq, struct sv *out, struct err *e)
+{
+    struct json p;
+
+    if (payload_of(l, seq, &p, e))
+        return e->code;
+    *out = content_text(json_find(&p, "content"), l->a);
+    return ST_OK;
+}
+
+enum { SUMMARY_WORDS = 30 };
+
+/* Up to the end of the first sentence, at most SUMMARY_WORDS words. */
+static struct sv first_sentence(struct sv text)
+{
+    size_t words = 0;
+
+    text = sv_trim(text);
+    for (size_t i = 0; i < text.n; i++) {
+        bool blank = text.s[i] == ' ' || text.s[i] == '\n' || text.s[i] == '\t';
+        bool ends = blank && i && (text.s[i - 1] == '.' || text.s[i - 1] == '!' ||
+                                   text.s[i - 1] == '?');
+        words += blank && i && text.s[i - 1] != ' ' && text.s[i - 1] != '\n';
+        if (ends || words >= SUMMARY_WORDS || (text.s[i] == '\n' && i && text.s[i - 1] == '\n'))
+            return sv_trim(sv_first(text, i));
+    }
+    return text;
+}
+
+enum status node_summary(struct loom *l, const struct node *n, struct sv *out, bool *made,
+                         struct err *e)
+{
+    struct loom_rows r = rows_of_loom(l);
+    struct json      p;
+    int64_t          entry;
+
+    if (row_int(&r, key1("sum", n->seq, l->a), NO_NODE, &entry, e))
+        return e->code;
+    *made = entry != NO_NODE;
+    if (*made && payload_of(l, entry, &p, e))
+        return e->code;
+    if (*made) {
+        *out = json_text(&p, "text");
+        return ST_OK;
+    }
+    if (node_text(l, n->seq, out, e))
+        return e->code;
+    *out = first_sentence(*out);
+    return ST_OK;
+}
+
+enum status loom_themes(struct loom *l, struct sv *out, struct err *e)
+{
+    struct loom_rows r = rows_of_loom(l);
+    struct json      p;
+    int64_t          entry;
+
+    *out = (struct sv){ 0 };
+    if (row_int(&r, SV("sum/tree"), NO_NODE, &entry, e))
+        return e->code;
+    if (entry == NO_NODE)
+        return ST_OK;
+    if (payload_of(l, entry, &p, e))
+        return e->code;
+    *out = json_text(&p, json_text(&p, "themes").s ? "themes" : "text");
+    return ST_OK;
+}
+
+/* ---- around it -------------------------------------------------------------------- */
+
+struct child_scan {
+    struct loom *l;
+    VEC(struct node) nodes;
+    int64_t     after;
+    size_t      max;
+    struct err *e;
+    enum status status;
+};
+
+static bool keep_child(void *ctx, const struct store_row *row)
+{
+    struct child_scan *s = ctx;
+    struct node        n;
+    int64_t            seq = key_last(row->key);
+
+    if (seq == s->after)
+        return true;
+    s->status = node_at(s->l, seq, &n, s->e);
+    if (s->status)
+        return false;
+    if (!n.pruned)
+        *vec_push(&s->nodes, s->l->a) = n;
+    return s->nodes.n < s->max;
+}
+
+enum status node_children(struct loom *l, int64_t slot, int64_t after, size_t max,
+                          struct node **out, size_t *n, struct err *e)
+{
+    struct loom_rows  r = rows_of_loom(l);
+    struct child_scan s = { .l = l, .after = after, .max = max, .e = e };
+    struct sb         prefix = sb_in(l->a, 0);
+
+    sb_addf(&prefix, SV_FMT "/", SV_ARG(key1("c", slot, l->a)));
+    if (max && row_each(&r, sb_sv(&prefix),
+                        after == NO_NODE ? (struct sv){ 0 } : key2("c", slot, after, l->a), false,
+                        keep_child, &s, e))
+        return e->code;
+    *out = s.nodes.v;
+    *n = s.nodes.n;
+    return s.status;
+}
+
+enum status loom_roots(struct loom *l, size_t max, struct node **out, size_t *n, struct err *e)
+{
+    return node_children(l, NO_NODE, NO_NODE, max, out, n, e);
+}
+
+enum status node_ancestor(struct loom *l, const struct node *n, int64_t depth, struct node *out,
+                          struct err *e)
+{
+    struct loom_rows r = rows_of_loom(l);
+
+    return rows_up_to_depth(&r, *n, depth, out, e);
+}
+
+enum status node_version(struct loom *l, struct sv agent, const struct node *slot,
+                         struct node *out, struct err *e)
+{
+    struct loom_rows r = rows_of_loom(l);
+    int64_t          chosen = NO_NODE;
+
+    *out = *slot;
+    if (slot->versions == 0)
+        return ST_OK;
+    if (agent.s && row_int(&r, key_name1("sel", agent, slot->seq, l->a), NO_NODE, &chosen, e))
+        return e->code;
+    if (chosen != NO_NODE) {
+        if (rows_node(&r, chosen, out, e))
+            return e->code;
+        if (!out->withdrawn)
+            return ST_OK;
+    }
+    return rows_node(&r, slot->latest, out, e);
+}
+
+enum status node_path(struct loom *l, struct sv agent, const struct node *n, int64_t from,
+                      struct node **out, size_t *count, struct err *e)
+{
+    struct loom_rows r = rows_of_loom(l);
+    struct node      at = *n;
+    size_t           total = (size_t)(n->depth - (from < 0 ? 0 : from) + 1);
+
+    if (from > n->depth)
+        total = 0;
+    *out = ARENA_NEW(l->a, struct node, total ? total : 1);
+    *count = total;
+    for (size_t i = total; i-- > 0;) {
+        if (i + 1 == total)
+            (*out)[i] = *n; /* the version that was asked for */
+        else if (node_version(l, agent, &at, &(*out)[i], e))
+            return e->code;
+        if (i && rows_node(&r, at.parent, &at, e))
+            return e->code;
+    }
+    return ST_OK;
+}
+
+enum status node_versions(struct loom *l, const struct node *n, struct node **out, size_t *count,
+                          struct err *e)
+{
+    struct loom_rows  r = rows_of_loom(l);
+    struct sb         prefix = sb_in(l->a, 0);
+    struct store_row *rows;
+    size_t            found;
+
+    sb_addf(&prefix, SV_FMT "/", SV_ARG(key2("v", n->strand, n->slot, l->a)));
+    if (row_list(&r, sb_sv(&prefix), (struct sv){ 0 }, SIZE_MAX, &rows, &found, e))
+        return e->code;
+    *count = found + 1;
+    *out = ARENA_NEW(l->a, struct node, found + 1);
+    if (rows_node(&r, n->slot, &(*out)[0], e))
+        return e->code;
+    for (size_t i = 0; i < found; i++)
+        if (rows_node(&r, key_last(rows[i].key), &(*out)[i + 1], e))
+            return e->code;
+    return ST_OK;
+}
+
+/* ---- places ----------------------------------------------------------------------- */
+
+enum status loom_lane_tip(struct loom *l, struct sv lane, struct node *out, bool *found, struct err *e)
+{
+    struct loom_rows r = rows_of_loom(l);
+    struct lane_end  end;
+
+    if (rows_lane(&r, lane, &end, e))
+        return e->code;
+    *found = end.talk != NO_NODE;
+    return *found ? rows_node(&r, end.talk, out, e) : ST_OK;
+}
+
+static enum status where(struct loom *l, const struct place *p, struct node *out, bool *found,
+                         struct err *e)
+{
+    if (!p->stays && loom_lane_tip(l, p->lane, out, found, e))
+        return e->code;
+    if (!p->stays && *found && out->seq > p->node)
+        return ST_OK;
+    *found = p->node != NO_NODE;
+    return *found ? node_at(l, p->node, out, e) : ST_OK;
+}
+
+enum status loom_position(struct loom *l, struct sv agent, struct node *out, bool *found,
+                          struct err *e)
+{
+    struct loom_rows r = rows_of_loom(l);
+    struct place     place;
+    struct sv        lane;
+
+    if (rows_place(&r, agent, &place, found, e))
+        return e->code;
+    if (*found)
+        return where(l, &place, out, found, e);
+    if (lane_active(l->log, l->thread, agent, l->a, &lane, e))
+        return e->code;
+    return loom_lane_tip(l, lane, out, found, e);
+}
+
+struct presence_scan {
+    struct loom *l;
+    struct sv    agent;
+    VEC(struct presence) list;
+    struct err *e;
+    enum status status;
+};
+
+static bool keep_present(void *ctx, const struct store_row *row)
+{
+    struct presence_scan *s = ctx;
+    struct loom_rows      r = rows_of_loom(s->l);
+    struct sv             agent = sv_dup(sv_skip(row->key, 4), s->l->a);
+    struct place          p;
+    struct node           node;
+    bool                  found;
+
+    if (sv_eq(agent, s->agent))
+        return true;
+    s->status = rows_place(&r, agent, &p, &found, s->e);
+    if (s->status || !found || s->l->now - p.at > PRESENCE_MS)
+        return !s->status;
+    s->status = where(s->l, &p, &node, &found, s->e);
+    if (!s->status && found)
+        *vec_push(&s->list, s->l->a) = (struct presence){ agent, p.kind, node };
+    return !s->status;
+}
+
+enum status loom_presence(struct loom *l, struct sv agent, struct presence **out, size_t *n,
+                          struct err *e)
+{
+    struct loom_rows     r = rows_of_loom(l);
+    struct presence_scan s = { .l = l, .agent = agent, .e = e };
+
+    if (row_each(&r, SV("pos/"), (struct sv){ 0 }, false, keep_present, &s, e))
+        return e->code;
+    *out = s.list.v;
+    *n = s.list.n;
+    return s.status;
+}

@@ -1,0 +1,143 @@
+/* The tree that a thread's messages draw, read from the rows of the loom view.
+ *
+ * A node is a message. Its place in the tree is its slot: nodes that replace another in
+ * place (versions) share the slot of the node they were made from, so what follows the slot
+ * follows every version of it. Parent, children, depth and ancestors are facts about slots.
+ *
+ * Every function here reads a handful of rows, whatever the size of the tree, inside a
+ * transaction begun with log_begin(). Results live in the loom's arena. */
+#ifndef HEDDLE_NODE_H
+#define HEDDLE_NODE_H
+
+#include "thread/log.h"
+
+enum author_kind { AUTHOR_HUMAN, AUTHOR_MODEL, AUTHOR_TOOL };
+const char *author_kind_name(enum author_kind k); /* "human" */
+
+#define NO_NODE ((int64_t)-1)
+
+struct node {
+    int64_t          seq;      /* of its entry */
+    int64_t          at;       /* when it was written */
+    int64_t          parent;   /* slot it continues; NO_NODE for a root */
+    int64_t          jump;     /* an ancestor further up, for logarithmic walks */
+    int64_t          strand;   /* first node of the unforked run of nodes it stands in */
+    int64_t          slot;     /* seq of the node whose place it takes; its own when it is no version */
+    int64_t          latest;   /* newest version of this slot; its own seq when there is none */
+    int64_t          depth;    /* 0 for a root */
+    int64_t          all;      /* children, hidden ones too */
+    int64_t          kids;     /* children that were not pruned themselves */
+    int64_t          notes;    /* annotations */
+    int64_t          links;    /* links, from either end */
+    int64_t          versions; /* edits in place */
+    int64_t          chars;    /* characters of the path from the root up to and with it */
+    enum author_kind kind;
+    bool             bookmarked, pruned, excluded, withdrawn;
+    struct sv        local, id, author, lane;
+    struct sv        label;       /* of the bookmark, or absent */
+    struct sv        edited_from; /* local id, or absent */
+    struct sv        as;          /* "context", "instruction", or absent */
+    struct sv        hash;        /* provenance: 64 hex digits */
+    struct sv        response;    /* hash of the raw model response, or absent */
+};
+
+/* Totals over what is visible. */
+struct tree {
+    int64_t   nodes;    /* versions included */
+    int64_t   branches; /* children that hang from branch points */
+    int64_t   points;   /* nodes with two or more children */
+    int64_t   leaves;
+    int64_t   depth;       /* of the deepest node ever written */
+    int64_t   annotations; /* ever made: numbers the next one */
+    int64_t   root;        /* the first root, or NO_NODE */
+    int64_t   last;        /* time of the newest node */
+    struct sv title;       /* absent: the thread has none of its own */
+    struct sv mode;        /* "dialogue" or "buffer" */
+};
+
+/* One thread as a tree, for one request. */
+struct loom {
+    struct log   *log;
+    struct sv     thread;
+    struct arena *a;
+    int64_t       now;   /* for relative times and leases */
+    struct sv     title; /* what the registry calls it; absent: the tree's own */
+    struct sv     mode;  /* likewise */
+};
+
+extern const struct view loom_view;
+
+enum status loom_tree(struct loom *l, struct tree *out, struct err *e) MUST_USE;
+
+/* The tree's title: the registry's, its own, or the start of its root's text. */
+enum status loom_title(struct loom *l, struct sv *out, struct err *e) MUST_USE;
+
+/* "love, loss": themes that a summary of the tree named, or absent. */
+enum status loom_themes(struct loom *l, struct sv *out, struct err *e) MUST_USE;
+enum status loom_is_buffer(struct loom *l, bool *out, struct err *e) MUST_USE;
+
+/* By what a person or model writes: [a7x2], A7X2, a7x2', or the full id. ST_NOT_FOUND with
+ * the nearest id as a hint; ST_CROSS_TREE when only another thread has it. */
+enum status node_find(struct loom *l, struct sv text, struct node *out, struct err *e) MUST_USE;
+
+/* node_find(), and ST_NOT_FOUND with a hint when it is hidden by a prune. */
+enum status node_find_visible(struct loom *l, struct sv text, struct node *out,
+                              struct err *e) MUST_USE;
+
+/* By seq, which must be that of a node: ST_CORRUPT otherwise. */
+enum status node_at(struct loom *l, int64_t seq, struct node *out, struct err *e) MUST_USE;
+
+/* Is it hidden, and by the prune of which node (NO_NODE: none)? */
+enum status node_hidden(struct loom *l, const struct node *n, int64_t *by, struct err *e) MUST_USE;
+
+/* What it says; `[image content]` and the like for what is not text. */
+enum status node_text(struct loom *l, int64_t seq, struct sv *out, struct err *e) MUST_USE;
+
+/* Its summary when one was made, else its first sentence (*made says which). */
+enum status node_summary(struct loom *l, const struct node *n, struct sv *out, bool *made,
+                         struct err *e) MUST_USE;
+
+/* Visible children in order of creation, from the first after slot `after` (NO_NODE: from
+ * the start), at most `max`. */
+enum status node_children(struct loom *l, int64_t slot, int64_t after, size_t max,
+                          struct node **out, size_t *n, struct err *e) MUST_USE;
+enum status loom_roots(struct loom *l, size_t max, struct node **out, size_t *n,
+                       struct err *e) MUST_USE;
+
+/* The ancestor at `depth` (its own slot at its own depth), in logarithmic time. */
+enum status node_ancestor(struct loom *l, const struct node *n, int64_t depth, struct node *out,
+                          struct err *e) MUST_USE;
+
+/* The nodes of the path to `n` with from <= depth <= n's own, oldest first, each in the
+ * version that `agent` sees (absent: the newest). */
+enum status node_path(struct loom *l, struct sv agent, const struct node *n, int64_t from,
+                      struct node **out, size_t *count, struct err *e) MUST_USE;
+
+/* The version of a slot that an agent sees. */
+enum status node_version(struct loom *l, struct sv agent, const struct node *slot,
+                         struct node *out, struct err *e) MUST_USE;
+
+/* All versions of a slot: the original, then the edits, oldest first. */
+enum status node_versions(struct loom *l, const struct node *n, struct node **out, size_t *count,
+                          struct err *e) MUST_USE;
+
+/* Where an agent is: where it wrote or switched last, else the tip of its lane.
+ * *found is false in an empty tree. */
+enum status loom_position(struct loom *l, struct sv agent, struct node *out, bool *found,
+                          struct err *e) MUST_USE;
+
+/* The last node of a lane; *found is false when it has none. */
+enum status loom_lane_tip(struct loom *l, struct sv lane, struct node *out, bool *found,
+                     struct err *e) MUST_USE;
+
+/* Everyone seen in the last five minutes other than `agent`. */
+enum { PRESENCE_MS = 5 * 60 * 1000 };
+struct presence {
+    struct sv        agent;
+    enum author_kind kind;
+    struct node      node;
+};
+enum status loom_presence(struct loom *l, struct sv agent, struct presence **out, size_t *n,
+                          struct err *e) MUST_USE;
+
+#endif

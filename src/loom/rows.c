@@ -1,0 +1,532 @@
+#include "loom/loom_internal.h"
+
+#include "base/vec.h"
+
+#include <string.h>
+
+struct loom_rows rows_of_fold(struct fold *f)
+{
+    return (struct loom_rows){ f->store, f->thread, f->view, f->a };
+}
+
+struct loom_rows rows_of_loom(const struct loom *l)
+{
+    return (struct loom_rows){ l->log->store, l->thread, sv_of(loom_view.name), l->a };
+}
+
+enum status row_get(struct loom_rows *r, struct sv key, struct sv *value, bool *found,
+                    struct err *e)
+{
+    return store_row_get(r->store, &(struct store_key){ r->thread, r->view, key }, r->a, value,
+                         found, e);
+}
+
+enum status row_put(struct loom_rows *r, struct sv key, struct sv value, struct err *e)
+{
+    return store_row_put(r->store, &(struct store_key){ r->thread, r->view, key }, value, e);
+}
+
+enum status row_del(struct loom_rows *r, struct sv key, struct err *e)
+{
+    return store_row_del(r->store, &(struct store_key){ r->thread, r->view, key }, e);
+}
+
+enum status row_json(struct loom_rows *r, struct sv key, struct json *out, bool *found,
+                     struct err *e)
+{
+    struct sv value;
+
+    if (row_get(r, key, &value, found, e))
+        return e->code;
+    if (*found && json_parse(value, 0, r->a, out, e))
+        return err_in(e, "row " SV_FMT, SV_ARG(key));
+    return ST_OK;
+}
+
+enum status row_int(struct loom_rows *r, struct sv key, int64_t otherwise, int64_t *out,
+                    struct err *e)
+{
+    struct sv value;
+    bool      found;
+
+    *out = otherwise;
+    if (row_get(r, key, &value, &found, e))
+        return e->code;
+    if (found && !sv_to_int(value, out))
+        return err_set(e, ST_CORRUPT, "row " SV_FMT " holds no number", SV_ARG(key));
+    return ST_OK;
+}
+
+enum status row_put_int(struct loom_rows *r, struct sv key, int64_t n, struct err *e)
+{
+    struct sb b = sb_in(r->a, 0);
+
+    sb_add_int(&b, n);
+    return row_put(r, key, sb_sv(&b), e);
+}
+
+/* ---- keys ------------------------------------------------------------------------- */
+
+static void add_number(struct sb *b, int64_t n)
+{
+    char digits[17];
+
+    if (n < 0) {
+        sb_adds(b, "/root");
+        return;
+    }
+    digits[0] = '/';
+    for (int i = 16; i > 0; i--, n /= 10)
+        digits[i] = (char)('0' + n % 10);
+    sb_add(b, (struct sv){ digits, sizeof digits });
+}
+
+struct sv key1(const char *prefix, int64_t n, struct arena *a)
+{
+    struct sb b = sb_in(a, 0);
+
+    sb_adds(&b, prefix);
+    add_number(&b, n);
+    return sb_sv(&b);
+}
+
+struct sv key2(const char *prefix, int64_t n, int64_t m, struct arena *a)
+{
+    struct sb b = sb_in(a, 0);
+
+    sb_adds(&b, prefix);
+    add_number(&b, n);
+    add_number(&b, m);
+    return sb_sv(&b);
+}
+
+struct sv key3(const char *prefix, int64_t n, int64_t m, int64_t o, struct arena *a)
+{
+    struct sb b = sb_in(a, 0);
+
+    sb_adds(&b, prefix);
+    add_number(&b, n);
+    add_number(&b, m);
+    add_number(&b, o);
+    return sb_sv(&b);
+}
+
+struct sv key_name1(const char *prefix, struct sv name, int64_t n, struct arena *a)
+{
+    struct sb b = sb_in(a, 0);
+
+    sb_addf(&b, "%s/" SV_FMT, prefix, SV_ARG(name));
+    add_number(&b, n);
+    return sb_sv(&b);
+}
+
+struct sv key_name2(const char *prefix, struct sv name, struct sv second, struct arena *a)
+{
+    struct sb b = sb_in(a, 0);
+
+    sb_addf(&b, "%s/" SV_FMT "/" SV_FMT, prefix, SV_ARG(name), SV_ARG(second));
+    return sb_sv(&b);
+}
+
+int64_t key_last(struct sv key)
+{
+    struct sv digits = sv_cut_last(key, '/').tail;
+    int64_t   n = NO_NODE;
+
+    return sv_to_int(digits, &n) ? n : NO_NODE;
+}
+
+/* ---- ranges ----------------------------------------------------------------------- */
+
+enum status row_each(struct loom_rows *r, struct sv prefix, struct sv after, bool backwards,
+                     bool (*each)(void *, const struct store_row *), void *ctx, struct err *e)
+{
+    UNDO(store_rows_undo) struct store_rows *rows = NULL;
+    struct store_row_query q = { r->thread, r->view, prefix, after, backwards };
+    struct store_row       row;
+    bool                   more = true;
+
+    if (store_rows(r->store, &q, &rows, e))
+        return e->code;
+    while (more) {
+        if (store_rows_next(rows, &row, &more, e))
+            return e->code;
+        if (more && !each(ctx, &row))
+            break;
+    }
+    return ST_OK;
+}
+
+struct listing {
+    VEC(struct store_row) rows;
+    struct arena *a;
+    size_t        max;
+};
+
+static bool keep_row(void *ctx, const struct store_row *row)
+{
+    struct listing *list = ctx;
+
+    if (list->rows.n >= list->max)
+        return false;
+    *vec_push(&list->rows, list->a) =
+        (struct store_row){ sv_dup(row->key, list->a), sv_dup(row->value, list->a) };
+    return list->rows.n < list->max;
+}
+
+enum status row_list(struct loom_rows *r, struct sv prefix, struct sv after, size_t max,
+                     struct store_row **out, size_t *n, struct err *e)
+{
+    struct listing list = { .a = r->a, .max = max };
+
+    if (row_each(r, prefix, after, false, keep_row, &list, e))
+        return e->code;
+    *out = list.rows.v;
+    *n = list.rows.n;
+    return ST_OK;
+}
+
+enum status row_last(struct loom_rows *r, struct sv prefix, struct store_row *out, bool *found,
+                     struct err *e)
+{
+    struct listing list = { .a = r->a, .max = 1 };
+
+    if (row_each(r, prefix, (struct sv){ 0 }, true, keep_row, &list, e))
+        return e->code;
+    *found = list.rows.n > 0;
+    if (*found)
+        *out = list.rows.v[0];
+    return ST_OK;
+}
+
+/* ---- a node as a row -------------------------------------------------------------- */
+
+static const char *const kinds[] = { "human", "model", "tool" };
+
+const char *author_kind_name(enum author_kind k)
+{
+    return kinds[k];
+}
+
+static enum author_kind kind_of_name(struct sv name)
+{
+    return sv_is(name, "model") ? AUTHOR_MODEL : sv_is(name, "tool") ? AUTHOR_TOOL : AUTHOR_HUMAN;
+}
+
+/* Fields that are seldom set are written only when they are. */
+/* clang-format off */
+static const struct field {
+    const char *key;
+    size_t      offset;
+    int64_t     otherwise;
+} numbers[] = {
+    { "at",     offsetof(struct node, at),       0 },
+    { "all",    offsetof(struct node, all),      0 },
+    { "chars",  offsetof(struct node, chars),    0 },
+    { "depth",  offsetof(struct node, depth),    0 },
+    { "jump",   offsetof(struct node, jump),     NO_NODE },
+    { "kids",   offsetof(struct node, kids),     0 },
+    { "latest", offsetof(struct node, latest),   NO_NODE },
+    { "links",  offsetof(struct node, links),    0 },
+    { "notes",  offsetof(struct node, notes),    0 },
+    { "parent", offsetof(struct node, parent),   NO_NODE },
+    { "slot",   offsetof(struct node, slot),     NO_NODE },
+    { "strand", offsetof(struct node, strand),   NO_NODE },
+    { "vers",   offsetof(struct node, versions), 0 },
+}, texts[] = {
+    { "as",       offsetof(struct node, as),          0 },
+    { "author",   offsetof(struct node, author),      0 },
+    { "from",     offsetof(struct node, edited_from), 0 },
+    { "hash",     offsetof(struct node, hash),        0 },
+    { "id",       offsetof(struct node, id),          0 },
+    { "label",    offsetof(struct node, label),       0 },
+    { "lane",     offsetof(struct node, lane),        0 },
+    { "local",    offsetof(struct node, local),       0 },
+    { "response", offsetof(struct node, response),    0 },
+}, flags[] = {
+    { "bookmarked", offsetof(struct node, bookmarked), 0 },
+    { "excluded",   offsetof(struct node, excluded),   0 },
+    { "pruned",     offsetof(struct node, pruned),     0 },
+    { "withdrawn",  offsetof(struct node, withdrawn),  0 },
+};
+/* clang-format on */
+
+#define FIELD(type, node, f) (*(type *)(void *)((char *)(node) + (f)->offset))
+
+enum status rows_put_node(struct loom_rows *r, const struct node *n, struct err *e)
+{
+    struct node row = *n;
+    struct sb   b = sb_in(r->a, 0);
+    struct jw   w = jw_in(&b, 0);
+
+    row.slot = n->slot == n->seq ? NO_NODE : n->slot; /* both seldom differ from seq */
+    row.latest = n->latest == n->seq ? NO_NODE : n->latest;
+    jw_open(&w, '{');
+    for (size_t i = 0; i < COUNT(numbers); i++)
+        if (FIELD(int64_t, &row, &numbers[i]) != numbers[i].otherwise)
+            jw_kint(&w, numbers[i].key, FIELD(int64_t, &row, &numbers[i]));
+    for (size_t i = 0; i < COUNT(texts); i++)
+        if (FIELD(struct sv, &row, &texts[i]).s)
+            jw_kstr(&w, texts[i].key, FIELD(struct sv, &row, &texts[i]));
+    for (size_t i = 0; i < COUNT(flags); i++)
+        if (FIELD(bool, &row, &flags[i]))
+            jw_kbool(&w, flags[i].key, true);
+    jw_kstr(&w, "kind", sv_of(kinds[n->kind]));
+    jw_close(&w, '}');
+    return row_put(r, key1("n", n->seq, r->a), sb_sv(&b), e);
+}
+
+enum status rows_node(struct loom_rows *r, int64_t seq, struct node *out, struct err *e)
+{
+    struct json v;
+    bool        found;
+
+    if (row_json(r, key1("n", seq, r->a), &v, &found, e))
+        return e->code;
+    if (!found)
+        return err_set(e, ST_CORRUPT, "entry %lld is no node of the tree", (long long)seq);
+    *out = (struct node){ .seq = seq };
+    for (size_t i = 0; i < COUNT(numbers); i++)
+        if (!json_int(json_find(&v, numbers[i].key), &FIELD(int64_t, out, &numbers[i])))
+            FIELD(int64_t, out, &numbers[i]) = numbers[i].otherwise;
+    for (size_t i = 0; i < COUNT(texts); i++)
+        FIELD(struct sv, out, &texts[i]) = json_text(&v, texts[i].key);
+    for (size_t i = 0; i < COUNT(flags); i++)
+        FIELD(bool, out, &flags[i]) = json_truth(json_find(&v, flags[i].key));
+    out->kind = kind_of_name(json_text(&v, "kind"));
+    out->slot = out->slot == NO_NODE ? seq : out->slot;
+    out->latest = out->latest == NO_NODE ? seq : out->latest;
+    return ST_OK;
+}
+
+/* ---- totals ----------------------------------------------------------------------- */
+
+/* clang-format off */
+static const struct field totals[] = {
+    { "nodes",       offsetof(struct tree, nodes),       0 },
+    { "branches",    offsetof(struct tree, branches),    0 },
+    { "points",      offsetof(struct tree, points),      0 },
+    { "leaves",      offsetof(struct tree, leaves),      0 },
+    { "depth",       offsetof(struct tree, depth),       0 },
+    { "annotations", offsetof(struct tree, annotations), 0 },
+    { "root",        offsetof(struct tree, root),        NO_NODE },
+    { "last",        offsetof(struct tree, last),        0 },
+};
+/* clang-format on */
+
+enum status rows_tree(struct loom_rows *r, struct tree *out, struct err *e)
+{
+    struct json v = { .type = JSON_NULL };
+    bool        found;
+
+    if (row_json(r, SV("tree"), &v, &found, e))
+        return e->code;
+    *out = (struct tree){ .title = json_text(&v, "title"), .mode = json_text(&v, "mode") };
+    for (size_t i = 0; i < COUNT(totals); i++)
+        if (!json_int(json_find(&v, totals[i].key), &FIELD(int64_t, out, &totals[i])))
+            FIELD(int64_t, out, &totals[i]) = totals[i].otherwise;
+    return ST_OK;
+}
+
+enum status rows_put_tree(struct loom_rows *r, const struct tree *t, struct err *e)
+{
+    struct tree row = *t;
+    struct sb   b = sb_in(r->a, 0);
+    struct jw   w = jw_in(&b, 0);
+
+    jw_open(&w, '{');
+    for (size_t i = 0; i < COUNT(totals); i++)
+        jw_kint(&w, totals[i].key, FIELD(int64_t, &row, &totals[i]));
+    if (t->title.s)
+        jw_kstr(&w, "title", t->title);
+    if (t->mode.s)
+        jw_kstr(&w, "mode", t->mode);
+    jw_close(&w, '}');
+    return row_put(r, SV("tree"), sb_sv(&b), e);
+}
+
+enum status rows_strand(struct loom_rows *r, int64_t first, struct strand *out, struct err *e)
+{
+    struct json v;
+    bool        found;
+
+    if (row_json(r, key1("s", first, r->a), &v, &found, e))
+        return e->code;
+    *out = (struct strand){ .first = first, .end = first };
+    if (found) {
+        json_int(json_find(&v, "end"), &out->end);
+        json_int(json_find(&v, "cover"), &out->cover);
+    }
+    return ST_OK;
+}
+
+enum status rows_put_strand(struct loom_rows *r, const struct strand *s, struct err *e)
+{
+    struct sb b = sb_in(r->a, 0);
+
+    sb_addf(&b, "{\"cover\":%lld,\"end\":%lld}", (long long)s->cover, (long long)s->end);
+    return row_put(r, key1("s", s->first, r->a), sb_sv(&b), e);
+}
+
+/* ---- finding ---------------------------------------------------------------------- */
+
+struct sv local_key(struct sv text, struct arena *a)
+{
+    struct sb b = sb_in(a, 0);
+
+    if (text.n > 2 && text.s[0] == '[' && text.s[text.n - 1] == ']')
+        text = (struct sv){ text.s + 1, text.n - 2 };
+    while (text.n) {
+        if (sv_starts(text, SV("\xe2\x80\x99"))) { /* U+2019, a typographer's apostrophe */
+            sb_addc(&b, '\'');
+            text = sv_skip(text, 3);
+            continue;
+        }
+        char c = text.s[0];
+        sb_addc(&b, c >= 'A' && c <= 'Z' ? (char)(c + 32) : c);
+        text = sv_skip(text, 1);
+    }
+    return sb_sv(&b);
+}
+
+enum status rows_find(struct loom_rows *r, struct sv text, struct node *out, bool *found,
+                      struct err *e)
+{
+    struct sv key = local_key(text, r->a);
+    int64_t   seq;
+
+    if (row_int(r, key_of_name("l", key, r->a), NO_NODE, &seq, e))
+        return e->code;
+    if (seq == NO_NODE && row_int(r, key_of_name("i", key, r->a), NO_NODE, &seq, e))
+        return e->code;
+    *found = seq != NO_NODE;
+    return *found ? rows_node(r, seq, out, e) : ST_OK;
+}
+
+/* ---- ancestors -------------------------------------------------------------------- */
+
+/* Jump when that does not go past the bound, else one step: the jumps are laid out so
+ * that any ancestor is reached in a logarithmic number of steps. */
+enum status rows_up_to_depth(struct loom_rows *r, struct node n, int64_t depth, struct node *out,
+                             struct err *e)
+{
+    struct node up;
+
+    while (n.depth > depth && n.parent != NO_NODE) {
+        if (n.jump != NO_NODE) {
+            if (rows_node(r, n.jump, &up, e))
+                return e->code;
+            if (up.depth >= depth) {
+                n = up;
+                continue;
+            }
+        }
+        if (rows_node(r, n.parent, &up, e))
+            return e->code;
+        n = up;
+    }
+    if (n.slot != n.seq && rows_node(r, n.slot, &n, e))
+        return e->code;
+    *out = n;
+    return ST_OK;
+}
+
+enum status rows_up_to_seq(struct loom_rows *r, struct node n, int64_t seq, struct node *out,
+                           bool *found, struct err *e)
+{
+    *found = true;
+    while (n.seq > seq) {
+        int64_t to = n.jump != NO_NODE && n.jump >= seq ? n.jump : n.parent;
+        if (to == NO_NODE) {
+            *found = false;
+            return ST_OK;
+        }
+        if (rows_node(r, to, &n, e))
+            return e->code;
+    }
+    *out = n;
+    return ST_OK;
+}
+
+struct own_prunes {
+    int64_t upto, count, first;
+};
+
+static bool count_prune(void *ctx, const struct store_row *row)
+{
+    struct own_prunes *p = ctx;
+    int64_t            at = key_last(row->key);
+
+    if (at > p->upto)
+        return false;
+    p->first = p->count++ ? p->first : at;
+    return true;
+}
+
+enum status rows_cover(struct loom_rows *r, const struct node *n, int64_t *cover, int64_t *by,
+                       struct err *e)
+{
+    struct strand     s;
+    struct own_prunes own = { .upto = n->slot, .first = NO_NODE };
+    struct sb         prefix = sb_in(r->a, 0);
+
+    sb_add(&prefix, key1("q", n->strand, r->a));
+    sb_addc(&prefix, '/');
+    if (rows_strand(r, n->strand, &s, e) ||
+        row_each(r, sb_sv(&prefix), (struct sv){ 0 }, false, count_prune, &own, e))
+        return e->code;
+    *cover = s.cover + own.count;
+    *by = own.first;
+    return ST_OK;
+}
+
+/* ---- places ----------------------------------------------------------------------- */
+
+enum status rows_place(struct loom_rows *r, struct sv agent, struct place *out, bool *found,
+                       struct err *e)
+{
+    struct json v;
+
+    if (row_json(r, key_of_name("pos", agent, r->a), &v, found, e))
+        return e->code;
+    if (!*found)
+        return ST_OK;
+    *out = (struct place){ .kind = kind_of_name(json_text(&v, "kind")),
+                           .node = NO_NODE,
+                           .lane = json_text(&v, "lane"),
+                           .stays = json_truth(json_find(&v, "stays")) };
+    json_int(json_find(&v, "node"), &out->node);
+    json_int(json_find(&v, "at"), &out->at);
+    return ST_OK;
+}
+
+enum status rows_put_place(struct loom_rows *r, struct sv agent, const struct place *p,
+                           struct err *e)
+{
+    struct sb b = sb_in(r->a, 0);
+    struct jw w = jw_in(&b, 0);
+
+    jw_open(&w, '{');
+    jw_kint(&w, "at", p->at);
+    jw_kstr(&w, "kind", sv_of(kinds[p->kind]));
+    jw_kstr(&w, "lane", p->lane);
+    jw_kint(&w, "node", p->node);
+    jw_kbool(&w, "stays", p->stays);
+    jw_close(&w, '}');
+    return row_put(r, key_of_name("pos", agent, r->a), sb_sv(&b), e);
+}
+
+enum status rows_lane(struct loom_rows *r, struct sv lane, struct lane_end *out, struct err *e)
+{
+    struct json v;
+    bool        found;
+
+    *out = (struct lane_end){ NO_NODE, NO_NODE };
+    if (row_json(r, key_of_name("t", lane, r->a), &v, &found, e))
+        return e->code;
+    if (found) {
+        json_int(json_find(&v, "tip"), &out->tip);
+        json_int(json_find(&v, "talk"), &out->talk);
+    }
+    return ST_OK;
+}

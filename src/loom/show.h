@@ -1,0 +1,81 @@
+/* How the tree is shown: to a model as the results of its tools, to a person by `heddle
+ * tree`, and around a conversation as the blocks of a loom-aware context. Every function
+ * adds text to `b` and reads only the rows it shows. */
+#ifndef HEDDLE_SHOW_H
+#define HEDDLE_SHOW_H
+
+#include "loom/agent.h"
+#include "loom/memory.h"
+#include "loom/write.h"
+
+/* Who is looking: decides versions and where the star is. */
+struct viewer {
+    struct sv        agent;
+    enum author_kind kind;
+    unsigned         permissions;
+};
+
+/* ---- one node ---- */
+
+enum show_flags { SHOW_FULL = 1, SHOW_ANNOTATIONS = 2 };
+enum status show_node(struct loom *l, const struct node *n, enum show_flags flags, struct sb *b,
+                      struct err *e) MUST_USE;
+enum status show_annotation(struct loom *l, const struct annotation *n, struct sb *b,
+                            struct err *e) MUST_USE;
+
+/* `[a7x2] human · 3m ago`, counts, `---`, content: the block of one node. Within a
+ * conversation times are absolute, so that what was sent once stays the same. */
+enum status show_metadata(struct loom *l, const struct node *n, bool relative, struct sb *b,
+                          struct err *e) MUST_USE;
+
+/* "3 continuations · 1 annotation · bookmarked · 1 link", what is zero left out. */
+void show_counts(struct sb *b, const struct node *n, bool annotations);
+
+/* ---- lists ---- */
+
+enum { LIST_MAX = 50 }; /* lines; what is beyond is counted */
+enum status show_continuations(struct loom *l, const struct viewer *v, const struct node *n,
+                               struct sb *b, struct err *e) MUST_USE;
+enum status show_annotations(struct loom *l, const struct node *n, struct sb *b,
+                             struct err *e) MUST_USE;
+enum status show_links(struct loom *l, const struct node *n, struct sb *b, struct err *e) MUST_USE;
+enum status show_doc_links(struct loom *l, struct sv doc, struct sb *b, struct err *e) MUST_USE;
+void        show_target(struct sb *b, const struct link_target *t, bool brackets);
+
+/* ---- the tree ---- */
+
+enum { TREE_DEPTH = 5, TREE_DEPTH_MAX = 50, TREE_LINES_MAX = 200 };
+enum status show_tree(struct loom *l, const struct viewer *v, const struct node *from,
+                      int64_t depth, struct sb *b, struct err *e) MUST_USE;
+enum status show_tree_summary(struct loom *l, struct sb *b, struct err *e) MUST_USE;
+
+/* `r001 → ... → a7x2 → b3k9` (switch), or with brackets and a star (Position). */
+enum status show_short_path(struct loom *l, struct sv agent, const struct node *n, struct sb *b,
+                            struct err *e) MUST_USE;
+
+/* ---- branches ---- */
+
+enum { BRANCH_NODES_MAX = 2000 };
+enum status show_prose(struct loom *l, const struct viewer *v, const struct node *n, struct sb *b,
+                       struct err *e) MUST_USE;
+enum status show_branch_nodes(struct loom *l, const struct viewer *v, const struct node *n,
+                              struct sb *b, struct err *e) MUST_USE;
+
+/* ---- the blocks of a loom-aware context ---- */
+
+void        show_addendum(struct sb *b, unsigned permissions);
+enum status show_memory_block(struct loom *l, const struct viewer *v,
+                              enum status (*doc_words)(void *ctx, struct sv doc, struct sv section,
+                                                       int64_t *words, struct err *),
+                              void *ctx, struct sb *b, struct err *e) MUST_USE;
+/* `pruned` is the notice of what a budget took away, or absent. */
+enum status show_context_block(struct loom *l, const struct viewer *v, struct sv pruned,
+                               struct sb *b, struct err *e) MUST_USE;
+
+/* The prompts for summaries. `parent` and `grandparent` may be absent. */
+void show_node_summary_prompt(struct sb *b, struct sv title, struct sv grandparent,
+                              struct sv parent, struct sv message);
+void show_tree_summary_prompt(struct sb *b, struct sv description, const struct sv *summaries,
+                              size_t n, int64_t points);
+
+#endif

@@ -1,0 +1,250 @@
+/* The blocks that make a conversation loom-aware. Their wording is part of the contract
+ * with the models: change nothing here without need. */
+#include "loom/show.h"
+#include "loom/shown.h"
+
+void show_addendum(struct sb *b, unsigned permissions)
+{
+    sb_adds(b, "You are operating in a loom-aware context. This means:\n"
+               "\n"
+               "- You are located within a tree structure of branching conversations\n"
+               "- Each node in the conversation shows metadata: [localId] author · time · "
+               "connections\n"
+               "- System-level context at the end of each turn shows your position and "
+               "permissions\n"
+               "- You can navigate, inspect, annotate, and create content using tool commands\n"
+               "- Tool commands start with → on their own line (e.g., → view a7x2)\n"
+               "- You share this workspace with human collaborators who see the same tree\n"
+               "\n"
+               "Your current permissions: ");
+    permissions_list(b, permissions);
+    sb_adds(b, "\nUse → help to see available commands.\n");
+}
+
+/* ---- operational memory ----------------------------------------------------------- */
+
+struct memory_block {
+    struct loom         *l;
+    const struct viewer *v;
+    enum status (*doc_words)(void *, struct sv, struct sv, int64_t *, struct err *);
+    void      *ctx;
+    struct sb *b;
+    bool       any; /* a section has been written */
+};
+
+static void section(struct memory_block *m, const char *title)
+{
+    sb_adds(m->b, m->any ? "\n" : "=== Operational Memory ===\n");
+    sb_adds(m->b, title);
+    m->any = true;
+}
+
+static enum status add_pin(struct memory_block *m, const struct pin *p, struct err *e)
+{
+    struct node n;
+    struct sv   text;
+    int64_t     words = -1;
+    bool        made;
+
+    if (p->node.n) {
+        if (node_find(m->l, p->node, &n, e) || node_summary(m->l, &n, &text, &made, e))
+            return e->code;
+        sb_addf(m->b, "  [" SV_FMT "] ", SV_ARG(n.local));
+        sb_add_preview(m->b, text, PREVIEW_MEMORY);
+        sb_addc(m->b, '\n');
+        return ST_OK;
+    }
+    struct err gone;
+    if (m->doc_words && m->doc_words(m->ctx, p->doc, p->section, &words, &gone))
+        words = -1;
+    sb_adds(m->b, "  ");
+    show_target(m->b, &(struct link_target){ .doc = p->doc, .section = p->section }, true);
+    if (words >= 0) {
+        sb_adds(m->b, " (");
+        sb_add_count(m->b, words, "word");
+        sb_adds(m->b, ")\n");
+    } else {
+        sb_adds(m->b, " (unavailable)\n");
+    }
+    return ST_OK;
+}
+
+static enum status add_stashes(struct memory_block *m, struct err *e)
+{
+    struct stash *list, one;
+    size_t        n;
+    struct sv     text;
+    bool          first = true;
+
+    if (memory_stashes(m->l, m->v->agent, &list, &n, e))
+        return e->code;
+    for (size_t i = 0; i < n; i++) {
+        if (!list[i].recalled)
+            continue;
+        if (memory_stash(m->l, m->v->agent, list[i].label, &one, &text, e))
+            return e->code;
+        if (first)
+            section(m, "Recalled:\n");
+        first = false;
+        sb_adds(m->b, "  \"");
+        sb_add_oneline(m->b, one.label);
+        sb_adds(m->b, "\": ");
+        sb_add_shown(m->b, text);
+        sb_addc(m->b, '\n');
+    }
+    return ST_OK;
+}
+
+static enum status add_stash_names(struct memory_block *m, struct err *e)
+{
+    struct stash *list;
+    size_t        n;
+    bool          first = true;
+
+    if (memory_stashes(m->l, m->v->agent, &list, &n, e))
+        return e->code;
+    for (size_t i = 0; i < n; i++) {
+        if (list[i].recalled)
+            continue;
+        if (first)
+            section(m, "Stashed (not in context): ");
+        sb_adds(m->b, first ? "\"" : ", \"");
+        sb_add_oneline(m->b, list[i].label);
+        sb_addc(m->b, '"');
+        first = false;
+    }
+    sb_adds(m->b, first ? "" : "\n");
+    return ST_OK;
+}
+
+enum status show_memory_block(struct loom *l, const struct viewer *v,
+                              enum status (*doc_words)(void *, struct sv, struct sv, int64_t *,
+                                                       struct err *),
+                              void *ctx, struct sb *b, struct err *e)
+{
+    struct memory_block m = { l, v, doc_words, ctx, b, false };
+    struct pin         *pins;
+    struct trace        trace;
+    size_t              n;
+
+    if (memory_pins(l, v->agent, &pins, &n, e) || memory_trace(l, v->agent, &trace, e))
+        return e->code;
+    if (n)
+        section(&m, "Pinned:\n");
+    for (size_t i = 0; i < n; i++)
+        if (add_pin(&m, &pins[i], e))
+            return e->code;
+    if (add_stashes(&m, e))
+        return e->code;
+    if (trace.n) {
+        section(&m, "Recent actions:\n  ");
+        trace_compress(b, &trace);
+        sb_addc(b, '\n');
+    }
+    if (add_stash_names(&m, e))
+        return e->code;
+    sb_adds(b, m.any ? "===\n" : "");
+    return ST_OK;
+}
+
+/* ---- the loom itself -------------------------------------------------------------- */
+
+static enum status add_position(struct loom *l, const struct viewer *v, struct sb *b, struct err *e)
+{
+    struct node here, *path;
+    size_t      count;
+    bool        found;
+
+    if (loom_position(l, v->agent, &here, &found, e))
+        return e->code;
+    if (!found)
+        return ST_OK;
+    int64_t from = here.depth <= 2 ? 0 : here.depth - 1;
+    if (node_path(l, v->agent, &here, from, &path, &count, e))
+        return e->code;
+    sb_addf(b, "Position: %s", from ? "... → " : "");
+    for (size_t i = 0; i < count; i++)
+        sb_addf(b, "%s[" SV_FMT "]", i ? " → " : "", SV_ARG(path[i].local));
+    sb_adds(b, "*\n");
+    return ST_OK;
+}
+
+static enum status add_presence(struct loom *l, const struct viewer *v, struct sb *b, struct err *e)
+{
+    struct presence *others;
+    size_t           n;
+
+    if (loom_presence(l, v->agent, &others, &n, e))
+        return e->code;
+    for (size_t i = 0; i < n; i++) {
+        if (others[i].kind == AUTHOR_HUMAN)
+            sb_adds(b, "Human");
+        else
+            sb_add_oneline(b, others[i].agent);
+        sb_addf(b, " active at [" SV_FMT "], depth:%lld\n", SV_ARG(others[i].node.local),
+                (long long)others[i].node.depth);
+    }
+    return ST_OK;
+}
+
+enum status show_context_block(struct loom *l, const struct viewer *v, struct sv pruned,
+                               struct sb *b, struct err *e)
+{
+    struct sv   title;
+    struct tree tree;
+
+    if (loom_title(l, &title, e) || loom_tree(l, &tree, e))
+        return e->code;
+    sb_adds(b, "=== Loom Context ===\nTree: \"");
+    sb_add_oneline(b, title);
+    sb_addf(b, "\" (" SV_FMT " mode)\n", SV_ARG(tree.mode));
+    sb_add_count(b, tree.nodes, "node");
+    sb_adds(b, " · ");
+    sb_add_commas(b, tree.branches);
+    sb_adds(b, tree.branches == 1 ? " branch" : " branches");
+    sb_addf(b, " · depth: %lld\n", (long long)tree.depth);
+    if (add_position(l, v, b, e))
+        return e->code;
+    sb_adds(b, "Permissions: ");
+    permissions_list(b, v->permissions);
+    sb_addc(b, '\n');
+    if (add_presence(l, v, b, e))
+        return e->code;
+    if (pruned.n)
+        sb_addf(b, "Pruned: " SV_FMT "\n", SV_ARG(pruned));
+    sb_adds(b, "===\n");
+    return ST_OK;
+}
+
+/* ---- prompts for summaries -------------------------------------------------------- */
+
+void show_node_summary_prompt(struct sb *b, struct sv title, struct sv grandparent,
+                              struct sv parent, struct sv message)
+{
+    sb_addf(b, "Given this conversation context:\n---\nTree: " SV_FMT "\n", SV_ARG(title));
+    if (grandparent.n)
+        sb_addf(b, "Previous: " SV_FMT "\n", SV_ARG(grandparent));
+    if (parent.n)
+        sb_addf(b, "Previous: " SV_FMT "\n", SV_ARG(parent));
+    sb_addf(b,
+            "---\n\n"
+            "Summarize the following message in ONE sentence (max 30 words).\n"
+            "Capture the key point, action, or decision. Be specific, not generic.\n\n"
+            "Message: " SV_FMT "\n",
+            SV_ARG(message));
+}
+
+void show_tree_summary_prompt(struct sb *b, struct sv description, const struct sv *summaries,
+                              size_t n, int64_t points)
+{
+    sb_addf(b,
+            "This is a branching conversation tree. The user describes it as:\n\"" SV_FMT "\"\n\n"
+            "Key node summaries from the main path:\n",
+            SV_ARG(description));
+    for (size_t i = 0; i < n; i++)
+        sb_addf(b, SV_FMT "\n", SV_ARG(summaries[i]));
+    sb_addf(b,
+            "\nBranch points explored: %lld\n\n"
+            "Summarize this tree's purpose and main themes in 2 sentences.\n",
+            (long long)points);
+}

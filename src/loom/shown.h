@@ -1,0 +1,24 @@
+/* Text of others on its way to a model. Nodes, documents and pages may hold lines that look
+ * like commands, results or heddle's own blocks; shown text never does: such a line gets a
+ * backslash in front, and control characters become \xNN. Only what a model itself writes is
+ * ever read for commands, so this guards the model's eyes, not ours. */
+#ifndef HEDDLE_SHOWN_H
+#define HEDDLE_SHOWN_H
+
+#include "base/sb.h"
+
+void sb_add_shown(struct sb *b, struct sv text);
+
+/* One line in quotes: blanks and newlines folded, cut at a word so that at most `max` characters,
+ * dots included, stand between the quotes. */
+void sb_add_preview(struct sb *b, struct sv text, size_t max);
+
+/* Folded to one line, not cut: for quoted names and labels. */
+void sb_add_oneline(struct sb *b, struct sv text);
+
+enum { PREVIEW_LIST = 52, PREVIEW_MEMORY = 32 };
+
+/* "3 continuations": the plural adds an s. */
+void sb_add_count(struct sb *b, int64_t n, const char *noun);
+
+#endif

@@ -1,0 +1,48 @@
+/* The loom view: which entries say something about the tree, and who folds them. */
+#include "loom/loom_internal.h"
+#include "thread/kind.h"
+
+/* sum/SEQ: the entry that holds the newest summary of a node. A provisional one does not
+ * replace a final one. */
+static enum status fold_summary(struct loom_rows *r, const struct entry *n, const struct json *p,
+                                struct err *e)
+{
+    const struct json *target = json_find(p, "target");
+    struct node        node;
+    struct sv          key, old;
+    bool               found = false, had = false;
+
+    if (!json_text(target, "node").n)
+        return sv_is(json_text(target, "type"), "tree") ? row_put_int(r, SV("sum/tree"), n->seq, e)
+                                                         : ST_OK;
+    if (rows_find(r, json_text(target, "node"), &node, &found, e))
+        return e->code;
+    if (!found)
+        return ST_OK;
+    key = key1("sum", node.seq, r->a);
+    if (json_truth(json_find(p, "provisional")) && row_get(r, key, &old, &had, e))
+        return e->code;
+    return had ? ST_OK : row_put_int(r, key, n->seq, e);
+}
+
+static enum status fold(struct fold *f, const struct entry *n, struct err *e)
+{
+    static enum status (*const folds[])(struct loom_rows *, const struct entry *,
+                                        const struct json *, struct err *) = {
+        [KIND_AI_MESSAGE] = fold_message,       [KIND_AI_CONTEXT_OPERATION] = fold_lane_op,
+        [KIND_LOOM_ANNOTATION] = fold_annotation, [KIND_LOOM_LINK] = fold_link,
+        [KIND_LOOM_MARK] = fold_mark,           [KIND_MEMORY_OPERATION] = fold_memory,
+        [KIND_TOOL_ACTION] = fold_action,       [KIND_SUMMARY] = fold_summary,
+    };
+    struct loom_rows r = rows_of_fold(f);
+    enum kind        k = kind_of(n->kind);
+    struct json      p;
+
+    if ((size_t)k >= COUNT(folds) || !folds[k])
+        return ST_OK;
+    if (json_parse(n->payload, 0, f->a, &p, e))
+        return e->code;
+    return folds[k](&r, n, &p, e);
+}
+
+const struct view loom_view = { "loom", 1, fold };

@@ -1,0 +1,445 @@
+#include "loom/write.h"
+
+#include "base/rand.h"
+#include "base/utf8.h"
+#include "loom/loom_internal.h"
+#include "thread/kind.h"
+
+static void draw_random(void *ctx, unsigned char *out, size_t n)
+{
+    (void)ctx;
+    rand_bytes(out, n);
+}
+
+/* ---- entries ---------------------------------------------------------------------- */
+
+static struct sv canonical(struct loom *l, struct sb *b, struct err *e)
+{
+    struct json v;
+
+    return json_parse(sb_sv(b), 0, l->a, &v, e) ? (struct sv){ 0 } : json_canonical(&v, l->a);
+}
+
+static enum status append(struct loom *l, struct entry *entries, size_t n, int64_t *last,
+                          struct err *e)
+{
+    struct store_head head;
+
+    if (log_append(l->log, l->thread, LOG_ANY_REV, entries, n, &head, e))
+        return e->code;
+    *last = head.rev - 1;
+    return ST_OK;
+}
+
+enum status loom_append(struct loom *l, struct sv agent, const char *kind, struct sv payload,
+                        int64_t *seq, struct err *e)
+{
+    struct sb    b = sb_in(l->a, 0);
+    struct entry n = { .at = l->now, .kind = sv_of(kind), .actor = agent };
+    int64_t      at;
+
+    sb_add(&b, payload);
+    n.payload = canonical(l, &b, e);
+    if (!n.payload.s)
+        return e->code;
+    return append(l, &n, 1, seq ? seq : &at, e);
+}
+
+static struct jw object(struct sb *b, struct sv agent)
+{
+    struct jw w = jw_in(b, 0);
+
+    jw_open(&w, '{');
+    jw_kstr(&w, "agent", agent);
+    return w;
+}
+
+/* ---- nodes ------------------------------------------------------------------------ */
+
+static void write_node(struct jw *w, const struct new_node *n, struct sv id, struct sv local)
+{
+    jw_key(w, "node");
+    jw_open(w, '{');
+    jw_kstr(w, "author", n->author);
+    jw_kstr(w, "id", id);
+    jw_kstr(w, "local_id", local);
+    jw_key(w, "parent");
+    jw_str(w, n->parent ? n->parent->local : (struct sv){ 0 });
+    jw_kstr(w, "via", sv_of(n->via));
+    if (n->as.n && !sv_is(n->as, "continuation"))
+        jw_kstr(w, "as", n->as);
+    if (n->edited_from)
+        jw_kstr(w, "edited_from", n->edited_from->local);
+    if (n->version)
+        jw_kbool(w, "version", true);
+    if (n->response.n)
+        jw_kstr(w, "response", n->response);
+    if (n->asked_by.n)
+        jw_kstr(w, "asked_by", n->asked_by);
+    if (n->extensions.n) {
+        jw_key(w, "extensions");
+        jw_raw(w, n->extensions);
+    }
+    jw_close(w, '}');
+}
+
+static struct sv message(struct loom *l, const struct new_node *n, struct sv lane, struct sv local,
+                         struct err *e)
+{
+    struct sb b = sb_in(l->a, 0);
+    struct jw w = jw_in(&b, 0);
+
+    jw_open(&w, '{');
+    jw_kstr(&w, "content", n->text);
+    jw_kstr(&w, "context_ref", lane);
+    write_node(&w, n, rand_id("", 26, l->a), local);
+    jw_kstr(&w, "role", n->kind == AUTHOR_MODEL ? SV("assistant") : SV("user"));
+    jw_close(&w, '}');
+    return canonical(l, &b, e);
+}
+
+static struct sv fork_op(struct loom *l, const struct node *from, struct sv lane, struct err *e)
+{
+    struct sb b = sb_in(l->a, 0);
+    struct jw w = jw_in(&b, 0);
+
+    jw_open(&w, '{');
+    jw_kstr(&w, "context_ref", lane);
+    jw_kstr(&w, "op_id", rand_id("op_", 16, l->a));
+    jw_key(&w, "operation");
+    jw_open(&w, '{');
+    jw_key(&w, "from");
+    jw_open(&w, '{');
+    jw_kstr(&w, "lane", from->lane);
+    jw_kint(&w, "seq", from->seq);
+    jw_close(&w, '}');
+    jw_kstr(&w, "reason", SV("manual"));
+    jw_kstr(&w, "type", SV("fork"));
+    jw_close(&w, '}');
+    jw_close(&w, '}');
+    return canonical(l, &b, e);
+}
+
+static struct sv lane_named(const char *prefix, struct sv local, struct arena *a)
+{
+    struct sb b = sb_in(a, 0);
+
+    sb_adds(&b, prefix);
+    for (size_t i = 0; i < local.n; i++)
+        sb_addc(&b, local.s[i] == '\'' ? '_' : local.s[i]);
+    return sb_sv(&b);
+}
+
+/* The lane a new node goes on, and the node it has to be forked from (NULL: it is there). */
+static enum status choose_lane(struct loom *l, const struct new_node *n, struct sv local,
+                               struct sv *lane, const struct node **fork, struct err *e)
+{
+    struct loom_rows r = rows_of_loom(l);
+    struct lane_end  end;
+
+    *fork = NULL;
+    *lane = n->parent && !n->version ? n->parent->lane : LANE_DEFAULT;
+    if (rows_lane(&r, *lane, &end, e))
+        return e->code;
+    if (!n->version && end.tip == (n->parent ? n->parent->seq : NO_NODE))
+        return ST_OK;
+    *lane = lane_named(n->version ? "v-" : "b-", local, l->a);
+    *fork = n->parent;
+    return ST_OK;
+}
+
+static enum status check_text(struct sv text, struct err *e)
+{
+    if (!sv_trim(text).n)
+        return err_set(e, ST_INVALID_SYNTAX, "the text is empty");
+    ptrdiff_t bad = utf8_invalid(text);
+    if (bad >= 0)
+        return err_set(e, ST_INVALID_SYNTAX, "the text is not UTF-8 (byte %td)", bad + 1);
+    return ST_OK;
+}
+
+enum status loom_add(struct loom *l, const struct new_node *n, struct node *out, struct err *e)
+{
+    struct loom_rows   r = rows_of_loom(l);
+    struct entry       entries[2] = { 0 };
+    size_t             count = 0;
+    const struct node *fork;
+    struct sv          local = n->local, lane;
+    int64_t            seq;
+
+    if (!n->extensions.s && check_text(n->text, e)) /* an imported node may be empty */
+        return e->code;
+    if (!local.n && local_id_new(&r, draw_random, NULL, &local, e))
+        return e->code;
+    if (choose_lane(l, n, local, &lane, &fork, e))
+        return e->code;
+    if (fork)
+        entries[count++] = (struct entry){ .at = n->at ? n->at : l->now,
+                                           .kind = sv_of(kind_name(KIND_AI_CONTEXT_OPERATION)),
+                                           .actor = n->author,
+                                           .lane = lane,
+                                           .payload = fork_op(l, fork, lane, e) };
+    entries[count++] = (struct entry){ .at = n->at ? n->at : l->now,
+                                       .kind = sv_of(kind_name(KIND_AI_MESSAGE)),
+                                       .actor = n->author,
+                                       .lane = lane,
+                                       .payload = message(l, n, lane, local, e) };
+    for (size_t i = 0; i < count; i++)
+        if (!entries[i].payload.s)
+            return e->code;
+    return append(l, entries, count, &seq, e) ? e->code : rows_node(&r, seq, out, e);
+}
+
+/* The original's id with one more mark than its newest edit. */
+static enum status edit_id(struct loom *l, struct sv local, struct sv *out, struct err *e)
+{
+    struct loom_rows r = rows_of_loom(l);
+    struct sb        b = sb_in(l->a, 0);
+    int64_t          taken;
+
+    while (local.n && local.s[local.n - 1] == '\'')
+        local.n--;
+    sb_add(&b, local);
+    do {
+        sb_addc(&b, '\'');
+        if (row_int(&r, key_of_name("l", sb_sv(&b), l->a), NO_NODE, &taken, e))
+            return e->code;
+    } while (taken != NO_NODE);
+    *out = sb_sv(&b);
+    return ST_OK;
+}
+
+enum status loom_edit(struct loom *l, const struct node *target, struct sv text, struct sv author,
+                      enum author_kind kind, struct node *out, bool *in_place, struct err *e)
+{
+    struct new_node n = { .text = text,
+                          .author = author,
+                          .kind = kind,
+                          .via = "edit",
+                          .edited_from = target };
+    struct node     parent;
+
+    if (loom_is_buffer(l, in_place, e))
+        return e->code;
+    if (!*in_place && target->parent == NO_NODE) {
+        err_set(e, ST_INVALID_SYNTAX, "the root cannot be edited in dialogue mode");
+        return err_hint(e, "respond to it, or start another tree");
+    }
+    n.version = *in_place;
+    n.text = *in_place ? text : sv_trim(text);
+    if (target->parent != NO_NODE) {
+        struct node slot;
+        if (node_at(l, target->parent, &slot, e) || node_version(l, author, &slot, &parent, e))
+            return e->code;
+        n.parent = &parent;
+    }
+    if (edit_id(l, target->local, &n.local, e))
+        return e->code;
+    return loom_add(l, &n, out, e);
+}
+
+enum status loom_switch(struct loom *l, struct sv agent, enum author_kind kind,
+                        const struct node *to, struct err *e)
+{
+    struct sb    b = sb_in(l->a, 0);
+    struct jw    w = object(&b, agent);
+    struct entry n = { .at = l->now,
+                       .kind = sv_of(kind_name(KIND_AI_CONTEXT_OPERATION)),
+                       .actor = agent,
+                       .lane = to->lane };
+    int64_t      seq;
+
+    jw_kstr(&w, "context_ref", to->lane);
+    jw_kstr(&w, "op_id", rand_id("op_", 16, l->a));
+    jw_key(&w, "operation");
+    jw_open(&w, '{');
+    jw_key(&w, "meta");
+    jw_open(&w, '{');
+    jw_kstr(&w, "kind", sv_of(author_kind_name(kind)));
+    jw_kstr(&w, "node", to->local);
+    jw_close(&w, '}');
+    jw_kstr(&w, "reason", SV("manual"));
+    jw_kstr(&w, "type", SV("switch"));
+    jw_close(&w, '}');
+    jw_close(&w, '}');
+    n.payload = canonical(l, &b, e);
+    return n.payload.s ? append(l, &n, 1, &seq, e) : e->code;
+}
+
+/* ---- marks ------------------------------------------------------------------------ */
+
+enum status loom_mark(struct loom *l, struct sv agent, const char *mark, const struct node *n,
+                      struct sv label, struct err *e)
+{
+    struct sb b = sb_in(l->a, 0);
+    struct jw w = object(&b, agent);
+
+    if (label.s)
+        jw_kstr(&w, "label", label);
+    jw_kstr(&w, "mark", sv_of(mark));
+    jw_kstr(&w, "node", n->local);
+    jw_close(&w, '}');
+    return loom_append(l, agent, kind_name(KIND_LOOM_MARK), sb_sv(&b), NULL, e);
+}
+
+enum status loom_below(struct loom *l, const struct node *n, int64_t *out, struct err *e)
+{
+    struct loom_rows r = rows_of_loom(l);
+    struct tally     t;
+    struct node      slot = *n;
+
+    if (slot.slot != slot.seq && rows_node(&r, slot.slot, &slot, e))
+        return e->code;
+    if (rows_tally(&r, &slot, &t, e))
+        return e->code;
+    *out = t.nodes - 1;
+    return ST_OK;
+}
+
+enum status loom_describe(struct loom *l, struct sv agent, struct sv title, struct sv mode,
+                          struct err *e)
+{
+    struct sb b = sb_in(l->a, 0);
+    struct jw w = object(&b, agent);
+
+    if (mode.n && !sv_is(mode, "dialogue") && !sv_is(mode, "buffer")) {
+        err_set(e, ST_INVALID_SYNTAX, "no such mode: '" SV_FMT "'", SV_ARG(mode));
+        return err_hint(e, "dialogue or buffer");
+    }
+    if (title.n && utf8_invalid(title) >= 0)
+        return err_set(e, ST_INVALID_SYNTAX, "the title is not UTF-8");
+    jw_kstr(&w, "mark", SV("tree"));
+    if (mode.n)
+        jw_kstr(&w, "mode", mode);
+    if (title.n)
+        jw_kstr(&w, "title", title);
+    jw_close(&w, '}');
+    return loom_append(l, agent, kind_name(KIND_LOOM_MARK), sb_sv(&b), NULL, e);
+}
+
+/* ---- annotations ------------------------------------------------------------------ */
+
+enum status loom_annotate(struct loom *l, struct sv agent, enum author_kind kind,
+                          const struct node *on, struct sv text, int64_t *number, struct err *e)
+{
+    struct sb   b = sb_in(l->a, 0);
+    struct jw   w = object(&b, agent);
+    struct tree tree;
+
+    if (check_text(text, e))
+        return e->code;
+    jw_kstr(&w, "kind", sv_of(author_kind_name(kind)));
+    jw_kstr(&w, "node", on->local);
+    jw_kstr(&w, "text", text);
+    jw_close(&w, '}');
+    if (loom_append(l, agent, kind_name(KIND_LOOM_ANNOTATION), sb_sv(&b), NULL, e) ||
+        loom_tree(l, &tree, e))
+        return e->code;
+    *number = tree.annotations;
+    return ST_OK;
+}
+
+enum status loom_unannotate(struct loom *l, struct sv agent, int64_t number, struct err *e)
+{
+    struct sb b = sb_in(l->a, 0);
+    struct jw w = object(&b, agent);
+
+    jw_kint(&w, "annotation", number);
+    jw_kstr(&w, "mark", SV("unannotate"));
+    jw_close(&w, '}');
+    return loom_append(l, agent, kind_name(KIND_LOOM_MARK), sb_sv(&b), NULL, e);
+}
+
+enum status loom_annotation(struct loom *l, int64_t number, struct annotation *out, bool *found,
+                            struct err *e)
+{
+    struct loom_rows   r = rows_of_loom(l);
+    struct store_query q = { .thread = l->thread };
+    struct json        v, p;
+    struct entry       n;
+    bool               there;
+
+    if (row_json(&r, key1("ann", number, l->a), &v, found, e))
+        return e->code;
+    if (!*found)
+        return ST_OK;
+    *out = (struct annotation){ .number = number,
+                                .author = json_text(&v, "author"),
+                                .kind = sv_is(json_text(&v, "kind"), "human") ? AUTHOR_HUMAN
+                                                                              : AUTHOR_MODEL };
+    json_int(json_find(&v, "at"), &out->at);
+    json_int(json_find(&v, "node"), &out->node);
+    json_int(json_find(&v, "entry"), &q.from);
+    q.to = q.from;
+    if (store_first(l->log->store, &q, l->a, &n, &there, e))
+        return e->code;
+    if (there && json_parse(n.payload, 0, l->a, &p, e))
+        return e->code;
+    out->text = there ? json_text(&p, "text") : SV("");
+    return ST_OK;
+}
+
+enum status loom_annotations(struct loom *l, const struct node *n, struct annotation **out,
+                             size_t *count, struct err *e)
+{
+    struct loom_rows  r = rows_of_loom(l);
+    struct sb         prefix = sb_in(l->a, 0);
+    struct store_row *rows;
+    bool              found;
+
+    sb_addf(&prefix, SV_FMT "/", SV_ARG(key1("a", n->slot, l->a)));
+    if (row_list(&r, sb_sv(&prefix), (struct sv){ 0 }, SIZE_MAX, &rows, count, e))
+        return e->code;
+    *out = ARENA_NEW(l->a, struct annotation, *count ? *count : 1);
+    for (size_t i = 0; i < *count; i++)
+        if (loom_annotation(l, key_last(rows[i].key), &(*out)[i], &found, e))
+            return e->code;
+    return ST_OK;
+}
+
+/* ---- leases ----------------------------------------------------------------------- */
+
+enum status lease_check(struct loom *l, struct sv agent, const struct node *n, struct err *e)
+{
+    struct loom_rows r = rows_of_loom(l);
+    struct json      v;
+    int64_t          until = 0, at = 0;
+    bool             found;
+
+    if (row_json(&r, key1("lease", n->slot, l->a), &v, &found, e))
+        return e->code;
+    if (!found || sv_eq(json_text(&v, "agent"), agent))
+        return ST_OK;
+    json_int(json_find(&v, "until"), &until);
+    json_int(json_find(&v, "at"), &at);
+    /* A lease from the future was taken before the clock went back: it binds nobody. */
+    if (until <= l->now || at > l->now + LEASE_MS)
+        return ST_OK;
+    struct sv holder = json_text(&v, "agent");
+    err_set(e, ST_CONFLICT, "\"" SV_FMT "\" is generating at [" SV_FMT "]", SV_ARG(holder),
+            SV_ARG(n->local));
+    return err_hint(e, "retry after it yields or work on another branch");
+}
+
+static enum status lease_mark(struct loom *l, struct sv agent, const struct node *n,
+                              const char *mark, struct err *e)
+{
+    struct sb b = sb_in(l->a, 0);
+    struct jw w = object(&b, agent);
+
+    jw_kstr(&w, "mark", sv_of(mark));
+    jw_kstr(&w, "node", n->local);
+    jw_kint(&w, "until", l->now + LEASE_MS);
+    jw_close(&w, '}');
+    return loom_append(l, agent, kind_name(KIND_LOOM_MARK), sb_sv(&b), NULL, e);
+}
+
+enum status lease_take(struct loom *l, struct sv agent, const struct node *n, struct err *e)
+{
+    return lease_check(l, agent, n, e) ? e->code : lease_mark(l, agent, n, "lease", e);
+}
+
+enum status lease_release(struct loom *l, struct sv agent, const struct node *n, struct err *e)
+{
+    return lease_mark(l, agent, n, "release", e);
+}
