@@ -203,7 +203,7 @@ static enum status no_section(struct sv text, struct sv id, bool several, struct
                 SV_ARG(sv_first(id, 80)));
     err_hint(e, names.n ? "sections: %s" : "it has no headings%s", names.n ? sb_sv(&names).s : "");
     arena_free(&scratch);
-    return e->code;
+    return err_code(e);
 }
 
 enum status doc_section(struct sv text, struct sv id, struct section *out, struct err *e)

@@ -24,14 +24,14 @@ static enum status read_at(int root, struct sv path, struct arena *a, struct doc
     struct stat       st;
 
     if (fs_open(root, path, O_RDONLY | O_CLOEXEC, &fd, e))
-        return e->code;
+        return err_code(e);
     if (fstat(fd, &st) != 0 || !S_ISREG(st.st_mode))
         return err_set(e, ST_NOT_FOUND, SV_FMT " is not a file", SV_ARG(path));
     *out = (struct doc){ .path = path,
                          .modified = (int64_t)st.st_mtim.tv_sec * 1000 +
                                      st.st_mtim.tv_nsec / 1000000 };
     if (fs_read_fd(fd, DOC_MAX, a, &out->text, e))
-        return e->code;
+        return err_code(e);
     struct hash h = hash_blake2b(&out->text, 1);
     out->hash = hash_hex(&h, a);
     return ST_OK;
@@ -99,7 +99,7 @@ static enum status folder_read(void *ctx, struct sv thread, struct sv name, stru
         }
     for (size_t k = 0; k < COUNT(below) && !found; k++)
         if (find_titled(f->root_fd, thread_dir(thread, below[k], a), name, a, out, &found, e))
-            return e->code;
+            return err_code(e);
     if (found)
         return ST_OK;
     return err_set(e, ST_NOT_FOUND, "no document \"" SV_FMT "\" in this thread",

@@ -417,21 +417,21 @@ enum status call_parse(struct sv line, struct arena *a, struct call *out, struct
     if (takes_rest(out->line, out))
         return ST_OK;
     if (lex(out->line, a, &tokens, &r.n, e))
-        return e->code;
+        return err_code(e);
     r.tokens = tokens;
     if (find_verb(&r, &with, e))
-        return e->code;
+        return err_code(e);
     out->tool = r.tool;
     if (with) {
         struct reading extra = { .a = a, .call = out, .tool = r.tool };
         if (lex(sv_of(with), a, &tokens, &extra.n, e))
-            return e->code;
+            return err_code(e);
         extra.tokens = tokens;
         if (read_args(&extra, e))
-            return e->code;
+            return err_code(e);
     }
     if (read_args(&r, e) || check_complete(r.tool, out, e))
-        return e->code;
+        return err_code(e);
     sort_args(out);
     return ST_OK;
 }

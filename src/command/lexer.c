@@ -140,7 +140,7 @@ enum status lex(struct sv line, struct arena *a, struct token **out, size_t *n, 
         if (!line.n)
             break;
         if (next_token(&line, a, vec_push(&list, a), e))
-            return e->code;
+            return err_code(e);
     }
     *out = list.v;
     *n = list.n;

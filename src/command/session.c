@@ -18,9 +18,9 @@ static enum status describe(struct session *s, struct err *e)
 
     if (s->env.describe && s->env.describe(s->env.describe_ctx, s->loom.thread, s->a,
                                            &s->loom.title, &s->loom.mode, e))
-        return e->code;
+        return err_code(e);
     if (store_head(s->log->store, s->loom.thread, &head, e))
-        return e->code;
+        return err_code(e);
     rand_mix((struct sv){ (const char *)head.chain.b, sizeof head.chain.b });
     return ST_OK;
 }
@@ -51,7 +51,7 @@ enum status session_open(struct session *s, struct log *log, const struct sessio
     bool         found;
 
     if (log_begin(log, GLOBAL_THREAD, STORE_READ, e))
-        return e->code;
+        return err_code(e);
     enum status st = agent_find(log, agent, a, &x, &found, e);
     log_abort(log);
     if (st)
@@ -62,7 +62,7 @@ enum status session_open(struct session *s, struct log *log, const struct sessio
                         SV_ARG(agent));
     }
     if (set_up(s, log, env, thread, now, a, e))
-        return e->code;
+        return err_code(e);
     be(s, &x);
     return ST_OK;
 }
@@ -74,10 +74,10 @@ enum status session_open_person(struct session *s, struct log *log, const struct
     struct agent x = { .name = name, .kind = AUTHOR_HUMAN, .permissions = PERM_ALL };
 
     if (log_begin(log, GLOBAL_THREAD, STORE_READ, e)) /* its views are now up to date */
-        return e->code;
+        return err_code(e);
     log_abort(log);
     if (set_up(s, log, env, thread, now, a, e))
-        return e->code;
+        return err_code(e);
     be(s, &x);
     return ST_OK;
 }
@@ -109,7 +109,7 @@ enum status session_node(struct session *s, struct sv id, struct node *out, stru
     if (id.s)
         return node_find_visible(&s->loom, id, out, e);
     if (loom_position(&s->loom, s->agent.name, out, &found, e))
-        return e->code;
+        return err_code(e);
     if (found)
         return ST_OK;
     err_set(e, ST_NOT_FOUND, "the tree is empty");
@@ -166,7 +166,7 @@ static enum status record(struct session *s, const struct result *r, struct err 
     jw_kstr(&w, "verb", r->verb);
     jw_close(&w, '}');
     if (loom_append(&s->loom, s->agent.name, kind_name(KIND_TOOL_ACTION), sb_sv(&b), NULL, e))
-        return e->code;
+        return err_code(e);
     return s->closes_turn ? record_turn(s, e) : ST_OK;
 }
 
@@ -184,7 +184,7 @@ static enum status attempt(struct session *s, struct result *r, struct err *e)
     if (c.tool)
         r->verb = sv_of(c.tool->name);
     if (st || permission_check(s->agent.permissions, c.tool->needs, e))
-        return e->code;
+        return err_code(e);
     return c.tool->run(s, &c, r, e);
 }
 
@@ -193,7 +193,7 @@ static enum status commit_record(struct session *s, struct result *r, struct err
     bool quiet = r->silent && r->ok; /* a thought leaves no trace of its own */
     if ((quiet ? s->closes_turn && record_turn(s, e) : record(s, r, e)) || log_commit(s->log, e)) {
         log_abort(s->log);
-        return e->code;
+        return err_code(e);
     }
     return ST_OK;
 }
@@ -205,7 +205,7 @@ enum status session_line(struct session *s, struct sv line, struct result *out, 
     if (utf8_invalid(out->verb) >= 0 || out->verb.n > 40)
         out->verb = SV("?");
     if (log_begin(s->log, s->loom.thread, STORE_WRITE, e))
-        return e->code;
+        return err_code(e);
     enum status st = attempt(s, out, &out->error);
     if (st && is_fatal(st)) {
         log_abort(s->log);
@@ -216,7 +216,7 @@ enum status session_line(struct session *s, struct sv line, struct result *out, 
         log_abort(s->log);
         out->ok = false;
         if (log_begin(s->log, s->loom.thread, STORE_WRITE, e))
-            return e->code;
+            return err_code(e);
     }
     return commit_record(s, out, e);
 }
@@ -272,7 +272,7 @@ static enum status shorten(struct session *s, struct result *r, struct err *e)
     if (tokens <= limit)
         return ST_OK;
     if (summarised(s, text, &summary, e))
-        return e->code;
+        return err_code(e);
     r->text = sb_in(s->a, 0);
     sb_addf(&r->text, SV_FMT "\n", SV_ARG(head.head));
     if (summary.n) {
@@ -341,10 +341,10 @@ static enum status add_said(struct session *s, struct sv text, struct sv at, con
 
     if (at.s ? node_find_visible(&s->loom, at, &parent, e)
              : loom_position(&s->loom, s->agent.name, &parent, &found, e))
-        return e->code;
+        return err_code(e);
     if (found) {
         if (lease_check(&s->loom, s->agent.name, &parent, e))
-            return e->code;
+            return err_code(e);
         n.parent = &parent;
     }
     return loom_add(&s->loom, &n, out, e);
@@ -354,11 +354,11 @@ enum status session_say(struct session *s, struct sv text, struct sv at, const c
                         struct node *out, struct err *e)
 {
     if (log_begin(s->log, s->loom.thread, STORE_WRITE, e))
-        return e->code;
+        return err_code(e);
     if (add_said(s, text, at, via, out, e) || (s->closes_turn && record_turn(s, e)) ||
         log_commit(s->log, e)) {
         log_abort(s->log);
-        return e->code;
+        return err_code(e);
     }
     return ST_OK;
 }
@@ -397,12 +397,12 @@ enum status session_turn(struct session *s, struct sv output, struct turn *out, 
     if (s->agent.permissions & PERM_loom_aware)
         scan_output(output, s->a, &scan);
     if (too_many(&scan, e))
-        return e->code;
+        return err_code(e);
     out->discarded = scan.discarded;
     if (scan.prose.n) {
         s->closes_turn = scan.n == 0;
         if (session_say(s, scan.prose, (struct sv){ 0 }, "turn", &out->node, e))
-            return e->code;
+            return err_code(e);
         out->has_node = true;
     }
     out->results = ARENA_NEW(s->a, struct result, scan.n ? scan.n : 1);
@@ -410,7 +410,7 @@ enum status session_turn(struct session *s, struct sv output, struct turn *out, 
         s->closes_turn = i + 1 == scan.n;
         struct result *r = &out->results[out->n++];
         if (run_line(s, &scan.lines[i], r, e) || shorten(s, r, e))
-            return e->code;
+            return err_code(e);
     }
     s->closes_turn = false;
     return ST_OK;

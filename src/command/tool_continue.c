@@ -23,7 +23,7 @@ static enum status only_subject(struct session *s, struct agent *out, struct err
     size_t        n, found = 0;
 
     if (agent_list(s->log, s->a, &list, &n, e))
-        return e->code;
+        return err_code(e);
     for (size_t i = 0; i < n; i++) {
         if (list[i].kind != AUTHOR_MODEL || (list[i].permissions & PERM_loom_aware))
             continue;
@@ -46,7 +46,7 @@ static enum status find_subject(struct session *s, struct sv named, struct agent
     if (!name.n)
         return only_subject(s, out, e);
     if (agent_find(s->log, name, s->a, out, &found, e))
-        return e->code;
+        return err_code(e);
     if (!found)
         return err_set(e, ST_NOT_FOUND, "no agent \"" SV_FMT "\"", SV_ARG(sv_first(name, 80)));
     if (sv_eq(out->name, s->agent.name))
@@ -89,7 +89,7 @@ static enum status add_node(struct asking *q, const struct node *n, bool buffer,
     if (n->excluded)
         return ST_OK;
     if (node_text(&q->s->loom, n->seq, &text, e))
-        return e->code;
+        return err_code(e);
     if (buffer) {
         sb_add(prose, text);
         return ST_OK;
@@ -117,10 +117,10 @@ static enum status gather(struct asking *q, struct err *e)
     int64_t first = q->from.depth + 1 > SUBJECT_NODES_MAX ? q->from.depth + 1 - SUBJECT_NODES_MAX : 0;
     if (loom_is_buffer(&s->loom, &buffer, e) ||
         node_path(&s->loom, s->agent.name, &q->from, first, &path, &n, e))
-        return e->code;
+        return err_code(e);
     for (size_t i = 0; i < n; i++)
         if (add_node(q, &path[i], buffer, &prose, e))
-            return e->code;
+            return err_code(e);
     if (prose.n)
         add_message(q, MODEL_USER, sb_sv(&prose));
     return ST_OK;
@@ -187,7 +187,7 @@ static enum status add_answer(struct asking *q, const struct model_response *m, 
                           .via = "continue",
                           .response = hash,
                           .asked_by = s->agent.name };
-    return keep_response(s, m, hash, e) ? e->code : loom_add(&s->loom, &n, made, e);
+    return keep_response(s, m, hash, e) ? err_code(e) : loom_add(&s->loom, &n, made, e);
 }
 
 struct answers {
@@ -219,7 +219,7 @@ static enum status ask_all(struct asking *q, int64_t n, int64_t tokens, struct a
         s->loom.now = now;
         if (renew && (session_resume(s, e) || lease_take(&s->loom, s->agent.name, &q->from, e) ||
                       session_pause(s, e)))
-            return e->code;
+            return err_code(e);
     }
     return ST_OK;
 }
@@ -260,7 +260,7 @@ static enum status tell(struct asking *q, const struct call *c, const struct ans
     for (size_t i = 0; i < got->list.n; i++) {
         struct node made;
         if (add_answer(q, &got->list.v[i], &made, e))
-            return e->code;
+            return err_code(e);
         jw_str(&w, made.local);
         sb_addf(&r->text, "  [" SV_FMT "] ", SV_ARG(made.local));
         sb_add_preview(&r->text, got->list.v[i].text, PREVIEW_LIST);
@@ -287,18 +287,18 @@ RUN(continue)
 
     if (check_limits(c, e) || session_node(s, call_text(c, "from"), &q.from, e) ||
         find_subject(s, call_text(c, "agent"), &q.subject, e) || gather(&q, e))
-        return e->code;
+        return err_code(e);
     if (!s->env.ask)
         return err_set(e, ST_MODEL_ERROR, "no model can be asked here");
     if (lease_take(&s->loom, s->agent.name, &q.from, e) || session_pause(s, e) ||
         ask_all(&q, call_count(c, "n", 1),
                 call_count(c, "tokens", q.subject.max_tokens), &got, e) ||
         session_resume(s, e) || lease_release(&s->loom, s->agent.name, &q.from, e))
-        return e->code;
+        return err_code(e);
     if (got.list.n)
         return tell(&q, c, &got, r, e);
     if (session_pause(s, e)) /* the lease is given back even so */
-        return e->code;
+        return err_code(e);
     *e = got.last;
     return e->code = ST_MODEL_ERROR;
 }

@@ -16,7 +16,7 @@ static enum status find_doc(struct session *s, const struct call *c, struct doc 
     if (!s->env.docs.read)
         return err_set(e, ST_NOT_FOUND, "there are no documents here");
     if (s->env.docs.read(s->env.docs.ctx, s->loom.thread, name, s->a, out, e))
-        return e->code;
+        return err_code(e);
     show_target(&object, &(struct link_target){ .doc = name }, true);
     r->object = sb_sv(&object);
     r->doc_path = out->path;
@@ -80,20 +80,20 @@ RUN(read)
     struct sv      text;
 
     if (find_doc(s, c, &d, r, e))
-        return e->code;
+        return err_code(e);
     if (call_has(c, "summary"))
         return read_summary(s, &d, r);
     text = d.text;
     sb_add(&r->text, r->object);
     if (call_has(c, "lines")) {
         if (read_range(d.text, call_text(c, "lines"), &text, e))
-            return e->code;
+            return err_code(e);
         sb_adds(&r->text, " lines ");
         sb_add_oneline(&r->text, call_text(c, "lines"));
     }
     if (call_has(c, "section")) {
         if (doc_section(d.text, call_text(c, "section"), &at, e))
-            return e->code;
+            return err_code(e);
         text = (struct sv){ d.text.s + at.start, at.end - at.start };
         sb_adds(&r->text, " §");
         sb_add_oneline(&r->text, call_text(c, "section"));
@@ -148,7 +148,7 @@ static enum status place(struct session *s, const struct doc *d, struct sv where
         sb_addf(&ch->told, "inserted at line %lld of", (long long)line);
     } else {
         if (doc_section(d->text, where, &at, e))
-            return e->code;
+            return err_code(e);
         ch->at = at.end;
         sb_adds(&ch->told, "inserted at §");
         sb_add_oneline(&ch->told, where);
@@ -173,7 +173,7 @@ static enum status plan(struct session *s, const struct call *c, const struct do
         return ST_OK;
     }
     if (doc_section(d->text, section, &at, e))
-        return e->code;
+        return err_code(e);
     ch->at = at.body;
     ch->cut = at.end - at.body;
     struct sb b = sb_in(s->a, 0);
@@ -228,7 +228,7 @@ static enum status check_unchanged(struct session *s, const struct doc *d, struc
         return err_hint(e, "write to a document of this thread");
     }
     if (memory_doc(&s->loom, s->agent.name, d->path, &seen, e))
-        return e->code;
+        return err_code(e);
     if (!seen.s || sv_eq(seen, d->hash))
         return ST_OK;
     err_set(e, ST_CONFLICT, "the document changed since you last read it");
@@ -243,7 +243,7 @@ RUN(write)
     if (!sv_trim(call_text(c, "text")).n)
         return err_set(e, ST_INVALID_SYNTAX, "the text is empty");
     if (find_doc(s, c, &d, r, e) || check_unchanged(s, &d, e) || plan(s, c, &d, &ch, e))
-        return e->code;
+        return err_code(e);
     struct sv   now = apply(s, &d, &ch);
     struct hash h = hash_blake2b(&now, 1);
     r->doc_hash = hash_hex(&h, s->a);
@@ -251,7 +251,7 @@ RUN(write)
     if (loom_append(&s->loom, s->agent.name, kind_name(KIND_DOCUMENT_WRITE),
                     describe(s, c, &d, &ch, r->doc_hash, false), NULL, e) ||
         s->env.docs.write(s->env.docs.ctx, &d, now, e))
-        return e->code;
+        return err_code(e);
     sb_addf(&r->text, "✓ " SV_FMT " " SV_FMT " (now ", SV_ARG(sb_sv(&ch.told)), SV_ARG(r->object));
     add_words(&r->text, now);
     sb_adds(&r->text, ")\n");

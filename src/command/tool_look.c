@@ -18,7 +18,7 @@ static enum status view_annotation(struct session *s, struct sv id, int64_t numb
     bool              found;
 
     if (loom_annotation(&s->loom, number, &x, &found, e))
-        return e->code;
+        return err_code(e);
     if (!found)
         return err_set(e, ST_NOT_FOUND, "annotation [" SV_FMT "] does not exist in this tree",
                        SV_ARG(id));
@@ -33,7 +33,7 @@ static enum status view_branch(struct session *s, const struct call *c, struct r
     struct sv   as = call_text(c, "as");
 
     if (node_find_visible(&s->loom, call_text(c, "branch"), &n, e))
-        return e->code;
+        return err_code(e);
     r->object = n.local;
     if (sv_is(as, "nodes"))
         return show_branch_nodes(&s->loom, &s->viewer, &n, &r->text, e);
@@ -55,7 +55,7 @@ RUN(view)
     if (annotation_number(call_text(c, "id"), &number))
         return view_annotation(s, call_text(c, "id"), number, r, e);
     if (node_find_visible(&s->loom, call_text(c, "id"), &n, e))
-        return e->code;
+        return err_code(e);
     if (call_has(c, "full"))
         flags |= SHOW_FULL;
     if (call_has(c, "with-annotations"))
@@ -78,7 +78,7 @@ RUN(list)
         return show_doc_links(&s->loom, call_text(c, "doc"), &r->text, e);
     }
     if (node_find_visible(&s->loom, call_text(c, "id"), &n, e))
-        return e->code;
+        return err_code(e);
     sb_addf(&object, SV_FMT " " SV_FMT, SV_ARG(n.local), SV_ARG(kind));
     r->object = sb_sv(&object);
     if (sv_is(kind, "continuations"))
@@ -102,7 +102,7 @@ RUN(tree)
     if (!call_has(c, "from"))
         return show_tree(&s->loom, &s->viewer, NULL, depth, &r->text, e);
     if (node_find_visible(&s->loom, call_text(c, "from"), &from, e))
-        return e->code;
+        return err_code(e);
     return show_tree(&s->loom, &s->viewer, &from, depth, &r->text, e);
 }
 
@@ -116,10 +116,10 @@ RUN(path)
     size_t      count;
 
     if (session_node(s, call_text(c, "id"), &n, e))
-        return e->code;
+        return err_code(e);
     int64_t from = n.depth + 1 > PATH_MAX_LINES ? n.depth + 1 - PATH_MAX_LINES : 0;
     if (node_path(&s->loom, s->agent.name, &n, from, &path, &count, e))
-        return e->code;
+        return err_code(e);
     r->object = n.local;
     sb_addf(&r->text, "Path to [" SV_FMT "] (", SV_ARG(n.local));
     sb_add_count(&r->text, n.depth + 1, "node");
@@ -130,7 +130,7 @@ RUN(path)
         struct sv text;
         bool      made;
         if (node_summary(&s->loom, &path[i], &text, &made, e))
-            return e->code;
+            return err_code(e);
         sb_addf(&r->text, "  [" SV_FMT "] %s · ", SV_ARG(path[i].local),
                 author_kind_name(path[i].kind));
         sb_add_preview(&r->text, text, PREVIEW_LIST);
@@ -198,7 +198,7 @@ RUN(diff)
     if (node_find_visible(&s->loom, call_text(c, "a"), &x, e) ||
         node_find_visible(&s->loom, call_text(c, "b"), &y, e) ||
         node_text(&s->loom, x.seq, &before, e) || node_text(&s->loom, y.seq, &after, e))
-        return e->code;
+        return err_code(e);
     size_t n = split(before, s->a, &xs), m = split(after, s->a, &ys);
     if (n > DIFF_LINES_MAX || m > DIFF_LINES_MAX) {
         err_set(e, ST_LIMIT_EXCEEDED, "a text has more than %d lines", DIFF_LINES_MAX);
@@ -226,12 +226,12 @@ static enum status tell(struct session *s, const struct entry *n, struct sb *b, 
     struct node node;
 
     if (json_parse(n->payload, 0, s->a, &p, e))
-        return e->code;
+        return err_code(e);
     struct sv who = n->actor, mark = json_text(&p, "mark"), on = json_text(&p, "node");
     if (k == KIND_AI_MESSAGE) {
         struct sv text;
         if (node_at(&s->loom, n->seq, &node, e) || node_text(&s->loom, n->seq, &text, e))
-            return e->code;
+            return err_code(e);
         sb_addf(b, "  " SV_FMT " %s [" SV_FMT "] ", SV_ARG(node.author),
                 node.edited_from.n ? "edited" : "added", SV_ARG(node.local));
         sb_add_preview(b, text, PREVIEW_LIST);
@@ -264,22 +264,22 @@ RUN(changes)
 
     if (!since.s || sv_is(since, "turn")) {
         if (memory_turn(&s->loom, s->agent.name, &from, e))
-            return e->code;
+            return err_code(e);
     } else if (!sv_to_int(since, &from)) {
         err_set(e, ST_INVALID_SYNTAX, "since: takes turn or a number");
         return err_hint(e, "→ changes since:turn");
     }
     q.from = from + 1;
     if (store_scan(s->log->store, &q, &scan, e))
-        return e->code;
+        return err_code(e);
     while (more) {
         if (store_next(scan, &n, &more, e))
-            return e->code;
+            return err_code(e);
         if (!more || sv_eq(n.actor, s->agent.name))
             continue;
         size_t before = lines.n;
         if (told < CHANGES_MAX && tell(s, &n, &lines, e))
-            return e->code;
+            return err_code(e);
         left += told >= CHANGES_MAX;
         told += lines.n > before;
     }

@@ -46,7 +46,7 @@ static enum status find_pin(struct session *s, const struct pin *want, bool *fou
     struct pin *pins;
 
     if (memory_pins(&s->loom, s->agent.name, &pins, total, e))
-        return e->code;
+        return err_code(e);
     *found = false;
     for (size_t i = 0; i < *total; i++)
         *found = *found || same_pin(&pins[i], want);
@@ -87,11 +87,11 @@ static enum status check_doc(struct session *s, const struct pin *p, struct err 
     if (!p->doc.s)
         return ST_OK;
     if (permission_check(s->agent.permissions, PERM_doc_read, e))
-        return e->code;
+        return err_code(e);
     if (!s->env.docs.read)
         return err_set(e, ST_NOT_FOUND, "there are no documents here");
     if (s->env.docs.read(s->env.docs.ctx, s->loom.thread, p->doc, s->a, &doc, e))
-        return e->code;
+        return err_code(e);
     return p->section.s ? doc_section(doc.text, p->section, &at, e) : ST_OK;
 }
 
@@ -104,17 +104,17 @@ RUN(pin)
 
     if (call_has(c, "id")) {
         if (node_find_visible(&s->loom, call_text(c, "id"), &n, e))
-            return e->code;
+            return err_code(e);
         p = (struct pin){ .node = n.local };
     }
     if (check_doc(s, &p, e) || find_pin(s, &p, &found, &total, e))
-        return e->code;
+        return err_code(e);
     if (!found && total >= PINS_MAX) {
         err_set(e, ST_LIMIT_EXCEEDED, "max pins per agent is %d", PINS_MAX);
         return err_hint(e, "→ drop pin:ID makes room");
     }
     if (!found && keep_pin(s, "pin", &p, e))
-        return e->code;
+        return err_code(e);
     r->object = pin_name(s, &p, false);
     sb_addf(&r->text, "✓ pinned " SV_FMT " to working memory\n", SV_ARG(pin_name(s, &p, true)));
     return ST_OK;
@@ -131,10 +131,10 @@ static enum status find_range(struct session *s, struct sv range, struct node *f
 
     if (node_find_visible(&s->loom, sv_trim(c.head), from, e) ||
         node_find_visible(&s->loom, sv_trim(c.tail), to, e))
-        return e->code;
+        return err_code(e);
     if (from->depth <= to->depth) {
         if (node_ancestor(&s->loom, to, from->depth, &up, e))
-            return e->code;
+            return err_code(e);
         if (up.seq == from->slot)
             return ST_OK;
     }
@@ -157,13 +157,13 @@ static enum status gather(struct session *s, const struct node *from, const stru
         return err_hint(e, "summarise it in parts");
     }
     if (node_path(&s->loom, s->agent.name, to, from->depth, &path, &n, e))
-        return e->code;
+        return err_code(e);
     for (size_t i = 0; i < n; i++) {
         struct sv text;
         bool      made;
         if (extracts ? node_summary(&s->loom, &path[i], &text, &made, e)
                      : node_text(&s->loom, path[i].seq, &text, e))
-            return e->code;
+            return err_code(e);
         sb_addf(b, "%s%s: " SV_FMT, i ? "\n\n" : "", author_kind_name(path[i].kind), SV_ARG(text));
     }
     return ST_OK;
@@ -177,7 +177,7 @@ static enum status summarise(struct session *s, struct sv range, struct sv *out,
     bool                  ask = s->env.ask && s->env.summary_model.n;
 
     if (find_range(s, range, &from, &to, e) || gather(s, &from, &to, !ask, &b, e))
-        return e->code;
+        return err_code(e);
     *out = sb_sv(&b);
     if (!ask)
         return ST_OK;
@@ -191,7 +191,7 @@ static enum status summarise(struct session *s, struct sv range, struct sv *out,
     /* The model may take its time: others write meanwhile. */
     if (session_pause(s, e) || s->env.ask(s->env.ask_ctx, &q, s->a, &answer, e) ||
         session_resume(s, e))
-        return e->code;
+        return err_code(e);
     *out = answer.text;
     return ST_OK;
 }
@@ -208,7 +208,7 @@ static enum status stash_text(struct session *s, const struct call *c, struct sv
         return ST_OK;
     }
     if (node_find_visible(&s->loom, call_text(c, "content-of"), &n, e))
-        return e->code;
+        return err_code(e);
     return node_text(&s->loom, n.seq, out, e);
 }
 
@@ -223,7 +223,7 @@ RUN(stash)
     if (label.n > STASH_LABEL_MAX)
         return err_set(e, ST_LIMIT_EXCEEDED, "a label has at most %d bytes", STASH_LABEL_MAX);
     if (stash_text(s, c, &text, e))
-        return e->code;
+        return err_code(e);
     int64_t   tokens = session_tokens(s, text, &exact);
     struct jw w = begin(s, &b, "stash");
     jw_kbool(&w, "estimate", !exact);
@@ -231,7 +231,7 @@ RUN(stash)
     jw_kstr(&w, "text", text);
     jw_kint(&w, "tokens", tokens);
     if (keep(s, &b, &w, e))
-        return e->code;
+        return err_code(e);
     r->object = quoted(s, label);
     sb_addf(&r->text, "✓ stashed " SV_FMT " (%s", SV_ARG(r->object), exact ? "" : "~");
     sb_add_count(&r->text, tokens, "token");
@@ -246,11 +246,11 @@ RUN(recall)
     struct sb    b = sb_in(s->a, 0);
 
     if (memory_stash(&s->loom, s->agent.name, label, &stash, &text, e))
-        return e->code;
+        return err_code(e);
     struct jw w = begin(s, &b, "recall");
     jw_kstr(&w, "label", label);
     if (keep(s, &b, &w, e))
-        return e->code;
+        return err_code(e);
     r->object = quoted(s, label);
     sb_addf(&r->text, "✓ recalled " SV_FMT ":\n\"", SV_ARG(r->object));
     sb_add_shown(&r->text, text);
@@ -265,11 +265,11 @@ static enum status drop_stash(struct session *s, struct sv label, struct result 
     struct sb    b = sb_in(s->a, 0);
 
     if (memory_stash(&s->loom, s->agent.name, label, &stash, &text, e))
-        return e->code;
+        return err_code(e);
     struct jw w = begin(s, &b, "unstash");
     jw_kstr(&w, "label", label);
     if (keep(s, &b, &w, e))
-        return e->code;
+        return err_code(e);
     r->object = quoted(s, label);
     sb_addf(&r->text, "✓ dropped stash " SV_FMT "\n", SV_ARG(r->object));
     return ST_OK;
@@ -286,18 +286,18 @@ RUN(drop)
         return drop_stash(s, call_text(c, "stash"), r, e);
     if (call_has(c, "pin")) {
         if (node_find(&s->loom, call_text(c, "pin"), &n, e))
-            return e->code;
+            return err_code(e);
         p = (struct pin){ .node = n.local };
     }
     if (find_pin(s, &p, &found, &total, e))
-        return e->code;
+        return err_code(e);
     struct sv name = pin_name(s, &p, true);
     if (!found) {
         err_set(e, ST_NOT_FOUND, SV_FMT " is not pinned", SV_ARG(name));
         return err_hint(e, "→ memory lists your pins");
     }
     if (keep_pin(s, "unpin", &p, e))
-        return e->code;
+        return err_code(e);
     r->object = pin_name(s, &p, false);
     sb_addf(&r->text, "✓ dropped pin " SV_FMT "\n", SV_ARG(name));
     return ST_OK;
@@ -310,7 +310,7 @@ static enum status show_trace(struct session *s, struct result *r, struct err *e
     struct trace t;
 
     if (memory_trace(&s->loom, s->agent.name, &t, e))
-        return e->code;
+        return err_code(e);
     sb_addf(&r->text, "Action Trace (last %d):\n", TRACE_KEPT);
     for (size_t i = 0; i < t.n; i++) {
         sb_adds(&r->text, "  → ");
@@ -328,7 +328,7 @@ static enum status show_stashed(struct session *s, struct result *r, struct err 
     size_t        n;
 
     if (memory_stashes(&s->loom, s->agent.name, &list, &n, e))
-        return e->code;
+        return err_code(e);
     sb_adds(&r->text, n ? "Stashed:\n" : "Stashed: none\n");
     for (size_t i = 0; i < n; i++) {
         sb_addf(&r->text, "  " SV_FMT " (%s", SV_ARG(quoted(s, list[i].label)),
@@ -356,17 +356,17 @@ static enum status context_tokens(struct session *s, int64_t *tokens, bool *exac
     if (show_memory_block(&s->loom, &s->viewer, NULL, NULL, &b, e) ||
         show_context_block(&s->loom, &s->viewer, (struct sv){ 0 }, &b, e) ||
         loom_position(&s->loom, s->agent.name, &here, &found, e))
-        return e->code;
+        return err_code(e);
     if (found && here.depth >= COUNTED_NODES) {
         *tokens = session_tokens(s, sb_sv(&b), exact) + (here.chars + 3) / 4;
         *exact = false;
         return ST_OK;
     }
     if (found && node_path(&s->loom, s->agent.name, &here, 0, &path, &n, e))
-        return e->code;
+        return err_code(e);
     for (size_t i = 0; found && i < n; i++)
         if (show_metadata(&s->loom, &path[i], false, &b, e))
-            return e->code;
+            return err_code(e);
     *tokens = session_tokens(s, sb_sv(&b), exact);
     return ST_OK;
 }
@@ -379,7 +379,7 @@ static enum status list_kept(struct session *s, struct sb *b, struct err *e)
 
     if (memory_pins(&s->loom, s->agent.name, &pins, &n_pins, e) ||
         memory_stashes(&s->loom, s->agent.name, &stashes, &n_stashes, e))
-        return e->code;
+        return err_code(e);
     sb_adds(b, "Working Memory:\n  pinned: ");
     for (size_t i = 0; i < n_pins; i++)
         sb_addf(b, "%s" SV_FMT, i ? ", " : "", SV_ARG(pin_name(s, &pins[i], true)));
@@ -400,7 +400,7 @@ RUN(memory)
     if (call_has(c, "stashed"))
         return show_stashed(s, r, e);
     if (list_kept(s, &r->text, e) || context_tokens(s, &used, &exact, e))
-        return e->code;
+        return err_code(e);
     sb_addf(&r->text, "\nContext: %s", exact ? "" : "~");
     sb_add_commas(&r->text, used);
     sb_adds(&r->text, " tokens used · ");

@@ -11,7 +11,7 @@ static enum status hide(struct session *s, struct sv local, struct err *e)
     struct node n;
 
     if (node_find(&s->loom, local, &n, e))
-        return e->code;
+        return err_code(e);
     if (n.pruned)
         return ST_OK;
     if (n.kids > 0) {
@@ -31,9 +31,9 @@ static enum status go_back(struct session *s, const struct json *undo, struct er
     if (!back.n)
         return ST_OK;
     if (loom_position(&s->loom, s->agent.name, &here, &found, e) || node_find(&s->loom, back, &n, e))
-        return e->code;
+        return err_code(e);
     if (found && node_hidden(&s->loom, &here, &by, e))
-        return e->code;
+        return err_code(e);
     bool lost = found && (by != NO_NODE || here.withdrawn);
     return lost ? loom_switch(&s->loom, s->agent.name, s->agent.kind, &n, e) : ST_OK;
 }
@@ -44,7 +44,7 @@ static enum status hide_all(struct session *s, const struct json *undo, struct e
 
     for (size_t i = 0; json_is(nodes, JSON_ARRAY) && i < nodes->n; i++)
         if (hide(s, json_sv(&nodes->items[i]), e))
-            return e->code;
+            return err_code(e);
     return ST_OK;
 }
 
@@ -61,7 +61,7 @@ static enum status unwrite(struct session *s, const struct json *undo, struct re
     json_int(json_find(undo, "inserted"), &inserted);
     if (permission_check(s->agent.permissions, PERM_doc_write, e) ||
         s->env.docs.read(s->env.docs.ctx, s->loom.thread, name, s->a, &doc, e))
-        return e->code;
+        return err_code(e);
     if (!sv_eq(doc.hash, json_text(undo, "after"))) {
         err_set(e, ST_CONFLICT, "doc:\"" SV_FMT "\" was changed since", SV_ARG(name));
         return err_hint(e, "read it and write what you want to keep");
@@ -88,9 +88,9 @@ static enum status reverse(struct session *s, const struct json *undo, struct re
     if (sv_is(what, "unwrite"))
         return unwrite(s, undo, r, e);
     if (node_find(&s->loom, node, &n, e))
-        return e->code;
+        return err_code(e);
     if (sv_is(what, "prune") && json_text(undo, "back").n)
-        return hide(s, node, e) ? e->code : go_back(s, undo, e);
+        return hide(s, node, e) ? err_code(e) : go_back(s, undo, e);
     if (sv_is(what, "unannotate") && json_int(json_find(undo, "annotation"), &number))
         return loom_unannotate(&s->loom, s->agent.name, number, e);
     if (sv_is(what, "unlink") && json_int(json_find(undo, "link"), &number))
@@ -99,7 +99,7 @@ static enum status reverse(struct session *s, const struct json *undo, struct re
     for (size_t i = 0; i < COUNT(marks); i++)
         if (sv_is(what, marks[i]))
             return loom_mark(&s->loom, s->agent.name, marks[i], &n, json_text(undo, "label"), e)
-                       ? e->code
+                       ? err_code(e)
                        : go_back(s, undo, e);
     return err_set(e, ST_CORRUPT, "cannot undo '" SV_FMT "'", SV_ARG(what));
 }
@@ -113,7 +113,7 @@ RUN(undo)
 
     (void)c;
     if (memory_undo(&s->loom, s->agent.name, &undo, &r->undoes, &found, e))
-        return e->code;
+        return err_code(e);
     if (!found) {
         r->undoes = -1;
         err_set(e, ST_NOT_FOUND, "there is nothing of yours to undo");
@@ -122,7 +122,7 @@ RUN(undo)
     q.from = q.to = r->undoes;
     if (store_first(s->log->store, &q, s->a, &n, &found, e) ||
         json_parse(n.payload, 0, s->a, &action, e) || reverse(s, &undo, r, e))
-        return e->code;
+        return err_code(e);
     r->object = json_text(&action, "verb");
     sb_adds(&r->text, "✓ undid → ");
     sb_add_oneline(&r->text, json_text(&action, "line"));

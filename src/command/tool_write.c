@@ -44,7 +44,7 @@ static enum status find_tree(struct session *s, struct sv name, struct loom *out
     struct sv            title;
 
     if (store_threads(s->log->store, s->a, &threads, &n, e))
-        return e->code;
+        return err_code(e);
     for (int by_title = 0; by_title <= 1; by_title++)
         for (size_t i = 0; i < n; i++) {
             *out = (struct loom){ .log = s->log, .thread = threads[i].id, .a = s->a, .now = s->loom.now };
@@ -54,9 +54,9 @@ static enum status find_tree(struct session *s, struct sv name, struct loom *out
                 continue;
             if (s->env.describe && s->env.describe(s->env.describe_ctx, out->thread, s->a,
                                                    &out->title, &out->mode, e))
-                return e->code;
+                return err_code(e);
             if (loom_title(out, &title, e))
-                return e->code;
+                return err_code(e);
             if (sv_eq(title, name))
                 return ST_OK;
         }
@@ -69,12 +69,12 @@ static enum status tell_place(struct session *s, const struct node *n, struct re
     struct node slot = *n;
 
     if (slot.slot != slot.seq && node_at(&s->loom, slot.slot, &slot, e))
-        return e->code;
+        return err_code(e);
     sb_addf(&r->text, "  depth:%lld · ", (long long)n->depth);
     sb_add_count(&r->text, slot.kids, "continuation");
     sb_adds(&r->text, " · path: ");
     if (show_short_path(&s->loom, s->agent.name, n, &r->text, e))
-        return e->code;
+        return err_code(e);
     sb_addc(&r->text, '\n');
     return ST_OK;
 }
@@ -87,7 +87,7 @@ RUN(switch)
     if (tree.s) {
         struct loom other;
         if (find_tree(s, tree, &other, e))
-            return e->code;
+            return err_code(e);
         s->loom = other;
     }
     enum status st = node_find_visible(&s->loom, call_text(c, "id"), &n, e);
@@ -128,7 +128,7 @@ RUN(respond)
     }
     if (session_node(s, call_text(c, "id"), &parent, e) ||
         lease_check(&s->loom, s->agent.name, &parent, e) || loom_add(&s->loom, &n, &made, e))
-        return e->code;
+        return err_code(e);
     r->object = parent.local;
     r->undo = undo_of(s, "prune", made.local, "back", parent.local);
     sb_addf(&r->text, "✓ created [" SV_FMT "] as " SV_FMT " from [" SV_FMT "]\n  switched to [" SV_FMT "]\n",
@@ -144,7 +144,7 @@ RUN(annotate)
 
     if (node_find_visible(&s->loom, call_text(c, "id"), &n, e) ||
         loom_annotate(&s->loom, s->agent.name, s->agent.kind, &n, call_text(c, "text"), &number, e))
-        return e->code;
+        return err_code(e);
     r->object = n.local;
     r->undo = undo_number(s, "unannotate", n.local, "annotation", number);
     sb_addf(&r->text, "✓ annotation [ann-%lld] added to [" SV_FMT "]\n", (long long)number,
@@ -161,7 +161,7 @@ RUN(edit)
         lease_check(&s->loom, s->agent.name, &n, e) ||
         loom_edit(&s->loom, &n, call_text(c, "text"), s->agent.name, s->agent.kind, &made,
                   &in_place, e))
-        return e->code;
+        return err_code(e);
     r->object = n.local;
     r->undo = undo_of(s, in_place ? "withdraw" : "prune", made.local, "back", n.local);
     sb_addf(&r->text, "✓ created %s [" SV_FMT "] from [" SV_FMT "]\n  %s\n",
@@ -183,10 +183,10 @@ static enum status link_target(struct session *s, const struct call *c, const st
     *to = (struct link_target){ 0 };
     if (call_has(c, "tree")) {
         if (find_tree(s, call_text(c, "tree"), &other, e))
-            return e->code;
+            return err_code(e);
         if (call_has(c, "node")) {
             if (node_find(&other, call_text(c, "node"), &n, e))
-                return e->code;
+                return err_code(e);
             to->node = n.local;
         }
         to->tree = other.thread;
@@ -199,11 +199,11 @@ static enum status link_target(struct session *s, const struct call *c, const st
         if (!s->env.docs.read)
             return err_set(e, ST_NOT_FOUND, "there are no documents here");
         if (s->env.docs.read(s->env.docs.ctx, s->loom.thread, to->doc, s->a, &doc, e))
-            return e->code;
+            return err_code(e);
         return to->section.n ? doc_section(doc.text, to->section, &at, e) : ST_OK;
     }
     if (node_find_visible(&s->loom, call_text(c, "target"), &n, e))
-        return e->code;
+        return err_code(e);
     if (n.slot == from->slot)
         return err_set(e, ST_INVALID_SYNTAX, "a node cannot be linked to itself");
     to->node = n.local;
@@ -218,7 +218,7 @@ RUN(link)
 
     if (node_find_visible(&s->loom, call_text(c, "id"), &n, e) || link_target(s, c, &n, &to, e) ||
         loom_link(&s->loom, s->agent.name, &n, &to, call_text(c, "note"), &entry, e))
-        return e->code;
+        return err_code(e);
     r->object = n.local;
     if (entry >= 0)
         r->undo = undo_number(s, "unlink", n.local, "link", entry);
@@ -236,11 +236,11 @@ RUN(bookmark)
     struct node n;
 
     if (node_find_visible(&s->loom, call_text(c, "id"), &n, e))
-        return e->code;
+        return err_code(e);
     r->undo = n.bookmarked ? undo_of(s, "bookmark", n.local, n.label.s ? "label" : NULL, n.label)
                            : undo_of(s, "unbookmark", n.local, NULL, label);
     if (loom_mark(&s->loom, s->agent.name, "bookmark", &n, label, e))
-        return e->code;
+        return err_code(e);
     r->object = n.local;
     sb_addf(&r->text, "✓ bookmarked [" SV_FMT "]", SV_ARG(n.local));
     if (label.s) {
@@ -257,11 +257,11 @@ RUN(unbookmark)
     struct node n;
 
     if (node_find_visible(&s->loom, call_text(c, "id"), &n, e))
-        return e->code;
+        return err_code(e);
     if (n.bookmarked) {
         r->undo = undo_of(s, "bookmark", n.local, n.label.s ? "label" : NULL, n.label);
         if (loom_mark(&s->loom, s->agent.name, "unbookmark", &n, (struct sv){ 0 }, e))
-            return e->code;
+            return err_code(e);
     }
     r->object = n.local;
     sb_addf(&r->text, "✓ unbookmarked [" SV_FMT "]\n", SV_ARG(n.local));
@@ -276,12 +276,12 @@ static enum status check_nobody_inside(struct session *s, const struct node *n, 
     struct node      up;
 
     if (loom_presence(&s->loom, s->agent.name, &others, &count, e))
-        return e->code;
+        return err_code(e);
     for (size_t i = 0; i < count; i++) {
         if (others[i].node.depth < n->depth)
             continue;
         if (node_ancestor(&s->loom, &others[i].node, n->depth, &up, e))
-            return e->code;
+            return err_code(e);
         if (up.seq != n->slot)
             continue;
         err_set(e, ST_CONFLICT, "%s" SV_FMT "%s is active at [" SV_FMT "]",
@@ -307,7 +307,7 @@ RUN(prune)
     bool        found;
 
     if (node_find_visible(&s->loom, call_text(c, "id"), &n, e))
-        return e->code;
+        return err_code(e);
     if (n.parent == NO_NODE) {
         err_set(e, ST_INVALID_SYNTAX, "the root cannot be pruned");
         return err_hint(e, "prune its continuations instead");
@@ -315,20 +315,20 @@ RUN(prune)
     if (check_nobody_inside(s, &n, e) || loom_below(&s->loom, &n, &below, e) ||
         loom_position(&s->loom, s->agent.name, &here, &found, e) ||
         loom_mark(&s->loom, s->agent.name, "prune", &n, (struct sv){ 0 }, e))
-        return e->code;
+        return err_code(e);
     r->object = n.local;
     r->undo = undo_of(s, "restore", n.local, NULL, n.local);
     tell_pruned(r, "pruned", &n, below);
     if (!found || here.depth < n.depth)
         return ST_OK;
     if (node_ancestor(&s->loom, &here, n.depth, &up, e))
-        return e->code;
+        return err_code(e);
     if (up.seq != n.slot)
         return ST_OK;
     /* Whoever prunes the branch it stands on goes to where the branch hung. */
     if (node_at(&s->loom, n.parent, &parent, e) ||
         loom_switch(&s->loom, s->agent.name, s->agent.kind, &parent, e))
-        return e->code;
+        return err_code(e);
     sb_addf(&r->text, "  switched to [" SV_FMT "]\n", SV_ARG(parent.local));
     return ST_OK;
 }
@@ -339,9 +339,9 @@ RUN(restore)
     int64_t     below, by;
 
     if (node_find(&s->loom, call_text(c, "id"), &n, e) || node_hidden(&s->loom, &n, &by, e))
-        return e->code;
+        return err_code(e);
     if (n.slot != n.seq && node_at(&s->loom, n.slot, &n, e))
-        return e->code;
+        return err_code(e);
     if (!n.pruned) {
         err_set(e, ST_NOT_FOUND, "node [" SV_FMT "] was not pruned", SV_ARG(n.local));
         if (by == NO_NODE || node_at(&s->loom, by, &by_node, e))
@@ -351,13 +351,13 @@ RUN(restore)
     }
     if (loom_mark(&s->loom, s->agent.name, "restore", &n, (struct sv){ 0 }, e) ||
         loom_below(&s->loom, &n, &below, e) || node_hidden(&s->loom, &n, &by, e))
-        return e->code;
+        return err_code(e);
     r->object = n.local;
     r->undo = undo_of(s, "prune", n.local, NULL, n.local);
     tell_pruned(r, "restored", &n, below);
     if (by != NO_NODE) {
         if (node_at(&s->loom, by, &by_node, e))
-            return e->code;
+            return err_code(e);
         sb_addf(&r->text, "  still hidden by the prune of [" SV_FMT "]\n", SV_ARG(by_node.local));
     }
     return ST_OK;

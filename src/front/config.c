@@ -14,6 +14,11 @@ static const struct key {
     { "run.tools",           "array",   "names of the tools a run may use" },
     { "executors",           "object",  "commands that work on threads, by name" },
     { "executors.*",         "array",   "a command and its arguments; gets the prompt on stdin" },
+    { "loom",                "object",  "how agents work in trees" },
+    { "loom.subject",        "string",  "agent that `continue` asks (default: the only model without loom_aware)" },
+    { "loom.summary_model",  "string",  "model that makes summaries, as provider:name (default: extracts)" },
+    { "loom.result_tokens",  "integer", "longest tool result shown whole (default 1000)" },
+    { "loom.budget",         "integer", "tokens of working context that `memory` counts against (default 50000)" },
     { "checkpoint",          "object",  "checkpoint tokens" },
     { "checkpoint.ttl_ms",   "integer", "how long a token is good (default: for ever)" },
 };

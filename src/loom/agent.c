@@ -72,7 +72,7 @@ enum status permissions_parse(struct sv list, unsigned *out, struct err *e)
         have |= bit;
     }
     if (check_needs(have, e))
-        return e->code;
+        return err_code(e);
     *out = have;
     return ST_OK;
 }
@@ -96,7 +96,7 @@ static enum status fold(struct fold *f, const struct entry *n, struct err *e)
     if (kind_of(n->kind) != KIND_THREAD_OPERATION || !sv_eq(f->thread, GLOBAL_THREAD))
         return ST_OK;
     if (json_parse(n->payload, 0, f->a, &p, e))
-        return e->code;
+        return err_code(e);
     struct sv op = json_text(&p, "operation"), name = json_text(&p, "name");
     if (!name.n || !sv_starts(op, SV("agent_")))
         return ST_OK;
@@ -140,7 +140,7 @@ enum status agent_find(struct log *l, struct sv name, struct arena *a, struct ag
 
     if (log_row_get(l, GLOBAL_THREAD, &agents_view, key_of_name("agent", name, a), a, &row, found,
                     e))
-        return e->code;
+        return err_code(e);
     return *found ? read_agent(row, a, out, e) : ST_OK;
 }
 
@@ -156,12 +156,12 @@ enum status agent_list(struct log *l, struct arena *a, struct agent **out, size_
     bool more = true;
 
     if (store_rows(l->store, &q, &rows, e))
-        return e->code;
+        return err_code(e);
     while (more) {
         if (store_rows_next(rows, &row, &more, e))
-            return e->code;
+            return err_code(e);
         if (more && read_agent(sv_dup(row.value, a), a, vec_push(&list, a), e))
-            return e->code;
+            return err_code(e);
     }
     *out = list.v;
     *n = list.n;
@@ -173,7 +173,7 @@ enum status agent_list(struct log *l, struct arena *a, struct agent **out, size_
 static enum status check_agent(const struct agent *x, struct err *e)
 {
     if (name_check(x->name, "agent name", e) || check_needs(x->permissions, e))
-        return e->code;
+        return err_code(e);
     if (x->kind == AUTHOR_MODEL && !x->model.n) {
         err_set(e, ST_INVALID_SYNTAX, "a model agent needs a model");
         return err_hint(e, "--model provider:identifier, for example offline:echo");
@@ -213,7 +213,7 @@ static enum status append(struct log *l, const char *op, const struct agent *x, 
         jw_kstr(&w, "system_prompt", x->system_prompt);
     jw_close(&w, '}');
     if (json_parse(sb_sv(&b), 0, a, &v, e))
-        return e->code;
+        return err_code(e);
     struct entry n = { .at = now,
                        .kind = sv_of(kind_name(KIND_THREAD_OPERATION)),
                        .actor = actor,
@@ -228,7 +228,7 @@ enum status agent_add(struct log *l, const struct agent *x, struct sv actor, int
     bool         found;
 
     if (check_agent(x, e) || agent_find(l, x->name, a, &old, &found, e))
-        return e->code;
+        return err_code(e);
     if (found) {
         err_set(e, ST_CONFLICT, "there is an agent '" SV_FMT "' already", SV_ARG(x->name));
         return err_hint(e, "`heddle agent set " SV_FMT "` changes it", SV_ARG(x->name));
@@ -239,7 +239,7 @@ enum status agent_add(struct log *l, const struct agent *x, struct sv actor, int
 enum status agent_put(struct log *l, const struct agent *x, struct sv actor, int64_t now,
                       struct arena *a, struct err *e)
 {
-    return check_agent(x, e) ? e->code : append(l, "agent_set", x, actor, now, a, e);
+    return check_agent(x, e) ? err_code(e) : append(l, "agent_set", x, actor, now, a, e);
 }
 
 enum status agent_remove(struct log *l, struct sv name, struct sv actor, int64_t now,
@@ -249,7 +249,7 @@ enum status agent_remove(struct log *l, struct sv name, struct sv actor, int64_t
     bool         found;
 
     if (agent_find(l, name, a, &old, &found, e))
-        return e->code;
+        return err_code(e);
     if (!found) {
         err_set(e, ST_NOT_FOUND, "agent '" SV_FMT "' not found", SV_ARG(name));
         return err_hint(e, "`heddle agent list` shows the agents there are");

@@ -11,7 +11,7 @@ static enum status named_node(struct loom_rows *r, const struct json *p, struct 
                               bool *found, struct err *e)
 {
     if (rows_find(r, json_text(p, "node"), out, found, e))
-        return e->code;
+        return err_code(e);
     if (*found && out->slot != out->seq)
         return rows_node(r, out->slot, out, e);
     return ST_OK;
@@ -29,7 +29,7 @@ enum status fold_annotation(struct loom_rows *r, const struct entry *n, const st
     bool        found;
 
     if (named_node(r, p, &node, &found, e) || rows_tree(r, &tree, e))
-        return e->code;
+        return err_code(e);
     if (!found)
         return ST_OK;
     tree.annotations++;
@@ -44,7 +44,7 @@ enum status fold_annotation(struct loom_rows *r, const struct entry *n, const st
     if (row_put(r, key1("ann", tree.annotations, r->a), sb_sv(&b), e) ||
         row_put(r, key2("a", node.seq, tree.annotations, r->a), SV(""), e) ||
         rows_put_node(r, &node, e))
-        return e->code;
+        return err_code(e);
     return rows_put_tree(r, &tree, e);
 }
 
@@ -57,14 +57,14 @@ static enum status fold_unannotate(struct loom_rows *r, const struct json *p, st
 
     json_int(json_find(p, "annotation"), &number);
     if (row_json(r, key1("ann", number, r->a), &v, &found, e))
-        return e->code;
+        return err_code(e);
     if (!found || !json_int(json_find(&v, "node"), &slot))
         return ST_OK;
     if (rows_node(r, slot, &node, e))
-        return e->code;
+        return err_code(e);
     node.notes--;
     if (row_del(r, key1("ann", number, r->a), e) || row_del(r, key2("a", slot, number, r->a), e))
-        return e->code;
+        return err_code(e);
     return rows_put_node(r, &node, e);
 }
 
@@ -112,12 +112,12 @@ static enum status link_far_end(struct loom_rows *r, const struct entry *n, cons
     if (!sv_is(type, "node"))
         return ST_OK;
     if (named_node(r, target, &far, &found, e))
-        return e->code;
+        return err_code(e);
     if (!found)
         return ST_OK;
     far.links++;
     if (put_end(r, key2("x", far.seq, n->seq, r->a), &back, p, true, e))
-        return e->code;
+        return err_code(e);
     return rows_put_node(r, &far, e);
 }
 
@@ -128,14 +128,14 @@ enum status fold_link(struct loom_rows *r, const struct entry *n, const struct j
     bool        found;
 
     if (named_node(r, p, &node, &found, e))
-        return e->code;
+        return err_code(e);
     if (!found || !json_find(p, "target"))
         return ST_OK;
     node.links++;
     if (put_end(r, key2("x", node.seq, n->seq, r->a), json_find(p, "target"), p,
                 json_truth(json_find(p, "incoming")), e) ||
         rows_put_node(r, &node, e))
-        return e->code;
+        return err_code(e);
     return link_far_end(r, n, p, &node, e);
 }
 
@@ -153,13 +153,13 @@ static enum status fold_unlink(struct loom_rows *r, const struct json *p, struct
     node.links--;
     if (row_del(r, key2("x", node.seq, entry, r->a), e) || rows_put_node(r, &node, e) ||
         row_del(r, key_name1("y", json_text(target, "doc"), entry, r->a), e))
-        return e->code;
+        return err_code(e);
     if (sv_is(json_text(target, "type"), "node") && named_node(r, target, &far, &far_found, e))
-        return e->code;
+        return err_code(e);
     if (!far_found)
         return ST_OK;
     far.links--;
-    return row_del(r, key2("x", far.seq, entry, r->a), e) ? e->code : rows_put_node(r, &far, e);
+    return row_del(r, key2("x", far.seq, entry, r->a), e) ? err_code(e) : rows_put_node(r, &far, e);
 }
 
 /* ---- marks on nodes --------------------------------------------------------------- */
@@ -182,16 +182,16 @@ static enum status fold_withdraw(struct loom_rows *r, struct node *n, struct err
         rows_cover(r, &slot, &cover, &by, e) ||
         row_del(r, key3("v", n->strand, n->slot, n->seq, r->a), e) ||
         row_list(r, sb_sv(&prefix), (struct sv){ 0 }, SIZE_MAX, &rows, &count, e))
-        return e->code;
+        return err_code(e);
     slot.latest = slot.seq;
     slot.versions--;
     tree.nodes -= cover == 0;
     for (size_t i = 0; i < count; i++) {
         if (rows_node(r, key_last(rows[i].key), &each, e))
-            return e->code;
+            return err_code(e);
         slot.latest = each.withdrawn ? slot.latest : each.seq;
     }
-    return rows_put_node(r, &slot, e) ? e->code : rows_put_tree(r, &tree, e);
+    return rows_put_node(r, &slot, e) ? err_code(e) : rows_put_tree(r, &tree, e);
 }
 
 static enum status mark_node(struct loom_rows *r, struct sv mark, const struct json *p,
@@ -219,7 +219,7 @@ static enum status describe_tree(struct loom_rows *r, const struct json *p, stru
     struct tree tree;
 
     if (rows_tree(r, &tree, e))
-        return e->code;
+        return err_code(e);
     if (json_text(p, "title").s)
         tree.title = json_text(p, "title");
     if (json_text(p, "mode").s)
@@ -260,7 +260,7 @@ enum status fold_mark(struct loom_rows *r, const struct entry *n, const struct j
     if (sv_is(mark, "unlink"))
         return fold_unlink(r, p, e);
     if (rows_find(r, json_text(p, "node"), &node, &found, e))
-        return e->code;
+        return err_code(e);
     if (!found)
         return ST_OK;
     if (sv_is(mark, "lease") || sv_is(mark, "release"))

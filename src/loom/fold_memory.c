@@ -14,7 +14,7 @@ static enum status find_pin(struct loom_rows *r, struct sv agent, struct sv targ
 
     sb_addf(&prefix, "pin/" SV_FMT "/", SV_ARG(agent));
     if (row_list(r, sb_sv(&prefix), (struct sv){ 0 }, SIZE_MAX, &rows, &n, e))
-        return e->code;
+        return err_code(e);
     *key = (struct sv){ 0 };
     for (size_t i = 0; i < n; i++)
         if (sv_eq(rows[i].value, target))
@@ -32,7 +32,7 @@ static enum status fold_pin(struct loom_rows *r, const struct entry *n, const st
         return ST_OK;
     struct sv text = json_canonical(target, r->a);
     if (find_pin(r, agent, text, &key, e))
-        return e->code;
+        return err_code(e);
     if (keep)
         return key.s ? ST_OK : row_put(r, key_name1("pin", agent, n->seq, r->a), text, e);
     return key.s ? row_del(r, key, e) : ST_OK;
@@ -76,7 +76,7 @@ static enum status fold_recall(struct loom_rows *r, const struct json *p, struct
     bool         found;
 
     if (row_json(r, key, &v, &found, e))
-        return e->code;
+        return err_code(e);
     if (!found)
         return ST_OK;
     json_int(json_find(&v, "at"), &s.at);
@@ -100,7 +100,7 @@ static enum status fold_turn(struct loom_rows *r, const struct entry *n, struct 
     bool        found;
 
     if (row_json(r, key, &v, &found, e))
-        return e->code;
+        return err_code(e);
     json_int(json_find(&v, "last"), &before);
     sb_addf(&b, "{\"before\":%lld,\"last\":%lld}", (long long)before, (long long)n->seq);
     return row_put(r, key, sb_sv(&b), e);
@@ -168,7 +168,7 @@ static enum status retire(struct loom_rows *r, struct sv agent, int64_t n, struc
     if (n < TRACE_KEPT)
         return ST_OK;
     if (row_json(r, key, &v, &found, e))
-        return e->code;
+        return err_code(e);
     if (found)
         *verb = json_text(&v, "code").n ? SV("failure") : json_text(&v, "verb");
     return row_del(r, key, e);
@@ -185,10 +185,10 @@ static enum status add_action(struct loom_rows *r, const struct json *p, struct 
     bool        found;
 
     if (row_json(r, head_key, &head, &found, e))
-        return e->code;
+        return err_code(e);
     json_int(json_find(&head, "n"), &n);
     if (retire(r, agent, n, &verb, e))
-        return e->code;
+        return err_code(e);
     jw_open(&w, '{');
     jw_kint(&w, "n", n + 1);
     write_older(&w, json_find(&head, "older"), verb);
@@ -202,7 +202,7 @@ static enum status add_action(struct loom_rows *r, const struct json *p, struct 
         }
     jw_close(&act, '}');
     return row_put(r, head_key, sb_sv(&b), e)
-               ? e->code
+               ? err_code(e)
                : row_put(r, key_name1("act", agent, n, r->a), sb_sv(&row), e);
 }
 
@@ -218,15 +218,15 @@ enum status fold_action(struct loom_rows *r, const struct entry *n, const struct
     if (!agent.n)
         agent = AGENT_DEFAULT;
     if (add_action(r, p, agent, e) || rows_place(r, agent, &place, &found, e))
-        return e->code;
+        return err_code(e);
     if (undo && row_put(r, key_name1("undo", agent, n->seq, r->a), json_canonical(undo, r->a), e))
-        return e->code;
+        return err_code(e);
     if (json_int(json_find(p, "undoes"), &undone) &&
         row_del(r, key_name1("undo", agent, undone, r->a), e))
-        return e->code;
+        return err_code(e);
     if (doc && row_put(r, key_name2("doc", agent, json_text(doc, "path"), r->a),
                        json_text(doc, "hash"), e))
-        return e->code;
+        return err_code(e);
     place.at = n->at;
     return found ? rows_put_place(r, agent, &place, e) : ST_OK;
 }

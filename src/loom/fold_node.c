@@ -35,7 +35,7 @@ enum status local_id_new(struct loom_rows *r, void (*draw)(void *, unsigned char
     struct tree tree;
 
     if (rows_tree(r, &tree, e))
-        return e->code;
+        return err_code(e);
     /* Longer from the start where most short ones are taken. */
     size_t n = (size_t)LOCAL_ID_MIN + (tree.nodes > 100000 ? 1 : 0) + (tree.nodes > 3000000 ? 1 : 0);
     for (int tries = 1;; tries++) {
@@ -48,7 +48,7 @@ enum status local_id_new(struct loom_rows *r, void (*draw)(void *, unsigned char
         struct sv v = { id, n };
         if (local_id_is_valid(v)) {
             if (row_int(r, key_of_name("l", v, r->a), NO_NODE, &taken, e))
-                return e->code;
+                return err_code(e);
             if (taken == NO_NODE) {
                 *out = sv_dup(v, r->a);
                 return ST_OK;
@@ -84,7 +84,7 @@ static enum status choose_local(struct loom_rows *r, const struct entry *n, stru
 
     if (local_id_is_valid(wanted)) {
         if (row_int(r, key_of_name("l", wanted, r->a), NO_NODE, &taken, e))
-            return e->code;
+            return err_code(e);
         if (taken == NO_NODE) {
             *out = wanted;
             return ST_OK;
@@ -132,14 +132,14 @@ static enum status find_parent(struct loom_rows *r, struct making *m, struct err
 
     if (json_is(named, JSON_STRING)) {
         if (rows_find(r, json_sv(named), &parent, &found, e))
-            return e->code;
+            return err_code(e);
     } else if (!named) {
         struct lane_end end;
         if (rows_lane(r, m->entry->lane, &end, e))
-            return e->code;
+            return err_code(e);
         found = end.tip != NO_NODE;
         if (found && rows_node(r, end.tip, &parent, e))
-            return e->code;
+            return err_code(e);
     }
     m->parent.seq = NO_NODE;
     if (!found)
@@ -184,10 +184,10 @@ static void describe(struct loom_rows *r, struct making *m)
 static enum status index_node(struct loom_rows *r, const struct node *n, struct err *e)
 {
     if (row_put_int(r, key_of_name("l", n->local, r->a), n->seq, e))
-        return e->code;
+        return err_code(e);
     if (n->id.n &&
         row_put_int(r, key_of_name("i", local_key(n->id, r->a), r->a), n->seq, e))
-        return e->code;
+        return err_code(e);
     return rows_put_node(r, n, e);
 }
 
@@ -202,7 +202,7 @@ static enum status add_version(struct loom_rows *r, struct making *m, struct nod
     bool         found;
 
     if (slot.slot != slot.seq && rows_node(r, slot.slot, &slot, e))
-        return e->code;
+        return err_code(e);
     n->slot = slot.seq;
     n->parent = slot.parent;
     n->jump = slot.jump;
@@ -213,19 +213,19 @@ static enum status add_version(struct loom_rows *r, struct making *m, struct nod
     if (rows_put_node(r, &slot, e) || index_node(r, n, e) || rows_tree(r, &tree, e) ||
         rows_cover(r, &slot, &cover, &by, e) ||
         row_put(r, key3("v", slot.strand, slot.seq, n->seq, r->a), SV(""), e))
-        return e->code;
+        return err_code(e);
     tree.nodes += cover == 0;
     tree.last = n->at;
     /* The editor sees its own edit, and stands on it when it stood on what it edited. */
     if (rows_put_tree(r, &tree, e) ||
         row_put_int(r, key_name1("sel", n->author, slot.seq, r->a), n->seq, e) ||
         rows_place(r, n->author, &place, &found, e))
-        return e->code;
+        return err_code(e);
     if (!found || place.node == NO_NODE)
         return ST_OK;
     struct node at;
     if (rows_node(r, place.node, &at, e))
-        return e->code;
+        return err_code(e);
     place.at = n->at;
     if (at.slot == slot.seq)
         place.node = n->seq;
@@ -243,11 +243,11 @@ static enum status lay_jump(struct loom_rows *r, struct node *n, const struct no
     if (parent->jump == NO_NODE)
         return ST_OK;
     if (rows_node(r, parent->jump, &once, e))
-        return e->code;
+        return err_code(e);
     if (once.jump == NO_NODE)
         return ST_OK;
     if (rows_node(r, once.jump, &twice, e))
-        return e->code;
+        return err_code(e);
     if (parent->depth - once.depth == once.depth - twice.depth)
         n->jump = twice.seq;
     return ST_OK;
@@ -275,16 +275,16 @@ static enum status join_strand(struct loom_rows *r, struct making *m, int64_t *c
     if (m->parent.seq == NO_NODE)
         return rows_put_strand(r, &s, e);
     if (rows_cover(r, &m->parent, cover, &by, e))
-        return e->code;
+        return err_code(e);
     if (m->parent.all > 0) {
         s.cover = *cover;
         if (rows_put_strand(r, &s, e))
-            return e->code;
+            return err_code(e);
         return row_put(r, key3("f", m->parent.strand, m->parent.seq, n->seq, r->a), SV(""), e);
     }
     n->strand = m->parent.strand;
     if (rows_strand(r, n->strand, &s, e))
-        return e->code;
+        return err_code(e);
     s.end = n->seq;
     return rows_put_strand(r, &s, e);
 }
@@ -300,10 +300,10 @@ static enum status add_child(struct loom_rows *r, struct making *m, struct err *
     if (n->parent != NO_NODE) {
         n->depth = m->parent.depth + 1;
         if (lay_jump(r, n, &m->parent, e))
-            return e->code;
+            return err_code(e);
     }
     if (join_strand(r, m, &cover, e) || rows_tree(r, &tree, e))
-        return e->code;
+        return err_code(e);
     if (cover == 0) {
         tree.nodes++;
         count_child(&tree, &m->parent);
@@ -314,9 +314,9 @@ static enum status add_child(struct loom_rows *r, struct making *m, struct err *
     m->parent.all++;
     m->parent.kids++;
     if (n->parent != NO_NODE && rows_put_node(r, &m->parent, e))
-        return e->code;
+        return err_code(e);
     if (rows_put_tree(r, &tree, e) || row_put(r, key2("c", n->parent, n->seq, r->a), SV(""), e))
-        return e->code;
+        return err_code(e);
     return index_node(r, n, e);
 }
 
@@ -345,12 +345,12 @@ static enum status move_on(struct loom_rows *r, struct making *m, bool is_versio
     const struct node *n = &m->node;
 
     if (rows_lane(r, n->lane, &end, e))
-        return e->code;
+        return err_code(e);
     end.tip = n->seq;
     if (moves_its_author(m) || end.talk == NO_NODE)
         end.talk = n->seq;
     if (put_lane(r, n->lane, end, e))
-        return e->code;
+        return err_code(e);
     if (is_version || !moves_its_author(m))
         return ST_OK;
     struct place p = { .kind = n->kind, .node = n->seq, .at = n->at, .lane = n->lane };
@@ -374,14 +374,14 @@ enum status fold_message(struct loom_rows *r, const struct entry *n, const struc
     if (!n->lane.n || !is_turn(p))
         return ST_OK;
     if (find_parent(r, &m, e))
-        return e->code;
+        return err_code(e);
     describe(r, &m);
     if (choose_local(r, n, json_text(m.given, "local_id"), &m.node.local, e))
-        return e->code;
+        return err_code(e);
     if (is_version && rows_find(r, m.node.edited_from, &original, &is_version, e))
-        return e->code;
+        return err_code(e);
     if (is_version ? add_version(r, &m, &original, e) : add_child(r, &m, e))
-        return e->code;
+        return err_code(e);
     return move_on(r, &m, is_version, e);
 }
 
@@ -398,13 +398,13 @@ static enum status fork_point(struct loom_rows *r, struct sv from, int64_t seq, 
     if (seq < 0)
         return ST_OK;
     if (row_get(r, key1("n", seq, r->a), &row, &found, e) || rows_lane(r, from, &end, e))
-        return e->code;
+        return err_code(e);
     if (found)
         *out = seq;
     if (found || end.tip == NO_NODE)
         return ST_OK;
     if (rows_node(r, end.tip, &tip, e) || rows_up_to_seq(r, tip, seq, &at, &found, e))
-        return e->code;
+        return err_code(e);
     *out = found ? at.seq : NO_NODE;
     return ST_OK;
 }
@@ -418,11 +418,11 @@ static enum status fold_fork(struct loom_rows *r, const struct entry *n, const s
 
     json_int(json_find(from, "seq"), &at);
     if (rows_lane(r, n->lane, &end, e))
-        return e->code;
+        return err_code(e);
     if (end.tip != NO_NODE)
         return ST_OK; /* the lane was there before */
     if (fork_point(r, json_text(from, "lane"), at, &end.tip, e))
-        return e->code;
+        return err_code(e);
     end.talk = end.tip;
     return put_lane(r, n->lane, end, e);
 }
@@ -438,14 +438,14 @@ enum status fold_lane_op(struct loom_rows *r, const struct entry *n, const struc
     bool               found = false;
 
     if (sv_is(type, "fork") && fold_fork(r, n, op, e))
-        return e->code;
+        return err_code(e);
     if (sv_is(type, "fork") && !json_truth(json_find(op, "switch")))
         return ST_OK;
     if (rows_lane(r, n->lane, &end, e))
-        return e->code;
+        return err_code(e);
     place.node = end.talk;
     if (json_text(meta, "node").n && rows_find(r, json_text(meta, "node"), &node, &found, e))
-        return e->code;
+        return err_code(e);
     if (found) {
         place.node = node.seq;
         place.stays = node.seq != end.talk;
@@ -454,6 +454,6 @@ enum status fold_lane_op(struct loom_rows *r, const struct entry *n, const struc
     if (found && node.versions + (node.slot != node.seq) > 0 &&
         row_put_int(r, key_name1("sel", agent.n ? agent : AGENT_DEFAULT, node.slot, r->a), node.seq,
                     e))
-        return e->code;
+        return err_code(e);
     return rows_put_place(r, agent.n ? agent : AGENT_DEFAULT, &place, e);
 }

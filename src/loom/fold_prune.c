@@ -31,7 +31,7 @@ static enum status next_prune(struct loom_rows *r, int64_t strand, int64_t from,
 
     sb_addf(&prefix, SV_FMT "/", SV_ARG(key1("q", strand, r->a)));
     if (row_list(r, sb_sv(&prefix), key2("q", strand, from + 1, r->a), 1, &row, &n, e))
-        return e->code;
+        return err_code(e);
     *out = n ? key_last(row->key) : NO_NODE;
     return ST_OK;
 }
@@ -66,9 +66,9 @@ static enum status count_stretch(struct walk *w, const struct stretch_below *at,
         rows_node(r, stop == NO_NODE ? s.end : stop, &end, e) ||
         row_each(r, sb_sv(&prefix), key2("v", at->strand, at->from, r->a), false, count_version,
                  &versions, e))
-        return e->code;
+        return err_code(e);
     if (stop != NO_NODE && rows_node(r, end.parent, &end, e))
-        return e->code;
+        return err_code(e);
     w->tally.nodes += end.depth - first.depth + 1 + versions.n;
     w->tally.leaves += end.kids == 0;
     return ST_OK;
@@ -79,7 +79,7 @@ static enum status count_point(struct walk *w, int64_t parent, struct err *e)
     struct node n;
 
     if (rows_node(w->r, parent, &n, e))
-        return e->code;
+        return err_code(e);
     if (n.kids >= 2) {
         w->tally.branches += n.kids;
         w->tally.points++;
@@ -99,16 +99,16 @@ static enum status walk_forks(struct walk *w, const struct stretch_below *at, in
 
     sb_addf(&prefix, SV_FMT "/", SV_ARG(key1("f", at->strand, r->a)));
     if (row_list(r, sb_sv(&prefix), key2("f", at->strand, at->from, r->a), SIZE_MAX, &rows, &n, e))
-        return e->code;
+        return err_code(e);
     for (size_t i = 0; i < n; i++) {
         int64_t     child = key_last(rows[i].key);
         int64_t     parent = key_last(sv_cut_last(rows[i].key, '/').head);
         bool        before_stop = stop == NO_NODE || parent < stop;
         struct node first;
         if (rows_node(r, child, &first, e))
-            return e->code;
+            return err_code(e);
         if (at->counted && before_stop && parent != last_point && count_point(w, parent, e))
-            return e->code;
+            return err_code(e);
         last_point = parent;
         *vec_push(&w->todo, r->a) =
             (struct stretch_below){ child, child, at->counted && before_stop && !first.pruned };
@@ -123,7 +123,7 @@ static enum status change_cover(struct walk *w, int64_t strand, struct err *e)
     if (!w->cover)
         return ST_OK;
     if (rows_strand(w->r, strand, &s, e))
-        return e->code;
+        return err_code(e);
     s.cover += w->cover;
     return rows_put_strand(w->r, &s, e);
 }
@@ -135,10 +135,10 @@ static enum status walk_below(struct walk *w, const struct node *n, struct err *
         struct stretch_below at = w->todo.v[i];
         int64_t              stop;
         if (i > 0 && change_cover(w, at.strand, e))
-            return e->code;
+            return err_code(e);
         if (next_prune(w->r, at.strand, at.from, &stop, e) ||
             (at.counted && count_stretch(w, &at, stop, e)) || walk_forks(w, &at, stop, e))
-            return e->code;
+            return err_code(e);
     }
     return ST_OK;
 }
@@ -148,7 +148,7 @@ enum status rows_tally(struct loom_rows *r, const struct node *n, struct tally *
     struct walk w = { .r = r };
 
     if (walk_below(&w, n, e))
-        return e->code;
+        return err_code(e);
     *out = w.tally;
     return ST_OK;
 }
@@ -180,23 +180,23 @@ enum status fold_prune(struct loom_rows *r, struct node *n, bool hide, struct er
     int64_t     cover, by, sign = hide ? -1 : 1;
 
     if (n->slot != n->seq && rows_node(r, n->slot, n, e))
-        return e->code;
+        return err_code(e);
     if (n->pruned == hide || n->parent == NO_NODE)
         return ST_OK;
     struct sv mark = key2("q", n->strand, n->seq, r->a);
     if (!hide && row_del(r, mark, e))
-        return e->code;
+        return err_code(e);
     if (rows_cover(r, n, &cover, &by, e) || walk_below(&w, n, e) ||
         (hide && row_put(r, mark, SV(""), e)))
-        return e->code;
+        return err_code(e);
     n->pruned = hide;
     if (rows_put_node(r, n, e) || rows_node(r, n->parent, &parent, e) || rows_tree(r, &tree, e))
-        return e->code;
+        return err_code(e);
     if (cover == 0) { /* else it is hidden by another prune as well, and nothing is seen of this */
         add_tally(&tree, &w.tally, sign);
         recount_parent(&tree, &parent, sign);
     } else {
         parent.kids += sign;
     }
-    return rows_put_node(r, &parent, e) ? e->code : rows_put_tree(r, &tree, e);
+    return rows_put_node(r, &parent, e) ? err_code(e) : rows_put_tree(r, &tree, e);
 }

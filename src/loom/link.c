@@ -46,7 +46,7 @@ static enum status read_links(struct loom *l, struct sv prefix, struct link **ou
     struct store_row *rows;
 
     if (row_list(&r, prefix, (struct sv){ 0 }, SIZE_MAX, &rows, count, e))
-        return e->code;
+        return err_code(e);
     *out = ARENA_NEW(l->a, struct link, *count ? *count : 1);
     for (size_t i = 0; i < *count; i++) {
         struct json v;
@@ -99,12 +99,12 @@ static enum status link_other_tree(struct loom *l, struct sv agent, const struct
     struct sv          node = to->node;
 
     if (loom_title(l, &back.tree_title, e) || loom_tree(&other, &tree, e))
-        return e->code;
+        return err_code(e);
     if (!node.n && tree.root == NO_NODE)
         return ST_OK; /* nothing there to hang it on */
     if (!node.n) {
         if (node_at(&other, tree.root, &root, e))
-            return e->code;
+            return err_code(e);
         node = root.local;
     }
     return loom_append(&other, agent, kind_name(KIND_LOOM_LINK),
@@ -118,14 +118,14 @@ enum status loom_link(struct loom *l, struct sv agent, const struct node *from,
     size_t       n;
 
     if (loom_links(l, from, &links, &n, e))
-        return e->code;
+        return err_code(e);
     *entry = -1;
     for (size_t i = 0; i < n; i++)
         if (same_target(&links[i].target, to))
             return ST_OK;
     if (loom_append(l, agent, kind_name(KIND_LOOM_LINK), payload(l, agent, from->local, to, note, false),
                     entry, e))
-        return e->code;
+        return err_code(e);
     return to->tree.s ? link_other_tree(l, agent, from, to, note, e) : ST_OK;
 }
 
@@ -138,7 +138,7 @@ enum status loom_unlink(struct loom *l, struct sv agent, const struct node *n, i
     size_t       count;
 
     if (loom_links(l, n, &links, &count, e))
-        return e->code;
+        return err_code(e);
     for (size_t i = 0; i < count; i++) {
         if (links[i].entry != entry)
             continue;

@@ -21,7 +21,7 @@ enum status memory_pins(struct loom *l, struct sv agent, struct pin **out, size_
     struct sv         prefix = agent_prefix("pin", agent, l->a);
 
     if (row_list(&r, prefix, (struct sv){ 0 }, SIZE_MAX, &rows, n, e))
-        return e->code;
+        return err_code(e);
     *out = ARENA_NEW(l->a, struct pin, *n ? *n : 1);
     for (size_t i = 0; i < *n; i++) {
         struct json v;
@@ -64,11 +64,11 @@ enum status memory_stashes(struct loom *l, struct sv agent, struct stash **out, 
     struct sv         prefix = agent_prefix("st", agent, l->a);
 
     if (row_list(&r, prefix, (struct sv){ 0 }, SIZE_MAX, &rows, n, e))
-        return e->code;
+        return err_code(e);
     *out = ARENA_NEW(l->a, struct stash, *n ? *n : 1);
     for (size_t i = 0; i < *n; i++)
         if (read_stash(l, sv_skip(rows[i].key, prefix.n), rows[i].value, &(*out)[i], e))
-            return e->code;
+            return err_code(e);
     qsort(*out, *n, sizeof **out, by_entry);
     return ST_OK;
 }
@@ -81,7 +81,7 @@ static enum status payload_of(struct loom *l, int64_t seq, struct json *out, str
     bool               found;
 
     if (store_first(l->log->store, &q, l->a, &n, &found, e))
-        return e->code;
+        return err_code(e);
     if (!found)
         return err_set(e, ST_CORRUPT, "entry %lld is missing", (long long)seq);
     return json_parse(n.payload, 0, l->a, out, e);
@@ -96,13 +96,13 @@ enum status memory_stash(struct loom *l, struct sv agent, struct sv label, struc
     bool             found;
 
     if (row_get(&r, key_name2("st", agent, label, l->a), &row, &found, e))
-        return e->code;
+        return err_code(e);
     if (!found) {
         err_set(e, ST_NOT_FOUND, "no stash labelled \"" SV_FMT "\"", SV_ARG(label));
         return err_hint(e, "→ memory stashed lists them");
     }
     if (read_stash(l, label, row, out, e) || payload_of(l, out->entry, &p, e))
-        return e->code;
+        return err_code(e);
     *text = json_text(&p, "text");
     return ST_OK;
 }
@@ -119,7 +119,7 @@ enum status memory_trace(struct loom *l, struct sv agent, struct trace *out, str
 
     if (row_json(&r, key_of_name("acts", agent, l->a), &head, &found, e) ||
         row_list(&r, agent_prefix("act", agent, l->a), (struct sv){ 0 }, SIZE_MAX, &rows, &n, e))
-        return e->code;
+        return err_code(e);
     const struct json *older = json_find(&head, "older");
     *out = (struct trace){ .actions = ARENA_NEW(l->a, struct action, n ? n : 1), .n = n };
     for (size_t i = 0; i < n; i++) {
@@ -248,13 +248,13 @@ enum status memory_notes(struct loom *l, struct sv agent, size_t max, struct sv 
 
     if (row_each(&r, agent_prefix("think", agent, l->a), (struct sv){ 0 }, true, keep_newest,
                  &newest, e))
-        return e->code;
+        return err_code(e);
     *n = newest.seqs.n;
     *out = ARENA_NEW(l->a, struct sv, *n ? *n : 1);
     for (size_t i = 0; i < *n; i++) {
         struct json p;
         if (payload_of(l, newest.seqs.v[i], &p, e))
-            return e->code;
+            return err_code(e);
         (*out)[i] = json_text(&p, "text");
     }
     return ST_OK;
@@ -267,7 +267,7 @@ enum status memory_undo(struct loom *l, struct sv agent, struct json *undo, int6
     struct store_row row;
 
     if (row_last(&r, agent_prefix("undo", agent, l->a), &row, found, e))
-        return e->code;
+        return err_code(e);
     if (!*found)
         return ST_OK;
     *entry = key_last(row.key);
@@ -282,7 +282,7 @@ enum status memory_turn(struct loom *l, struct sv agent, int64_t *seq, struct er
 
     *seq = -1;
     if (row_json(&r, key_of_name("turn", agent, l->a), &v, &found, e))
-        return e->code;
+        return err_code(e);
     json_int(json_find(&v, "last"), seq);
     return ST_OK;
 }
@@ -294,7 +294,7 @@ enum status memory_doc(struct loom *l, struct sv agent, struct sv path, struct s
     bool             found;
 
     if (row_get(&r, key_name2("doc", agent, path, l->a), hash, &found, e))
-        return e->code;
+        return err_code(e);
     if (!found)
         *hash = (struct sv){ 0 };
     return ST_OK;

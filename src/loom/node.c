@@ -13,7 +13,7 @@ enum status loom_tree(struct loom *l, struct tree *out, struct err *e)
     struct loom_rows r = rows_of_loom(l);
 
     if (rows_tree(&r, out, e))
-        return e->code;
+        return err_code(e);
     if (l->title.n)
         out->title = l->title;
     if (!out->mode.n)
@@ -46,12 +46,12 @@ enum status loom_title(struct loom *l, struct sv *out, struct err *e)
     struct sv   text;
 
     if (loom_tree(l, &tree, e))
-        return e->code;
+        return err_code(e);
     *out = tree.title.n ? tree.title : l->thread;
     if (tree.title.n || tree.root == NO_NODE)
         return ST_OK;
     if (node_text(l, tree.root, &text, e))
-        return e->code;
+        return err_code(e);
     text = title_from(text, l->a);
     *out = text.n ? text : l->thread;
     return ST_OK;
@@ -62,7 +62,7 @@ enum status loom_is_buffer(struct loom *l, bool *out, struct err *e)
     struct tree tree;
 
     if (loom_tree(l, &tree, e))
-        return e->code;
+        return err_code(e);
     *out = sv_is(tree.mode, "buffer");
     return ST_OK;
 }
@@ -93,7 +93,7 @@ static enum status nearest(struct loom *l, struct sv key, struct sv *out, struct
     struct sv        half = utf8_first(key, key.n / 2);
 
     if (row_each(&r, key_of_name("l", half, l->a), (struct sv){ 0 }, false, is_near, &n, e))
-        return e->code;
+        return err_code(e);
     *out = n.found;
     return ST_OK;
 }
@@ -108,14 +108,14 @@ static enum status elsewhere(struct loom *l, struct sv key, struct loom *out, bo
 
     *found = false;
     if (store_threads(l->log->store, l->a, &threads, &n, e))
-        return e->code;
+        return err_code(e);
     for (size_t i = 0; i < n && !*found; i++) {
         struct loom      other = { .log = l->log, .thread = threads[i].id, .a = l->a, .now = l->now };
         struct loom_rows r = rows_of_loom(&other);
         if (sv_eq(threads[i].id, l->thread))
             continue;
         if (row_int(&r, key_of_name("l", key, l->a), NO_NODE, &seq, e))
-            return e->code;
+            return err_code(e);
         *found = seq != NO_NODE;
         *out = other;
     }
@@ -129,10 +129,10 @@ static enum status not_found(struct loom *l, struct sv text, struct err *e)
     bool        found;
 
     if (elsewhere(l, key, &other, &found, e))
-        return e->code;
+        return err_code(e);
     if (found) {
         if (loom_title(&other, &title, e))
-            return e->code;
+            return err_code(e);
         err_set(e, ST_CROSS_TREE, "node [" SV_FMT "] is in tree \"" SV_FMT "\"", SV_ARG(key),
                 SV_ARG(title));
         return err_hint(e,
@@ -141,7 +141,7 @@ static enum status not_found(struct loom *l, struct sv text, struct err *e)
                         SV_ARG(key), SV_ARG(title));
     }
     if (nearest(l, key, &near_id, e))
-        return e->code;
+        return err_code(e);
     err_set(e, ST_NOT_FOUND, "node [" SV_FMT "] does not exist in this tree", SV_ARG(key));
     return near_id.s ? err_hint(e, "did you mean [" SV_FMT "]?", SV_ARG(near_id)) : e->code;
 }
@@ -152,7 +152,7 @@ enum status node_find(struct loom *l, struct sv text, struct node *out, struct e
     bool             found;
 
     if (rows_find(&r, text, out, &found, e))
-        return e->code;
+        return err_code(e);
     return found ? ST_OK : not_found(l, text, e);
 }
 
@@ -162,11 +162,11 @@ enum status node_find_visible(struct loom *l, struct sv text, struct node *out, 
     int64_t     by;
 
     if (node_find(l, text, out, e) || node_hidden(l, out, &by, e))
-        return e->code;
+        return err_code(e);
     if (by == NO_NODE)
         return ST_OK;
     if (node_at(l, by, &root, e))
-        return e->code;
+        return err_code(e);
     err_set(e, ST_NOT_FOUND, "node [" SV_FMT "] is pruned", SV_ARG(out->local));
     return err_hint(e, "→ restore " SV_FMT, SV_ARG(root.local));
 }
@@ -187,12 +187,12 @@ enum status node_hidden(struct loom *l, const struct node *n, int64_t *by, struc
 
     *by = NO_NODE;
     if (rows_cover(&r, n, &cover, by, e))
-        return e->code;
+        return err_code(e);
     while (cover > 0 && *by == NO_NODE) {
         struct node first;
         if (rows_node(&r, at.strand, &first, e) || rows_node(&r, first.parent, &at, e) ||
             rows_cover(&r, &at, &cover, by, e))
-            return e->code;
+            return err_code(e);
     }
     return ST_OK;
 }
@@ -206,7 +206,7 @@ static enum status payload_of(struct loom *l, int64_t seq, struct json *out, str
     bool               found;
 
     if (store_first(l->log->store, &q, l->a, &n, &found, e))
-        return e->code;
+        return err_code(e);
     if (!found)
         return err_set(e, ST_CORRUPT, "entry %lld is missing", (long long)seq);
     return json_parse(n.payload, 0, l->a, out, e);
@@ -217,7 +217,7 @@ enum status node_text(struct loom *l, int64_t seq, struct sv *out, struct err *e
     struct json p;
 
     if (payload_of(l, seq, &p, e))
-        return e->code;
+        return err_code(e);
     *out = content_text(json_find(&p, "content"), l->a);
     return ST_OK;
 }
@@ -249,16 +249,16 @@ enum status node_summary(struct loom *l, const struct node *n, struct sv *out, b
     int64_t          entry;
 
     if (row_int(&r, key1("sum", n->seq, l->a), NO_NODE, &entry, e))
-        return e->code;
+        return err_code(e);
     *made = entry != NO_NODE;
     if (*made && payload_of(l, entry, &p, e))
-        return e->code;
+        return err_code(e);
     if (*made) {
         *out = json_text(&p, "text");
         return ST_OK;
     }
     if (node_text(l, n->seq, out, e))
-        return e->code;
+        return err_code(e);
     *out = first_sentence(*out);
     return ST_OK;
 }
@@ -271,11 +271,11 @@ enum status loom_themes(struct loom *l, struct sv *out, struct err *e)
 
     *out = (struct sv){ 0 };
     if (row_int(&r, SV("sum/tree"), NO_NODE, &entry, e))
-        return e->code;
+        return err_code(e);
     if (entry == NO_NODE)
         return ST_OK;
     if (payload_of(l, entry, &p, e))
-        return e->code;
+        return err_code(e);
     *out = json_text(&p, json_text(&p, "themes").s ? "themes" : "text");
     return ST_OK;
 }
@@ -318,7 +318,7 @@ enum status node_children(struct loom *l, int64_t slot, int64_t after, size_t ma
     if (max && row_each(&r, sb_sv(&prefix),
                         after == NO_NODE ? (struct sv){ 0 } : key2("c", slot, after, l->a), false,
                         keep_child, &s, e))
-        return e->code;
+        return err_code(e);
     *out = s.nodes.v;
     *n = s.nodes.n;
     return s.status;
@@ -347,10 +347,10 @@ enum status node_version(struct loom *l, struct sv agent, const struct node *slo
     if (slot->versions == 0)
         return ST_OK;
     if (agent.s && row_int(&r, key_name1("sel", agent, slot->seq, l->a), NO_NODE, &chosen, e))
-        return e->code;
+        return err_code(e);
     if (chosen != NO_NODE) {
         if (rows_node(&r, chosen, out, e))
-            return e->code;
+            return err_code(e);
         if (!out->withdrawn)
             return ST_OK;
     }
@@ -372,9 +372,9 @@ enum status node_path(struct loom *l, struct sv agent, const struct node *n, int
         if (i + 1 == total)
             (*out)[i] = *n; /* the version that was asked for */
         else if (node_version(l, agent, &at, &(*out)[i], e))
-            return e->code;
+            return err_code(e);
         if (i && rows_node(&r, at.parent, &at, e))
-            return e->code;
+            return err_code(e);
     }
     return ST_OK;
 }
@@ -389,14 +389,14 @@ enum status node_versions(struct loom *l, const struct node *n, struct node **ou
 
     sb_addf(&prefix, SV_FMT "/", SV_ARG(key2("v", n->strand, n->slot, l->a)));
     if (row_list(&r, sb_sv(&prefix), (struct sv){ 0 }, SIZE_MAX, &rows, &found, e))
-        return e->code;
+        return err_code(e);
     *count = found + 1;
     *out = ARENA_NEW(l->a, struct node, found + 1);
     if (rows_node(&r, n->slot, &(*out)[0], e))
-        return e->code;
+        return err_code(e);
     for (size_t i = 0; i < found; i++)
         if (rows_node(&r, key_last(rows[i].key), &(*out)[i + 1], e))
-            return e->code;
+            return err_code(e);
     return ST_OK;
 }
 
@@ -408,7 +408,7 @@ enum status loom_lane_tip(struct loom *l, struct sv lane, struct node *out, bool
     struct lane_end  end;
 
     if (rows_lane(&r, lane, &end, e))
-        return e->code;
+        return err_code(e);
     *found = end.talk != NO_NODE;
     return *found ? rows_node(&r, end.talk, out, e) : ST_OK;
 }
@@ -417,7 +417,7 @@ static enum status where(struct loom *l, const struct place *p, struct node *out
                          struct err *e)
 {
     if (!p->stays && loom_lane_tip(l, p->lane, out, found, e))
-        return e->code;
+        return err_code(e);
     if (!p->stays && *found && out->seq > p->node)
         return ST_OK;
     *found = p->node != NO_NODE;
@@ -432,11 +432,11 @@ enum status loom_position(struct loom *l, struct sv agent, struct node *out, boo
     struct sv        lane;
 
     if (rows_place(&r, agent, &place, found, e))
-        return e->code;
+        return err_code(e);
     if (*found)
         return where(l, &place, out, found, e);
     if (lane_active(l->log, l->thread, agent, l->a, &lane, e))
-        return e->code;
+        return err_code(e);
     return loom_lane_tip(l, lane, out, found, e);
 }
 
@@ -475,7 +475,7 @@ enum status loom_presence(struct loom *l, struct sv agent, struct presence **out
     struct presence_scan s = { .l = l, .agent = agent, .e = e };
 
     if (row_each(&r, SV("pos/"), (struct sv){ 0 }, false, keep_present, &s, e))
-        return e->code;
+        return err_code(e);
     *out = s.list.v;
     *n = s.list.n;
     return s.status;

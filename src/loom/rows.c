@@ -37,7 +37,7 @@ enum status row_json(struct loom_rows *r, struct sv key, struct json *out, bool 
     struct sv value;
 
     if (row_get(r, key, &value, found, e))
-        return e->code;
+        return err_code(e);
     if (*found && json_parse(value, 0, r->a, out, e))
         return err_in(e, "row " SV_FMT, SV_ARG(key));
     return ST_OK;
@@ -51,7 +51,7 @@ enum status row_int(struct loom_rows *r, struct sv key, int64_t otherwise, int64
 
     *out = otherwise;
     if (row_get(r, key, &value, &found, e))
-        return e->code;
+        return err_code(e);
     if (found && !sv_to_int(value, out))
         return err_set(e, ST_CORRUPT, "row " SV_FMT " holds no number", SV_ARG(key));
     return ST_OK;
@@ -147,10 +147,10 @@ enum status row_each(struct loom_rows *r, struct sv prefix, struct sv after, boo
     bool                   more = true;
 
     if (store_rows(r->store, &q, &rows, e))
-        return e->code;
+        return err_code(e);
     while (more) {
         if (store_rows_next(rows, &row, &more, e))
-            return e->code;
+            return err_code(e);
         if (more && !each(ctx, &row))
             break;
     }
@@ -180,7 +180,7 @@ enum status row_list(struct loom_rows *r, struct sv prefix, struct sv after, siz
     struct listing list = { .a = r->a, .max = max };
 
     if (row_each(r, prefix, after, false, keep_row, &list, e))
-        return e->code;
+        return err_code(e);
     *out = list.rows.v;
     *n = list.rows.n;
     return ST_OK;
@@ -192,7 +192,7 @@ enum status row_last(struct loom_rows *r, struct sv prefix, struct store_row *ou
     struct listing list = { .a = r->a, .max = 1 };
 
     if (row_each(r, prefix, (struct sv){ 0 }, true, keep_row, &list, e))
-        return e->code;
+        return err_code(e);
     *found = list.rows.n > 0;
     if (*found)
         *out = list.rows.v[0];
@@ -282,7 +282,7 @@ enum status rows_node(struct loom_rows *r, int64_t seq, struct node *out, struct
     bool        found;
 
     if (row_json(r, key1("n", seq, r->a), &v, &found, e))
-        return e->code;
+        return err_code(e);
     if (!found)
         return err_set(e, ST_CORRUPT, "entry %lld is no node of the tree", (long long)seq);
     *out = (struct node){ .seq = seq };
@@ -320,7 +320,7 @@ enum status rows_tree(struct loom_rows *r, struct tree *out, struct err *e)
     bool        found;
 
     if (row_json(r, SV("tree"), &v, &found, e))
-        return e->code;
+        return err_code(e);
     *out = (struct tree){ .title = json_text(&v, "title"), .mode = json_text(&v, "mode") };
     for (size_t i = 0; i < COUNT(totals); i++)
         if (!json_int(json_find(&v, totals[i].key), &FIELD(int64_t, out, &totals[i])))
@@ -351,7 +351,7 @@ enum status rows_strand(struct loom_rows *r, int64_t first, struct strand *out, 
     bool        found;
 
     if (row_json(r, key1("s", first, r->a), &v, &found, e))
-        return e->code;
+        return err_code(e);
     *out = (struct strand){ .first = first, .end = first };
     if (found) {
         json_int(json_find(&v, "end"), &out->end);
@@ -396,9 +396,9 @@ enum status rows_find(struct loom_rows *r, struct sv text, struct node *out, boo
     int64_t   seq;
 
     if (row_int(r, key_of_name("l", key, r->a), NO_NODE, &seq, e))
-        return e->code;
+        return err_code(e);
     if (seq == NO_NODE && row_int(r, key_of_name("i", key, r->a), NO_NODE, &seq, e))
-        return e->code;
+        return err_code(e);
     *found = seq != NO_NODE;
     return *found ? rows_node(r, seq, out, e) : ST_OK;
 }
@@ -415,18 +415,18 @@ enum status rows_up_to_depth(struct loom_rows *r, struct node n, int64_t depth, 
     while (n.depth > depth && n.parent != NO_NODE) {
         if (n.jump != NO_NODE) {
             if (rows_node(r, n.jump, &up, e))
-                return e->code;
+                return err_code(e);
             if (up.depth >= depth) {
                 n = up;
                 continue;
             }
         }
         if (rows_node(r, n.parent, &up, e))
-            return e->code;
+            return err_code(e);
         n = up;
     }
     if (n.slot != n.seq && rows_node(r, n.slot, &n, e))
-        return e->code;
+        return err_code(e);
     *out = n;
     return ST_OK;
 }
@@ -442,7 +442,7 @@ enum status rows_up_to_seq(struct loom_rows *r, struct node n, int64_t seq, stru
             return ST_OK;
         }
         if (rows_node(r, to, &n, e))
-            return e->code;
+            return err_code(e);
     }
     *out = n;
     return ST_OK;
@@ -474,7 +474,7 @@ enum status rows_cover(struct loom_rows *r, const struct node *n, int64_t *cover
     sb_addc(&prefix, '/');
     if (rows_strand(r, n->strand, &s, e) ||
         row_each(r, sb_sv(&prefix), (struct sv){ 0 }, false, count_prune, &own, e))
-        return e->code;
+        return err_code(e);
     *cover = s.cover + own.count;
     *by = own.first;
     return ST_OK;
@@ -488,7 +488,7 @@ enum status rows_place(struct loom_rows *r, struct sv agent, struct place *out, 
     struct json v;
 
     if (row_json(r, key_of_name("pos", agent, r->a), &v, found, e))
-        return e->code;
+        return err_code(e);
     if (!*found)
         return ST_OK;
     *out = (struct place){ .kind = kind_of_name(json_text(&v, "kind")),
@@ -523,7 +523,7 @@ enum status rows_lane(struct loom_rows *r, struct sv lane, struct lane_end *out,
 
     *out = (struct lane_end){ NO_NODE, NO_NODE };
     if (row_json(r, key_of_name("t", lane, r->a), &v, &found, e))
-        return e->code;
+        return err_code(e);
     if (found) {
         json_int(json_find(&v, "tip"), &out->tip);
         json_int(json_find(&v, "talk"), &out->talk);

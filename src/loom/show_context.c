@@ -48,7 +48,7 @@ static enum status add_pin(struct memory_block *m, const struct pin *p, struct e
 
     if (p->node.n) {
         if (node_find(m->l, p->node, &n, e) || node_summary(m->l, &n, &text, &made, e))
-            return e->code;
+            return err_code(e);
         sb_addf(m->b, "  [" SV_FMT "] ", SV_ARG(n.local));
         sb_add_preview(m->b, text, PREVIEW_MEMORY);
         sb_addc(m->b, '\n');
@@ -77,12 +77,12 @@ static enum status add_stashes(struct memory_block *m, struct err *e)
     bool          first = true;
 
     if (memory_stashes(m->l, m->v->agent, &list, &n, e))
-        return e->code;
+        return err_code(e);
     for (size_t i = 0; i < n; i++) {
         if (!list[i].recalled)
             continue;
         if (memory_stash(m->l, m->v->agent, list[i].label, &one, &text, e))
-            return e->code;
+            return err_code(e);
         if (first)
             section(m, "Recalled:\n");
         first = false;
@@ -102,7 +102,7 @@ static enum status add_stash_names(struct memory_block *m, struct err *e)
     bool          first = true;
 
     if (memory_stashes(m->l, m->v->agent, &list, &n, e))
-        return e->code;
+        return err_code(e);
     for (size_t i = 0; i < n; i++) {
         if (list[i].recalled)
             continue;
@@ -128,21 +128,21 @@ enum status show_memory_block(struct loom *l, const struct viewer *v,
     size_t              n;
 
     if (memory_pins(l, v->agent, &pins, &n, e) || memory_trace(l, v->agent, &trace, e))
-        return e->code;
+        return err_code(e);
     if (n)
         section(&m, "Pinned:\n");
     for (size_t i = 0; i < n; i++)
         if (add_pin(&m, &pins[i], e))
-            return e->code;
+            return err_code(e);
     if (add_stashes(&m, e))
-        return e->code;
+        return err_code(e);
     if (trace.n) {
         section(&m, "Recent actions:\n  ");
         trace_compress(b, &trace);
         sb_addc(b, '\n');
     }
     if (add_stash_names(&m, e))
-        return e->code;
+        return err_code(e);
     sb_adds(b, m.any ? "===\n" : "");
     return ST_OK;
 }
@@ -156,12 +156,12 @@ static enum status add_position(struct loom *l, const struct viewer *v, struct s
     bool        found;
 
     if (loom_position(l, v->agent, &here, &found, e))
-        return e->code;
+        return err_code(e);
     if (!found)
         return ST_OK;
     int64_t from = here.depth <= 2 ? 0 : here.depth - 1;
     if (node_path(l, v->agent, &here, from, &path, &count, e))
-        return e->code;
+        return err_code(e);
     sb_addf(b, "Position: %s", from ? "... → " : "");
     for (size_t i = 0; i < count; i++)
         sb_addf(b, "%s[" SV_FMT "]", i ? " → " : "", SV_ARG(path[i].local));
@@ -175,7 +175,7 @@ static enum status add_presence(struct loom *l, const struct viewer *v, struct s
     size_t           n;
 
     if (loom_presence(l, v->agent, &others, &n, e))
-        return e->code;
+        return err_code(e);
     for (size_t i = 0; i < n; i++) {
         if (others[i].kind == AUTHOR_HUMAN)
             sb_adds(b, "Human");
@@ -194,7 +194,7 @@ enum status show_context_block(struct loom *l, const struct viewer *v, struct sv
     struct tree tree;
 
     if (loom_title(l, &title, e) || loom_tree(l, &tree, e))
-        return e->code;
+        return err_code(e);
     sb_adds(b, "=== Loom Context ===\nTree: \"");
     sb_add_oneline(b, title);
     sb_addf(b, "\" (" SV_FMT " mode)\n", SV_ARG(tree.mode));
@@ -204,12 +204,12 @@ enum status show_context_block(struct loom *l, const struct viewer *v, struct sv
     sb_adds(b, tree.branches == 1 ? " branch" : " branches");
     sb_addf(b, " · depth: %lld\n", (long long)tree.depth);
     if (add_position(l, v, b, e))
-        return e->code;
+        return err_code(e);
     sb_adds(b, "Permissions: ");
     permissions_list(b, v->permissions);
     sb_addc(b, '\n');
     if (add_presence(l, v, b, e))
-        return e->code;
+        return err_code(e);
     if (pruned.n)
         sb_addf(b, "Pruned: " SV_FMT "\n", SV_ARG(pruned));
     sb_adds(b, "===\n");

@@ -42,7 +42,7 @@ static enum status with_slot_counts(struct loom *l, const struct node *n, struct
     if (n->slot == n->seq)
         return ST_OK;
     if (node_at(l, n->slot, &slot, e))
-        return e->code;
+        return err_code(e);
     out->kids = slot.kids;
     out->notes = slot.notes;
     out->links = slot.links;
@@ -57,7 +57,7 @@ static enum status add_annotations(struct loom *l, const struct node *n, struct 
     size_t             count;
 
     if (loom_annotations(l, n, &list, &count, e))
-        return e->code;
+        return err_code(e);
     if (!count)
         return ST_OK;
     sb_adds(b, "\nAnnotations:\n");
@@ -78,7 +78,7 @@ enum status show_node(struct loom *l, const struct node *node, enum show_flags f
 
     if (with_slot_counts(l, node, &n, e) ||
         ((flags & SHOW_FULL) ? node_text(l, n.seq, &text, e) : node_summary(l, &n, &text, &made, e)))
-        return e->code;
+        return err_code(e);
     sb_addf(b, "[" SV_FMT "] %s · ", SV_ARG(n.local), author_kind_name(n.kind));
     sb_add_ago(b, n.at, l->now);
     sb_addf(b, " · depth:%lld\n", (long long)n.depth);
@@ -91,7 +91,7 @@ enum status show_node(struct loom *l, const struct node *node, enum show_flags f
         sb_adds(b, "\"\n");
     }
     if ((flags & SHOW_ANNOTATIONS) && add_annotations(l, &n, b, e))
-        return e->code;
+        return err_code(e);
     struct sb counts = sb_in(l->a, 0);
     show_counts(&counts, &n, !(flags & SHOW_ANNOTATIONS));
     if (counts.n)
@@ -105,7 +105,7 @@ enum status show_annotation(struct loom *l, const struct annotation *n, struct s
     struct node on;
 
     if (node_at(l, n->node, &on, e))
-        return e->code;
+        return err_code(e);
     sb_addf(b, "[ann-%lld] %s · ", (long long)n->number,
             n->kind == AUTHOR_HUMAN ? "human" : "collaborator");
     sb_add_ago(b, n->at, l->now);
@@ -123,7 +123,7 @@ enum status show_metadata(struct loom *l, const struct node *node, bool relative
     struct sb   counts = sb_in(l->a, 0);
 
     if (with_slot_counts(l, node, &n, e) || node_text(l, n.seq, &text, e))
-        return e->code;
+        return err_code(e);
     sb_addf(b, "[" SV_FMT "] %s · ", SV_ARG(n.local), author_kind_name(n.kind));
     if (relative)
         sb_add_ago(b, n.at, l->now);
@@ -158,7 +158,7 @@ enum status show_continuations(struct loom *l, const struct viewer *v, const str
 
     if (with_slot_counts(l, node, &n, e) ||
         node_children(l, n.slot, NO_NODE, LIST_MAX, &kids, &count, e))
-        return e->code;
+        return err_code(e);
     sb_addf(b, "[" SV_FMT "] → ", SV_ARG(node->local));
     sb_add_count(b, n.kids, "continuation");
     sb_adds(b, count ? ":\n" : "\n");
@@ -168,7 +168,7 @@ enum status show_continuations(struct loom *l, const struct viewer *v, const str
         bool        made;
         if (node_version(l, v->agent, &kids[i], &shown, e) ||
             node_summary(l, &shown, &text, &made, e))
-            return e->code;
+            return err_code(e);
         sb_addf(b, "  [" SV_FMT "] %s · ", SV_ARG(shown.local), author_kind_name(shown.kind));
         sb_add_preview(b, text, PREVIEW_LIST);
         if (kids[i].versions)
@@ -185,7 +185,7 @@ enum status show_annotations(struct loom *l, const struct node *n, struct sb *b,
     size_t             count;
 
     if (loom_annotations(l, n, &list, &count, e))
-        return e->code;
+        return err_code(e);
     sb_addf(b, "[" SV_FMT "] annotations:%s\n", SV_ARG(n->local), count ? "" : " none");
     for (size_t i = 0; i < count && i < LIST_MAX; i++) {
         sb_addf(b, "  [ann-%lld] %s · ", (long long)list[i].number,
@@ -239,7 +239,7 @@ enum status show_links(struct loom *l, const struct node *n, struct sb *b, struc
     size_t       count;
 
     if (loom_links(l, n, &links, &count, e))
-        return e->code;
+        return err_code(e);
     sb_addf(b, "[" SV_FMT "] links:%s\n", SV_ARG(n->local), count ? "" : " none");
     add_links(b, links, count);
     return ST_OK;
@@ -251,7 +251,7 @@ enum status show_doc_links(struct loom *l, struct sv doc, struct sb *b, struct e
     size_t       count;
 
     if (loom_doc_links(l, doc, &links, &count, e))
-        return e->code;
+        return err_code(e);
     sb_adds(b, "doc:\"");
     sb_add_oneline(b, doc);
     sb_addf(b, "\" links:%s\n", count ? "" : " none");

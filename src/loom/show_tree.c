@@ -19,7 +19,7 @@ static enum status add_id(struct drawing *d, const struct node *n, struct err *e
     struct node shown;
 
     if (node_version(d->l, d->v->agent, n, &shown, e))
-        return e->code;
+        return err_code(e);
     sb_addf(d->b, "[" SV_FMT "]%s", SV_ARG(shown.local), n->slot == d->here ? "*" : "");
     return ST_OK;
 }
@@ -31,14 +31,14 @@ static enum status draw_chain(struct drawing *d, struct node n, struct node *end
     for (;;) {
         size_t start = d->b->n;
         if (add_id(d, &n, e))
-            return e->code;
+            return err_code(e);
         *end = n;
         if (n.kids != 1 || n.depth >= d->floor)
             break;
         struct node *kids;
         size_t       count;
         if (node_children(d->l, n.seq, NO_NODE, 1, &kids, &count, e))
-            return e->code;
+            return err_code(e);
         if (!count)
             break;
         sb_adds(d->b, " → ");
@@ -65,14 +65,14 @@ static enum status draw_children(struct drawing *d, const struct node *n, struct
     if (n->depth >= d->floor)
         return ST_OK;
     if (node_children(d->l, n->seq, NO_NODE, left < LIST_MAX ? left : LIST_MAX, &kids, &count, e))
-        return e->code;
+        return err_code(e);
     for (size_t i = 0; i < count; i++) {
         bool        last = i + 1 == (size_t)n->kids;
         struct node end;
         size_t      at = column + 3; /* where the [ of the chain's end stands */
         sb_addf(d->b, SV_FMT "%s", SV_ARG(prefix), last ? "└→ " : "├→ ");
         if (draw_chain(d, kids[i], &end, &at, e))
-            return e->code;
+            return err_code(e);
         if (end.kids < 2)
             continue;
         struct sb below = sb_in(d->l->a, 0);
@@ -80,7 +80,7 @@ static enum status draw_children(struct drawing *d, const struct node *n, struct
         sb_adds(&below, last ? " " : "│");
         sb_pad(&below, ' ', at - column - 1);
         if (draw_children(d, &end, sb_sv(&below), at, e))
-            return e->code;
+            return err_code(e);
     }
     if (n->kids > (int64_t)count) {
         sb_addf(d->b, SV_FMT "└→ ... (", SV_ARG(prefix));
@@ -98,16 +98,16 @@ static enum status draw_from(struct drawing *d, const struct node *from, struct 
     size_t      start = d->b->n;
 
     if (slot.slot != slot.seq && node_at(d->l, slot.slot, &slot, e))
-        return e->code;
+        return err_code(e);
     sb_adds(d->b, "Root ");
     if (slot.depth > 0) {
         if (node_ancestor(d->l, &slot, 0, &root, e) || add_id(d, &root, e))
-            return e->code;
+            return err_code(e);
         sb_adds(d->b, slot.depth > 1 ? " → ... → " : " → ");
     }
     size_t column = utf8_count((struct sv){ d->b->s + start, d->b->n - start });
     if (add_id(d, &slot, e))
-        return e->code;
+        return err_code(e);
     sb_adds(d->b, slot.seq == d->here ? " (you are here)\n" : "\n");
     sb_pad(&blank, ' ', column);
     d->floor += slot.depth;
@@ -120,7 +120,7 @@ static enum status add_header(struct loom *l, struct sb *b, struct err *e)
     struct tree tree;
 
     if (loom_title(l, &title, e) || loom_tree(l, &tree, e))
-        return e->code;
+        return err_code(e);
     sb_adds(b, "Tree: \"");
     sb_add_oneline(b, title);
     sb_adds(b, "\" (");
@@ -139,7 +139,7 @@ enum status show_tree(struct loom *l, const struct viewer *v, const struct node 
     bool           found;
 
     if (add_header(l, b, e) || loom_position(l, v->agent, &here, &found, e))
-        return e->code;
+        return err_code(e);
     if (found)
         d.here = here.slot;
     if (!from && !found) {
@@ -147,7 +147,7 @@ enum status show_tree(struct loom *l, const struct viewer *v, const struct node 
         return ST_OK;
     }
     if (draw_from(&d, from ? from : &here, e))
-        return e->code;
+        return err_code(e);
     sb_adds(b, "\n* = current position\n");
     return ST_OK;
 }
@@ -158,7 +158,7 @@ enum status show_tree_summary(struct loom *l, struct sb *b, struct err *e)
     struct tree tree;
 
     if (loom_title(l, &title, e) || loom_tree(l, &tree, e))
-        return e->code;
+        return err_code(e);
     sb_adds(b, "Tree: \"");
     sb_add_oneline(b, title);
     sb_adds(b, "\"\n");
@@ -170,7 +170,7 @@ enum status show_tree_summary(struct loom *l, struct sb *b, struct err *e)
     sb_adds(b, tree.leaves == 1 ? " leaf\n" : " leaves\n");
     struct sv themes;
     if (loom_themes(l, &themes, e))
-        return e->code;
+        return err_code(e);
     if (themes.n) {
         sb_adds(b, "Main themes: ");
         sb_add_oneline(b, themes);
@@ -193,11 +193,11 @@ enum status show_short_path(struct loom *l, struct sv agent, const struct node *
     const int64_t from = n->depth <= 2 ? 0 : n->depth - 1;
 
     if (node_path(l, agent, n, from, &tail, &count, e))
-        return e->code;
+        return err_code(e);
     if (from > 0) {
         struct node slot;
         if (node_ancestor(l, n, 0, &slot, e) || node_version(l, agent, &slot, &root, e))
-            return e->code;
+            return err_code(e);
         sb_addf(b, SV_FMT " → ... → ", SV_ARG(root.local));
     }
     for (size_t i = 0; i < count; i++)
@@ -234,13 +234,13 @@ enum status show_prose(struct loom *l, const struct viewer *v, const struct node
     struct sv    text;
 
     if (branch(l, v, n, &path, &count, &left, e))
-        return e->code;
+        return err_code(e);
     add_left_out(b, left);
     for (size_t i = 0; i < count; i++) {
         if (path[i].excluded)
             continue;
         if (node_text(l, path[i].seq, &text, e))
-            return e->code;
+            return err_code(e);
         if (all.n)
             sb_adds(&all, path[i].kind == AUTHOR_MODEL ? "︱›" : "︱");
         sb_add(&all, text);
@@ -258,13 +258,13 @@ enum status show_branch_nodes(struct loom *l, const struct viewer *v, const stru
     int64_t      left;
 
     if (branch(l, v, n, &path, &count, &left, e))
-        return e->code;
+        return err_code(e);
     add_left_out(b, left);
     for (size_t i = 0; i < count; i++) {
         if (i)
             sb_addc(b, '\n');
         if (show_metadata(l, &path[i], true, b, e))
-            return e->code;
+            return err_code(e);
     }
     return ST_OK;
 }

@@ -16,12 +16,12 @@ static enum status fold_summary(struct loom_rows *r, const struct entry *n, cons
         return sv_is(json_text(target, "type"), "tree") ? row_put_int(r, SV("sum/tree"), n->seq, e)
                                                          : ST_OK;
     if (rows_find(r, json_text(target, "node"), &node, &found, e))
-        return e->code;
+        return err_code(e);
     if (!found)
         return ST_OK;
     key = key1("sum", node.seq, r->a);
     if (json_truth(json_find(p, "provisional")) && row_get(r, key, &old, &had, e))
-        return e->code;
+        return err_code(e);
     return had ? ST_OK : row_put_int(r, key, n->seq, e);
 }
 
@@ -41,7 +41,7 @@ static enum status fold(struct fold *f, const struct entry *n, struct err *e)
     if ((size_t)k >= COUNT(folds) || !folds[k])
         return ST_OK;
     if (json_parse(n->payload, 0, f->a, &p, e))
-        return e->code;
+        return err_code(e);
     return folds[k](&r, n, &p, e);
 }
 

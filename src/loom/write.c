@@ -26,7 +26,7 @@ static enum status append(struct loom *l, struct entry *entries, size_t n, int64
     struct store_head head;
 
     if (log_append(l->log, l->thread, LOG_ANY_REV, entries, n, &head, e))
-        return e->code;
+        return err_code(e);
     *last = head.rev - 1;
     return ST_OK;
 }
@@ -41,7 +41,7 @@ enum status loom_append(struct loom *l, struct sv agent, const char *kind, struc
     sb_add(&b, payload);
     n.payload = canonical(l, &b, e);
     if (!n.payload.s)
-        return e->code;
+        return err_code(e);
     return append(l, &n, 1, seq ? seq : &at, e);
 }
 
@@ -140,7 +140,7 @@ static enum status choose_lane(struct loom *l, const struct new_node *n, struct 
     *fork = NULL;
     *lane = n->parent && !n->version ? n->parent->lane : LANE_DEFAULT;
     if (rows_lane(&r, *lane, &end, e))
-        return e->code;
+        return err_code(e);
     if (!n->version && end.tip == (n->parent ? n->parent->seq : NO_NODE))
         return ST_OK;
     *lane = lane_named(n->version ? "v-" : "b-", local, l->a);
@@ -168,11 +168,11 @@ enum status loom_add(struct loom *l, const struct new_node *n, struct node *out,
     int64_t            seq;
 
     if (!n->extensions.s && check_text(n->text, e)) /* an imported node may be empty */
-        return e->code;
+        return err_code(e);
     if (!local.n && local_id_new(&r, draw_random, NULL, &local, e))
-        return e->code;
+        return err_code(e);
     if (choose_lane(l, n, local, &lane, &fork, e))
-        return e->code;
+        return err_code(e);
     if (fork)
         entries[count++] = (struct entry){ .at = n->at ? n->at : l->now,
                                            .kind = sv_of(kind_name(KIND_AI_CONTEXT_OPERATION)),
@@ -186,8 +186,8 @@ enum status loom_add(struct loom *l, const struct new_node *n, struct node *out,
                                        .payload = message(l, n, lane, local, e) };
     for (size_t i = 0; i < count; i++)
         if (!entries[i].payload.s)
-            return e->code;
-    return append(l, entries, count, &seq, e) ? e->code : rows_node(&r, seq, out, e);
+            return err_code(e);
+    return append(l, entries, count, &seq, e) ? err_code(e) : rows_node(&r, seq, out, e);
 }
 
 /* The original's id with one more mark than its newest edit. */
@@ -203,7 +203,7 @@ static enum status edit_id(struct loom *l, struct sv local, struct sv *out, stru
     do {
         sb_addc(&b, '\'');
         if (row_int(&r, key_of_name("l", sb_sv(&b), l->a), NO_NODE, &taken, e))
-            return e->code;
+            return err_code(e);
     } while (taken != NO_NODE);
     *out = sb_sv(&b);
     return ST_OK;
@@ -220,7 +220,7 @@ enum status loom_edit(struct loom *l, const struct node *target, struct sv text,
     struct node     parent;
 
     if (loom_is_buffer(l, in_place, e))
-        return e->code;
+        return err_code(e);
     if (!*in_place && target->parent == NO_NODE) {
         err_set(e, ST_INVALID_SYNTAX, "the root cannot be edited in dialogue mode");
         return err_hint(e, "respond to it, or start another tree");
@@ -230,11 +230,11 @@ enum status loom_edit(struct loom *l, const struct node *target, struct sv text,
     if (target->parent != NO_NODE) {
         struct node slot;
         if (node_at(l, target->parent, &slot, e) || node_version(l, author, &slot, &parent, e))
-            return e->code;
+            return err_code(e);
         n.parent = &parent;
     }
     if (edit_id(l, target->local, &n.local, e))
-        return e->code;
+        return err_code(e);
     return loom_add(l, &n, out, e);
 }
 
@@ -289,9 +289,9 @@ enum status loom_below(struct loom *l, const struct node *n, int64_t *out, struc
     struct node      slot = *n;
 
     if (slot.slot != slot.seq && rows_node(&r, slot.slot, &slot, e))
-        return e->code;
+        return err_code(e);
     if (rows_tally(&r, &slot, &t, e))
-        return e->code;
+        return err_code(e);
     *out = t.nodes - 1;
     return ST_OK;
 }
@@ -327,14 +327,14 @@ enum status loom_annotate(struct loom *l, struct sv agent, enum author_kind kind
     struct tree tree;
 
     if (check_text(text, e))
-        return e->code;
+        return err_code(e);
     jw_kstr(&w, "kind", sv_of(author_kind_name(kind)));
     jw_kstr(&w, "node", on->local);
     jw_kstr(&w, "text", text);
     jw_close(&w, '}');
     if (loom_append(l, agent, kind_name(KIND_LOOM_ANNOTATION), sb_sv(&b), NULL, e) ||
         loom_tree(l, &tree, e))
-        return e->code;
+        return err_code(e);
     *number = tree.annotations;
     return ST_OK;
 }
@@ -360,7 +360,7 @@ enum status loom_annotation(struct loom *l, int64_t number, struct annotation *o
     bool               there;
 
     if (row_json(&r, key1("ann", number, l->a), &v, found, e))
-        return e->code;
+        return err_code(e);
     if (!*found)
         return ST_OK;
     *out = (struct annotation){ .number = number,
@@ -372,9 +372,9 @@ enum status loom_annotation(struct loom *l, int64_t number, struct annotation *o
     json_int(json_find(&v, "entry"), &q.from);
     q.to = q.from;
     if (store_first(l->log->store, &q, l->a, &n, &there, e))
-        return e->code;
+        return err_code(e);
     if (there && json_parse(n.payload, 0, l->a, &p, e))
-        return e->code;
+        return err_code(e);
     out->text = there ? json_text(&p, "text") : SV("");
     return ST_OK;
 }
@@ -389,11 +389,11 @@ enum status loom_annotations(struct loom *l, const struct node *n, struct annota
 
     sb_addf(&prefix, SV_FMT "/", SV_ARG(key1("a", n->slot, l->a)));
     if (row_list(&r, sb_sv(&prefix), (struct sv){ 0 }, SIZE_MAX, &rows, count, e))
-        return e->code;
+        return err_code(e);
     *out = ARENA_NEW(l->a, struct annotation, *count ? *count : 1);
     for (size_t i = 0; i < *count; i++)
         if (loom_annotation(l, key_last(rows[i].key), &(*out)[i], &found, e))
-            return e->code;
+            return err_code(e);
     return ST_OK;
 }
 
@@ -407,7 +407,7 @@ enum status lease_check(struct loom *l, struct sv agent, const struct node *n, s
     bool             found;
 
     if (row_json(&r, key1("lease", n->slot, l->a), &v, &found, e))
-        return e->code;
+        return err_code(e);
     if (!found || sv_eq(json_text(&v, "agent"), agent))
         return ST_OK;
     json_int(json_find(&v, "until"), &until);
@@ -436,7 +436,7 @@ static enum status lease_mark(struct loom *l, struct sv agent, const struct node
 
 enum status lease_take(struct loom *l, struct sv agent, const struct node *n, struct err *e)
 {
-    return lease_check(l, agent, n, e) ? e->code : lease_mark(l, agent, n, "lease", e);
+    return lease_check(l, agent, n, e) ? err_code(e) : lease_mark(l, agent, n, "lease", e);
 }
 
 enum status lease_release(struct loom *l, struct sv agent, const struct node *n, struct err *e)

@@ -78,5 +78,5 @@ enum status model_complete(struct model_client *c, const struct model_request *q
             return ST_OK;
         }
     }
-    return e->code;
+    return err_code(e);
 }

@@ -97,7 +97,7 @@ static enum status ask_script(struct model_client *c, struct sv file, const stru
                               struct err *e)
 {
     if (read_script(c, file, e))
-        return e->code;
+        return err_code(e);
     const struct json *line = next_line(c->script, q);
     const struct json *error = json_find(line, "error");
     if (!line)

@@ -44,6 +44,14 @@
     X(cmd_wait) \
     X(cmd_stop) \
     X(cmd_worker) \
+    X(cmd_say) \
+    X(cmd_do) \
+    X(cmd_tree) \
+    X(cmd_tree_set) \
+    X(cmd_agent_add) \
+    X(cmd_agent_list) \
+    X(cmd_agent_set) \
+    X(cmd_agent_remove) \
     X(cmd_verify) \
     X(cmd_doctor) \
     X(cmd_stats) \

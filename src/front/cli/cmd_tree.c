@@ -1,0 +1,237 @@
+/* `tree`: the thread drawn as a tree, for a person. */
+#include "base/clock.h"
+#include "base/path.h"
+#include "front/cli/command.h"
+#include "front/loom_env.h"
+
+struct tree_opts {
+    struct sv from, agent, title, mode;
+    int64_t   depth;
+    bool      summary;
+};
+
+static const struct opt tree_table[] = {
+    { OPT_TEXT, "from", "ID", "start at this node (default: where the agent is, or the root)",
+      offsetof(struct tree_opts, from), 0 },
+    { OPT_NUMBER, "depth", "N", "levels below it (default 5, at most 50)",
+      offsetof(struct tree_opts, depth), 0 },
+    { OPT_TEXT, "agent", "A", "whose position and versions are shown (default: yours)",
+      offsetof(struct tree_opts, agent), 0 },
+    { OPT_FLAG, "summary", NULL, "only the totals", offsetof(struct tree_opts, summary), 0 },
+    { 0 },
+};
+
+static const struct opt set_table[] = {
+    { OPT_TEXT, "title", "TEXT", "what the tree is called", offsetof(struct tree_opts, title), 0 },
+    { OPT_TEXT, "mode", "M", "dialogue or buffer; before the first node",
+      offsetof(struct tree_opts, mode), 0 },
+    { 0 },
+};
+
+enum { JSON_NODES_MAX = 1000 };
+
+/* ---- as JSON ---------------------------------------------------------------------- */
+
+struct json_tree {
+    struct loom *l;
+    struct jw   *w;
+    int64_t      floor;
+    size_t       left;
+};
+
+static enum status write_below(struct json_tree *t, const struct node *n, struct err *e)
+{
+    struct node *kids;
+    size_t       count;
+    struct sv    text;
+    bool         made;
+
+    if (node_summary(t->l, n, &text, &made, e))
+        return err_code(e);
+    jw_open(t->w, '{');
+    jw_kstr(t->w, "local_id", n->local);
+    jw_kstr(t->w, "author", n->author);
+    jw_kstr(t->w, "kind", sv_of(author_kind_name(n->kind)));
+    jw_kint(t->w, "at", n->at);
+    jw_kint(t->w, "seq", n->seq);
+    jw_kstr(t->w, "summary", text);
+    jw_kint(t->w, "continuations", n->kids);
+    jw_kint(t->w, "annotations", n->notes);
+    jw_kint(t->w, "links", n->links);
+    jw_kint(t->w, "versions", n->versions);
+    jw_kbool(t->w, "bookmarked", n->bookmarked);
+    jw_key(t->w, "children");
+    jw_open(t->w, '[');
+    if (n->depth < t->floor && t->left) {
+        if (node_children(t->l, n->seq, NO_NODE, t->left, &kids, &count, e))
+            return err_code(e);
+        for (size_t i = 0; i < count && t->left; i++) {
+            t->left--;
+            if (write_below(t, &kids[i], e))
+                return err_code(e);
+        }
+    }
+    jw_close(t->w, ']');
+    jw_close(t->w, '}');
+    return ST_OK;
+}
+
+static enum status print_json(struct app *app, struct session *s, const struct node *from,
+                              int64_t depth, struct err *e)
+{
+    struct jw        w = jw_in(&app->out, 0);
+    struct json_tree t = { &s->loom, &w, depth + (from ? from->depth : 0), JSON_NODES_MAX };
+    struct tree      totals;
+    struct node      here;
+    struct sv        title;
+    bool             found;
+
+    if (loom_tree(&s->loom, &totals, e) || loom_title(&s->loom, &title, e) ||
+        loom_position(&s->loom, s->agent.name, &here, &found, e))
+        return err_code(e);
+    jw_open(&w, '{');
+    jw_kstr(&w, "title", title);
+    jw_kstr(&w, "mode", totals.mode);
+    jw_kint(&w, "nodes", totals.nodes);
+    jw_kint(&w, "branches", totals.branches);
+    jw_kint(&w, "leaves", totals.leaves);
+    jw_kint(&w, "depth", totals.depth);
+    jw_key(&w, "position");
+    jw_str(&w, found ? here.local : (struct sv){ 0 });
+    jw_key(&w, "tree");
+    if (!from)
+        jw_null(&w);
+    else if (write_below(&t, from, e))
+        return err_code(e);
+    jw_close(&w, '}');
+    sb_addc(&app->out, '\n');
+    return ST_OK;
+}
+
+/* ---- drawn ------------------------------------------------------------------------ */
+
+/* A person who has not been here yet starts at the root. */
+static enum status start(struct session *s, const struct tree_opts *o, struct node *out,
+                         bool *found, struct err *e)
+{
+    struct tree tree;
+
+    *found = true;
+    if (o->from.s)
+        return node_find_visible(&s->loom, o->from, out, e);
+    if (loom_tree(&s->loom, &tree, e))
+        return err_code(e);
+    *found = tree.root != NO_NODE;
+    return *found ? node_at(&s->loom, tree.root, out, e) : ST_OK;
+}
+
+static enum status draw(struct app *app, struct session *s, const struct tree_opts *o,
+                        struct err *e)
+{
+    int64_t     depth = o->depth == OPT_UNSET ? TREE_DEPTH : o->depth;
+    struct node from;
+    bool        found;
+    struct sb   b = sb_in(app->a, 0);
+
+    if (depth < 1 || depth > TREE_DEPTH_MAX)
+        return err_set(e, ST_LIMIT_EXCEEDED, "--depth must be between 1 and %d", TREE_DEPTH_MAX);
+    if (start(s, o, &from, &found, e))
+        return err_code(e);
+    if (app->json)
+        return print_json(app, s, found ? &from : NULL, depth, e);
+    if (o->summary ? show_tree_summary(&s->loom, &b, e)
+                   : show_tree(&s->loom, &s->viewer, found ? &from : NULL, depth, &b, e))
+        return err_code(e);
+    sb_add_plain(&app->out, sb_sv(&b));
+    return ST_OK;
+}
+
+static enum status check_thread(struct app *app, struct sv thread, struct err *e)
+{
+    struct store_head h;
+
+    if (store_head(app->log.store, thread, &h, e))
+        return err_code(e);
+    if (h.rev)
+        return ST_OK;
+    err_set(e, ST_NOT_FOUND, "thread '" SV_FMT "' has no log yet", SV_ARG(thread));
+    return err_hint(e, "`heddle say " SV_FMT " TEXT` starts one", SV_ARG(thread));
+}
+
+static enum status run_tree(struct app *app, const void *opts, struct err *e)
+{
+    const struct tree_opts *o = opts;
+    struct loom_env         env;
+    struct session          s;
+
+    loom_env_init(&env, app);
+    if (loom_env_open(&env, app_arg(app, 0), o->agent, &s, e) ||
+        check_thread(app, app_arg(app, 0), e) ||
+        log_begin(&app->log, app_arg(app, 0), STORE_READ, e))
+        return err_code(e);
+    enum status st = draw(app, &s, o, e);
+    log_abort(&app->log);
+    return st;
+}
+
+/* ---- set -------------------------------------------------------------------------- */
+
+static enum status set(struct app *app, const struct tree_opts *o, struct err *e)
+{
+    struct loom l = { .log = &app->log, .thread = app_arg(app, 0), .a = app->a, .now = clock_now_ms() };
+    struct tree tree;
+
+    if (loom_tree(&l, &tree, e))
+        return err_code(e);
+    if (o->mode.s && tree.root != NO_NODE && !sv_eq(o->mode, tree.mode)) {
+        err_set(e, ST_CONFLICT, "the mode of a tree is fixed with its first node");
+        return err_hint(e, "this tree is in " SV_FMT " mode", SV_ARG(tree.mode));
+    }
+    return loom_describe(&l, app->actor, o->title, o->mode, e);
+}
+
+static enum status run_set(struct app *app, const void *opts, struct err *e)
+{
+    const struct tree_opts *o = opts;
+
+    if (!o->title.n && !o->mode.n)
+        return err_set(e, ST_USAGE, "give --title or --mode");
+    if (name_check(app_arg(app, 0), "thread id", e) ||
+        log_begin(&app->log, app_arg(app, 0), STORE_WRITE, e))
+        return err_code(e);
+    enum status s = set(app, o, e);
+    if (!s)
+        s = log_commit(&app->log, e);
+    if (s)
+        log_abort(&app->log);
+    return s;
+}
+
+const struct command cmd_tree = {
+    .name = "tree",
+    .synopsis = "T [--from ID] [--depth N] [--agent A] [--summary]",
+    .group = GROUP_LOOM,
+    .summary = "Draw a thread as a tree",
+    .details = "  heddle tree design\n  heddle tree design --from a7x2 --depth 10",
+    .opts = tree_table,
+    .opts_size = sizeof(struct tree_opts),
+    .min_args = 1,
+    .max_args = 1,
+    .needs = NEEDS_LOG,
+    .run = run_tree,
+};
+
+const struct command cmd_tree_set = {
+    .name = "tree set",
+    .synopsis = "T [--title TEXT] [--mode dialogue|buffer]",
+    .group = GROUP_LOOM,
+    .summary = "Give a tree its title and mode",
+    .details = "In dialogue mode an edit makes a branch; in buffer mode it makes a version in place, "
+               "and what follows stays. The mode is fixed once there is a node.",
+    .opts = set_table,
+    .opts_size = sizeof(struct tree_opts),
+    .min_args = 1,
+    .max_args = 1,
+    .needs = NEEDS_WRITE,
+    .run = run_set,
+};

@@ -1,0 +1,25 @@
+/* What an agent's session needs from this program: documents, models, token counts,
+ * settings. Made once per request; vocabularies are loaded when something is counted. */
+#ifndef HEDDLE_LOOM_ENV_H
+#define HEDDLE_LOOM_ENV_H
+
+#include "command/session.h"
+#include "front/app.h"
+
+struct tokens;
+struct loom_env {
+    struct app         *app;
+    struct docs_folder  folder;
+    struct model_client client;
+    struct tokens      *tokens; /* NULL until the first count */
+    struct session_env  session;
+};
+
+void loom_env_init(struct loom_env *env, struct app *app);
+void loom_env_release(struct loom_env *env);
+
+/* A session for --agent, or for the person who asks when it is absent. */
+enum status loom_env_open(struct loom_env *env, struct sv thread, struct sv agent,
+                          struct session *out, struct err *e) MUST_USE;
+
+#endif
