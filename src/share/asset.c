@@ -178,8 +178,9 @@ static enum status walk(struct share *s, struct sv thread, struct sv below, int 
     size_t          n;
 
     if (depth > SCOPE_DEPTH_MAX || out->list.n > SCOPE_FILES_MAX)
-        return err_set(e, ST_LIMIT_EXCEEDED, "thread '" SV_FMT "' has more than %d files or %d levels",
-                       SV_ARG(thread), SCOPE_FILES_MAX, SCOPE_DEPTH_MAX);
+        return err_set(e, ST_LIMIT_EXCEEDED,
+                       "thread '" SV_FMT "' has more than %d files or %d levels", SV_ARG(thread),
+                       SCOPE_FILES_MAX, SCOPE_DEPTH_MAX);
     if (fs_list(s->root, share_path(thread, "", below, s->a), s->a, &items, &n, e))
         return e->code;
     for (size_t i = 0; i < n; i++) {
@@ -187,7 +188,8 @@ static enum status walk(struct share *s, struct sv thread, struct sv below, int 
         bool      link = items[i].kind == FS_LINK;
         if (!below.n && (sv_is(path, "context") || sv_is(path, ".meta") || is_conversation(path)))
             continue;
-        enum fs_kind kind = link ? kind_there(s, share_path(thread, "", path, s->a)) : items[i].kind;
+        enum fs_kind kind =
+            link ? kind_there(s, share_path(thread, "", path, s->a)) : items[i].kind;
         if (kind == FS_FILE)
             add_file(s, out, path);
         else if (kind == FS_DIR && !link && walk(s, thread, path, depth + 1, out, e))
@@ -289,8 +291,10 @@ static void add_copy(struct share *s, const struct share_ref *r, struct sv want,
     struct sv    path = share_path(r->from, "context/inherited", place, s->a);
     enum fs_kind kind = fs_kind(s->root, path);
     if (kind == FS_MISSING)
-        share_warn(s, "W203", r->from, "the frozen copy " SV_FMT " is gone; `heddle refresh` makes "
-                   "it again", SV_ARG(path));
+        share_warn(s, "W203", r->from,
+                   "the frozen copy " SV_FMT " is gone; `heddle refresh` makes "
+                   "it again",
+                   SV_ARG(path));
     else if (!asset_type(want))
         no_type(s, r->target, want);
     else

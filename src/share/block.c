@@ -91,8 +91,8 @@ static enum status put_ref(struct share *s, struct sb *b, const struct share_ref
     for (size_t i = 0; i < assets.list.n; i++)
         put_asset(s, &inside, &assets.list.v[i], "    ", &any);
     if (!any) {
-        share_warn(s, "W203", target,
-                   "Referenced Thread " SV_FMT " has no assets to show yet", SV_ARG(target));
+        share_warn(s, "W203", target, "Referenced Thread " SV_FMT " has no assets to show yet",
+                   SV_ARG(target));
         return ST_OK;
     }
     sb_adds(b, "  <ref");
@@ -103,7 +103,7 @@ static enum status put_ref(struct share *s, struct sb *b, const struct share_ref
 }
 
 enum status block_write(struct share *s, struct sv thread, bool at_spawn, struct sv *out,
-                          struct err *e)
+                        struct err *e)
 {
     struct share_thread t;
     struct asset_list   own = { 0 };
@@ -134,8 +134,8 @@ enum status block_write(struct share *s, struct sv thread, bool at_spawn, struct
     return ST_OK;
 }
 
-enum status block_injections(const struct injection *v, size_t n, struct arena *a,
-                               struct sv *out, struct err *e)
+enum status block_injections(const struct injection *v, size_t n, struct arena *a, struct sv *out,
+                             struct err *e)
 {
     struct sb b = sb_in(a, 0);
 

@@ -8,12 +8,12 @@
  * broken or show nothing are left out with a warning. `at_spawn`: own assets are left out.
  * No line break at the end. ST_INVALID_SYNTAX: a name holds a character XML 1.0 has not. */
 enum status block_write(struct share *s, struct sv thread, bool at_spawn, struct sv *out,
-                          struct err *e) MUST_USE;
+                        struct err *e) MUST_USE;
 
 /* Pending injections as a second block, to stand between the first and the task. */
 struct injection;
-enum status block_injections(const struct injection *v, size_t n, struct arena *a,
-                               struct sv *out, struct err *e) MUST_USE;
+enum status block_injections(const struct injection *v, size_t n, struct arena *a, struct sv *out,
+                             struct err *e) MUST_USE;
 
 /* An attribute value or text that any XML 1.0 parser reads back as it was: & < > " ' as
  * entities, line breaks, tabs and returns as character references. */
@@ -36,6 +36,6 @@ struct block_doc {
 /* The first <thread_context> block in `text`, which may be a whole message. ST_NOT_FOUND: there
  * is none. ST_INVALID_SYNTAX: malformed, or has a document type or entities. ST_LIMIT_EXCEEDED. */
 enum status block_parse(struct sv text, struct arena *a, struct block_doc *out,
-                          struct err *e) MUST_USE;
+                        struct err *e) MUST_USE;
 
 #endif

@@ -8,14 +8,14 @@
 enum { BLOCK_BYTES_MAX = 16 << 20, BLOCK_ITEMS_MAX = 100000 };
 
 struct reading {
-    XML_Parser          parser;
-    struct arena       *a;
+    XML_Parser        parser;
+    struct arena     *a;
     struct block_doc *doc;
-    int                 depth;
-    size_t              items;
-    bool                in_ref, ended, failed;
-    size_t              end; /* offset just behind the block */
-    struct err         *e;
+    int               depth;
+    size_t            items;
+    bool              in_ref, ended, failed;
+    size_t            end; /* offset just behind the block */
+    struct err       *e;
 };
 
 static void stop(struct reading *r, enum status code, const char *what)
@@ -101,8 +101,8 @@ static void XMLCALL on_end(void *ctx, const char *name)
     if (r->depth > 0)
         return;
     r->ended = true;
-    r->end = (size_t)XML_GetCurrentByteIndex(r->parser) +
-             (size_t)XML_GetCurrentByteCount(r->parser);
+    r->end =
+        (size_t)XML_GetCurrentByteIndex(r->parser) + (size_t)XML_GetCurrentByteCount(r->parser);
     XML_StopParser(r->parser, XML_FALSE); /* what follows is the task, not XML */
 }
 
@@ -152,8 +152,8 @@ static enum status parse_block(struct reading *r, struct sv block)
 enum status block_parse(struct sv text, struct arena *a, struct block_doc *out, struct err *e)
 {
     struct block_doc doc = { 0 };
-    struct reading     r = { .a = a, .doc = &doc, .e = e };
-    ptrdiff_t          at;
+    struct reading   r = { .a = a, .doc = &doc, .e = e };
+    ptrdiff_t        at;
 
     if (text.n > BLOCK_BYTES_MAX)
         return err_set(e, ST_LIMIT_EXCEEDED, "the message is longer than %d bytes",

@@ -70,7 +70,7 @@ static enum status remove_copies(struct effect *f, struct sv thread, const struc
     for (size_t i = 0; json_is(places, JSON_ARRAY) && i < places->n; i++) {
         struct sv place = json_sv(&places->items[i]), row, dir;
         bool      found;
-        if (share_row(f->s, key2("snap", thread, place, f->a), &row, &found, f->e))
+        if (share_row(f->s, key_pair("snap", thread, place, f->a), &row, &found, f->e))
             return f->e->code;
         if (found)
             continue; /* another reference holds it now */
@@ -118,8 +118,7 @@ static enum status do_reference(struct effect *f)
 
     if (ref_of_json(f->p, f->a, &r, f->e) || place_copies(f, &r) ||
         remove_copies(f, r.from, json_find(f->p, "gone")) ||
-        drop_list(f, json_find(f->p, "gone_hashes")) ||
-        (!r.frozen && write_live_names(f, r.from)))
+        drop_list(f, json_find(f->p, "gone_hashes")) || (!r.frozen && write_live_names(f, r.from)))
         return f->e->code;
     if (!r.missing || share_thread_find(f->s, r.from, &t, &found, f->e) || !found)
         return ST_OK;
@@ -128,7 +127,8 @@ static enum status do_reference(struct effect *f)
     return log_line(f, t.objective, "warn", sb_sv(&b), r.from, (struct sv){ 0 });
 }
 
-/* ---- threads ---------------------------------------------------------------------------------- */
+/* ---- threads ----------------------------------------------------------------------------------
+ */
 
 static enum status do_spawn(struct effect *f)
 {
@@ -146,7 +146,8 @@ static enum status do_spawn(struct effect *f)
     return ref_of_json(copied, f->a, &r, f->e) ? f->e->code : place_copies(f, &r);
 }
 
-/* ---- lines in logs ----------------------------------------------------------------------------- */
+/* ---- lines in logs -----------------------------------------------------------------------------
+ */
 
 /* Append a line, once: a line that is there already was written before the crash. */
 static enum status append_line(struct effect *f, struct sv path, struct sv line)
@@ -159,9 +160,9 @@ static enum status append_line(struct effect *f, struct sv path, struct sv line)
     if (fs_mkdirs(f->s->root, path_dir(path), f->e) ||
         fs_open(f->s->root, path, O_WRONLY | O_APPEND | O_CREAT, &fd, f->e))
         return f->e->code;
-    return write(fd, line.s, line.n) == (ssize_t)line.n ? ST_OK
-                                                         : err_errno(f->e, "append to " SV_FMT,
-                                                                     SV_ARG(path));
+    return write(fd, line.s, line.n) == (ssize_t)line.n
+               ? ST_OK
+               : err_errno(f->e, "append to " SV_FMT, SV_ARG(path));
 }
 
 /* A logfmt value: in quotes when it has blanks or =, never more than one line. */
@@ -224,7 +225,8 @@ static enum status do_inject(struct effect *f)
                        sb_sv(&b));
 }
 
-/* ---- files made by merge and transcript --------------------------------------------------------- */
+/* ---- files made by merge and transcript ---------------------------------------------------------
+ */
 
 /* The bytes of an object as an ordinary file, if the file still is what it was when the
  * operation looked at it. */
@@ -287,7 +289,8 @@ static enum status do_transcript(struct effect *f)
     return ST_OK;
 }
 
-/* ---- the table ------------------------------------------------------------------------------------ */
+/* ---- the table
+ * ------------------------------------------------------------------------------------ */
 
 static const struct {
     const char *operation;
@@ -314,8 +317,8 @@ static enum status make_plan(struct share *s, struct err *e)
 
     if (fs_kind(s->root, path) != FS_MISSING)
         return ST_OK;
-    return fs_write(s->root, path, SV("# Plan\n\nWhat all threads of this workspace should know.\n"),
-                    0666, e);
+    return fs_write(s->root, path,
+                    SV("# Plan\n\nWhat all threads of this workspace should know.\n"), 0666, e);
 }
 
 enum status effects_apply(struct share *s, int64_t from, int64_t to, struct err *e)

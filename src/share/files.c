@@ -89,8 +89,7 @@ static int64_t file_rev(struct share *s, int which)
     if (!fs_mark(s->root, share_file_paths[which], &now))
         return -2;
     for (int k = 0; k < 2; k++)
-        if (s->stamp.file[which][k].rev >= 0 &&
-            fs_mark_eq(&now, &s->stamp.file[which][k].mark))
+        if (s->stamp.file[which][k].rev >= 0 && fs_mark_eq(&now, &s->stamp.file[which][k].mark))
             return s->stamp.file[which][k].rev;
     return -1;
 }
@@ -161,8 +160,7 @@ static enum status thread_changed(struct share *s, struct changes *c, struct sv 
     return ST_OK;
 }
 
-static enum status relation_changed(struct share *s, struct changes *c, struct sv id,
-                                    struct err *e)
+static enum status relation_changed(struct share *s, struct changes *c, struct sv id, struct err *e)
 {
     struct share_thread t;
     struct sv           text;
@@ -217,8 +215,7 @@ static enum status entry_changed(struct share *s, struct changes *c, const struc
         (touch.is_operation && render_operation(n, c->a, &text, e)))
         return e->code;
     if (text.s)
-        *vec_push(&c->relations, c->a) =
-            (struct patch){ PATCH_ITEM, "operations", { 0 }, text };
+        *vec_push(&c->relations, c->a) = (struct patch){ PATCH_ITEM, "operations", { 0 }, text };
     return ST_OK;
 }
 
@@ -290,7 +287,8 @@ static enum status make_output(struct share *s, int dir, int which, const struct
     enum status       r = ST_CORRUPT;
 
     /* One name for ever: what a killed heddle left is overwritten. We hold the lock. */
-    snprintf(o->temp, sizeof o->temp, ".heddle-tmp-%.*s", SV_ARG(path_base(share_file_paths[which])));
+    snprintf(o->temp, sizeof o->temp, ".heddle-tmp-%.*s",
+             SV_ARG(path_base(share_file_paths[which])));
     fd = openat(dir, o->temp, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
     if (fd < 0)
         return err_errno(e, "create .leslie/%s", o->temp);
@@ -348,8 +346,7 @@ static enum status write_all(struct share *s, int64_t rev, const int dirs[SHARE_
                              struct output out[SHARE_FILES], struct err *e)
 {
     for (int i = 0; i < SHARE_FILES; i++) {
-        bool patchable =
-            !c->everything && on_disk[i] >= 0 && on_disk[i] == on_disk[FILE_RELATIONS];
+        bool patchable = !c->everything && on_disk[i] >= 0 && on_disk[i] == on_disk[FILE_RELATIONS];
         out[i].same = patchable && i == FILE_OBJECTIVES && !c->objectives.n;
         if (!out[i].same && make_output(s, dirs[i], i, c, patchable, &out[i], e))
             return e->code;
@@ -366,7 +363,8 @@ static enum status write_all(struct share *s, int64_t rev, const int dirs[SHARE_
     if (stamp_write(s, e))
         return e->code;
     for (int i = 0; i < SHARE_FILES; i++)
-        if (!out[i].same && put_in_place(s, dirs[i], i, &out[i], on_disk[i] >= 0 || s->foreign[i], e))
+        if (!out[i].same &&
+            put_in_place(s, dirs[i], i, &out[i], on_disk[i] >= 0 || s->foreign[i], e))
             return e->code;
     if (fsync(dirs[0]) != 0 || fsync(dirs[FILE_REGISTRY]) != 0)
         return err_errno(e, "fsync .leslie");

@@ -87,7 +87,7 @@ static enum status quarantine(struct import *im, const char *section, const stru
     share_warn(im->s, "T502", (struct sv){ 0 },
                "%s in .leslie/ holds a row '" SV_FMT "' that is left alone: %s", section,
                SV_ARG(m->key), why);
-    if (share_row(im->s, key2("bad", sv_of(section), m->key, im->a), &old, &found, im->e))
+    if (share_row(im->s, key_pair("bad", sv_of(section), m->key, im->a), &old, &found, im->e))
         return im->e->code;
     if (found && sv_eq(old, value))
         return ST_OK;
@@ -100,9 +100,9 @@ static enum status quarantine(struct import *im, const char *section, const stru
 
 /* ---- threads ------------------------------------------------------------------------ */
 
-static const char *const thread_keys[] = { "id",        "title",        "objective", "created_at",
-                                           "status",    "tags",         "parent_id", "storage_path",
-                                           "executor",  "updated_at",   "session_id", NULL };
+static const char *const thread_keys[] = { "id",       "title",      "objective",  "created_at",
+                                           "status",   "tags",       "parent_id",  "storage_path",
+                                           "executor", "updated_at", "session_id", NULL };
 
 /* NULL when it fits, else what is wrong with it. */
 static const char *thread_of_file(const struct json_member *m, struct arena *a,
@@ -249,10 +249,9 @@ static enum status find_base(struct import *im, const struct json *operations)
 {
     for (size_t i = 0; i < operations->n; i++) {
         struct arena_mark m = arena_mark(im->a);
-        struct sv         row, key = key_of_name("opid", operation_id(&operations->items[i], im->a),
-                                                 im->a);
-        bool              found;
-        int64_t           seq = -1;
+        struct sv row, key = key_of_name("opid", operation_id(&operations->items[i], im->a), im->a);
+        bool      found;
+        int64_t   seq = -1;
         if (log_row_get(im->s->log, SHARE_GLOBAL, &share_view, key, im->a, &row, &found, im->e))
             return im->e->code;
         if (found && sv_to_int(row, &seq) && seq >= im->base)
@@ -337,7 +336,7 @@ static enum status gone_edges(struct import *im, struct sv from, const struct js
     for (size_t i = 0; i < n; i++) {
         if (lists(targets, ours[i]))
             continue;
-        if (share_row(im->s, key2("edge", from, ours[i], im->a), &row, &found, im->e))
+        if (share_row(im->s, key_pair("edge", from, ours[i], im->a), &row, &found, im->e))
             return im->e->code;
         if (found && sv_to_int(row, &seq) && seq < im->base) {
             *any = true;
@@ -418,7 +417,8 @@ static enum status import_root(struct import *im, const struct json *doc)
     return finish(im, &w, &b, (struct sv){ 0 });
 }
 
-static enum status check_document(const struct json *doc, const char *const *sections, struct err *e)
+static enum status check_document(const struct json *doc, const char *const *sections,
+                                  struct err *e)
 {
     if (!sv_is(json_text(doc, "version"), "1.0"))
         return err_set(e, ST_INVALID_SYNTAX, "its version is not \"1.0\"");
@@ -474,8 +474,8 @@ enum status import_relations(struct share *s, struct sv text, bool only_new, str
 
 static enum status import_objective(struct import *im, const struct json_member *m)
 {
-    static const char *const keys[] = { "id",         "title",  "created_at",
-                                        "updated_at", "status", "thread_ids", NULL };
+    static const char *const keys[] = { "id",     "title",      "created_at", "updated_at",
+                                        "status", "thread_ids", NULL };
     const struct json       *v = &m->value, *ids = json_find(v, "thread_ids");
     struct sv                id = json_text(v, "id"), title = json_text(v, "title"), extra, row;
     struct sv                listed = { 0 };

@@ -76,8 +76,7 @@ static enum status refuse(struct share *s, const struct share_thread *t, struct 
                     can.n ? sb_sv(&can).s : "nothing; spawn a new thread");
 }
 
-static enum status change(struct share *s, struct share_thread *t, struct sv action,
-                          struct err *e)
+static enum status change(struct share *s, struct share_thread *t, struct sv action, struct err *e)
 {
     enum thread_status to;
 

@@ -28,7 +28,8 @@ static int64_t patience_us(void)
 
 static enum status take_flock(struct share *s, struct err *e)
 {
-    if (fs_mkdirs(s->root, SV(".heddle"), e) || fs_mkdirs(s->root, SV(".leslie/threads/.global"), e))
+    if (fs_mkdirs(s->root, SV(".heddle"), e) ||
+        fs_mkdirs(s->root, SV(".leslie/threads/.global"), e))
         return e->code;
     if (fs_open(s->root, SV(".heddle/share.lock"), O_RDWR | O_CREAT, &s->flock_fd, e)) {
         s->flock_fd = -1;
@@ -66,8 +67,8 @@ static bool is_abandoned(const struct stat *st, unsigned long long owned)
     if (owned && st->st_ino == owned)
         return true; /* we hold the flock, so the heddle that made it is gone */
     clock_gettime(CLOCK_REALTIME, &now);
-    int64_t age = (now.tv_sec - st->st_mtim.tv_sec) * 1000 +
-                  (now.tv_nsec - st->st_mtim.tv_nsec) / 1000000;
+    int64_t age =
+        (now.tv_sec - st->st_mtim.tv_sec) * 1000 + (now.tv_nsec - st->st_mtim.tv_nsec) / 1000000;
     return age > LOCK_STALE_MS; /* a time in the future is Leslie's way of being fresh */
 }
 

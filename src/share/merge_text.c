@@ -145,8 +145,8 @@ enum status merge_text(struct sv base, struct sv ours, struct sv theirs, struct 
                        struct sv theirs_name, enum merge_side side, struct arena *a, struct sv *out,
                        bool *clean, struct err *e)
 {
-    struct merging m = { split(base, a), split(ours, a), split(theirs, a), ours_name, theirs_name,
-                         side, sb_in(a, 0), true };
+    struct merging m = { split(base, a), split(ours, a), split(theirs, a), ours_name,
+                         theirs_name,    side,           sb_in(a, 0),      true };
     long          *to_ours = ARENA_NEW(a, long, m.base.n + 1);
     long          *to_theirs = ARENA_NEW(a, long, m.base.n + 1);
     size_t         b = 0, o = 0, t = 0;

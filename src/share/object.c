@@ -102,9 +102,9 @@ static enum status make_object(struct share *s, int from, struct sv *hash, int64
         r = fs_open(s->root, path_dir(temp), O_RDONLY | O_DIRECTORY, &dir, e);
     if (!r)
         r = fs_open(s->root, path_dir(final), O_RDONLY | O_DIRECTORY, &two, e);
-    if (!r && (renameat(dir, sv_cstr(path_base(temp), s->a), two,
-                        sv_cstr(path_base(final), s->a)) != 0 ||
-               fsync(two) != 0))
+    if (!r &&
+        (renameat(dir, sv_cstr(path_base(temp), s->a), two, sv_cstr(path_base(final), s->a)) != 0 ||
+         fsync(two) != 0))
         r = err_errno(e, "store " SV_FMT, SV_ARG(*hash));
     if (r) {
         struct err ignored;

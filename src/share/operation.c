@@ -129,7 +129,8 @@ static enum status check_spawn(struct share *s, const struct spawn_request *r, s
         check_word(r->executor, "--executor", executors, e) ||
         check_word(r->mode, "--mode", modes, e) || share_objective(s, r->objective, &o, e) ||
         (r->parent.s && share_thread(s, r->parent, &t, e)) ||
-        (r->id.s && (name_check(r->id, "thread id", e) || share_thread_find(s, r->id, &t, &found, e))))
+        (r->id.s &&
+         (name_check(r->id, "thread id", e) || share_thread_find(s, r->id, &t, &found, e))))
         return e->code;
     if (r->id.s && found) {
         err_set(e, ST_CONFLICT, "Thread '" SV_FMT "' exists already", SV_ARG(r->id));
@@ -178,10 +179,10 @@ static enum status spawn_refs(struct share *s, const struct spawn_request *r, st
                               struct err *e)
 {
     for (size_t i = 0; i < r->refs.n; i++) {
-        struct sv_cut  c = sv_cut(r->refs.v[i], ':');
-        struct sv      all = SV("all");
+        struct sv_cut c = sv_cut(r->refs.v[i], ':');
+        struct sv     all = SV("all");
         VEC(struct sv) scope = { 0 };
-        bool           done = false;
+        bool done = false;
         for (size_t k = 0; k < r->refs.n; k++) {
             struct sv_cut d = sv_cut(r->refs.v[k], ':');
             if (!sv_eq(c.head, d.head))
@@ -282,7 +283,7 @@ enum status share_pending(struct share *s, struct sv thread, struct injection **
 {
     struct sv *rows;
 
-    if (share_rows_below(s, key2("inject", thread, SV(""), s->a), false, s->a, &rows, n, e))
+    if (share_rows_below(s, key_pair("inject", thread, SV(""), s->a), false, s->a, &rows, n, e))
         return e->code;
     *out = ARENA_NEW(s->a, struct injection, *n + 1);
     for (size_t i = 0; i < *n; i++) {

@@ -86,8 +86,8 @@ enum status share_session(struct share *s, struct sv thread, struct sv session,
 
 /* Would from → target close a circle? ST_CONFLICT reason "circular_reference", with the whole
  * path in s->details. Costs two look-ups unless both ends have edges. */
-enum status share_check_cycle(struct share *s, struct sv from, struct sv target, const char *given_as,
-                              struct err *e) MUST_USE;
+enum status share_check_cycle(struct share *s, struct sv from, struct sv target,
+                              const char *given_as, struct err *e) MUST_USE;
 
 /* ---- merge ----------------------------------------------------------------------------- */
 

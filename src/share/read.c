@@ -11,7 +11,7 @@ struct search {
     struct share *s;
     struct sv     thread, name;
     VEC(struct asset_found) hits;
-    struct sv folder; /* a folder of that name; or absent */
+    struct sv   folder; /* a folder of that name; or absent */
     struct err *e;
 };
 
@@ -136,8 +136,9 @@ static enum status not_there(struct search *q)
     }
     err_set(q->e, ST_NOT_FOUND, "File not referenced: '" SV_FMT "'", SV_ARG(q->name));
     err_reason(q->e, "file");
-    return err_hint(q->e, "`heddle status " SV_FMT "` shows what it can read; `heddle reference "
-                          "--from " SV_FMT " --target T` adds more",
+    return err_hint(q->e,
+                    "`heddle status " SV_FMT "` shows what it can read; `heddle reference "
+                    "--from " SV_FMT " --target T` adds more",
                     SV_ARG(q->thread), SV_ARG(q->thread));
 }
 

@@ -132,7 +132,7 @@ static enum status has_rows(struct share *s, const char *prefix, struct sv id, b
     UNDO(store_rows_undo) struct store_rows *rows = NULL;
     struct store_row_query                   q = { .thread = SHARE_GLOBAL,
                                                    .view = sv_of(share_view.name),
-                                                   .prefix = key2(prefix, id, SV(""), s->a) };
+                                                   .prefix = key_pair(prefix, id, SV(""), s->a) };
     struct store_row                         row;
 
     if (store_rows(s->log->store, &q, &rows, e))
@@ -227,8 +227,8 @@ static enum status live_names(struct share *s, struct share_ref *r, struct err *
         bool      taken = false;
         for (size_t k = 0; k < n; k++)
             for (size_t m = 0; m < refs[k].n_files && !refs[k].frozen; m++)
-                taken = taken || (!sv_eq(refs[k].target, r->target) &&
-                                  sv_eq(refs[k].files[m].place, name));
+                taken = taken ||
+                        (!sv_eq(refs[k].target, r->target) && sv_eq(refs[k].files[m].place, name));
         for (size_t k = 0; k < r->n_files; k++)
             taken = taken || sv_eq(r->files[k].place, name);
         r->files[r->n_files++] =
@@ -237,8 +237,9 @@ static enum status live_names(struct share *s, struct share_ref *r, struct err *
                                  .place = taken ? path_join(r->target, source, s->a) : name };
     }
     if (!r->n_scope)
-        r->files[r->n_files++] = (struct share_file){
-            .name = SV("/"), .source = SV(""), .place = path_join(r->target, SV(""), s->a) };
+        r->files[r->n_files++] = (struct share_file){ .name = SV("/"),
+                                                      .source = SV(""),
+                                                      .place = path_join(r->target, SV(""), s->a) };
     return ST_OK;
 }
 
@@ -279,10 +280,10 @@ static bool repeats(const struct share_ref *a, const struct share_ref *b)
 static enum status append_reference(struct share *s, const struct share_ref *r,
                                     const struct sv_list *given, struct err *e)
 {
-    struct share_ref *refs, none = { 0 };
+    struct share_ref       *refs, none = { 0 };
     const struct share_ref *old = &none;
-    struct sb         b;
-    size_t            n;
+    struct sb               b;
+    size_t                  n;
 
     if (share_refs(s, r->from, false, s->a, &refs, &n, e))
         return e->code;
@@ -301,10 +302,9 @@ enum status share_reference(struct share *s, const struct reference_request *q,
 {
     struct share_thread from, target;
     bool                found;
-    struct share_ref    r = { .id = rand_hex_id("ref-", s->a),
-                              .from = q->from,
-                              .target = q->target,
-                              .frozen = q->frozen };
+    struct share_ref    r = {
+           .id = rand_hex_id("ref-", s->a), .from = q->from, .target = q->target, .frozen = q->frozen
+    };
 
     if (share_thread(s, q->from, &from, e) || name_check(q->target, "target", e) ||
         share_check_cycle(s, q->from, q->target, q->given_as, e) ||
@@ -326,7 +326,8 @@ enum status share_reference(struct share *s, const struct reference_request *q,
     return ST_OK;
 }
 
-/* ---- refresh ----------------------------------------------------------------------------------- */
+/* ---- refresh -----------------------------------------------------------------------------------
+ */
 
 static bool in_scope(const struct sv *scope, size_t n, struct sv name)
 {

@@ -258,8 +258,8 @@ static enum status each_relation(void *ctx, const struct share_thread *t, struct
 /* Rows of other programs that no rule covers, as they were. */
 static enum status bad_items(struct writer *w, const char *section, struct err *e)
 {
-    struct sv  prefix = key2("bad", sv_of(section), SV(""), w->a), *keys, *values;
-    size_t     n;
+    struct sv prefix = key_pair("bad", sv_of(section), SV(""), w->a), *keys, *values;
+    size_t    n;
 
     if (share_rows_below(w->s, prefix, true, w->a, &keys, &n, e) ||
         share_rows_below(w->s, prefix, false, w->a, &values, &n, e))

@@ -49,7 +49,7 @@ const char *objective_status(const struct share_objective *o)
     return listed ? "completed" : "active"; /* listed ids without a thread count as ended */
 }
 
-struct sv key2(const char *prefix, struct sv a1, struct sv a2, struct arena *a)
+struct sv key_pair(const char *prefix, struct sv a1, struct sv a2, struct arena *a)
 {
     struct sb b = sb_in(a, 0);
 
@@ -245,8 +245,7 @@ static void read_files(const struct json *list, struct arena *a, struct share_re
     }
 }
 
-enum status ref_of_json(const struct json *v, struct arena *a, struct share_ref *out,
-                        struct err *e)
+enum status ref_of_json(const struct json *v, struct arena *a, struct share_ref *out, struct err *e)
 {
     const struct json *scope = json_find(v, "scope");
 
@@ -472,9 +471,9 @@ enum status share_refs(struct share *s, struct sv from, bool inherited, struct a
     struct sv *refs, *more = NULL;
     size_t     n_refs, n_more = 0;
 
-    if (share_rows_below(s, key2("ref", from, SV(""), a), false, a, &refs, &n_refs, e) ||
+    if (share_rows_below(s, key_pair("ref", from, SV(""), a), false, a, &refs, &n_refs, e) ||
         (inherited &&
-         share_rows_below(s, key2("inh", from, SV(""), a), false, a, &more, &n_more, e)))
+         share_rows_below(s, key_pair("inh", from, SV(""), a), false, a, &more, &n_more, e)))
         return e->code;
     *out = ARENA_NEW(a, struct share_ref, n_refs + n_more + 1);
     *n = n_refs + n_more;
@@ -489,8 +488,8 @@ enum status share_ids(struct share *s, enum share_list which, struct sv of, stru
 {
     static const char *const prefixes[] = { "child", "to", "by", "member" };
 
-    return share_rows_below(s, key2(prefixes[which], of, SV(""), a), which == SHARE_MEMBERS, a, out,
-                            n, e);
+    return share_rows_below(s, key_pair(prefixes[which], of, SV(""), a), which == SHARE_MEMBERS, a,
+                            out, n, e);
 }
 
 struct sv share_dir(struct sv thread, struct arena *a)

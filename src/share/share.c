@@ -53,7 +53,8 @@ static void set_aside(struct share *s, int which, const struct err *why, struct 
             SV_ARG(sv_first(hash_hex(&h, s->a), 8)));
     s->set_aside[which] = sb_sv(&b);
     share_warn(s, "T502", (struct sv){ 0 },
-               SV_FMT " cannot be read (%s); it is kept as " SV_FMT " and written anew from the log",
+               SV_FMT " cannot be read (%s); it is kept as " SV_FMT
+                      " and written anew from the log",
                SV_ARG(share_file_paths[which]), why->text, SV_ARG(s->set_aside[which]));
 }
 
@@ -114,8 +115,7 @@ static enum status begin_write(struct share *s, struct err *e)
     if (share_lock(s, e))
         return e->code;
     s->writing = true;
-    if (begin(s, STORE_WRITE, &rev, e) || files_look(s, rev, &current, e) ||
-        import_foreign(s, e)) {
+    if (begin(s, STORE_WRITE, &rev, e) || files_look(s, rev, &current, e) || import_foreign(s, e)) {
         share_end(s);
         return e->code;
     }

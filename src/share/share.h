@@ -55,10 +55,10 @@ struct share {
     VEC(struct share_warning) warnings;
     struct sv          details; /* of the error last returned, as JSON; or absent */
     bool               writing;
-    int                flock_fd;                 /* -1: not held */
-    bool               held[2];                  /* Leslie's lock folders */
-    bool               foreign[SHARE_FILES];     /* rewrite as a whole: others changed it */
-    struct sv          set_aside[SHARE_FILES];   /* keep the unreadable file under this name */
+    int                flock_fd;               /* -1: not held */
+    bool               held[2];                /* Leslie's lock folders */
+    bool               foreign[SHARE_FILES];   /* rewrite as a whole: others changed it */
+    struct sv          set_aside[SHARE_FILES]; /* keep the unreadable file under this name */
     struct share_stamp stamp;
 };
 
@@ -110,7 +110,7 @@ struct share_thread {
     struct sv          mode;    /* absent: none */
     struct sv          storage; /* absent: the usual one */
     struct sv          tags;    /* a JSON array; absent: the file had none */
-    struct sv          extra;   /* keys of other programs, a JSON object in their order; or absent */
+    struct sv          extra; /* keys of other programs, a JSON object in their order; or absent */
     enum thread_status status;
     int64_t            created, updated;
     int64_t            seq; /* of the entry that made it: the order of threads */
@@ -157,8 +157,7 @@ enum status share_objective(struct share *s, struct sv id, struct share_objectiv
 /* In order of creation. `each` returning a status other than ST_OK ends the walk; what it is
  * given is good until it returns. */
 enum status share_threads(struct share *s,
-                          enum status (*each)(void *ctx, const struct share_thread *,
-                                              struct err *),
+                          enum status (*each)(void *ctx, const struct share_thread *, struct err *),
                           void *ctx, struct err *e) MUST_USE;
 enum status share_objectives(struct share *s, struct arena *a, struct share_objective **out,
                              size_t *n, struct err *e) MUST_USE;

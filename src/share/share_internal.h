@@ -17,7 +17,7 @@ void        ref_write(struct jw *w, const struct share_ref *r); /* as an entry c
 enum status ref_of_json(const struct json *v, struct arena *a, struct share_ref *out,
                         struct err *e);
 
-struct sv key2(const char *prefix, struct sv a1, struct sv a2, struct arena *a);  /* p/a1/a2 */
+struct sv key_pair(const char *prefix, struct sv a1, struct sv a2, struct arena *a); /* p/a1/a2 */
 struct sv key_seq(const char *prefix, struct sv a1, int64_t seq, struct arena *a);
 
 enum status share_row(struct share *s, struct sv key, struct sv *value, bool *found, struct err *e);
@@ -29,8 +29,8 @@ enum status share_rows_below(struct share *s, struct sv prefix, bool keys, struc
 struct share_meta {
     int64_t   at, threads, objectives;
     int64_t   objectives_at; /* when an objective last changed */
-    struct sv extra;      /* unknown keys of the root of thread_relations.json */
-    struct sv extra_meta; /* and of its metadata */
+    struct sv extra;         /* unknown keys of the root of thread_relations.json */
+    struct sv extra_meta;    /* and of its metadata */
 };
 enum status share_meta(struct share *s, struct share_meta *out, struct err *e);
 enum status meta_read(struct sv row, struct arena *a, struct share_meta *out, struct err *e);
@@ -75,8 +75,7 @@ struct sv   render_thread(const struct share_thread *t, struct arena *a);
 struct sv   render_registry_thread(const struct share_thread *t, struct arena *a);
 enum status render_relation(struct share *s, struct sv id, struct arena *a, struct sv *out,
                             struct err *e);
-enum status render_operation(const struct entry *n, struct arena *a, struct sv *out,
-                             struct err *e);
+enum status render_operation(const struct entry *n, struct arena *a, struct sv *out, struct err *e);
 enum status render_objective(struct share *s, const struct share_objective *o, struct arena *a,
                              struct sv *out, struct err *e);
 struct sv   render_metadata(const struct share_meta *m, enum share_file_id which, struct arena *a);

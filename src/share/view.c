@@ -124,9 +124,9 @@ static enum status add_thread(struct op *o, const struct share_thread *t)
 {
     struct arena *a = o->f->a;
 
-    if (save_thread(o, t) || del(o, key2("bad", SV("threads"), t->id, a)) ||
-        del(o, key2("bad", SV("relations"), t->id, a)) ||
-        put(o, key2("member", t->objective, t->id, a), SV("")) ||
+    if (save_thread(o, t) || del(o, key_pair("bad", SV("threads"), t->id, a)) ||
+        del(o, key_pair("bad", SV("relations"), t->id, a)) ||
+        put(o, key_pair("member", t->objective, t->id, a), SV("")) ||
         count_in_objective(o, t->objective, 1, thread_has_ended(t->status) ? 0 : 1))
         return o->e->code;
     if (t->parent.s && put(o, key_seq("child", t->parent, t->seq, a), t->id))
@@ -139,7 +139,7 @@ static enum status drop_thread(struct op *o, const struct share_thread *t)
     struct arena *a = o->f->a;
 
     if (del(o, key_of_name("thread", t->id, a)) ||
-        del(o, key2("member", t->objective, t->id, a)) ||
+        del(o, key_pair("member", t->objective, t->id, a)) ||
         count_in_objective(o, t->objective, -1, thread_has_ended(t->status) ? 0 : -1))
         return o->e->code;
     if (t->parent.s && del(o, key_seq("child", t->parent, t->seq, a)))
@@ -177,10 +177,10 @@ static enum status add_edge(struct op *o, struct sv from, struct sv target, bool
                             int64_t seq)
 {
     struct arena *a = o->f->a;
-    struct sv     row, edge = key2("edge", from, target, a);
+    struct sv     row, edge = key_pair("edge", from, target, a);
     bool          found;
 
-    if (missing && put(o, key2("broken", from, target, a), seq_text(seq, a)))
+    if (missing && put(o, key_pair("broken", from, target, a), seq_text(seq, a)))
         return o->e->code;
     if (get(o, edge, &row, &found))
         return o->e->code;
@@ -194,7 +194,7 @@ static enum status add_edge(struct op *o, struct sv from, struct sv target, bool
 static enum status drop_edge(struct op *o, struct sv from, struct sv target)
 {
     struct arena     *a = o->f->a;
-    struct sv         row, edge = key2("edge", from, target, a);
+    struct sv         row, edge = key_pair("edge", from, target, a);
     struct store_row *refs;
     struct share_ref  r;
     size_t            n;
@@ -207,9 +207,8 @@ static enum status drop_edge(struct op *o, struct sv from, struct sv target)
         return ST_OK;
     sv_to_int(row, &seq);
     if (del(o, edge) || del(o, key_seq("to", from, seq, a)) ||
-        del(o, key_seq("by", target, seq, a)) ||
-        del(o, key2("broken", from, target, a)) ||
-        rows_of(o, key2("ref", from, SV(""), a), &refs, &n))
+        del(o, key_seq("by", target, seq, a)) || del(o, key_pair("broken", from, target, a)) ||
+        rows_of(o, key_pair("ref", from, SV(""), a), &refs, &n))
         return o->e->code;
     for (size_t i = 0; i < n; i++) {
         if (ref_read(refs[i].value, a, &r, o->e))
@@ -226,10 +225,10 @@ static enum status mend(struct op *o, struct sv id)
     struct store_row *by;
     size_t            n;
 
-    if (rows_of(o, key2("by", id, SV(""), o->f->a), &by, &n))
+    if (rows_of(o, key_pair("by", id, SV(""), o->f->a), &by, &n))
         return o->e->code;
     for (size_t i = 0; i < n; i++)
-        if (del(o, key2("broken", by[i].value, id, o->f->a)))
+        if (del(o, key_pair("broken", by[i].value, id, o->f->a)))
             return o->e->code;
     return ST_OK;
 }
@@ -253,7 +252,7 @@ static enum status count_blob(struct op *o, struct sv hash, int by)
 static enum status add_copies(struct op *o, const struct share_ref *r)
 {
     for (size_t i = 0; i < r->n_files && r->frozen; i++)
-        if (put(o, key2("snap", r->from, r->files[i].place, o->f->a), r->target) ||
+        if (put(o, key_pair("snap", r->from, r->files[i].place, o->f->a), r->target) ||
             count_blob(o, r->files[i].hash, 1))
             return o->e->code;
     return ST_OK;
@@ -262,7 +261,7 @@ static enum status add_copies(struct op *o, const struct share_ref *r)
 static enum status drop_copies(struct op *o, const struct share_ref *r)
 {
     for (size_t i = 0; i < r->n_files && r->frozen; i++)
-        if (del(o, key2("snap", r->from, r->files[i].place, o->f->a)) ||
+        if (del(o, key_pair("snap", r->from, r->files[i].place, o->f->a)) ||
             count_blob(o, r->files[i].hash, -1))
             return o->e->code;
     return ST_OK;
@@ -279,15 +278,15 @@ static bool same_scope(const struct share_ref *a, const struct share_ref *b)
 }
 
 /* The row a reference takes: that of the one it repeats, or a new one. */
-static enum status ref_slot(struct op *o, const char *prefix, const struct share_ref *r,
-                            bool by_id, struct sv *key)
+static enum status ref_slot(struct op *o, const char *prefix, const struct share_ref *r, bool by_id,
+                            struct sv *key)
 {
     struct store_row *rows;
     struct share_ref  old;
     size_t            n;
 
     *key = key_seq(prefix, r->from, o->n->seq, o->f->a);
-    if (rows_of(o, key2(prefix, r->from, SV(""), o->f->a), &rows, &n))
+    if (rows_of(o, key_pair(prefix, r->from, SV(""), o->f->a), &rows, &n))
         return o->e->code;
     for (size_t i = 0; i < n; i++) {
         if (ref_read(rows[i].value, o->f->a, &old, o->e))
@@ -327,7 +326,7 @@ static enum status fold_objective(struct op *o)
     size_t                 n;
 
     /* Threads may have named it before it came. */
-    if (rows_of(o, key2("member", obj.id, SV(""), a), &members, &n))
+    if (rows_of(o, key_pair("member", obj.id, SV(""), a), &members, &n))
         return o->e->code;
     for (size_t i = 0; i < n; i++) {
         struct sv id = sv_cut_last(members[i].key, '/').tail;
@@ -588,7 +587,7 @@ static enum status fold_import(struct op *o)
     if (sv_is(what, "root"))
         return import_root(o);
     if (sv_is(what, "bad")) {
-        struct sv key = key2("bad", text(o, "section"), text(o, "key"), o->f->a);
+        struct sv key = key_pair("bad", text(o, "section"), text(o, "key"), o->f->a);
         return text(o, "value").s ? put(o, key, text(o, "value")) : del(o, key);
     }
     return change_meta(o, 0, 0, false); /* "operation": the entry itself is the record */
@@ -606,15 +605,16 @@ static enum status fold_remove(struct op *o)
         return o->e->code;
     if (!found)
         return ST_OK;
-    if (drop_thread(o, &t) || rows_of(o, key2("to", t.id, SV(""), a), &rows, &n))
+    if (drop_thread(o, &t) || rows_of(o, key_pair("to", t.id, SV(""), a), &rows, &n))
         return o->e->code;
     for (size_t i = 0; i < n; i++)
         if (drop_edge(o, t.id, rows[i].value))
             return o->e->code;
-    if (del(o, key_of_name("dep", t.id, a)) || rows_of(o, key2("by", t.id, SV(""), a), &rows, &n))
+    if (del(o, key_of_name("dep", t.id, a)) ||
+        rows_of(o, key_pair("by", t.id, SV(""), a), &rows, &n))
         return o->e->code;
     for (size_t i = 0; i < n; i++)
-        if (put(o, key2("broken", rows[i].value, t.id, a), seq_text(o->n->seq, a)))
+        if (put(o, key_pair("broken", rows[i].value, t.id, a), seq_text(o->n->seq, a)))
             return o->e->code;
     return ST_OK;
 }
@@ -629,15 +629,15 @@ enum touches {
     T_ALL = 16,
 };
 
-static const char *const spawn_params[] = { "thread_id", "parent_id", "intent", "objective",
-                                            "inherit", "inherit_scope", NULL };
+static const char *const spawn_params[] = { "thread_id", "parent_id",     "intent", "objective",
+                                            "inherit",   "inherit_scope", NULL };
 static const char *const ref_params[] = { "ref_id", "from_id", "to_id", "scope", "binding", NULL };
 static const char *const lifecycle_params[] = { "thread_id", "action", "reason", NULL };
 static const char *const inject_params[] = { "thread_id", "type", "content", NULL };
 static const char *const merge_params[] = { "sources", "target", "conflict_strategy", "conflicts",
                                             NULL };
-static const char *const transfer_params[] = { "thread_id", "direction", "scope", "reason",
-                                               "target_executor", NULL };
+static const char *const transfer_params[] = { "thread_id", "direction",       "scope",
+                                               "reason",    "target_executor", NULL };
 static const char *const no_params[] = { NULL };
 
 /* clang-format off */
