@@ -1,0 +1,30 @@
+/* One file of ignore patterns, compiled: git's rules to the letter. Pure: text in,
+ * verdicts out.
+ *
+ * A verdict is the number of the last line that matches; the line says whether the path
+ * is left out or brought back. Most lines (names, *.ext, whole paths) are found by hash,
+ * so that a long file costs as little as a short one. */
+#ifndef HEDDLE_IGNORE_H
+#define HEDDLE_IGNORE_H
+
+#include "base/sv.h"
+
+struct ignore;
+
+enum { IGNORE_NO_LINE = -1 };
+
+/* The compiled patterns live in `a` and point into `text`. NULL when no line matters. */
+const struct ignore *ignore_in(struct sv text, struct arena *a);
+
+/* The last pattern that matches `path` (relative to the folder of the file, "/" between
+ * parts), counted from 0, or IGNORE_NO_LINE. Parents are not looked at. g may be NULL. */
+int ignore_match(const struct ignore *g, struct sv path, bool is_dir);
+
+/* Does that pattern bring back what earlier ones left out? */
+bool ignore_is_negated(const struct ignore *g, int line);
+
+/* Could a pattern with ! match something below the folder `dir`? `only_paths` asks
+ * only those that hold a slash, and so name a place. */
+bool ignore_may_bring_back(const struct ignore *g, struct sv dir, bool only_paths);
+
+#endif

@@ -1,0 +1,202 @@
+#include "payload/rules.h"
+
+#include "base/fs.h"
+#include "base/path.h"
+#include "base/vec.h"
+#include "payload/gitrepo.h"
+
+#include <string.h>
+
+enum { IGNORE_FILE_LIMIT = 16 << 20 };
+
+struct rules {
+    struct arena        *a;
+    struct sv            prefix;
+    const struct ignore *info, *global, *teddy;
+    bool                 has_gitignore, has_teddyignore; /* at the root: then hidden */
+    VEC(struct rules_dir) above; /* folders of the work tree above the workspace, and it */
+};
+
+/* Never shown, except through .teddyignore: a line such as !*\/ in a .gitignore means
+ * the project's folders, not these. */
+static const char *const builtin_names[] = {
+    ".git", ".venv", "__pycache__", ".teddy", ".ruff_cache", ".heddle", ".leslie",
+};
+
+static bool is_builtin(struct sv name, bool is_dir)
+{
+    if (!name.n || (name.s[0] != '.' && name.s[0] != '_') || (!is_dir && !sv_is(name, ".git")))
+        return false;
+    for (size_t i = 0; i < COUNT(builtin_names); i++)
+        if (sv_is(name, builtin_names[i]))
+            return true;
+    return false;
+}
+
+/* A link in the place of an ignore file is not followed: git does not either. */
+static struct sv read_ignore(int dir, struct sv path, struct arena *a)
+{
+    struct err        ignored;
+    struct sv         text = { 0 };
+    UNDO(fd_undo) int fd =
+        openat(dir, sv_cstr(path, a), O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK);
+
+    if (fd < 0 || fs_read_fd(fd, IGNORE_FILE_LIMIT, a, &text, &ignored))
+        return (struct sv){ 0 };
+    return text;
+}
+
+static struct rules_dir *push_above(struct rules *r, struct sv text, size_t base)
+{
+    struct rules_dir *d = vec_push(&r->above, r->a);
+
+    *d = (struct rules_dir){ .git = ignore_in(text, r->a), .base = base };
+    d->state.teddy = IGNORE_NO_LINE;
+    return d;
+}
+
+/* The .gitignore files from the top of the work tree down to the workspace. */
+static void read_above(struct rules *r, struct sv top, struct sv root)
+{
+    for (size_t n = top.n; n < root.n; n++) {
+        if (n != top.n && root.s[n] != '/')
+            continue;
+        struct sv dir = sv_first(root, n);
+        size_t    base = dir.n > top.n ? dir.n - top.n : 0;
+        push_above(r, read_ignore(AT_FDCWD, path_join(dir, SV(".gitignore"), r->a), r->a), base);
+    }
+}
+
+static void link_above(struct rules *r)
+{
+    for (size_t i = 1; i < r->above.n; i++)
+        r->above.v[i].up = &r->above.v[i - 1];
+}
+
+struct rules *rules_in(int root_fd, struct sv root, struct arena *a)
+{
+    struct rules  *r = ARENA_NEW(a, struct rules, 1);
+    struct gitrepo repo = gitrepo_find(root, a);
+    struct sv      own = read_ignore(root_fd, SV(".gitignore"), a);
+    struct sv      teddy = read_ignore(root_fd, SV(".teddyignore"), a);
+
+    *r = (struct rules){ .a = a, .prefix = SV("") };
+    r->has_gitignore = own.s != NULL;
+    r->has_teddyignore = teddy.s != NULL;
+    r->teddy = ignore_in(teddy, a);
+    if (repo.found) {
+        r->info = ignore_in(repo.info_exclude, a);
+        r->global = ignore_in(repo.global_ignore, a);
+        if (root.n > repo.top.n) {
+            r->prefix = path_join(sv_skip(root, repo.top.n + (repo.top.n > 1)), SV(""), a);
+            read_above(r, repo.top, root);
+        }
+    }
+    push_above(r, own, r->prefix.n);
+    link_above(r);
+    return r;
+}
+
+struct sv rules_prefix(const struct rules *r)
+{
+    return r->prefix;
+}
+
+struct rules_dir rules_top(const struct rules *r)
+{
+    return r->above.v[r->above.n - 1];
+}
+
+enum git_says { GIT_SILENT, GIT_OUT, GIT_IN };
+
+static enum git_says says(const struct ignore *g, struct sv path, bool is_dir)
+{
+    int line = ignore_match(g, path, is_dir);
+
+    return line < 0 ? GIT_SILENT : ignore_is_negated(g, line) ? GIT_IN : GIT_OUT;
+}
+
+static enum git_says ask_git(const struct rules *r, const struct rules_dir *dir, struct sv path,
+                             bool is_dir)
+{
+    enum git_says answer = GIT_SILENT;
+
+    for (; dir && !answer; dir = dir->up)
+        if (dir->git)
+            answer = says(dir->git, sv_skip(path, dir->base), is_dir);
+    if (!answer && r->info)
+        answer = says(r->info, path, is_dir);
+    if (!answer && r->global)
+        answer = says(r->global, path, is_dir);
+    return answer;
+}
+
+static bool is_hidden_file(const struct rules *r, struct sv name)
+{
+    return name.n && name.s[0] == '.' &&
+           ((r->has_gitignore && sv_is(name, ".gitignore")) ||
+            (r->has_teddyignore && sv_is(name, ".teddyignore")));
+}
+
+enum rules_verdict rules_judge(const struct rules *r, const struct rules_dir *dir, struct sv path,
+                               bool is_dir, struct rules_state *state)
+{
+    struct sv name = path_base(path), below_root = sv_skip(path, r->prefix.n);
+
+    *state = dir->state;
+    if (!state->out && is_builtin(name, is_dir))
+        state->out = state->builtin = true;
+    if (!state->out) {
+        enum git_says git = ask_git(r, dir, path, is_dir);
+        state->out = git == GIT_OUT || (git == GIT_SILENT && !is_dir && is_hidden_file(r, name));
+    }
+    if (r->teddy) {
+        int own = ignore_match(r->teddy, below_root, is_dir);
+        state->teddy = own > state->teddy ? own : state->teddy;
+    }
+    bool out = state->teddy >= 0 ? !ignore_is_negated(r->teddy, state->teddy) : state->out;
+    if (!out)
+        return RULES_IN;
+    return is_dir && ignore_may_bring_back(r->teddy, below_root, state->builtin) ? RULES_LOOK
+                                                                                 : RULES_OUT;
+}
+
+struct rules_dir rules_enter(const struct rules_dir *up, struct sv path, struct rules_state state,
+                             struct sv gitignore, struct arena *a)
+{
+    return (struct rules_dir){
+        .up = up->git ? up : up->up, /* folders without a file are skipped over */
+        .git = gitignore.n ? ignore_in(gitignore, a) : NULL,
+        .base = path.n + 1,
+        .state = state,
+    };
+}
+
+bool rules_has(const struct rules *r, int root_fd, struct sv path, bool is_dir)
+{
+    struct arena        scratch = { 0 };
+    struct sb           full = sb_in(&scratch, 0);
+    struct rules_dir   *dir = ARENA_NEW(&scratch, struct rules_dir, 1);
+    enum rules_verdict  verdict = RULES_IN;
+
+    *dir = rules_top(r);
+    sb_add(&full, r->prefix);
+    for (struct sv_cut part = { .tail = path, .found = true }; part.found && verdict != RULES_OUT;) {
+        struct rules_state state;
+        part = sv_cut(part.tail, '/');
+        bool folder = part.found || is_dir;
+        sb_add(&full, part.head);
+        struct sv here = sv_dup(sb_sv(&full), &scratch);
+        verdict = rules_judge(r, dir, here, folder, &state);
+        if (folder) {
+            struct sv below_root = sv_skip(here, r->prefix.n);
+            struct sv file = path_join(below_root, SV(".gitignore"), &scratch);
+            struct rules_dir *next = ARENA_NEW(&scratch, struct rules_dir, 1);
+            *next = rules_enter(dir, here, state, read_ignore(root_fd, file, &scratch), &scratch);
+            dir = next;
+        }
+        sb_addc(&full, '/');
+    }
+    arena_free(&scratch);
+    return verdict == RULES_IN;
+}

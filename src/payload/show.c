@@ -1,0 +1,213 @@
+#include "payload/show.h"
+
+#include "base/utf8.h"
+
+#include <string.h>
+
+static bool needs_quotes(struct sv path)
+{
+    if (!path.n)
+        return true;
+    char first = path.s[0], last = path.s[path.n - 1];
+    if (first == '"' || first == ' ' || last == ' ' || utf8_invalid(path) >= 0)
+        return true;
+    for (size_t i = 0; i < path.n; i++) {
+        unsigned char c = (unsigned char)path.s[i];
+        bool          c1 = c == 0xc2 && i + 1 < path.n && ((unsigned char)path.s[i + 1] & 0xe0) == 0x80;
+        if (c < 0x20 || c == 0x7f || c1)
+            return true;
+    }
+    return false;
+}
+
+void sb_add_path(struct sb *b, struct sv path)
+{
+    if (!needs_quotes(path)) {
+        sb_add(b, path);
+        return;
+    }
+    sb_addc(b, '"');
+    for (size_t i = 0; i < path.n; i++) {
+        unsigned char c = (unsigned char)path.s[i];
+        if (c == '"' || c == '\\')
+            sb_addf(b, "\\%c", c);
+        else if (c == '\n')
+            sb_adds(b, "\\n");
+        else if (c == '\t')
+            sb_adds(b, "\\t");
+        else if (c < 0x20 || c >= 0x7f)
+            sb_addf(b, "\\%03o", c);
+        else
+            sb_addc(b, (char)c);
+    }
+    sb_addc(b, '"');
+}
+
+static bool read_octal(struct sv v, size_t i, unsigned char *out)
+{
+    unsigned n = 0;
+
+    for (size_t k = i; k < i + 3; k++) {
+        if (k >= v.n || v.s[k] < '0' || v.s[k] > '7')
+            return false;
+        n = n * 8 + (unsigned)(v.s[k] - '0');
+    }
+    *out = (unsigned char)n;
+    return n < 256;
+}
+
+bool path_unshow(struct sv shown, struct arena *a, struct sv *path)
+{
+    if (!shown.n || shown.s[0] != '"') {
+        *path = sv_dup(shown, a);
+        return shown.n > 0;
+    }
+    if (shown.n < 2 || shown.s[shown.n - 1] != '"')
+        return false;
+    struct sv v = { shown.s + 1, shown.n - 2 };
+    struct sb b = sb_in(a, 0);
+    for (size_t i = 0; i < v.n; i++) {
+        unsigned char c = (unsigned char)v.s[i];
+        if (c == '\\') {
+            if (++i >= v.n)
+                return false;
+            c = (unsigned char)v.s[i];
+            if (c == 'n')
+                c = '\n';
+            else if (c == 't')
+                c = '\t';
+            else if (c >= '0' && c <= '7') {
+                if (!read_octal(v, i, &c))
+                    return false;
+                i += 2;
+            } else if (c != '"' && c != '\\')
+                return false;
+        }
+        sb_addc(&b, (char)c);
+    }
+    *path = sb_sv(&b);
+    return true;
+}
+
+bool is_url(struct sv v)
+{
+    return sv_starts(v, SV("http://")) || sv_starts(v, SV("https://"));
+}
+
+/* Names that are no paths: nothing below the root can hold a colon in its place. */
+static bool is_own_target(struct sv name)
+{
+    return is_url(name) || sv_is(name, "git:diff");
+}
+
+/* Would the brackets of a link text pair up? Else they are escaped. */
+static bool is_balanced(struct sv v)
+{
+    int depth = 0;
+
+    for (size_t i = 0; i < v.n && depth >= 0; i++)
+        depth += v.s[i] == '[' ? 1 : v.s[i] == ']' ? -1 : 0;
+    return depth == 0;
+}
+
+static void add_link_text(struct sb *b, struct sv shown)
+{
+    bool balanced = is_balanced(shown);
+
+    for (size_t i = 0; i < shown.n; i++) {
+        if (!balanced && (shown.s[i] == '[' || shown.s[i] == ']'))
+            sb_addc(b, '\\');
+        sb_addc(b, shown.s[i]);
+    }
+}
+
+static void add_link_target(struct sb *b, struct sv target)
+{
+    bool angle = false;
+
+    for (size_t i = 0; i < target.n && !angle; i++)
+        angle = memchr(" ()[]<>\\", target.s[i], 8) != NULL;
+    if (!angle) {
+        sb_add(b, target);
+        return;
+    }
+    sb_addc(b, '<');
+    for (size_t i = 0; i < target.n; i++) {
+        if (target.s[i] == '<' || target.s[i] == '>' || target.s[i] == '\\')
+            sb_addc(b, '\\');
+        sb_addc(b, target.s[i]);
+    }
+    sb_addc(b, '>');
+}
+
+static struct sv shown_in(struct sv name, struct arena *a)
+{
+    struct sb b = sb_in(a, 0);
+
+    sb_add_path(&b, name);
+    return sb_sv(&b);
+}
+
+static struct sv target_in(struct sv name, struct sv shown, struct arena *a)
+{
+    struct sb b = sb_in(a, 0);
+
+    if (!is_own_target(name))
+        sb_addc(&b, '/');
+    sb_add(&b, shown);
+    return sb_sv(&b);
+}
+
+void sb_add_link(struct sb *b, struct sv name)
+{
+    struct arena scratch = { 0 };
+    struct sv    shown = shown_in(name, &scratch);
+
+    sb_addc(b, '[');
+    add_link_text(b, shown);
+    sb_adds(b, "](");
+    add_link_target(b, target_in(name, shown, &scratch));
+    sb_addc(b, ')');
+    arena_free(&scratch);
+}
+
+void sb_add_label(struct sb *b, struct sv name)
+{
+    struct arena scratch = { 0 };
+    struct sv    shown = shown_in(name, &scratch);
+    size_t       ticks = backtick_run(shown) + 1;
+
+    sb_add_fence(b, ticks);
+    sb_addc(b, '[');
+    sb_add(b, shown);
+    sb_adds(b, "](");
+    sb_add(b, target_in(name, shown, &scratch));
+    sb_addc(b, ')');
+    sb_add_fence(b, ticks);
+    arena_free(&scratch);
+}
+
+void sb_add_fence(struct sb *b, size_t n)
+{
+    static const char ticks[] = "````````````````";
+
+    for (; n; n -= n < 16 ? n : 16)
+        sb_add(b, (struct sv){ ticks, n < 16 ? n : 16 });
+}
+
+size_t backtick_run(struct sv v)
+{
+    size_t best = 0;
+
+    for (size_t i = 0; i < v.n;) {
+        const char *tick = memchr(v.s + i, '`', v.n - i);
+        if (!tick)
+            break;
+        size_t at = (size_t)(tick - v.s), end = at;
+        while (end < v.n && v.s[end] == '`')
+            end++;
+        best = end - at > best ? end - at : best;
+        i = end;
+    }
+    return best;
+}

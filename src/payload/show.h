@@ -1,0 +1,31 @@
+/* How paths and links are written in a payload so that they can be read back.
+ *
+ * A path is written as it is. One that holds a control character or bytes that are not
+ * UTF-8, or that starts with a double quote, or starts or ends with a blank, is
+ * written in double quotes with \n, \t, \", \\ and \ooo, as git writes such names. */
+#ifndef HEDDLE_SHOW_H
+#define HEDDLE_SHOW_H
+
+#include "base/sb.h"
+
+void sb_add_path(struct sb *b, struct sv path);
+
+/* The path that sb_add_path() wrote; false when it is not well-formed. */
+bool path_unshow(struct sv shown, struct arena *a, struct sv *path);
+
+bool is_url(struct sv v); /* http:// or https:// */
+
+/* [text](target) for section 4: the target in angle brackets when it needs them. A URL,
+ * or a name such as git:diff, is its own target; a path gets a leading slash. */
+void sb_add_link(struct sb *b, struct sv name);
+
+/* The label of section 5: `[text](target)` in a code span long enough. */
+void sb_add_label(struct sb *b, struct sv name);
+
+/* A fence of n backticks. */
+void sb_add_fence(struct sb *b, size_t n);
+
+/* Longest run of backticks in v. */
+size_t backtick_run(struct sv v);
+
+#endif

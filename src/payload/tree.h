@@ -1,0 +1,17 @@
+/* Section 2: the project's files as indented text, two blanks a level, folders with a
+ * slash. Names are written as sb_add_path() writes them. */
+#ifndef HEDDLE_TREE_H
+#define HEDDLE_TREE_H
+
+#include "payload/walk.h"
+
+struct tree_limits {
+    size_t max_depth;   /* levels shown; 0: all */
+    size_t max_entries; /* lines shown; 0: all */
+};
+
+/* What was left out is said where it is missing: "… 12 more" in the place of what a
+ * limit cut, counted in entries of all depths. */
+void tree_write(struct sb *b, const struct walk *w, struct tree_limits limits);
+
+#endif
