@@ -7,6 +7,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <linux/openat2.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -86,6 +87,11 @@ static int open_below(int root, const char *path, int flags, mode_t mode)
     if (fd < 0 && (errno == ENOSYS || errno == EPERM))
         return open_walking(root, path, flags, mode);
     return (int)fd;
+}
+
+int fs_open_below(int root, const char *path, int flags)
+{
+    return open_below(root, path, flags, 0666);
 }
 
 enum status fs_open(int root, struct sv path, int flags, int *out, struct err *e)
@@ -237,6 +243,76 @@ enum status fs_write(int root, struct sv path, struct sv bytes, int mode, struct
         err_in(e, SV_FMT, SV_ARG(path));
     arena_free(&scratch);
     return s;
+}
+
+enum status fs_draft_open(struct fs_draft *d, int root, struct sv path, int mode, struct err *e)
+{
+    struct arena scratch = { 0 };
+    struct sv    parent = path_dir(path), name = path_base(path);
+    struct sv    temp = rand_id(".heddle-tmp-", 12, &scratch);
+
+    *d = (struct fs_draft){ .dir = -1, .fd = -1 };
+    if (!name.n || name.n >= sizeof d->name)
+        err_set(e, ST_INVALID_SYNTAX, "'" SV_FMT "' is not a file name", SV_ARG(path));
+    else if (!fs_open(root, parent.n ? parent : SV("."), O_RDONLY | O_DIRECTORY, &d->dir, e)) {
+        memcpy(d->name, name.s, name.n);
+        memcpy(d->temp, temp.s, temp.n);
+        d->fd = openat(d->dir, ".", O_WRONLY | O_TMPFILE | O_CLOEXEC, (mode_t)mode);
+        if (d->fd < 0 && (errno == EOPNOTSUPP || errno == EISDIR || errno == EINVAL)) {
+            d->fd = openat(d->dir, d->temp, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, (mode_t)mode);
+            d->named = d->fd >= 0;
+        }
+        if (d->fd < 0)
+            err_errno(e, "create a file beside " SV_FMT, SV_ARG(path));
+    }
+    arena_free(&scratch);
+    if (d->fd >= 0)
+        return ST_OK;
+    fs_draft_drop(d);
+    return e->code;
+}
+
+/* An unnamed file gets its temporary name only for the moment of the rename. */
+static int give_name(struct fs_draft *d)
+{
+    char link[64];
+
+    if (d->named)
+        return 0;
+    snprintf(link, sizeof link, "/proc/self/fd/%d", d->fd);
+    if (linkat(AT_FDCWD, link, d->dir, d->temp, AT_SYMLINK_FOLLOW) != 0)
+        return -1;
+    d->named = true;
+    return 0;
+}
+
+enum status fs_draft_commit(struct fs_draft *d, struct err *e)
+{
+    sigset_t    all, before;
+    enum status s = ST_OK;
+
+    if (fsync(d->fd) != 0)
+        s = err_errno(e, "fsync");
+    sigfillset(&all); /* an interrupt between the two calls would leave the name behind */
+    pthread_sigmask(SIG_BLOCK, &all, &before);
+    if (!s && (give_name(d) != 0 || renameat(d->dir, d->temp, d->dir, d->name) != 0))
+        s = err_errno(e, "%s", d->name);
+    if (!s)
+        d->named = false;
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    if (!s && fsync(d->dir) != 0)
+        s = err_errno(e, "fsync of the folder");
+    fs_draft_drop(d);
+    return s;
+}
+
+void fs_draft_drop(struct fs_draft *d)
+{
+    if (d->named)
+        unlinkat(d->dir, d->temp, 0);
+    fd_undo(&d->fd);
+    fd_undo(&d->dir);
+    *d = (struct fs_draft){ .dir = -1, .fd = -1 };
 }
 
 enum status fs_mkdirs(int root, struct sv path, struct err *e)

@@ -15,6 +15,9 @@ void fd_undo(int *fd);
  * ST_INVALID_SYNTAX when it holds a NUL. */
 enum status fs_open(int root, struct sv path, int flags, int *fd, struct err *e) MUST_USE;
 
+/* The same for hot loops: no error text, -1 and errno. EXDEV: it leads out. */
+int fs_open_below(int root, const char *path, int flags);
+
 /* All bytes of a file, at most `max` (0: no limit): ST_LIMIT_EXCEEDED beyond. The
  * bytes are followed by a NUL that is not counted. fs_read() refuses what is not a regular
  * file; fs_read_fd() takes pipes too. */
@@ -25,6 +28,23 @@ enum status fs_read_fd(int fd, size_t max, struct arena *a, struct sv *out, stru
 /* Replace a file as a whole: temporary file beside it, fsync, rename, fsync of the
  * folder. A crash leaves the old bytes or the new ones. */
 enum status fs_write(int root, struct sv path, struct sv bytes, int mode, struct err *e) MUST_USE;
+
+/* The same for bytes that come in parts. Until the commit there is nothing under any
+ * name (where the file system can do that), so that a killed process leaves no trace.
+ *
+ *     struct fs_draft d;
+ *     if (fs_draft_open(&d, root, path, 0644, e)) return e->code;
+ *     write to d.fd ...
+ *     if (failed) fs_draft_drop(&d); else return fs_draft_commit(&d, e);             */
+struct fs_draft {
+    int  dir, fd;
+    bool named; /* `temp` exists in the folder */
+    char name[256], temp[64];
+};
+enum status fs_draft_open(struct fs_draft *d, int root, struct sv path, int mode,
+                          struct err *e) MUST_USE;
+enum status fs_draft_commit(struct fs_draft *d, struct err *e) MUST_USE; /* closes it */
+void        fs_draft_drop(struct fs_draft *d);
 
 /* mkdir -p below root. ST_NOT_FOUND when a part of it is a file. */
 enum status fs_mkdirs(int root, struct sv path, struct err *e) MUST_USE;

@@ -57,6 +57,32 @@ struct hash hash_sha256(struct sv v)
     return h;
 }
 
+_Static_assert(sizeof(crypto_hash_sha256_state) <= sizeof(struct hash_sha256), "room for it");
+
+static crypto_hash_sha256_state *state_of(struct hash_sha256 *h)
+{
+    return (crypto_hash_sha256_state *)(void *)h->state;
+}
+
+void hash_sha256_init(struct hash_sha256 *h)
+{
+    ready();
+    crypto_hash_sha256_init(state_of(h));
+}
+
+void hash_sha256_add(struct hash_sha256 *h, struct sv v)
+{
+    crypto_hash_sha256_update(state_of(h), (const unsigned char *)v.s, v.n);
+}
+
+struct hash hash_sha256_end(struct hash_sha256 *h)
+{
+    struct hash out;
+
+    crypto_hash_sha256_final(state_of(h), out.b);
+    return out;
+}
+
 struct hash hash_hmac_sha256(struct sv key, struct sv message)
 {
     struct hash                  h;

@@ -18,6 +18,15 @@ enum status hash_blake2b_fd(int fd, struct hash *out, uint64_t *size, struct err
 
 /* SHA-256, where a format asks for it. */
 struct hash hash_sha256(struct sv v);
+
+/* SHA-256 of what comes in parts. */
+struct hash_sha256 {
+    _Alignas(max_align_t) unsigned char state[128];
+};
+void        hash_sha256_init(struct hash_sha256 *h);
+void        hash_sha256_add(struct hash_sha256 *h, struct sv v);
+struct hash hash_sha256_end(struct hash_sha256 *h);
+
 struct hash hash_hmac_sha256(struct sv key, struct sv message);
 
 bool      hash_eq(const struct hash *a, const struct hash *b); /* constant time */

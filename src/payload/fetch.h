@@ -1,0 +1,34 @@
+/* Pages over HTTP. libcurl is loaded when the first URL is asked for and never before.
+ *
+ * Only http and https, redirects included; a limit on size, time and redirects; every
+ * address is checked when the connection is made. Proxies of the environment are not
+ * used, since behind one no address can be checked; `proxy` names one that is trusted. */
+#ifndef HEDDLE_FETCH_H
+#define HEDDLE_FETCH_H
+
+#include "payload/web_cache.h"
+
+struct fetch_config {
+    size_t    max_bytes;
+    int64_t   timeout_ms, ttl_ms; /* ttl: how long a kept page is good */
+    int       max_redirects;
+    bool      allow_private, refresh, offline;
+    struct sv proxy;    /* "": none */
+    int       cache_fd; /* folder of kept pages, or -1 */
+    int64_t   now_ms;
+};
+
+#define FETCH_DEFAULTS                                                                             \
+    {                                                                                              \
+        .max_bytes = 10 << 20, .timeout_ms = 20000, .ttl_ms = 3600000, .max_redirects = 5,         \
+        .cache_fd = -1,                                                                            \
+    }
+
+/* The page, from the cache while it is good, else from the network; in `a`. May be called
+ * from several threads at once, each with its own arena. On failure *e says why in a few
+ * words: ST_NOT_FOUND (not kept, and offline), ST_PERMISSION_DENIED (a private address),
+ * ST_LIMIT_EXCEEDED, ST_IO. */
+enum status fetch_get(const struct fetch_config *c, struct sv url, struct arena *a,
+                      struct web_page *out, struct err *e) MUST_USE;
+
+#endif

@@ -1,0 +1,392 @@
+#include "payload/resource.h"
+
+#include "base/fs.h"
+#include "payload/lang.h"
+#include "payload/number.h"
+#include "payload/scan.h"
+#include "payload/show.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum { FENCE_MIN = 4 };
+
+const char *scope_name(enum scope s)
+{
+    static const char *const names[SCOPE_COUNT] = { "turn", "session", "global" };
+
+    return names[s];
+}
+
+const char *resource_state_word(enum resource_state s)
+{
+    static const char *const words[] = {
+#define X(id, word) word,
+        RESOURCE_STATES(X)
+#undef X
+    };
+
+    return words[s];
+}
+
+static void set_state(struct resource *r, enum resource_state s, const char *why)
+{
+    r->state = s;
+    snprintf(r->why, sizeof r->why, "%s", why);
+}
+
+/* ---- files ----------------------------------------------------------------------- */
+
+static int64_t stamp_of(const struct stat *st)
+{
+    return (int64_t)st->st_mtim.tv_sec * 1000000000 + st->st_mtim.tv_nsec;
+}
+
+/* An open regular file, or -1 and r's state says why not. */
+static int open_file(const struct load_config *c, struct resource *r, struct arena *scratch,
+                     struct stat *st)
+{
+    int fd = fs_open_below(c->root_fd, sv_cstr(r->name, scratch), O_RDONLY | O_NONBLOCK);
+
+    if (fd < 0 && errno == ENOENT)
+        set_state(r, RES_MISSING, "");
+    else if (fd < 0 && errno == EXDEV)
+        set_state(r, RES_OUTSIDE, "");
+    else if (fd < 0)
+        set_state(r, RES_UNREADABLE, strerror(errno));
+    if (fd < 0)
+        return -1;
+    if (fstat(fd, st) == 0 && S_ISREG(st->st_mode))
+        return fd;
+    set_state(r, RES_UNREADABLE, S_ISDIR(st->st_mode) ? "is a folder" : "is not a regular file");
+    close(fd);
+    return -1;
+}
+
+static bool read_whole(int fd, size_t expected, struct buffer *b)
+{
+    buffer_reserve(b, expected + 1);
+    for (;;) {
+        ssize_t got = read(fd, b->s + b->n, b->cap - b->n);
+        if (got < 0 && errno == EINTR)
+            continue;
+        if (got < 0)
+            return false;
+        b->n += (size_t)got;
+        if (got == 0 || (b->n == expected && b->n < b->cap && expected))
+            return true;
+        if (b->n == b->cap)
+            buffer_reserve(b, b->cap * 2);
+    }
+}
+
+/* How many bytes at the end of v begin a character that is not complete. */
+static size_t open_bytes(struct sv v)
+{
+    for (size_t back = 1; back <= 3 && back <= v.n; back++) {
+        unsigned char c = (unsigned char)v.s[v.n - back];
+        if (c < 0x80)
+            return 0;
+        if (c >= 0xc0) {
+            size_t need = c >= 0xf0 ? 4 : c >= 0xe0 ? 3 : 2;
+            return need > back ? back : 0;
+        }
+    }
+    return 0;
+}
+
+/* Parts of an open file, cut between characters. False: a read failed. */
+static bool read_parts(int fd, struct buffer *b, part_each *each, void *ctx)
+{
+    size_t held = 0;
+
+    b->n = 0;
+    buffer_reserve(b, RESOURCE_PART);
+    for (;;) {
+        ssize_t got = read(fd, b->s + held, RESOURCE_PART - held);
+        if (got < 0 && errno == EINTR)
+            continue;
+        if (got < 0)
+            return false;
+        struct sv part = { b->s, held + (size_t)got };
+        held = got ? open_bytes(part) : 0;
+        part.n -= held;
+        if (part.n && !each(ctx, part))
+            return true;
+        if (got == 0)
+            return true;
+        memmove(b->s, b->s + part.n, held);
+    }
+}
+
+static bool scan_part(void *ctx, struct sv part)
+{
+    scan_add(ctx, part);
+    return true;
+}
+
+/* ---- learning --------------------------------------------------------------------- */
+
+/* A second look (at what is written after a budget was applied) does not count and hash
+ * again; what the first one found stays. */
+static void take_scan(const struct load_config *c, const struct load_own *own, struct resource *r,
+                      const struct scan *s)
+{
+    bool hashed = c->hash || s->has_nul || s->is_invalid;
+
+    r->size = s->size;
+    r->run = s->run;
+    if (own->tokens)
+        r->tokens = s->tokens;
+    if (hashed)
+        r->sha256 = s->sha256;
+    r->has_hash = r->has_hash || hashed;
+    r->ends_with_newline = s->last == '\n';
+    if (s->has_nul) {
+        set_state(r, RES_BINARY, "");
+    } else if (s->is_invalid) {
+        set_state(r, RES_NOT_UTF8, "");
+    } else if (s->secret && !c->allow_secrets) {
+        r->state = RES_SECRET;
+        snprintf(r->why, sizeof r->why, "%s, line %llu", s->secret,
+                 (unsigned long long)s->secret_line);
+    }
+}
+
+static void load_large(const struct load_config *c, struct load_own *own, struct resource *r,
+                       int fd, const struct stat *st, struct buffer *b)
+{
+    struct scan s = { .path = r->name };
+
+    scan_begin(&s, own->tokens, !c->allow_secrets);
+    bool ok = read_parts(fd, b, scan_part, &s);
+    int  error = errno;
+    scan_end(&s);
+    b->n = 0;
+    if (!ok) {
+        set_state(r, RES_UNREADABLE, strerror(error));
+        return;
+    }
+    r->changed = stamp_of(st);
+    take_scan(&(struct load_config){ .hash = true, .allow_secrets = c->allow_secrets }, own, r, &s);
+}
+
+static void load_file(const struct load_config *c, struct load_own *own, struct resource *r,
+                      struct buffer *b)
+{
+    struct stat       st = { 0 };
+    UNDO(fd_undo) int fd = open_file(c, r, &own->scratch, &st);
+
+    if (fd < 0)
+        return;
+    if (st.st_size > RESOURCE_LARGE) {
+        load_large(c, own, r, fd, &st, b);
+        return;
+    }
+    if (!read_whole(fd, (size_t)st.st_size, b)) {
+        set_state(r, RES_UNREADABLE, strerror(errno));
+        b->n = 0;
+        return;
+    }
+    struct scan s = { .path = r->name };
+    scan_text(&s, (struct sv){ b->s, b->n }, own->tokens, c->hash, !c->allow_secrets);
+    take_scan(c, own, r, &s);
+}
+
+static void hold(struct resource *r, struct sv body)
+{
+    char *copy = malloc(body.n + 1);
+
+    if (!copy)
+        die("out of memory (%zu bytes)", body.n);
+    memcpy(copy, body.n ? body.s : "", body.n);
+    copy[body.n] = 0;
+    r->body = (struct sv){ copy, body.n };
+}
+
+static void load_page(const struct load_config *c, struct load_own *own, struct resource *r)
+{
+    struct web_page page;
+    struct err      e;
+
+    if (fetch_get(&c->fetch, r->name, &own->scratch, &page, &e)) {
+        set_state(r, RES_NOT_FETCHED, e.text);
+        return;
+    }
+    hold(r, page.body);
+    snprintf(r->type, sizeof r->type, SV_FMT, SV_ARG(sv_first(page.type, sizeof r->type - 1)));
+}
+
+static void count_block(const struct load_config *c, struct load_own *own, struct resource *r,
+                        struct sv content)
+{
+    struct sb head = sb_in(&own->scratch, 0), tail = sb_in(&own->scratch, 0);
+
+    resource_add_head(&head, r, &own->scratch);
+    if (r->state != RES_OK)
+        resource_add_placeholder(&head, r);
+    resource_add_tail(&tail, r);
+    struct tokens_stream s;
+    tokens_stream_init(&s, own->tokens);
+    tokens_stream_add(&s, sb_sv(&head));
+    if (r->state == RES_OK && c->line_numbers) {
+        struct sb     text = sb_in(&own->scratch, 0);
+        struct number n = { 0 };
+        number_add(&n, &text, content);
+        tokens_stream_add(&s, sb_sv(&text));
+    } else if (r->state == RES_OK && content.n) {
+        tokens_stream_add_counted(&s, content, r->tokens);
+    }
+    tokens_stream_add(&s, sb_sv(&tail));
+    r->block_tokens = tokens_stream_end(&s);
+}
+
+/* A large file's block: its content is counted by itself, and so are the ends. At worst
+ * one token more than the whole. */
+static void count_large_block(struct load_own *own, struct resource *r)
+{
+    size_t content = r->state == RES_OK ? r->tokens : 0;
+
+    count_block(&(struct load_config){ 0 }, own, r, (struct sv){ 0 });
+    r->block_tokens += content;
+}
+
+void resource_load(const struct load_config *c, struct load_own *own, struct resource *r,
+                   struct buffer *b)
+{
+    struct arena_mark mark = arena_mark(&own->scratch);
+    bool              first = !r->loaded;
+
+    r->loaded = true;
+    if (r->kind == RESOURCE_OUTSIDE) {
+        set_state(r, RES_OUTSIDE, "");
+    } else if (r->kind == RESOURCE_FILE) {
+        r->state = RES_OK;
+        load_file(c, own, r, b);
+    } else if (first) {
+        if (r->kind == RESOURCE_URL)
+            load_page(c, own, r);
+        if (r->state == RES_OK) {
+            struct scan s = { .path = r->kind == RESOURCE_URL ? SV("") : r->name };
+            scan_text(&s, r->body, own->tokens, c->hash, !c->allow_secrets);
+            take_scan(c, own, r, &s);
+        }
+    }
+    if (r->state != RES_OK) {
+        b->n = 0;
+        r->tokens = 0;
+    }
+    if (own->tokens && first && resource_is_large(r))
+        count_large_block(own, r);
+    else if (own->tokens && first)
+        count_block(c, own, r, r->body.s ? r->body : (struct sv){ b->s, b->n });
+    arena_reset(&own->scratch, mark);
+}
+
+void resource_release(struct resource *r)
+{
+    free((void *)(uintptr_t)r->body.s);
+    r->body = (struct sv){ 0 };
+}
+
+bool resource_is_large(const struct resource *r)
+{
+    return r->kind == RESOURCE_FILE && r->state == RES_OK && r->size > RESOURCE_LARGE;
+}
+
+/* ---- writing ---------------------------------------------------------------------- */
+
+static enum status not_the_same(const struct resource *r, struct err *e)
+{
+    err_set(e, ST_CONFLICT, "'" SV_FMT "' changed while it was read", SV_ARG(r->name));
+    return err_hint(e, "run the command again");
+}
+
+enum status resource_parts(const struct load_config *c, const struct resource *r, struct buffer *b,
+                           part_each *each, void *ctx, struct err *e)
+{
+    struct arena      scratch = { 0 };
+    struct resource   copy = *r;
+    struct stat       st = { 0 };
+    UNDO(fd_undo) int fd = open_file(c, &copy, &scratch, &st);
+
+    arena_free(&scratch);
+    if (fd < 0 || stamp_of(&st) != r->changed || (uint64_t)st.st_size != r->size)
+        return not_the_same(r, e);
+    if (!read_parts(fd, b, each, ctx))
+        return err_errno(e, "read " SV_FMT, SV_ARG(r->name));
+    if (fstat(fd, &st) != 0 || stamp_of(&st) != r->changed || (uint64_t)st.st_size != r->size)
+        return not_the_same(r, e);
+    return ST_OK;
+}
+
+struct sv resource_tag(const struct resource *r, struct arena *a)
+{
+    if (r->kind == RESOURCE_URL)
+        return lang_of_url(r->name, sv_of(r->type), a);
+    return r->kind == RESOURCE_DIFF ? SV("diff") : lang_of_path(r->name, a);
+}
+
+static void add_size_and_hash(struct sb *b, const struct resource *r)
+{
+    sb_addf(b, "%llu bytes, sha256 ", (unsigned long long)r->size);
+    sb_add_hex(b, r->sha256.b, sizeof r->sha256.b);
+}
+
+void resource_add_placeholder(struct sb *b, const struct resource *r)
+{
+    sb_adds(b, "--- ");
+    switch (r->state) {
+    case RES_OK: break;
+    case RES_MISSING: sb_adds(b, "FILE NOT FOUND"); break;
+    case RES_UNREADABLE: sb_addf(b, "FILE NOT READABLE: %s", r->why); break;
+    case RES_OUTSIDE: sb_adds(b, "OUTSIDE THE PROJECT: not read"); break;
+    case RES_SECRET: sb_addf(b, "LEFT OUT: may hold a secret (%s)", r->why); break;
+    case RES_NOT_FETCHED:
+        sb_adds(b, "URL NOT FETCHED: ");
+        sb_add_path(b, r->name);
+        sb_addf(b, ": %s", r->why);
+        break;
+    case RES_BINARY:
+        sb_adds(b, "BINARY FILE: ");
+        add_size_and_hash(b, r);
+        break;
+    case RES_NOT_UTF8:
+        sb_adds(b, "NOT UTF-8 TEXT: ");
+        add_size_and_hash(b, r);
+        break;
+    }
+    sb_adds(b, " ---");
+}
+
+static size_t fence_of(const struct resource *r)
+{
+    size_t run = r->state == RES_OK                ? r->run
+                 : r->state == RES_NOT_FETCHED     ? backtick_run(r->name)
+                                                   : 0;
+
+    return run + 1 > FENCE_MIN ? run + 1 : FENCE_MIN;
+}
+
+void resource_add_head(struct sb *b, const struct resource *r, struct arena *scratch)
+{
+    sb_adds(b, "---\n**Resource:** ");
+    sb_add_label(b, r->name);
+    sb_addc(b, '\n');
+    sb_add_fence(b, fence_of(r));
+    if (r->state == RES_OK)
+        sb_add(b, resource_tag(r, scratch));
+    sb_addc(b, '\n');
+}
+
+void resource_add_tail(struct sb *b, const struct resource *r)
+{
+    if (r->state != RES_OK || (r->size && !r->ends_with_newline))
+        sb_addc(b, '\n');
+    sb_add_fence(b, fence_of(r));
+    sb_addc(b, '\n');
+}

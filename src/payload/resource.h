@@ -1,0 +1,95 @@
+/* One thing a payload shows: a file, a page, the working tree's changes. */
+#ifndef HEDDLE_RESOURCE_H
+#define HEDDLE_RESOURCE_H
+
+#include "base/hash.h"
+#include "payload/fetch.h"
+#include "payload/pipeline.h"
+#include "tokens/tokens.h"
+
+enum scope { SCOPE_TURN, SCOPE_SESSION, SCOPE_GLOBAL, SCOPE_COUNT };
+const char *scope_name(enum scope s); /* "turn" */
+
+enum resource_kind { RESOURCE_FILE, RESOURCE_URL, RESOURCE_DIFF, RESOURCE_OUTSIDE };
+
+/* What became of it. Everything but OK is shown as a placeholder. */
+#define RESOURCE_STATES(X)                                                                         \
+    X(RES_OK, "ok")                                                                                \
+    X(RES_MISSING, "missing")                                                                      \
+    X(RES_UNREADABLE, "unreadable")                                                                \
+    X(RES_BINARY, "binary")                                                                        \
+    X(RES_NOT_UTF8, "not_utf8")                                                                    \
+    X(RES_OUTSIDE, "outside")                                                                      \
+    X(RES_SECRET, "secret")                                                                        \
+    X(RES_NOT_FETCHED, "not_fetched")
+enum resource_state {
+#define X(id, word) id,
+    RESOURCE_STATES(X)
+#undef X
+};
+const char *resource_state_word(enum resource_state s);
+
+/* Files above this are read in parts, twice: once to learn about them, once to write. */
+enum { RESOURCE_LARGE = 2 << 20, RESOURCE_PART = 256 << 10 };
+
+struct resource {
+    struct sv          name; /* canonical path below the root, or the URL */
+    enum resource_kind kind;
+    enum scope         scope;  /* the highest that lists it */
+    unsigned           scopes; /* bit per scope */
+    bool               cut;    /* left out by the budget */
+
+    /* Learned by resource_load(). */
+    bool                loaded, has_hash, ends_with_newline;
+    enum resource_state state;
+    uint64_t            size;
+    struct hash         sha256;
+    size_t              run;          /* longest run of backticks */
+    size_t              tokens;       /* of the content */
+    size_t              block_tokens; /* of all it adds to the payload */
+    int64_t             changed;      /* a large file's time stamp when it was looked at */
+    char                why[96];      /* for the placeholder */
+    char                type[64];     /* of a page */
+    struct sv           body;         /* of a page or diff: held, on the heap */
+};
+
+/* What loading needs to know; the same for all threads. */
+struct load_config {
+    int                 root_fd;
+    struct fetch_config fetch;
+    bool                allow_secrets, hash, line_numbers;
+};
+
+/* What one thread has for itself. */
+struct load_own {
+    struct arena   scratch;
+    struct tokens *tokens; /* NULL: nothing is counted */
+};
+
+/* Learn about r. Content of a file that is not large is in *b; a page or diff is held in
+ * r->body; otherwise b->n is 0. Never fails: trouble is a state of r. */
+void resource_load(const struct load_config *c, struct load_own *own, struct resource *r,
+                   struct buffer *b);
+
+void resource_release(struct resource *r); /* frees body */
+
+/* Is its content not in memory after loading? */
+bool resource_is_large(const struct resource *r);
+
+/* A large file in parts of whole characters; `part` points into *b. False from `each`
+ * stops. ST_CONFLICT when the file is not the one that was looked at. */
+typedef bool part_each(void *ctx, struct sv part);
+enum status resource_parts(const struct load_config *c, const struct resource *r, struct buffer *b,
+                           part_each *each, void *ctx, struct err *e) MUST_USE;
+
+/* The language tag of its fence. */
+struct sv resource_tag(const struct resource *r, struct arena *a);
+
+/* The text that stands in its place when it is not RES_OK. One line, no line end. */
+void resource_add_placeholder(struct sb *b, const struct resource *r);
+
+/* Pieces of its block in Markdown: up to the content, and after it. */
+void resource_add_head(struct sb *b, const struct resource *r, struct arena *scratch);
+void resource_add_tail(struct sb *b, const struct resource *r);
+
+#endif
