@@ -83,8 +83,8 @@ static void set_up(CURL *h, struct transfer *t, const char *url, const char *pro
     const struct fetch_config *c = t->c;
 
     lib.setopt(h, CURLOPT_URL, url);
-    lib.setopt(h, CURLOPT_PROTOCOLS, (long)(CURLPROTO_HTTP | CURLPROTO_HTTPS));
-    lib.setopt(h, CURLOPT_REDIR_PROTOCOLS, (long)(CURLPROTO_HTTP | CURLPROTO_HTTPS));
+    lib.setopt(h, CURLOPT_PROTOCOLS_STR, "http,https");
+    lib.setopt(h, CURLOPT_REDIR_PROTOCOLS_STR, "http,https");
     lib.setopt(h, CURLOPT_FOLLOWLOCATION, (long)(c->max_redirects > 0));
     lib.setopt(h, CURLOPT_MAXREDIRS, (long)c->max_redirects);
     lib.setopt(h, CURLOPT_TIMEOUT_MS, (long)c->timeout_ms);

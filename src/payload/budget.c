@@ -1,0 +1,35 @@
+#include "payload/budget.h"
+
+#include <stdlib.h>
+
+static int in_cutting_order(const void *left, const void *right)
+{
+    const struct budget_item *a = *(struct budget_item *const *)left;
+    const struct budget_item *b = *(struct budget_item *const *)right;
+
+    if (a->rank != b->rank)
+        return a->rank < b->rank ? -1 : 1;
+    if (a->tokens != b->tokens)
+        return a->tokens > b->tokens ? -1 : 1;
+    return a > b ? -1 : 1; /* later first */
+}
+
+size_t budget_apply(struct budget_item *items, size_t n, size_t fixed, size_t budget,
+                    struct arena *scratch)
+{
+    struct budget_item **order = ARENA_NEW(scratch, struct budget_item *, n + 1);
+    size_t               sum = fixed;
+
+    for (size_t i = 0; i < n; i++) {
+        order[i] = &items[i];
+        sum += items[i].tokens;
+    }
+    qsort(order, n, sizeof order[0], in_cutting_order);
+    for (size_t i = 0; i < n && sum > budget; i++) {
+        if (order[i]->tokens <= order[i]->note)
+            continue;
+        order[i]->cut = true;
+        sum -= order[i]->tokens - order[i]->note;
+    }
+    return sum;
+}

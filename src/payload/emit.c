@@ -1,0 +1,51 @@
+#include "payload/emit.h"
+
+enum { FLUSH_AT = 64 << 10 };
+
+static const struct emit_format *const formats[] = {
+    [PAYLOAD_MARKDOWN] = &emit_markdown,
+    [PAYLOAD_XML] = &emit_xml,
+    [PAYLOAD_JSON] = &emit_json,
+};
+
+const struct emit_format *emit_format_of(enum payload_format f)
+{
+    return formats[f];
+}
+
+bool emit_format_find(struct sv name, enum payload_format *out)
+{
+    for (size_t i = 0; i < COUNT(formats); i++)
+        if (sv_is(name, formats[i]->name)) {
+            *out = (enum payload_format)i;
+            return true;
+        }
+    return false;
+}
+
+void sink_add(struct sink *s, struct sv v)
+{
+    s->bytes += v.n;
+    if (s->out)
+        sb_add(s->out, v);
+    if (s->hashes)
+        hash_sha256_add(&s->hash, v);
+    if (s->counts)
+        tokens_stream_add(&s->stream, v);
+}
+
+void emit_flush(struct emit *e)
+{
+    sink_add(e->sink, sb_sv(&e->b));
+    e->b.n = 0;
+}
+
+void emit_direct(struct emit *e, struct sv v)
+{
+    if (v.n < FLUSH_AT && e->b.n + v.n < FLUSH_AT) { /* small: one write for several */
+        sb_add(&e->b, v);
+        return;
+    }
+    emit_flush(e);
+    sink_add(e->sink, v);
+}

@@ -1,0 +1,111 @@
+/* input.md. Headings, their numbers and the blank lines between are a contract. */
+#include "payload/emit.h"
+#include "payload/show.h"
+
+enum { FENCE_MIN = 4 };
+
+/* Text in a fence longer than any run in it, closed on a line of its own. */
+static void add_fenced(struct sb *b, struct sv text)
+{
+    size_t run = backtick_run(text), fence = run + 1 > FENCE_MIN ? run + 1 : FENCE_MIN;
+
+    sb_add_fence(b, fence);
+    sb_addc(b, '\n');
+    sb_add(b, text);
+    if (text.n && text.s[text.n - 1] != '\n')
+        sb_addc(b, '\n');
+    sb_add_fence(b, fence);
+    sb_addc(b, '\n');
+}
+
+static void add_system(struct sb *b, const struct payload *p)
+{
+    sb_adds(b, "## 1. System Information\n- **CWD:** ");
+    sb_add_path(b, p->q->root);
+    sb_adds(b, "\n- **OS:** ");
+    sb_add_plain(b, p->os);
+    sb_adds(b, "\n- **Shell:** ");
+    sb_add_path(b, p->shell);
+    sb_adds(b, "\n\n");
+}
+
+void payload_add_summary_line(struct sb *b, const struct resource *r)
+{
+    sb_adds(b, "- ");
+    sb_add_link(b, r->name);
+    if (r->cut)
+        sb_addf(b, " (left out to fit the budget: %llu bytes, %zu tokens)",
+                (unsigned long long)r->size, r->block_tokens);
+    sb_addc(b, '\n');
+}
+
+static void add_summary(struct sb *b, const struct payload *p)
+{
+    static const char *const headings[SCOPE_COUNT] = { "### Turn\n", "### Session\n",
+                                                       "### Global\n" };
+
+    sb_adds(b, "## 4. Context Summary\n\n");
+    for (int s = 0; s < SCOPE_COUNT; s++) {
+        if (!p->lists.shown[s].n)
+            continue;
+        sb_adds(b, headings[s]);
+        for (size_t i = 0; i < p->lists.shown[s].n; i++)
+            payload_add_summary_line(b, &p->lists.resources.v[p->lists.shown[s].v[i]]);
+        sb_addc(b, '\n');
+    }
+}
+
+static void begin(struct emit *e)
+{
+    struct sb *b = &e->b;
+
+    sb_adds(b, "# Agent Invocation Payload\n\n");
+    add_system(b, e->p);
+    sb_adds(b, "## 2. Project Structure\n");
+    add_fenced(b, e->p->tree);
+    sb_addc(b, '\n');
+    if (e->p->has_memos) {
+        sb_adds(b, "## 3. Memos\n");
+        add_fenced(b, e->p->memos);
+        sb_addc(b, '\n');
+    }
+    add_summary(b, e->p);
+    sb_adds(b, "## 5. Resource Contents\n");
+}
+
+static void open(struct emit *e, const struct resource *r)
+{
+    if (!e->done)
+        sb_addc(&e->b, '\n');
+    resource_add_head(&e->b, r, &e->scratch);
+    if (r->state != RES_OK)
+        resource_add_placeholder(&e->b, r);
+}
+
+static void content(struct emit *e, struct sv part)
+{
+    if (e->p->q->line_numbers)
+        number_add(&e->number, &e->b, part);
+    else
+        emit_direct(e, part);
+}
+
+static void close(struct emit *e, const struct resource *r)
+{
+    resource_add_tail(&e->b, r);
+}
+
+static void end(struct emit *e)
+{
+    if (e->done)
+        sb_adds(&e->b, "---\n");
+}
+
+const struct emit_format emit_markdown = {
+    .name = "markdown",
+    .begin = begin,
+    .open = open,
+    .content = content,
+    .close = close,
+    .end = end,
+};

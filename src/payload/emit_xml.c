@@ -1,0 +1,149 @@
+/* The payload as XML. Bytes that XML 1.0 cannot hold are written as <char code="27"/>,
+ * and a carriage return as &#13;, so that content comes back as it was. */
+#include "base/utf8.h"
+#include "payload/emit.h"
+#include "payload/show.h"
+
+static const char *entity(unsigned char c)
+{
+    switch (c) {
+    case '&': return "&amp;";
+    case '<': return "&lt;";
+    case '>': return "&gt;";
+    case '"': return "&quot;";
+    case '\r': return "&#13;";
+    default: return NULL;
+    }
+}
+
+static bool is_forbidden(struct sv v, size_t i)
+{
+    unsigned char c = (unsigned char)v.s[i];
+
+    if (c < 0x20)
+        return c != '\t' && c != '\n' && c != '\r';
+    return c == 0xef && i + 2 < v.n && (unsigned char)v.s[i + 1] == 0xbf &&
+           (unsigned char)v.s[i + 2] >= 0xbe; /* U+FFFE, U+FFFF */
+}
+
+static void add_text(struct sb *b, struct sv v)
+{
+    size_t from = 0;
+
+    for (size_t i = 0; i < v.n; i++) {
+        unsigned char c = (unsigned char)v.s[i];
+        const char   *special = entity(c);
+        bool          forbidden = is_forbidden(v, i);
+        if (!special && !forbidden)
+            continue;
+        sb_add(b, (struct sv){ v.s + from, i - from });
+        if (special) {
+            sb_adds(b, special);
+        } else if (c < 0x20) {
+            sb_addf(b, "<char code=\"%d\"/>", c);
+        } else {
+            sb_addf(b, "<char code=\"%d\"/>", 0xff00 + (unsigned char)v.s[i + 2] + 0x40);
+            i += 2;
+        }
+        from = i + 1;
+    }
+    sb_add(b, sv_skip(v, from));
+}
+
+/* A path holds no control characters once it is shown. */
+static void add_name(struct emit *e, struct sv name)
+{
+    struct sb shown = sb_in(&e->scratch, 0);
+
+    sb_add_path(&shown, name);
+    add_text(&e->b, sb_sv(&shown));
+}
+
+static void add_summary(struct emit *e)
+{
+    const struct lists *l = &e->p->lists;
+
+    sb_adds(&e->b, "<summary>\n");
+    for (int s = 0; s < SCOPE_COUNT; s++)
+        for (size_t i = 0; i < l->shown[s].n; i++) {
+            sb_addf(&e->b, "<entry scope=\"%s\" name=\"", scope_name((enum scope)s));
+            add_name(e, l->resources.v[l->shown[s].v[i]].name);
+            sb_adds(&e->b, "\"/>\n");
+        }
+    sb_adds(&e->b, "</summary>\n");
+}
+
+static void begin(struct emit *e)
+{
+    const struct payload *p = e->p;
+    struct sb            *b = &e->b;
+
+    sb_adds(b, "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<payload format=\"heddle-payload-1\">\n"
+               "<system>\n<cwd>");
+    add_name(e, p->q->root);
+    sb_adds(b, "</cwd>\n<os>");
+    add_text(b, p->os);
+    sb_adds(b, "</os>\n<shell>");
+    add_name(e, p->shell);
+    sb_adds(b, "</shell>\n</system>\n<tree>");
+    add_text(b, p->tree);
+    sb_adds(b, "</tree>\n");
+    if (p->has_memos) {
+        struct sb text = sb_in(&e->scratch, 0);
+        sb_add_lossy(&text, p->memos);
+        sb_adds(b, "<memos>");
+        add_text(b, sb_sv(&text));
+        sb_adds(b, "</memos>\n");
+    }
+    add_summary(e);
+    sb_adds(b, "<resources>\n");
+}
+
+static void open(struct emit *e, const struct resource *r)
+{
+    struct sb *b = &e->b;
+
+    sb_adds(b, "<resource name=\"");
+    add_name(e, r->name);
+    sb_addf(b, "\" scope=\"%s\" state=\"%s\"", scope_name(r->scope), resource_state_word(r->state));
+    if (r->state == RES_OK) {
+        sb_adds(b, " language=\"");
+        add_text(b, resource_tag(r, &e->scratch));
+        sb_adds(b, "\">");
+        return;
+    }
+    struct sb text = sb_in(&e->scratch, 0);
+    resource_add_placeholder(&text, r);
+    sb_addc(b, '>');
+    add_text(b, sb_sv(&text));
+}
+
+static void content(struct emit *e, struct sv part)
+{
+    if (e->p->q->line_numbers) {
+        struct sb text = sb_in(&e->scratch, 0);
+        number_add(&e->number, &text, part);
+        part = sb_sv(&text);
+    }
+    add_text(&e->b, part);
+}
+
+static void close(struct emit *e, const struct resource *r)
+{
+    (void)r;
+    sb_adds(&e->b, "</resource>\n");
+}
+
+static void end(struct emit *e)
+{
+    sb_adds(&e->b, "</resources>\n</payload>\n");
+}
+
+const struct emit_format emit_xml = {
+    .name = "xml",
+    .begin = begin,
+    .open = open,
+    .content = content,
+    .close = close,
+    .end = end,
+};

@@ -1,0 +1,53 @@
+/* Lists of resources: one entry a line. Blank lines and lines that start with # are
+ * skipped; there are no comments behind an entry.
+ *
+ *     src/main.c            a file; it is shown even when the ignore rules hide it
+ *     src/core/             a folder: its files, likewise under the ignore rules
+ *     test_?.c              a glob (also * and **): files, under the ignore rules
+ *     https://h.example/p   a page
+ *     more.context          another list, read in its place
+ *
+ * Paths have one canonical form, so that a resource named in several ways is one. What
+ * leads out of the project stays visible as a refused resource. */
+#ifndef HEDDLE_LIST_H
+#define HEDDLE_LIST_H
+
+#include "base/map.h"
+#include "payload/resource.h"
+#include "payload/walk.h"
+
+struct lists {
+    struct arena      *a;
+    int                root_fd;
+    const struct walk *walk;
+    VEC(struct resource) resources;    /* in order of content: turn, session, global */
+    VEC(uint32_t) shown[SCOPE_COUNT];  /* the summary: indexes into resources */
+    VEC(struct sv) warnings;           /* one line each */
+    struct map by_name;                /* name -> index + 1 */
+    struct map read;                   /* lists read already in this scope: no cycles */
+};
+
+void lists_init(struct lists *l, int root_fd, const struct walk *walk, struct arena *a);
+
+/* Add what the list file says to a scope; scopes come in their order. False when there is
+ * no such file. */
+bool lists_add_file(struct lists *l, enum scope scope, struct sv path);
+
+/* Add one entry, as if a list held it. */
+void lists_add_entry(struct lists *l, enum scope scope, struct sv entry);
+
+/* Add all files of the project that a gitignore-like pattern selects (or a folder above
+ * them); one pattern a line. */
+void lists_add_matching(struct lists *l, enum scope scope, struct sv patterns);
+
+struct resource *lists_add(struct lists *l, enum scope scope, struct sv name,
+                           enum resource_kind kind);
+
+/* Forget the resources that the patterns select. */
+void lists_drop_matching(struct lists *l, struct sv patterns);
+
+/* The lines of a list that count, trimmed; the text outlives them. */
+typedef VEC(struct sv) list_lines;
+list_lines list_read(struct sv text, struct arena *a);
+
+#endif

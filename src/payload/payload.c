@@ -1,0 +1,419 @@
+#include "payload/payload.h"
+
+#include "base/fs.h"
+#include "base/path.h"
+#include "payload/budget.h"
+#include "payload/emit.h"
+#include "payload/gitdiff.h"
+#include "payload/show.h"
+
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/utsname.h>
+
+enum { MEMO_LIMIT = 64 << 20 };
+
+/* ---- collecting ------------------------------------------------------------------- */
+
+static void read_system(struct payload *p)
+{
+    struct utsname u;
+    struct sb      os = sb_in(p->a, 0);
+
+    if (uname(&u) == 0)
+        sb_addf(&os, "%s %s", u.sysname, u.release);
+    else
+        sb_adds(&os, "unknown");
+    p->os = sb_sv(&os);
+    p->shell = sv_of(getenv("SHELL"));
+    if (!p->shell.n)
+        p->shell = SV("unknown");
+}
+
+static void read_memos(struct payload *p)
+{
+    struct err  e;
+    enum status s =
+        fs_read(p->q->root_fd, SV(".teddy/memos.yaml"), MEMO_LIMIT, p->a, &p->memos, &e);
+
+    p->has_memos = s == ST_OK;
+    if (s && s != ST_NOT_FOUND)
+        *vec_push(&p->lists.warnings, p->a) = sv_dup(sv_of(e.text), p->a);
+}
+
+static void add_diff(struct payload *p)
+{
+    struct sv  text;
+    struct err e;
+
+    if (gitdiff_read(p->q->root, &text, &e)) {
+        *vec_push(&p->lists.warnings, p->a) = sv_dup(sv_of(e.text), p->a);
+        return;
+    }
+    lists_add(&p->lists, SCOPE_TURN, SV("git:diff"), RESOURCE_DIFF)->body = text;
+}
+
+/* The global list has had several names; the first that is there counts. */
+static void read_global(struct payload *p)
+{
+    static const char *const names[] = { ".teddy/global.context", ".teddy/project.context",
+                                         ".teddy/init.context", ".teddy/perm.context" };
+
+    for (size_t i = 0; i < COUNT(names); i++)
+        if (lists_add_file(&p->lists, SCOPE_GLOBAL, sv_of(names[i])))
+            return;
+}
+
+static void read_lists(struct payload *p)
+{
+    const struct payload_request *q = p->q;
+
+    if (q->turn.n)
+        lists_add_file(&p->lists, SCOPE_TURN, path_join(q->turn, SV("turn.context"), p->a));
+    if (q->include.n)
+        lists_add_matching(&p->lists, SCOPE_TURN, q->include);
+    if (q->diff)
+        add_diff(p);
+    if (q->session.n)
+        lists_add_file(&p->lists, SCOPE_SESSION,
+                       path_join(q->session, SV("session.context"), p->a));
+    read_global(p);
+    if (q->exclude.n)
+        lists_drop_matching(&p->lists, q->exclude);
+}
+
+void payload_collect(struct payload *p, const struct payload_request *q, struct arena *a)
+{
+    *p = (struct payload){ .q = q, .a = a };
+    walk_read(rules_in(q->root_fd, q->root, a), q->root_fd, a, &p->walk);
+    lists_init(&p->lists, q->root_fd, &p->walk, a);
+    read_system(p);
+    read_memos(p);
+    read_lists(p);
+    struct sb tree = sb_in(a, 0);
+    tree_write(&tree, &p->walk, q->tree);
+    p->tree = sb_sv(&tree);
+}
+
+void payload_release(struct payload *p)
+{
+    for (size_t i = 0; i < p->lists.resources.n; i++)
+        resource_release(&p->lists.resources.v[i]);
+}
+
+/* ---- running over the resources ----------------------------------------------------- */
+
+struct job {
+    struct payload    *p;
+    struct load_config load;
+    uint32_t          *order; /* indexes of the resources to look at */
+    size_t             n;
+    struct load_own   *own; /* one per thread, and one for the sink */
+    unsigned           threads;
+    atomic_uint        taken;
+    struct emit       *emit; /* NULL: measure only */
+    struct buffer      parts;
+    bool               again; /* they were measured before */
+    struct err         e;
+};
+
+static enum status job_init(struct job *j, struct payload *p, bool count, struct err *e)
+{
+    const struct payload_request *q = p->q;
+
+    *j = (struct job){ .p = p };
+    j->load = (struct load_config){ .root_fd = q->root_fd,
+                                    .fetch = q->fetch,
+                                    .allow_secrets = q->allow_secrets,
+                                    .hash = q->hash,
+                                    .line_numbers = q->line_numbers };
+    j->order = ARENA_NEW(p->a, uint32_t, p->lists.resources.n + 1);
+    for (size_t i = 0; i < p->lists.resources.n; i++)
+        if (p->lists.resources.v[i].scopes && !p->lists.resources.v[i].cut)
+            j->order[j->n++] = (uint32_t)i;
+    j->threads = q->threads ? q->threads : pipeline_threads();
+    j->own = ARENA_NEW(p->a, struct load_own, j->threads + 1);
+    for (unsigned i = 0; count && i <= j->threads; i++) {
+        if (i == j->threads && q->format == PAYLOAD_MARKDOWN)
+            break;
+        if (q->estimate)
+            j->own[i].tokens = tokens_open_estimate();
+        else if (tokens_open_or_estimate(q->encoding, &j->own[i].tokens, e))
+            return e->code;
+    }
+    if (count) {
+        p->counted_by = sv_dup(sv_of(tokens_label(j->own[0].tokens)), p->a);
+        p->is_estimate = tokens_is_estimate(j->own[0].tokens);
+    }
+    return ST_OK;
+}
+
+static void job_release(struct job *j)
+{
+    for (unsigned i = 0; j->own && i <= j->threads; i++) {
+        tokens_close(j->own[i].tokens);
+        arena_free(&j->own[i].scratch);
+    }
+    buffer_free(&j->parts);
+}
+
+static void *take_own(void *ctx)
+{
+    struct job *j = ctx;
+
+    return &j->own[atomic_fetch_add(&j->taken, 1)];
+}
+
+static struct resource *job_resource(const struct job *j, size_t i)
+{
+    return &j->p->lists.resources.v[j->order[i]];
+}
+
+static void work(void *ctx, void *own, size_t i, struct buffer *b)
+{
+    struct job      *j = ctx;
+    struct resource *r = job_resource(j, i);
+    struct resource  before = *r;
+
+    resource_load(&j->load, own, r, b);
+    if (j->again && (r->state != before.state || r->size != before.size))
+        r->size = UINT64_MAX; /* noticed when it is delivered */
+}
+
+static bool write_part(void *ctx, struct sv part)
+{
+    struct job *j = ctx;
+
+    emit_format_of(j->p->q->format)->content(j->emit, part);
+    emit_flush(j->emit);
+    return !j->emit->sink->out || !j->emit->sink->out->failed;
+}
+
+static bool write_content(struct job *j, const struct resource *r, const struct buffer *b)
+{
+    const struct emit_format *f = emit_format_of(j->p->q->format);
+
+    if (resource_is_large(r))
+        return resource_parts(&j->load, r, &j->parts, write_part, j, &j->e) == ST_OK;
+    f->content(j->emit, r->body.s ? r->body : (struct sv){ b->s, b->n });
+    return true;
+}
+
+static bool deliver(void *ctx, void *own, size_t i, const struct buffer *b)
+{
+    struct job               *j = ctx;
+    struct emit              *emit = j->emit;
+    struct resource          *r = job_resource(j, i);
+    const struct emit_format *f = emit_format_of(j->p->q->format);
+
+    (void)own;
+    if (j->p->q->progress && i % 64 == 63)
+        j->p->q->progress(i + 1, j->n);
+    if (r->size == UINT64_MAX) {
+        err_set(&j->e, ST_CONFLICT, "'" SV_FMT "' changed while it was read", SV_ARG(r->name));
+        err_hint(&j->e, "run the command again");
+        return false;
+    }
+    if (!emit)
+        return true;
+    struct arena_mark mark = arena_mark(&emit->scratch);
+    emit->number = (struct number){ 0 };
+    f->open(emit, r);
+    if (r->state == RES_OK && !write_content(j, r, b))
+        return false;
+    f->close(emit, r);
+    emit->done++;
+    arena_reset(&emit->scratch, mark);
+    if (emit->b.n > RESOURCE_PART)
+        emit_flush(emit);
+    return !emit->sink->out || !emit->sink->out->failed;
+}
+
+static enum status run(struct job *j, struct err *e)
+{
+    struct pipeline pl = { .ctx = j, .open = take_own, .work = work, .deliver = deliver };
+
+    if (pipeline_run(&pl, j->n, j->threads) || !j->e.code)
+        return ST_OK;
+    *e = j->e;
+    return e->code;
+}
+
+/* ---- measuring and the budget -------------------------------------------------------- */
+
+static size_t block_sum(const struct payload *p)
+{
+    size_t sum = 0;
+
+    for (size_t i = 0; i < p->lists.resources.n; i++) {
+        const struct resource *r = &p->lists.resources.v[i];
+        if (r->scopes && !r->cut)
+            sum += r->block_tokens;
+    }
+    return sum;
+}
+
+/* Everything around the resources; blocks begin and end where tokens do. */
+static size_t count_frame(struct payload *p, struct tokens *t)
+{
+    struct sink sink = { 0 };
+    struct emit emit = { .p = p, .sink = &sink };
+
+    emit.b = sb_in(&emit.keep, 0);
+    emit_markdown.begin(&emit);
+    sb_addc(&emit.b, '\n');
+    size_t n = tokens_count(t, sb_sv(&emit.b)) + tokens_count(t, SV("---\n"));
+    arena_free(&emit.keep);
+    arena_free(&emit.scratch);
+    return n;
+}
+
+enum status payload_measure(struct payload *p, struct err *e)
+{
+    struct job  j;
+    enum status s = job_init(&j, p, true, e);
+
+    if (!s)
+        s = run(&j, e);
+    if (!s) {
+        p->head_tokens = count_frame(p, j.own[0].tokens);
+        p->tokens = p->head_tokens + block_sum(p);
+    }
+    job_release(&j);
+    return s;
+}
+
+/* What the summary grows by when r is named as cut, in every scope that lists it. */
+static size_t note_tokens(struct tokens *t, const struct resource *r, struct arena *scratch)
+{
+    struct resource with = *r, without = *r;
+    struct sb       a = sb_in(scratch, 0), b = sb_in(scratch, 0);
+    size_t          times = 0;
+
+    for (int s = 0; s < SCOPE_COUNT; s++)
+        times += r->scopes >> s & 1;
+    with.cut = true;
+    without.cut = false;
+    payload_add_summary_line(&a, &with);
+    payload_add_summary_line(&b, &without);
+    size_t grown = tokens_count(t, sb_sv(&a)), had = tokens_count(t, sb_sv(&b));
+    return grown > had ? (grown - had) * times : 0;
+}
+
+static enum status cannot_fit(const struct payload *p, size_t sum, struct err *e)
+{
+    err_set(e, ST_LIMIT_EXCEEDED,
+            "the budget is %lld tokens, but %zu are left when every resource is cut "
+            "(tree %zu bytes, memos %zu bytes)",
+            (long long)p->q->budget, sum, p->tree.n, p->memos.n);
+    return err_hint(e, "raise --budget, or shorten the tree with --max-depth or --max-entries");
+}
+
+enum status payload_apply_budget(struct payload *p, struct err *e)
+{
+    struct arena        scratch = { 0 };
+    size_t              n = p->lists.resources.n;
+    struct budget_item *items = ARENA_NEW(&scratch, struct budget_item, n + 1);
+    struct job          j;
+    enum status         s = job_init(&j, p, true, e);
+    struct tokens      *t = s ? NULL : j.own[0].tokens;
+
+    for (size_t i = 0; !s && i < n; i++) {
+        const struct resource *r = &p->lists.resources.v[i];
+        items[i].rank = -(int)r->scope;
+        items[i].tokens = r->scopes ? r->block_tokens : 0;
+        items[i].note = r->scopes ? note_tokens(t, r, &scratch) : 0;
+    }
+    if (!s) {
+        size_t sum = budget_apply(items, n, p->head_tokens, (size_t)p->q->budget, &scratch);
+        for (size_t i = 0; i < n; i++)
+            p->lists.resources.v[i].cut = items[i].cut;
+        p->head_tokens = count_frame(p, t);
+        p->tokens = p->head_tokens + block_sum(p);
+        if (p->tokens > (size_t)p->q->budget)
+            s = cannot_fit(p, sum, e);
+    }
+    job_release(&j);
+    arena_free(&scratch);
+    return s;
+}
+
+/* ---- writing --------------------------------------------------------------------------- */
+
+static enum status finish(struct job *j, struct emit *emit, struct sb *out, struct err *e)
+{
+    struct payload *p = j->p;
+
+    emit_format_of(p->q->format)->end(emit);
+    emit_flush(emit);
+    p->bytes = emit->sink->bytes;
+    if (emit->sink->hashes)
+        p->sha256 = hash_sha256_end(&emit->sink->hash);
+    if (emit->sink->counts) {
+        p->tokens = tokens_stream_end(&emit->sink->stream);
+        emit->sink->counts = false;
+        p->head_tokens = p->tokens;
+    } else if (j->own[0].tokens) {
+        p->head_tokens = count_frame(p, j->own[0].tokens);
+        p->tokens = p->head_tokens + block_sum(p);
+    }
+    return out ? sb_flush(out, e) : ST_OK;
+}
+
+enum status payload_write(struct payload *p, struct sb *out, struct err *e)
+{
+    bool        measured = p->tokens > 0;
+    struct job  j;
+    enum status s = job_init(&j, p, p->q->count && !measured, e);
+    struct sink sink = { .out = out, .hashes = p->q->hash };
+    struct emit emit = { .p = p, .sink = &sink };
+
+    emit.b = sb_in(&emit.keep, 0);
+    if (!s) {
+        j.emit = &emit;
+        j.again = measured;
+        if (sink.hashes)
+            hash_sha256_init(&sink.hash);
+        sink.counts = p->q->format != PAYLOAD_MARKDOWN && j.own[0].tokens;
+        struct tokens *counter = sink.counts ? j.own[j.threads].tokens : NULL;
+        if (counter)
+            tokens_stream_init(&sink.stream, counter);
+        emit_format_of(p->q->format)->begin(&emit);
+        s = run(&j, e);
+        s = s ? s : finish(&j, &emit, out, e);
+        if (sink.counts)
+            tokens_stream_end(&sink.stream);
+    }
+    job_release(&j);
+    arena_free(&emit.keep);
+    arena_free(&emit.scratch);
+    return s;
+}
+
+/* ---- what to tell ------------------------------------------------------------------------ */
+
+payload_notes payload_warnings(const struct payload *p, struct arena *a)
+{
+    payload_notes notes = { 0 };
+
+    for (size_t i = 0; i < p->walk.unread.n; i++) {
+        struct sb b = sb_in(a, 0);
+        sb_add_path(&b, p->walk.unread.v[i].path.n ? p->walk.unread.v[i].path : SV("."));
+        sb_addf(&b, ": not listed: %s", strerror(p->walk.unread.v[i].error));
+        *vec_push(&notes, a) = sb_sv(&b);
+    }
+    for (size_t i = 0; i < p->lists.warnings.n; i++)
+        *vec_push(&notes, a) = p->lists.warnings.v[i];
+    for (size_t i = 0; i < p->lists.resources.n; i++) {
+        const struct resource *r = &p->lists.resources.v[i];
+        struct sb              b = sb_in(a, 0);
+        if (!r->scopes || !r->loaded || r->cut || r->state == RES_OK)
+            continue;
+        sb_add_path(&b, r->name);
+        sb_addf(&b, ": %s%s%s", resource_state_word(r->state), r->why[0] ? ": " : "", r->why);
+        *vec_push(&notes, a) = sb_sv(&b);
+    }
+    return notes;
+}

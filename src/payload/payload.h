@@ -1,0 +1,80 @@
+/* input.md: the whole worldview of a turn, made from the workspace.
+ *
+ *     struct payload p;
+ *     payload_collect(&p, &request, &a);                  lists, tree, memos
+ *     if (payload_measure(&p, e)) ...                     only for a budget: reads all
+ *     if (payload_apply_budget(&p, e)) ...
+ *     if (payload_write(&p, &out, e)) ...                 reads, counts, writes
+ *     payload_release(&p);
+ *
+ * Without a budget everything is read once, while it is written, on all cores and in
+ * bounded memory. No clock and no other state of the machine enters the text beside the
+ * three lines of section 1. */
+#ifndef HEDDLE_PAYLOAD_H
+#define HEDDLE_PAYLOAD_H
+
+#include "payload/list.h"
+#include "payload/tree.h"
+
+enum payload_format { PAYLOAD_MARKDOWN, PAYLOAD_XML, PAYLOAD_JSON };
+
+struct payload_request {
+    int                  root_fd;
+    struct sv            root;    /* absolute */
+    struct sv            turn;    /* folder below the root, or absent */
+    struct sv            session; /* likewise */
+    struct sv            include, exclude; /* patterns with commas between; absent: none */
+    struct tree_limits   tree;
+    struct fetch_config  fetch;
+    enum payload_format  format;
+    bool                 diff, line_numbers, allow_secrets;
+    bool                 hash;   /* sha256 of every resource, for a manifest */
+    bool                 count;  /* tokens */
+    bool                 estimate; /* by a quarter of the characters */
+    enum tokens_encoding encoding;
+    int64_t              budget;  /* tokens; 0: none */
+    unsigned             threads; /* 0: all cores */
+    void (*progress)(size_t done, size_t all); /* now and then; may be NULL */
+};
+
+struct payload {
+    const struct payload_request *q;
+    struct arena                 *a;
+    struct walk                   walk;
+    struct lists                  lists;
+    struct sv                     os, shell, tree;
+    struct sv                     memos; /* absent: section omitted */
+    bool                          has_memos;
+    struct sv                     counted_by; /* tokens_label(), once something is counted */
+    bool                          is_estimate;
+
+    /* Known once it is written (or measured, with a budget). */
+    size_t      head_tokens; /* of sections 1 to 4 and the frame of 5 */
+    size_t      tokens;      /* of the whole */
+    uint64_t    bytes;
+    struct hash sha256; /* of the whole, when request.hash */
+};
+
+void payload_collect(struct payload *p, const struct payload_request *q, struct arena *a);
+
+/* Read and count every resource. ST_NOT_FOUND, ST_CORRUPT: the token table. */
+enum status payload_measure(struct payload *p, struct err *e) MUST_USE;
+
+/* Mark what is cut: global first, then session, then turn; the largest first within a
+ * scope. ST_LIMIT_EXCEEDED with the sizes when the rest alone is over the budget. */
+enum status payload_apply_budget(struct payload *p, struct err *e) MUST_USE;
+
+/* Everything, in the format asked for. `out` may be NULL: then it is only counted.
+ * ST_IO: `out` failed. ST_CONFLICT: a file changed between two looks at it. */
+enum status payload_write(struct payload *p, struct sb *out, struct err *e) MUST_USE;
+
+void payload_release(struct payload *p);
+
+/* What the reader should be told: troubles of the walk, the lists and the resources. */
+typedef VEC(struct sv) payload_notes;
+payload_notes payload_warnings(const struct payload *p, struct arena *a);
+
+/* One line of section 4 for a resource, with its line end. */
+void payload_add_summary_line(struct sb *b, const struct resource *r);
+
+#endif
