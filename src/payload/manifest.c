@@ -1,0 +1,218 @@
+#include "payload/manifest.h"
+
+#include "payload/show.h"
+
+static struct sv shown(struct sv path, struct arena *a)
+{
+    struct sb b = sb_in(a, 0);
+
+    sb_add_path(&b, path);
+    return sb_sv(&b);
+}
+
+static void write_row(struct jw *w, const struct payload *p, const struct resource *r)
+{
+    struct arena scratch = { 0 };
+
+    jw_open(w, '{');
+    jw_kstr(w, "path", shown(r->name, &scratch));
+    jw_kstr(w, "scope", sv_of(scope_name(r->scope)));
+    jw_key(w, "scopes");
+    jw_open(w, '[');
+    for (int s = 0; s < SCOPE_COUNT; s++)
+        if (r->scopes >> s & 1)
+            jw_str(w, sv_of(scope_name((enum scope)s)));
+    jw_close(w, ']');
+    jw_kstr(w, "state", sv_of(resource_state_word(r->state)));
+    if (r->why[0])
+        jw_kstr(w, "why", sv_of(r->why));
+    jw_kint(w, "size", (int64_t)r->size);
+    jw_kstr(w, "sha256", r->has_hash ? hash_hex(&r->sha256, &scratch) : (struct sv){ 0 });
+    if (p->counted_by.n) {
+        jw_kint(w, "tokens", (int64_t)r->tokens);
+        jw_kint(w, "block_tokens", (int64_t)r->block_tokens);
+    }
+    jw_kbool(w, "cut", r->cut);
+    jw_close(w, '}');
+    arena_free(&scratch);
+}
+
+void manifest_write(struct jw *w, const struct payload *p)
+{
+    struct arena  scratch = { 0 };
+    payload_notes notes = payload_warnings(p, &scratch);
+
+    jw_open(w, '{');
+    jw_kstr(w, "format", SV("heddle-manifest-1"));
+    jw_kstr(w, "root", shown(p->q->root, &scratch));
+    jw_kstr(w, "counted_by", p->counted_by);
+    jw_kbool(w, "estimate", p->is_estimate);
+    jw_key(w, "payload");
+    jw_open(w, '{');
+    jw_kint(w, "bytes", (int64_t)p->bytes);
+    jw_kstr(w, "sha256", hash_hex(&p->sha256, &scratch));
+    jw_kint(w, "tokens", (int64_t)p->tokens);
+    jw_kint(w, "frame_tokens", (int64_t)p->head_tokens);
+    if (p->q->budget)
+        jw_kint(w, "budget", p->q->budget);
+    jw_close(w, '}');
+    jw_key(w, "resources");
+    jw_open(w, '[');
+    for (size_t i = 0; i < p->lists.resources.n; i++)
+        if (p->lists.resources.v[i].scopes)
+            write_row(w, p, &p->lists.resources.v[i]);
+    jw_close(w, ']');
+    jw_key(w, "warnings");
+    jw_open(w, '[');
+    for (size_t i = 0; i < notes.n; i++)
+        jw_str(w, notes.v[i]);
+    jw_close(w, ']');
+    jw_close(w, '}');
+    arena_free(&scratch);
+}
+
+/* ---- rows ------------------------------------------------------------------------------- */
+
+manifest_rows manifest_of_payload(const struct payload *p, struct arena *a)
+{
+    manifest_rows rows = { 0 };
+
+    for (size_t i = 0; i < p->lists.resources.n; i++) {
+        const struct resource *r = &p->lists.resources.v[i];
+        if (!r->scopes)
+            continue;
+        struct manifest_row *row = vec_push(&rows, a);
+        row->path = r->name;
+        row->cut = r->cut;
+        if (r->state == RES_OK) {
+            row->sha256 = hash_hex(&r->sha256, a);
+        } else {
+            struct sb b = sb_in(a, 0);
+            resource_add_placeholder(&b, r);
+            row->placeholder = sb_sv(&b);
+        }
+    }
+    return rows;
+}
+
+static struct sv hex_of(struct sv body, struct arena *a)
+{
+    struct hash h = hash_sha256(body);
+
+    return hash_hex(&h, a);
+}
+
+manifest_rows manifest_of_parsed(const struct parsed *p, struct arena *a)
+{
+    manifest_rows rows = { 0 };
+
+    for (size_t i = 0; i < p->resources.n; i++) {
+        const struct parsed_resource *r = &p->resources.v[i];
+        struct manifest_row          *row = vec_push(&rows, a);
+        row->path = r->name;
+        if (r->is_placeholder) {
+            row->placeholder = sv_trim(r->body);
+            continue;
+        }
+        row->sha256 = hex_of(r->body, a);
+        if (r->body.n)
+            row->sha256_short = hex_of(sv_first(r->body, r->body.n - 1), a);
+    }
+    for (size_t i = 0; i < p->summary.n; i++)
+        if (sv_starts(p->summary.v[i].note, SV("(left out to fit the budget")))
+            *vec_push(&rows, a) =
+                (struct manifest_row){ .path = p->summary.v[i].name, .cut = true };
+    return rows;
+}
+
+static enum status read_json(struct sv text, struct arena *a, manifest_rows *out, struct err *e)
+{
+    struct json        doc;
+    const struct json *list;
+
+    if (json_parse(text, 0, a, &doc, e))
+        return e->code;
+    list = json_find(&doc, "resources");
+    if (!sv_is(json_text(&doc, "format"), "heddle-manifest-1") || !json_is(list, JSON_ARRAY))
+        return err_set(e, ST_INVALID_SYNTAX, "this is no manifest of a payload");
+    for (size_t i = 0; i < list->n; i++) {
+        const struct json   *r = &list->items[i];
+        struct manifest_row *row = vec_push(out, a);
+        if (!path_unshow(json_text(r, "path"), a, &row->path))
+            return err_set(e, ST_INVALID_SYNTAX, "resource %zu of the manifest has no path", i);
+        row->cut = json_truth(json_find(r, "cut"));
+        if (sv_is(json_text(r, "state"), "ok"))
+            row->sha256 = json_text(r, "sha256");
+        else
+            row->placeholder = json_text(r, "state");
+    }
+    return ST_OK;
+}
+
+enum status manifest_read(struct sv text, struct arena *a, manifest_rows *out, struct err *e)
+{
+    struct parsed p;
+
+    *out = (manifest_rows){ 0 };
+    if (text.n && text.s[0] == '{')
+        return read_json(text, a, out, e);
+    if (payload_parse(text, a, &p, e))
+        return e->code;
+    *out = manifest_of_parsed(&p, a);
+    return ST_OK;
+}
+
+struct sv manifest_payload_sha256(struct sv text, struct arena *a)
+{
+    struct json doc;
+    struct err  ignored;
+
+    if (json_parse(text, 0, a, &doc, &ignored))
+        return (struct sv){ 0 };
+    return json_text(json_find(&doc, "payload"), "sha256");
+}
+
+/* ---- comparing ---------------------------------------------------------------------------- */
+
+const char *manifest_change_word(enum manifest_change c)
+{
+    static const char *const words[] = { "added", "changed", "removed" };
+
+    return words[c];
+}
+
+static bool is_same(const struct manifest_row *a, const struct manifest_row *b)
+{
+    if (a->cut || b->cut)
+        return a->cut == b->cut;
+    /* A manifest knows only the state of what was not shown, an input.md only its text. */
+    if (a->placeholder.s || b->placeholder.s)
+        return a->placeholder.s && b->placeholder.s &&
+               (sv_eq(a->placeholder, b->placeholder) ||
+                sv_starts(a->placeholder, SV("--- ")) != sv_starts(b->placeholder, SV("--- ")));
+    return sv_eq(a->sha256, b->sha256) || (a->sha256_short.s && sv_eq(a->sha256_short, b->sha256)) ||
+           (b->sha256_short.s && sv_eq(b->sha256_short, a->sha256));
+}
+
+manifest_differences manifest_compare(const manifest_rows *then, const manifest_rows *now,
+                                      struct arena *a)
+{
+    manifest_differences out = { 0 };
+    struct map           old = map_in(a), new = map_in(a);
+
+    for (size_t i = 0; i < then->n; i++)
+        map_put(&old, then->v[i].path, &then->v[i]);
+    for (size_t i = 0; i < now->n; i++) {
+        const struct manifest_row *was = map_find(&old, now->v[i].path);
+        map_put(&new, now->v[i].path, &now->v[i]);
+        if (!was || !is_same(was, &now->v[i]))
+            *vec_push(&out, a) = (struct manifest_difference){
+                was ? CHANGE_CHANGED : CHANGE_ADDED, now->v[i].path
+            };
+    }
+    for (size_t i = 0; i < then->n; i++)
+        if (!map_has(&new, then->v[i].path))
+            *vec_push(&out, a) =
+                (struct manifest_difference){ CHANGE_REMOVED, then->v[i].path };
+    return out;
+}

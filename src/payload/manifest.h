@@ -1,0 +1,45 @@
+/* What a payload held, without its contents: a JSON document to verify a payload with
+ * and to compare it with a later one. docs/FORMATS.md has its members. */
+#ifndef HEDDLE_MANIFEST_H
+#define HEDDLE_MANIFEST_H
+
+#include "base/json.h"
+#include "payload/parse.h"
+#include "payload/payload.h"
+
+void manifest_write(struct jw *w, const struct payload *p);
+
+/* One resource as some payload showed it. */
+struct manifest_row {
+    struct sv path;
+    struct sv sha256;       /* hex; absent for a placeholder */
+    struct sv sha256_short; /* without the last line end, when that is in doubt; or absent */
+    struct sv placeholder;  /* its text, or the state; absent when there is content */
+    bool      cut;
+};
+typedef VEC(struct manifest_row) manifest_rows;
+
+/* Rows of a written payload, of a manifest's text, and of an input.md (which of the two
+ * a text is shows in its first byte). */
+manifest_rows manifest_of_payload(const struct payload *p, struct arena *a);
+manifest_rows manifest_of_parsed(const struct parsed *p, struct arena *a);
+enum status   manifest_read(struct sv text, struct arena *a, manifest_rows *out,
+                            struct err *e) MUST_USE;
+
+/* The sha256 of the whole payload a manifest was made with, or absent. */
+struct sv manifest_payload_sha256(struct sv text, struct arena *a);
+
+enum manifest_change { CHANGE_ADDED, CHANGE_CHANGED, CHANGE_REMOVED };
+const char *manifest_change_word(enum manifest_change c); /* "added" */
+
+struct manifest_difference {
+    enum manifest_change change;
+    struct sv            path;
+};
+typedef VEC(struct manifest_difference) manifest_differences;
+
+/* In the order of `now`, then what is gone in the order of `then`. */
+manifest_differences manifest_compare(const manifest_rows *then, const manifest_rows *now,
+                                      struct arena *a);
+
+#endif

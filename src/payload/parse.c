@@ -1,0 +1,292 @@
+#include "payload/parse.h"
+
+#include "payload/show.h"
+
+struct parser {
+    struct sv      rest;
+    size_t         line; /* of the line read last */
+    struct arena  *a;
+    struct parsed *out;
+    struct err    *e;
+};
+
+static bool next_line(struct parser *p, struct sv *line)
+{
+    if (!p->rest.n)
+        return false;
+    struct sv_cut c = sv_cut(p->rest, '\n');
+    *line = c.head;
+    p->rest = c.tail;
+    p->line++;
+    return true;
+}
+
+/* The next line without taking it. */
+static bool peek(const struct parser *p, struct sv *line)
+{
+    *line = sv_cut(p->rest, '\n').head;
+    return p->rest.n > 0;
+}
+
+static enum status bad(struct parser *p, const char *what)
+{
+    return err_set(p->e, ST_INVALID_SYNTAX, "line %zu: %s", p->line, what);
+}
+
+static size_t ticks_at_start(struct sv line)
+{
+    size_t n = 0;
+
+    while (n < line.n && line.s[n] == '`')
+        n++;
+    return n;
+}
+
+static bool is_fence(struct sv line)
+{
+    return ticks_at_start(line) >= 3 && !sv_has(sv_skip(line, ticks_at_start(line)), '`');
+}
+
+/* Nothing but at least n backticks and perhaps blanks. */
+static bool closes(struct sv line, size_t n)
+{
+    size_t ticks = ticks_at_start(line);
+
+    return ticks >= n && sv_trim(sv_skip(line, ticks)).n == 0;
+}
+
+/* The block whose opening fence is the next line. */
+static enum status read_fenced(struct parser *p, struct sv *tag, struct sv *body)
+{
+    struct sv line;
+
+    if (!next_line(p, &line) || !is_fence(line))
+        return bad(p, "a fence of backticks is missing");
+    size_t n = ticks_at_start(line), opened = p->line;
+    *tag = sv_trim(sv_skip(line, n));
+    const char *from = p->rest.s;
+    while (next_line(p, &line))
+        if (closes(line, n)) {
+            *body = (struct sv){ from, (size_t)(line.s - from) };
+            return ST_OK;
+        }
+    p->line = opened;
+    return bad(p, "this fence is never closed");
+}
+
+static void skip_blank_lines(struct parser *p)
+{
+    struct sv line;
+
+    while (peek(p, &line) && !sv_trim(line).n)
+        next_line(p, &line);
+}
+
+/* ---- links ----------------------------------------------------------------------------- */
+
+/* [T](/T) or [T](T): the two are equal, so their length follows from the whole. */
+static bool read_label(struct sv v, struct arena *a, struct sv *name)
+{
+    if (v.n < 6 || v.s[0] != '[' || v.s[v.n - 1] != ')')
+        return false;
+    size_t    slash = (v.n - 4) % 2, n = (v.n - 4 - slash) / 2;
+    struct sv text = { v.s + 1, n }, target = { v.s + 1 + n + 2 + slash, n };
+    if (v.s[1 + n] != ']' || v.s[2 + n] != '(' || (slash && v.s[3 + n] != '/') ||
+        !sv_eq(text, target))
+        return false;
+    return path_unshow(text, a, name);
+}
+
+/* The target that starts at v, up to its bracket; *used counts that too. */
+static bool read_target(struct sv v, struct arena *a, struct sv *target, size_t *used)
+{
+    struct sb b = sb_in(a, 0);
+    bool      angle = v.n && v.s[0] == '<';
+    size_t    i = angle;
+
+    for (; i < v.n && v.s[i] != (angle ? '>' : ')'); i++) {
+        if (angle && v.s[i] == '\\' && i + 1 < v.n)
+            i++;
+        sb_addc(&b, v.s[i]);
+    }
+    i += angle;
+    if (i >= v.n || v.s[i] != ')')
+        return false;
+    *target = sb_sv(&b);
+    *used = i + 1;
+    return true;
+}
+
+/* A link of the summary is what sb_add_link() writes for the name in its target: try each
+ * place where a target may start until that holds. */
+static bool read_link(struct sv v, struct arena *a, struct sv *name, struct sv *note)
+{
+    for (size_t i = 1; i + 2 < v.n; i++) {
+        struct sv target;
+        size_t    used;
+        if (v.s[i] != ']' || v.s[i + 1] != '(' ||
+            !read_target(sv_skip(v, i + 2), a, &target, &used))
+            continue;
+        struct sv shown = target.n && target.s[0] == '/' ? sv_skip(target, 1) : target;
+        struct sb again = sb_in(a, 0);
+        if (!path_unshow(shown, a, name))
+            continue;
+        sb_add_link(&again, *name);
+        if (sv_eq(sb_sv(&again), sv_first(v, i + 2 + used))) {
+            *note = sv_trim(sv_skip(v, i + 2 + used));
+            return true;
+        }
+    }
+    return false;
+}
+
+/* ---- sections --------------------------------------------------------------------------- */
+
+static enum status read_system(struct parser *p)
+{
+    static const char *const keys[] = { "- **CWD:** ", "- **OS:** ", "- **Shell:** " };
+    struct sv               *into[] = { &p->out->cwd, &p->out->os, &p->out->shell };
+    struct sv                line;
+
+    while (peek(p, &line) && !sv_starts(line, SV("## "))) {
+        next_line(p, &line);
+        for (size_t i = 0; i < COUNT(keys); i++)
+            if (sv_starts(line, sv_of(keys[i])))
+                *into[i] = sv_skip(line, sv_of(keys[i]).n);
+    }
+    return ST_OK;
+}
+
+static enum status read_tree(struct parser *p)
+{
+    struct sv tag;
+
+    return read_fenced(p, &tag, &p->out->tree);
+}
+
+static enum status read_memos(struct parser *p)
+{
+    struct sv tag;
+
+    return read_fenced(p, &tag, &p->out->memos);
+}
+
+static enum status read_summary(struct parser *p)
+{
+    enum scope scope = SCOPE_TURN;
+    struct sv  line;
+
+    while (peek(p, &line) && !sv_starts(line, SV("## "))) {
+        struct parsed_entry entry = { 0 };
+        next_line(p, &line);
+        if (sv_is(line, "### Turn"))
+            scope = SCOPE_TURN;
+        else if (sv_is(line, "### Session"))
+            scope = SCOPE_SESSION;
+        else if (sv_is(line, "### Global"))
+            scope = SCOPE_GLOBAL;
+        else if (sv_starts(line, SV("- "))) {
+            if (!read_link(sv_skip(line, 2), p->a, &entry.name, &entry.note))
+                return bad(p, "this entry of the summary is no link");
+            entry.scope = scope;
+            *vec_push(&p->out->summary, p->a) = entry;
+        }
+    }
+    return ST_OK;
+}
+
+/* `[path](/path)` behind "**Resource:** ", or a heading with the bare link. */
+static bool read_resource_label(struct sv line, struct arena *a, struct sv *name)
+{
+    struct sv bold = SV("**Resource:** "), heading = SV("### ");
+
+    if (sv_starts(line, heading))
+        return read_label(sv_skip(line, heading.n), a, name);
+    if (!sv_starts(line, bold))
+        return false;
+    struct sv span = sv_skip(line, bold.n);
+    size_t    n = ticks_at_start(span);
+    if (!n || span.n < 2 * n)
+        return false;
+    return read_label((struct sv){ span.s + n, span.n - 2 * n }, a, name);
+}
+
+static enum status read_resources(struct parser *p)
+{
+    struct sv line;
+
+    for (;;) {
+        struct parsed_resource r = { 0 };
+        skip_blank_lines(p);
+        if (!next_line(p, &line))
+            return ST_OK;
+        if (!sv_is(line, "---"))
+            return bad(p, "a resource starts with ---");
+        skip_blank_lines(p);
+        if (!next_line(p, &line))
+            return ST_OK; /* the rule behind the last one */
+        if (!read_resource_label(line, p->a, &r.name))
+            return bad(p, "this is no label of a resource");
+        r.line = p->line;
+        skip_blank_lines(p);
+        if (read_fenced(p, &r.tag, &r.body))
+            return p->e->code;
+        r.is_placeholder = !r.tag.n;
+        *vec_push(&p->out->resources, p->a) = r;
+    }
+}
+
+/* A section of another layout: to the next heading outside a fence. */
+static enum status skip_section(struct parser *p)
+{
+    struct sv line, tag, body;
+
+    while (peek(p, &line) && !sv_starts(line, SV("## "))) {
+        if (!is_fence(line))
+            next_line(p, &line);
+        else if (read_fenced(p, &tag, &body))
+            return p->e->code;
+    }
+    return ST_OK;
+}
+
+static const struct {
+    const char *title;
+    enum status (*read)(struct parser *p);
+} sections[] = {
+    { "System Information", read_system }, { "Project Structure", read_tree },
+    { "Memos", read_memos },               { "Context Summary", read_summary },
+    { "Resource Contents", read_resources },
+};
+
+static enum status read_section(struct parser *p, struct sv title)
+{
+    if (title.n > 3 && title.s[0] >= '1' && title.s[0] <= '9' && title.s[1] == '.')
+        title = sv_skip(title, 3);
+    for (size_t i = 0; i < COUNT(sections); i++)
+        if (sv_is(title, sections[i].title))
+            return sections[i].read(p);
+    return skip_section(p);
+}
+
+enum status payload_parse(struct sv text, struct arena *a, struct parsed *out, struct err *e)
+{
+    struct parser p = { .rest = text, .a = a, .out = out, .e = e };
+    struct sv     line;
+
+    *out = (struct parsed){ 0 };
+    if (!next_line(&p, &line) ||
+        (!sv_is(line, "# Agent Invocation Payload") && !sv_is(line, "# Project Context"))) {
+        err_set(e, ST_INVALID_SYNTAX, "this is no payload");
+        return err_hint(e, "its first line must be `# Agent Invocation Payload`");
+    }
+    while (next_line(&p, &line)) {
+        if (!sv_trim(line).n)
+            continue;
+        if (!sv_starts(line, SV("## ")))
+            return bad(&p, "a heading is expected here");
+        if (read_section(&p, sv_trim(sv_skip(line, 3))))
+            return e->code;
+    }
+    return ST_OK;
+}

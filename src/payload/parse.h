@@ -1,0 +1,32 @@
+/* An input.md read back into its parts. What emit wrote is understood exactly; the
+ * layout of other builds (`# Project Context`, `### [path](/path)`) is recognised.
+ *
+ * One thing a fence cannot tell: whether the last line end belongs to the file. A body that
+ * was not empty always ends with one here. */
+#ifndef HEDDLE_PARSE_H
+#define HEDDLE_PARSE_H
+
+#include "base/sb.h"
+#include "base/vec.h"
+#include "payload/resource.h"
+
+struct parsed_resource {
+    struct sv name, tag, body; /* body: in the text */
+    bool      is_placeholder;  /* a fence without a tag */
+    size_t    line;            /* of its label, from 1 */
+};
+struct parsed_entry {
+    struct sv  name, note; /* note: what follows the link, or "" */
+    enum scope scope;
+};
+struct parsed {
+    struct sv cwd, os, shell, tree, memos; /* absent when they are not there */
+    VEC(struct parsed_entry) summary;
+    VEC(struct parsed_resource) resources;
+};
+
+/* ST_INVALID_SYNTAX with the line: it is no payload, or a fence is not closed. */
+enum status payload_parse(struct sv text, struct arena *a, struct parsed *out,
+                          struct err *e) MUST_USE;
+
+#endif

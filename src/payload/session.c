@@ -1,0 +1,500 @@
+#include "payload/session.h"
+
+#include "base/clock.h"
+#include "base/fs.h"
+#include "base/json.h"
+#include "base/path.h"
+#include "payload/list.h"
+#include "payload/report.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <unistd.h>
+
+enum { FILE_LIMIT = 64 << 20, SLUG_MAX = 40 };
+
+#define SESSIONS SV(".teddy/sessions")
+
+/* ---- where ------------------------------------------------------------------------------ */
+
+static bool is_number(struct sv v)
+{
+    for (size_t i = 0; i < v.n; i++)
+        if (v.s[i] < '0' || v.s[i] > '9')
+            return false;
+    return v.n > 0 && v.n <= 9;
+}
+
+struct session_place session_place_of(struct sv path)
+{
+    struct session_place at = { 0 };
+    struct sv            under = SV(".teddy/"), newer = SV("sessions/");
+
+    if (!sv_starts(path, under))
+        return at;
+    size_t    n = under.n;
+    bool      flat = !sv_starts(sv_skip(path, n), newer);
+    n += flat ? 0 : newer.n;
+    struct sv_cut name = sv_cut(sv_skip(path, n), '/');
+    struct sv_cut turn = sv_cut(name.tail, '/');
+    bool          in_turn = name.found && is_number(turn.head);
+    /* In the older layout only a turn's number tells a session from another folder. */
+    if (!name.head.n || (flat && !in_turn))
+        return at;
+    at.session = sv_first(path, n + name.head.n);
+    if (in_turn)
+        at.turn = sv_first(path, n + name.head.n + 1 + turn.head.n);
+    return at;
+}
+
+/* ---- listing ------------------------------------------------------------------------------ */
+
+typedef VEC(struct sv) names;
+
+/* Folders in a folder; none when it cannot be read. */
+static names folders_in(int root, struct sv dir, struct arena *a)
+{
+    names      out = { 0 };
+    struct err ignored;
+    int        fd = -1;
+
+    if (fs_open(root, dir, O_RDONLY | O_DIRECTORY, &fd, &ignored))
+        return out;
+    DIR *d = fdopendir(fd);
+    for (struct dirent *it; d && (it = readdir(d));)
+        if (it->d_name[0] != '.' && fs_kind(root, path_join(dir, sv_of(it->d_name), a)) == FS_DIR)
+            *vec_push(&out, a) = sv_dup(sv_of(it->d_name), a);
+    if (d)
+        closedir(d);
+    else
+        close(fd);
+    return out;
+}
+
+static struct sv turn_dir(struct sv session, int number, struct arena *a)
+{
+    struct sb b = sb_in(a, 0);
+
+    sb_addf(&b, SV_FMT "/%02d", SV_ARG(session), number);
+    return sb_sv(&b);
+}
+
+static void read_turns(int root, struct session *s, struct arena *a)
+{
+    names all = folders_in(root, s->dir, a);
+
+    for (size_t i = 0; i < all.n; i++) {
+        int64_t n;
+        if (!is_number(all.v[i]) || !sv_to_int(all.v[i], &n))
+            continue;
+        s->turns++;
+        s->turn = n > s->turn ? (int)n : s->turn;
+    }
+    struct sv dir = turn_dir(s->dir, s->turn, a);
+    s->has_plan = s->turn && fs_kind(root, path_join(dir, SV("plan.md"), a)) == FS_FILE;
+    s->has_report = s->turn && fs_kind(root, path_join(dir, SV("report.md"), a)) == FS_FILE;
+}
+
+static void read_session(int root, struct sv dir, struct arena *a, struct session *s)
+{
+    struct sv   text;
+    struct json doc;
+    struct err  ignored;
+
+    *s = (struct session){ .name = sv_dup(path_base(dir), a), .dir = dir };
+    if (fs_read(root, path_join(dir, SV("session.json"), a), 1 << 20, a, &text, &ignored) == ST_OK &&
+        json_parse(text, 0, a, &doc, &ignored) == ST_OK) {
+        s->thread = json_text(&doc, "thread");
+        s->parent = json_text(&doc, "parent");
+        if (!json_int(json_find(&doc, "created_ms"), &s->created_ms))
+            s->created_ms = 0;
+    }
+    read_turns(root, s, a);
+}
+
+static int by_age(const void *left, const void *right)
+{
+    const struct session *a = left, *b = right;
+
+    if (a->created_ms != b->created_ms)
+        return a->created_ms < b->created_ms ? -1 : 1;
+    return sv_cmp(a->name, b->name);
+}
+
+enum status session_list(int root, struct arena *a, sessions *out, struct err *e)
+{
+    names in_place = folders_in(root, SESSIONS, a), flat = folders_in(root, SV(".teddy"), a);
+
+    (void)e;
+    *out = (sessions){ 0 };
+    for (size_t i = 0; i < in_place.n; i++)
+        read_session(root, path_join(SESSIONS, in_place.v[i], a), a, vec_push(out, a));
+    for (size_t i = 0; i < flat.n; i++) {
+        struct session s;
+        if (sv_is(flat.v[i], "sessions"))
+            continue;
+        read_session(root, path_join(SV(".teddy"), flat.v[i], a), a, &s);
+        if (s.turns)
+            *vec_push(out, a) = s;
+    }
+    if (out->n)
+        qsort(out->v, out->n, sizeof out->v[0], by_age);
+    return ST_OK;
+}
+
+enum status session_find(int root, struct sv name, struct arena *a, struct session *out,
+                         struct err *e)
+{
+    sessions all;
+
+    if (session_list(root, a, &all, e))
+        return e->code;
+    for (size_t i = all.n; i-- > 0;)
+        if (sv_eq(all.v[i].name, name)) {
+            *out = all.v[i];
+            return ST_OK;
+        }
+    err_set(e, ST_NOT_FOUND, "session '" SV_FMT "' not found", SV_ARG(name));
+    return err_hint(e, "`heddle session list` shows the sessions there are");
+}
+
+/* ---- making --------------------------------------------------------------------------------- */
+
+/* Whoever changes .teddy holds its folder's lock; the kernel drops it with the descriptor. */
+static enum status lock(int root, int *fd, struct err *e)
+{
+    if (fs_mkdirs(root, SESSIONS, e) ||
+        fs_open(root, SV(".teddy"), O_RDONLY | O_DIRECTORY, fd, e))
+        return e->code;
+    while (flock(*fd, LOCK_EX) != 0)
+        if (errno != EINTR)
+            return err_errno(e, "lock .teddy");
+    return ST_OK;
+}
+
+static bool is_stopword(struct sv word)
+{
+    static const char *const words[] = { "a",  "an", "and", "as",  "at",  "be",   "by",   "for",
+                                         "i",  "in", "is",  "it",  "my",  "of",   "on",   "or",
+                                         "so", "to", "the", "we",  "you", "with", "that", "this",
+                                         "please", "should", "can", "me" };
+
+    for (size_t i = 0; i < COUNT(words); i++)
+        if (sv_is(word, words[i]))
+            return true;
+    return false;
+}
+
+static bool is_slug_byte(char c)
+{
+    return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9');
+}
+
+/* Words of the message that say something, at most SLUG_MAX bytes of them. */
+static struct sv slug_of(struct sv message, struct arena *a)
+{
+    struct sb b = sb_in(a, 0);
+    char     *low = ARENA_NEW(a, char, message.n + 1);
+
+    for (size_t i = 0; i < message.n; i++)
+        low[i] = (char)(message.s[i] >= 'A' && message.s[i] <= 'Z' ? message.s[i] + 32
+                                                                     : message.s[i]);
+    for (size_t i = 0; i < message.n;) {
+        size_t from = i;
+        while (i < message.n && is_slug_byte(low[i]))
+            i++;
+        struct sv word = { low + from, i - from };
+        i += i < message.n;
+        if (!word.n || is_stopword(word))
+            continue;
+        if (b.n + word.n + (b.n > 0) > SLUG_MAX)
+            break;
+        sb_addf(&b, "%s" SV_FMT, b.n ? "-" : "", SV_ARG(word));
+    }
+    return b.n ? sb_sv(&b) : SV("session");
+}
+
+/* 20261115_213600-fix-parser */
+static struct sv dated_name(const struct session_request *q, struct arena *a)
+{
+    struct sb iso = sb_in(a, 0), b = sb_in(a, 0);
+
+    sb_add_iso_ms(&iso, q->now_ms);
+    struct sv t = sb_sv(&iso); /* 2026-11-15T21:36:00.000Z */
+    sb_addf(&b, "%.4s%.2s%.2s_%.2s%.2s%.2s-" SV_FMT, t.s, t.s + 5, t.s + 8, t.s + 11, t.s + 14,
+            t.s + 17, SV_ARG(slug_of(q->message, a)));
+    return sb_sv(&b);
+}
+
+static void add_once(names *list, struct sv entry, struct arena *a)
+{
+    for (size_t i = 0; i < list->n; i++)
+        if (sv_eq(list->v[i], entry))
+            return;
+    if (entry.n)
+        *vec_push(list, a) = entry;
+}
+
+static void add_lines(int root, names *list, struct sv path, struct arena *a)
+{
+    struct sv  text;
+    struct err ignored;
+
+    if (fs_read(root, path, FILE_LIMIT, a, &text, &ignored))
+        return;
+    list_lines lines = list_read(text, a);
+    for (size_t i = 0; i < lines.n; i++)
+        add_once(list, lines.v[i], a);
+}
+
+static enum status write_list(int root, struct sv dir, const char *name, const names *list,
+                              struct arena *a, struct err *e)
+{
+    struct sb b = sb_in(a, 0);
+
+    for (size_t i = 0; i < list->n; i++)
+        sb_addf(&b, SV_FMT "\n", SV_ARG(list->v[i]));
+    return fs_write(root, path_join(dir, sv_of(name), a), sb_sv(&b), 0644, e);
+}
+
+static enum status write_session(int root, const struct session *s, struct arena *a, struct err *e)
+{
+    struct sb b = sb_in(a, 0);
+    struct jw w = jw_in(&b, 2);
+
+    jw_open(&w, '{');
+    jw_kstr(&w, "name", s->name);
+    jw_kint(&w, "created_ms", s->created_ms);
+    if (s->thread.n)
+        jw_kstr(&w, "thread", s->thread);
+    if (s->parent.n)
+        jw_kstr(&w, "parent", s->parent);
+    jw_close(&w, '}');
+    sb_addc(&b, '\n');
+    return fs_write(root, path_join(s->dir, SV("session.json"), a), sb_sv(&b), 0644, e);
+}
+
+static enum status write_meta(int root, const struct turn *t, int64_t now_ms, struct arena *a,
+                              struct err *e)
+{
+    struct sb b = sb_in(a, 0);
+
+    sb_addf(&b, "turn_id: \"%02d\"\nparent_turn_id: ", t->number);
+    if (t->parent.n)
+        sb_addf(&b, "\"" SV_FMT "\"\n", SV_ARG(path_base(t->parent)));
+    else
+        sb_adds(&b, "null\n");
+    sb_adds(&b, "creation_timestamp: \"");
+    sb_add_iso_ms(&b, now_ms);
+    sb_adds(&b, "\"\n");
+    return fs_write(root, path_join(t->dir, SV("meta.yaml"), a), sb_sv(&b), 0644, e);
+}
+
+/* .teddy holds what is a person's own business: it ignores itself, as other builds do. */
+static enum status write_gitignore(int root, struct err *e)
+{
+    if (fs_kind(root, SV(".teddy/.gitignore")) != FS_MISSING)
+        return ST_OK;
+    return fs_write(root, SV(".teddy/.gitignore"), SV("*\n"), 0644, e);
+}
+
+static enum status make_session(int root, struct session *s, const names *list, struct arena *a,
+                                struct err *e)
+{
+    if (fs_kind(root, s->dir) != FS_MISSING) {
+        err_set(e, ST_CONFLICT, "session '" SV_FMT "' is there already", SV_ARG(s->name));
+        return err_hint(e, "choose another name, or go on with `heddle turn new`");
+    }
+    if (write_gitignore(root, e) || fs_mkdirs(root, s->dir, e) || write_session(root, s, a, e) ||
+        write_list(root, s->dir, "session.context", list, a, e))
+        return e->code;
+    return ST_OK;
+}
+
+static enum status make_turn(int root, struct turn *t, int64_t now_ms, struct arena *a,
+                             struct err *e)
+{
+    names entries = { t->entries.v, t->entries.n, t->entries.cap };
+
+    if (fs_mkdirs(root, t->dir, e) || write_meta(root, t, now_ms, a, e))
+        return e->code;
+    return t->parent.n ? write_list(root, t->dir, "turn.context", &entries, a, e) : ST_OK;
+}
+
+enum status session_new(int root, const struct session_request *q, struct arena *a,
+                        struct session *out, struct err *e)
+{
+    UNDO(fd_undo) int held = -1;
+    struct session    s = { .thread = q->thread, .created_ms = q->now_ms, .turn = 1, .turns = 1 };
+    names             list = { 0 };
+
+    s.name = q->name.n ? q->name : dated_name(q, a);
+    s.dir = path_join(SESSIONS, s.name, a);
+    if (name_check(s.name, "session name", e) || lock(root, &held, e))
+        return e->code;
+    add_lines(root, &list, SV(".teddy/init.context"), a);
+    for (struct sv_cut c = { .tail = q->context, .found = q->context.n > 0 }; c.found;) {
+        c = sv_cut(c.tail, ',');
+        add_once(&list, sv_trim(c.head), a);
+    }
+    if (make_session(root, &s, &list, a, e))
+        return e->code;
+    struct turn t = { .dir = turn_dir(s.dir, 1, a), .number = 1 };
+    if (q->message.n &&
+        fs_write(root, path_join(s.dir, SV("initial_request.md"), a), q->message, 0644, e))
+        return e->code;
+    if (make_turn(root, &t, q->now_ms, a, e))
+        return e->code;
+    *out = s;
+    return ST_OK;
+}
+
+/* ---- the next turn ------------------------------------------------------------------------------ */
+
+struct transition {
+    names turn, session; /* the lists of the next turn and of the session */
+    bool  session_changed;
+};
+
+static void remove_entry(names *list, struct sv entry)
+{
+    size_t kept = 0;
+
+    for (size_t i = 0; i < list->n; i++)
+        if (!sv_eq(list->v[i], entry))
+            list->v[kept++] = list->v[i];
+    list->n = kept;
+}
+
+/* READ and CREATE count when they succeeded, EDIT in any case; what was skipped never does.
+ * PRUNE takes away, unless it failed. */
+static void apply_action(struct transition *x, const struct action *action, struct arena *a)
+{
+    struct sv  entry = action->target, normal;
+    struct err ignored;
+    bool       done = action->outcome == ACTION_DONE;
+
+    if (!entry.n || action->outcome == ACTION_SKIPPED)
+        return;
+    if (!sv_starts(entry, SV("http://")) && !sv_starts(entry, SV("https://"))) {
+        if (path_normal(entry, a, &normal, &ignored) || !normal.n)
+            return;
+        entry = normal;
+    }
+    switch (action->kind) {
+    case ACTION_READ:
+        if (done && !action->is_range)
+            add_once(&x->turn, entry, a);
+        break;
+    case ACTION_CREATE:
+        if (done)
+            add_once(&x->turn, entry, a);
+        break;
+    case ACTION_EDIT: add_once(&x->turn, entry, a); break;
+    case ACTION_PRUNE:
+        if (action->outcome != ACTION_FAILED)
+            remove_entry(&x->turn, entry);
+        break;
+    case ACTION_OTHER: break;
+    }
+}
+
+static struct sv read_or_empty(int root, struct sv path, struct arena *a)
+{
+    struct sv  text = { 0 };
+    struct err ignored;
+
+    return fs_read(root, path, FILE_LIMIT, a, &text, &ignored) ? (struct sv){ 0 } : text;
+}
+
+static int by_bytes(const void *left, const void *right)
+{
+    return sv_cmp(*(const struct sv *)left, *(const struct sv *)right);
+}
+
+/* The lists after turn `from`. A turn with a word to or from the person goes to the
+ * session's list, where pruning does not reach it. */
+static void transition(int root, const struct session *s, struct sv from, struct arena *a,
+                       struct transition *x)
+{
+    struct sv     plan_path = path_join(from, SV("plan.md"), a);
+    struct sv     report_path = path_join(from, SV("report.md"), a);
+    struct sv     plan = read_or_empty(root, plan_path, a);
+    struct sv     report_text = read_or_empty(root, report_path, a);
+    struct report report;
+
+    report_read(report_text, a, &report);
+    add_lines(root, &x->turn, path_join(from, SV("turn.context"), a), a);
+    add_lines(root, &x->session, path_join(s->dir, SV("session.context"), a), a);
+    for (size_t i = 0; i < report.actions.n; i++)
+        apply_action(x, &report.actions.v[i], a);
+    x->session_changed = report.has_user_request || plan_has_message(plan);
+    names *to = x->session_changed ? &x->session : &x->turn;
+    if (plan.s)
+        add_once(to, plan_path, a);
+    if (report_text.s)
+        add_once(to, report_path, a);
+    if (x->turn.n)
+        qsort(x->turn.v, x->turn.n, sizeof x->turn.v[0], by_bytes);
+}
+
+/* "name" → "name-2", "name-2" → "name-3". */
+static struct sv next_name(struct sv name, struct arena *a)
+{
+    struct sv_cut c = sv_cut_last(name, '-');
+    struct sb     b = sb_in(a, 0);
+    int64_t       n = 1;
+    bool          numbered = c.found && is_number(c.tail) && c.tail.n < 5 && sv_to_int(c.tail, &n);
+
+    sb_addf(&b, SV_FMT "-%lld", SV_ARG(numbered ? c.head : name), (long long)(numbered ? n + 1 : 2));
+    return sb_sv(&b);
+}
+
+/* After the last number the work goes on in a new session with the same list. */
+static enum status continue_session(int root, const struct session *s, int64_t now_ms,
+                                    const names *list, struct arena *a, struct session *out,
+                                    struct err *e)
+{
+    *out = (struct session){ .name = next_name(s->name, a),
+                             .thread = s->thread,
+                             .parent = s->name,
+                             .created_ms = now_ms };
+    while (fs_kind(root, path_join(SESSIONS, out->name, a)) != FS_MISSING)
+        out->name = next_name(out->name, a);
+    out->dir = path_join(SESSIONS, out->name, a);
+    return make_session(root, out, list, a, e);
+}
+
+enum status turn_new(int root, const struct session *s, struct sv from, int64_t now_ms,
+                     struct arena *a, struct turn *out, struct err *e)
+{
+    UNDO(fd_undo) int held = -1;
+    struct session    now, target;
+    struct transition x = { 0 };
+
+    if (lock(root, &held, e))
+        return e->code;
+    read_session(root, s->dir, a, &now); /* what another process made meanwhile counts */
+    if (!from.n)
+        from = now.turn ? turn_dir(now.dir, now.turn, a) : SV("");
+    if (from.n)
+        transition(root, &now, from, a, &x);
+    if (x.session_changed && write_list(root, now.dir, "session.context", &x.session, a, e))
+        return e->code;
+    target = now;
+    if (now.turn >= TURN_MAX && continue_session(root, &now, now_ms, &x.session, a, &target, e))
+        return e->code;
+    struct turn t = { .session = target.name, .thread = target.thread, .parent = from };
+    t.number = target.turn + 1;
+    t.dir = turn_dir(target.dir, t.number, a);
+    for (size_t i = 0; i < x.turn.n; i++)
+        *vec_push(&t.entries, a) = x.turn.v[i];
+    if (make_turn(root, &t, now_ms, a, e))
+        return e->code;
+    *out = t;
+    return ST_OK;
+}

@@ -1,0 +1,70 @@
+/* Sessions and turns on disk:
+ *
+ *     .teddy/sessions/<name>/session.json      name, when it was made, bound thread, parent
+ *                            session.context   its list
+ *                            initial_request.md
+ *                            <NN>/             turns 01 … 99
+ *                                turn.context  plan.md  report.md  input.md  meta.yaml
+ *
+ * Older builds kept sessions in .teddy/<name>/; those are found as well. Two processes
+ * that change one session wait for each other. */
+#ifndef HEDDLE_SESSION_H
+#define HEDDLE_SESSION_H
+
+#include "base/sb.h"
+#include "base/vec.h"
+
+enum { TURN_MAX = 99 };
+
+/* Where in a session a folder below the root is. Absent when it is not in one. */
+struct session_place {
+    struct sv session, turn; /* folders below the root */
+};
+struct session_place session_place_of(struct sv path);
+
+struct session {
+    struct sv name, dir;     /* dir below the root */
+    struct sv thread;        /* bound thread, or absent */
+    struct sv parent;        /* session it continues, or absent */
+    int64_t   created_ms;    /* 0: not recorded */
+    int       turn;          /* the latest, 0 when there is none */
+    int       turns;
+    bool      has_plan, has_report; /* of the latest turn */
+};
+typedef VEC(struct session) sessions;
+
+/* Oldest first, those of unknown age in front, then by name. */
+enum status session_list(int root, struct arena *a, sessions *out, struct err *e) MUST_USE;
+
+/* ST_NOT_FOUND with a hint. */
+enum status session_find(int root, struct sv name, struct arena *a, struct session *out,
+                         struct err *e) MUST_USE;
+
+struct session_request {
+    struct sv name;    /* "": made from the date and the message */
+    struct sv message; /* the first request, or absent */
+    struct sv context; /* entries with commas between, or absent */
+    struct sv thread;  /* or absent */
+    int64_t   now_ms;
+};
+
+/* A new session with its first turn; its list starts with that of .teddy/init.context.
+ * ST_CONFLICT: the name is taken. */
+enum status session_new(int root, const struct session_request *q, struct arena *a,
+                        struct session *out, struct err *e) MUST_USE;
+
+struct turn {
+    struct sv session, dir; /* names; dir below the root */
+    struct sv thread;       /* of the session, or absent */
+    int       number;
+    struct sv parent;       /* folder of the turn before, or absent */
+    VEC(struct sv) entries; /* what its list holds */
+};
+
+/* The turn after the latest (or after `from`, a turn's folder): its list is the last one's
+ * without what was pruned, with what was read, made or edited, and with the plan and
+ * report of the last turn. After turn 99 a new session continues. */
+enum status turn_new(int root, const struct session *s, struct sv from, int64_t now_ms,
+                     struct arena *a, struct turn *out, struct err *e) MUST_USE;
+
+#endif
