@@ -21,6 +21,12 @@ static const struct key {
     { "loom.budget",         "integer", "tokens of working context that `memory` counts against (default 50000)" },
     { "checkpoint",          "object",  "checkpoint tokens" },
     { "checkpoint.ttl_ms",   "integer", "how long a token is good (default: for ever)" },
+    { "payload",                    "object",  "what `heddle payload` may do" },
+    { "payload.allow_private_urls", "boolean", "fetch from loopback and private addresses" },
+    { "payload.url_timeout_ms",     "integer", "time for one page (default 20000)" },
+    { "payload.url_max_bytes",      "integer", "size of one page (default 10485760)" },
+    { "payload.url_ttl_ms",         "integer", "how long a fetched page is kept (default 3600000)" },
+    { "payload.proxy",              "string",  "proxy for pages; trusted to refuse private addresses itself" },
 };
 /* clang-format on */
 

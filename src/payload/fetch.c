@@ -159,7 +159,7 @@ enum status fetch_get(const struct fetch_config *c, struct sv url, struct arena 
     if (c->offline)
         return err_set(e, ST_NOT_FOUND, "offline, and no copy is kept");
     if (from_network(c, url, a, out, e))
-        return e->code;
+        return err_code(e);
     web_cache_put(c->cache_fd, url, out);
     return ST_OK;
 }

@@ -131,7 +131,7 @@ static enum status read_json(struct sv text, struct arena *a, manifest_rows *out
     const struct json *list;
 
     if (json_parse(text, 0, a, &doc, e))
-        return e->code;
+        return err_code(e);
     list = json_find(&doc, "resources");
     if (!sv_is(json_text(&doc, "format"), "heddle-manifest-1") || !json_is(list, JSON_ARRAY))
         return err_set(e, ST_INVALID_SYNTAX, "this is no manifest of a payload");
@@ -157,7 +157,7 @@ enum status manifest_read(struct sv text, struct arena *a, manifest_rows *out, s
     if (text.n && text.s[0] == '{')
         return read_json(text, a, out, e);
     if (payload_parse(text, a, &p, e))
-        return e->code;
+        return err_code(e);
     *out = manifest_of_parsed(&p, a);
     return ST_OK;
 }

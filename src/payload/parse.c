@@ -230,7 +230,7 @@ static enum status read_resources(struct parser *p)
         r.line = p->line;
         skip_blank_lines(p);
         if (read_fenced(p, &r.tag, &r.body))
-            return p->e->code;
+            return err_code(p->e);
         r.is_placeholder = !r.tag.n;
         *vec_push(&p->out->resources, p->a) = r;
     }
@@ -245,7 +245,7 @@ static enum status skip_section(struct parser *p)
         if (!is_fence(line))
             next_line(p, &line);
         else if (read_fenced(p, &tag, &body))
-            return p->e->code;
+            return err_code(p->e);
     }
     return ST_OK;
 }
@@ -286,7 +286,7 @@ enum status payload_parse(struct sv text, struct arena *a, struct parsed *out, s
         if (!sv_starts(line, SV("## ")))
             return bad(&p, "a heading is expected here");
         if (read_section(&p, sv_trim(sv_skip(line, 3))))
-            return e->code;
+            return err_code(e);
     }
     return ST_OK;
 }

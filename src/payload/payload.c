@@ -141,7 +141,7 @@ static enum status job_init(struct job *j, struct payload *p, bool count, struct
         if (q->estimate)
             j->own[i].tokens = tokens_open_estimate();
         else if (tokens_open_or_estimate(q->encoding, &j->own[i].tokens, e))
-            return e->code;
+            return err_code(e);
     }
     if (count) {
         p->counted_by = sv_dup(sv_of(tokens_label(j->own[0].tokens)), p->a);
@@ -238,7 +238,7 @@ static enum status run(struct job *j, struct err *e)
     if (pipeline_run(&pl, j->n, j->threads) || !j->e.code)
         return ST_OK;
     *e = j->e;
-    return e->code;
+    return err_code(e);
 }
 
 /* ---- measuring and the budget -------------------------------------------------------- */

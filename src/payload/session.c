@@ -152,7 +152,7 @@ enum status session_find(int root, struct sv name, struct arena *a, struct sessi
     sessions all;
 
     if (session_list(root, a, &all, e))
-        return e->code;
+        return err_code(e);
     for (size_t i = all.n; i-- > 0;)
         if (sv_eq(all.v[i].name, name)) {
             *out = all.v[i];
@@ -169,7 +169,7 @@ static enum status lock(int root, int *fd, struct err *e)
 {
     if (fs_mkdirs(root, SESSIONS, e) ||
         fs_open(root, SV(".teddy"), O_RDONLY | O_DIRECTORY, fd, e))
-        return e->code;
+        return err_code(e);
     while (flock(*fd, LOCK_EX) != 0)
         if (errno != EINTR)
             return err_errno(e, "lock .teddy");
@@ -311,7 +311,7 @@ static enum status make_session(int root, struct session *s, const names *list, 
     }
     if (write_gitignore(root, e) || fs_mkdirs(root, s->dir, e) || write_session(root, s, a, e) ||
         write_list(root, s->dir, "session.context", list, a, e))
-        return e->code;
+        return err_code(e);
     return ST_OK;
 }
 
@@ -321,7 +321,7 @@ static enum status make_turn(int root, struct turn *t, int64_t now_ms, struct ar
     names entries = { t->entries.v, t->entries.n, t->entries.cap };
 
     if (fs_mkdirs(root, t->dir, e) || write_meta(root, t, now_ms, a, e))
-        return e->code;
+        return err_code(e);
     return t->parent.n ? write_list(root, t->dir, "turn.context", &entries, a, e) : ST_OK;
 }
 
@@ -335,20 +335,20 @@ enum status session_new(int root, const struct session_request *q, struct arena 
     s.name = q->name.n ? q->name : dated_name(q, a);
     s.dir = path_join(SESSIONS, s.name, a);
     if (name_check(s.name, "session name", e) || lock(root, &held, e))
-        return e->code;
+        return err_code(e);
     add_lines(root, &list, SV(".teddy/init.context"), a);
     for (struct sv_cut c = { .tail = q->context, .found = q->context.n > 0 }; c.found;) {
         c = sv_cut(c.tail, ',');
         add_once(&list, sv_trim(c.head), a);
     }
     if (make_session(root, &s, &list, a, e))
-        return e->code;
+        return err_code(e);
     struct turn t = { .dir = turn_dir(s.dir, 1, a), .number = 1 };
     if (q->message.n &&
         fs_write(root, path_join(s.dir, SV("initial_request.md"), a), q->message, 0644, e))
-        return e->code;
+        return err_code(e);
     if (make_turn(root, &t, q->now_ms, a, e))
-        return e->code;
+        return err_code(e);
     *out = s;
     return ST_OK;
 }
@@ -477,24 +477,24 @@ enum status turn_new(int root, const struct session *s, struct sv from, int64_t 
     struct transition x = { 0 };
 
     if (lock(root, &held, e))
-        return e->code;
+        return err_code(e);
     read_session(root, s->dir, a, &now); /* what another process made meanwhile counts */
     if (!from.n)
         from = now.turn ? turn_dir(now.dir, now.turn, a) : SV("");
     if (from.n)
         transition(root, &now, from, a, &x);
     if (x.session_changed && write_list(root, now.dir, "session.context", &x.session, a, e))
-        return e->code;
+        return err_code(e);
     target = now;
     if (now.turn >= TURN_MAX && continue_session(root, &now, now_ms, &x.session, a, &target, e))
-        return e->code;
+        return err_code(e);
     struct turn t = { .session = target.name, .thread = target.thread, .parent = from };
     t.number = target.turn + 1;
     t.dir = turn_dir(target.dir, t.number, a);
     for (size_t i = 0; i < x.turn.n; i++)
         *vec_push(&t.entries, a) = x.turn.v[i];
     if (make_turn(root, &t, now_ms, a, e))
-        return e->code;
+        return err_code(e);
     *out = t;
     return ST_OK;
 }

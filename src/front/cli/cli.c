@@ -10,6 +10,26 @@
 #include <string.h>
 #include <unistd.h>
 
+/* The program's other names have words of their own for some commands. */
+static const struct {
+    const char *program, *word;
+    char        command[16];
+} other_words[] = {
+    { "teddy", "context", "payload" },
+};
+
+static char *own_word(const struct app *app, char *word)
+{
+    static char found[sizeof other_words[0].command];
+
+    for (size_t i = 0; i < COUNT(other_words); i++)
+        if (sv_is(app->program, other_words[i].program) && sv_is(sv_of(word), other_words[i].word)) {
+            memcpy(found, other_words[i].command, sizeof found);
+            return found;
+        }
+    return word;
+}
+
 /* Find what the command needs, then run it. */
 static enum status prepare_and_run(struct app *app, const struct command *c,
                                    const struct cli_globals *g, const void *opts, struct err *e)
@@ -51,6 +71,7 @@ static enum status run_words(struct app *app, char **words, size_t n, struct err
     }
     if (sv_is(sv_of(words[first]), "--version"))
         words[first] = version_word;
+    words[first] = own_word(app, words[first]);
     for (size_t i = 0; i < n; i++) /* known early, so that usage errors are JSON too */
         app->json = app->json || sv_is(sv_of(words[i]), "--json");
     if (command_find(words + first, n - first, &c, &used, e))

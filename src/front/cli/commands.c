@@ -52,6 +52,7 @@
     X(cmd_agent_list) \
     X(cmd_agent_set) \
     X(cmd_agent_remove) \
+    X(cmd_payload) \
     X(cmd_verify) \
     X(cmd_doctor) \
     X(cmd_stats) \

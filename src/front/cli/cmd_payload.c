@@ -1,0 +1,452 @@
+/* `payload` (`teddy context`): the whole worldview of a turn as one document. */
+#include "base/clock.h"
+#include "base/fs.h"
+#include "base/path.h"
+#include "front/cli/clipboard.h"
+#include "front/cli/command.h"
+#include "front/cli/payload_report.h"
+#include "payload/emit.h"
+#include "payload/session.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+struct payload_opts {
+    struct sv turn, output, include, exclude, format, encoding, check, since, parse, manifest;
+    int64_t   budget, max_depth, max_entries;
+    bool      copy, no_copy, explain, token_tree, diff, line_numbers, allow_secrets, refresh,
+        offline, estimate;
+};
+
+/* clang-format off */
+#define O(field) offsetof(struct payload_opts, field)
+static const struct opt opts[] = {
+    { OPT_TEXT,   "turn",          "DIR",  "the turn to make it for; its input.md is written", O(turn), 0 },
+    { OPT_TEXT,   "output",        "FILE", "write to FILE; - is stdout, the default outside a turn", O(output), 'o' },
+    { OPT_NUMBER, "budget",        "N",    "at most N tokens: what does not fit is left out, and named", O(budget), 0 },
+    { OPT_FLAG,   "copy",          NULL,   "copy it to the clipboard as well", O(copy), 0 },
+    { OPT_FLAG,   "no-copy",       NULL,   "do not copy (the default, except as `teddy context`)", O(no_copy), 0 },
+    { OPT_LIST,   "include",       "GLOB", "add the files that match, as .gitignore patterns do", O(include), 0 },
+    { OPT_LIST,   "exclude",       "GLOB", "leave out the resources that match", O(exclude), 0 },
+    { OPT_FLAG,   "diff",          NULL,   "add the changes of the working tree (git diff HEAD)", O(diff), 0 },
+    { OPT_FLAG,   "line-numbers",  NULL,   "number the lines of contents", O(line_numbers), 0 },
+    { OPT_TEXT,   "format",        "F",    "markdown (the default), xml or json", O(format), 0 },
+    { OPT_NUMBER, "max-depth",     "N",    "show N levels of the project's tree", O(max_depth), 0 },
+    { OPT_NUMBER, "max-entries",   "N",    "show N lines of the project's tree", O(max_entries), 0 },
+    { OPT_FLAG,   "allow-secrets", NULL,   "show files that seem to hold keys or tokens", O(allow_secrets), 0 },
+    { OPT_FLAG,   "refresh",       NULL,   "fetch pages anew, whatever is kept", O(refresh), 0 },
+    { OPT_FLAG,   "offline",       NULL,   "use only pages that are kept", O(offline), 0 },
+    { OPT_FLAG,   "explain",       NULL,   "print where bytes and tokens go, in place of the payload", O(explain), 0 },
+    { OPT_FLAG,   "token-tree",    NULL,   "print the tokens of every folder and file", O(token_tree), 0 },
+    { OPT_TEXT,   "encoding",      "E",    "count in o200k_base (the default) or cl100k_base", O(encoding), 0 },
+    { OPT_FLAG,   "estimate",      NULL,   "count a quarter of the characters", O(estimate), 0 },
+    { OPT_TEXT,   "check",         "FILE", "does FILE still hold what a payload would hold now?", O(check), 0 },
+    { OPT_TEXT,   "manifest",      "FILE", "with --check: compare with this manifest instead", O(manifest), 0 },
+    { OPT_TEXT,   "since",         "FILE", "list what changed since the payload or manifest FILE", O(since), 0 },
+    { OPT_TEXT,   "parse",         "FILE", "read FILE back: list, JSON, or files below --output DIR", O(parse), 0 },
+    { 0 },
+};
+#undef O
+/* clang-format on */
+
+/* ---- from options to a request ------------------------------------------------------------ */
+
+/* A path of the command line, as a path below the root. */
+static enum status below_root(struct app *app, struct sv path, struct sv *out, struct err *e)
+{
+    char      real[PATH_MAX];
+    struct sv full = path.s[0] == '/' ? path : path_join(app->start, path, app->a);
+
+    if (!realpath(sv_cstr(full, app->a), real))
+        return err_errno(e, SV_FMT, SV_ARG(path));
+    struct sv absolute = sv_dup(sv_of(real), app->a);
+    struct sv start = path_join(app->root, SV(""), app->a);
+    if (!sv_starts(absolute, start)) {
+        err_set(e, ST_PERMISSION_DENIED, "'" SV_FMT "' is not below the workspace", SV_ARG(path));
+        return err_hint(e, "the workspace is " SV_FMT, SV_ARG(app->root));
+    }
+    *out = sv_skip(absolute, start.n);
+    return ST_OK;
+}
+
+static enum status find_turn(struct app *app, const struct payload_opts *o,
+                             struct payload_request *q, struct err *e)
+{
+    struct sv start = path_join(app->root, SV(""), app->a), here = SV("");
+
+    if (o->turn.n && below_root(app, o->turn, &here, e))
+        return err_in(e, "--turn");
+    if (!o->turn.n && sv_starts(app->start, start))
+        here = sv_skip(app->start, start.n);
+    struct session_place at = session_place_of(here);
+    q->session = at.session;
+    q->turn = at.turn;
+    if (o->turn.n && !q->turn.n) { /* a folder laid out in some other way */
+        q->turn = here;
+        q->session = path_dir(here);
+    }
+    return ST_OK;
+}
+
+static void set_fetch(struct app *app, const struct payload_opts *o, struct fetch_config *f)
+{
+    *f = (struct fetch_config)FETCH_DEFAULTS;
+    f->now_ms = clock_now_ms();
+    f->refresh = o->refresh;
+    f->offline = o->offline;
+    f->allow_private = config_bool(&app->config, "payload.allow_private_urls");
+    f->timeout_ms = config_int(&app->config, "payload.url_timeout_ms", f->timeout_ms);
+    f->ttl_ms = config_int(&app->config, "payload.url_ttl_ms", f->ttl_ms);
+    f->max_bytes = (size_t)config_int(&app->config, "payload.url_max_bytes", (int64_t)f->max_bytes);
+    f->proxy = config_text(&app->config, "payload.proxy");
+}
+
+static enum status set_numbers(const struct payload_opts *o, struct payload_request *q,
+                               struct err *e)
+{
+    const struct {
+        const char *name;
+        int64_t     value;
+    } all[] = { { "budget", o->budget },
+                { "max-depth", o->max_depth },
+                { "max-entries", o->max_entries } };
+
+    for (size_t i = 0; i < COUNT(all); i++)
+        if (all[i].value != OPT_UNSET && all[i].value < 1)
+            return err_set(e, ST_USAGE, "--%s takes a number of at least 1", all[i].name);
+    q->budget = o->budget == OPT_UNSET ? 0 : o->budget;
+    q->tree.max_depth = o->max_depth == OPT_UNSET ? 0 : (size_t)o->max_depth;
+    q->tree.max_entries = o->max_entries == OPT_UNSET ? 0 : (size_t)o->max_entries;
+    return ST_OK;
+}
+
+/* On a terminal, once a second has gone by. */
+static void show_progress(size_t done, size_t all)
+{
+    static int64_t started, shown;
+    int64_t        now = clock_steady_us();
+
+    if (!started)
+        started = now;
+    if (now - started < 1000000 || now - shown < 200000)
+        return;
+    shown = now;
+    fprintf(stderr, "\r\033[K%zu of %zu resources\r", done, all);
+}
+
+static enum status make_request(struct app *app, const struct payload_opts *o,
+                                struct payload_request *q, struct err *e)
+{
+    *q = (struct payload_request){ .root_fd = app->root_fd, .root = app->root };
+    q->include = o->include;
+    q->exclude = o->exclude;
+    q->diff = o->diff;
+    q->line_numbers = o->line_numbers;
+    q->allow_secrets = o->allow_secrets;
+    q->estimate = o->estimate;
+    q->hash = app->json || o->check.n || o->since.n;
+    q->count = app->json || o->explain || o->token_tree || o->budget != OPT_UNSET;
+    q->progress = isatty(2) ? show_progress : NULL;
+    set_fetch(app, o, &q->fetch);
+    if (o->format.s && !emit_format_find(o->format, &q->format))
+        return err_set(e, ST_USAGE, "--format is markdown, xml or json, not '" SV_FMT "'",
+                       SV_ARG(o->format));
+    if (o->encoding.s && !tokens_encoding_find(o->encoding, &q->encoding))
+        return err_set(e, ST_USAGE, "--encoding is o200k_base or cl100k_base, not '" SV_FMT "'",
+                       SV_ARG(o->encoding));
+    if (set_numbers(o, q, e))
+        return err_code(e);
+    if (q->budget && q->format != PAYLOAD_MARKDOWN)
+        return err_set(e, ST_USAGE, "--budget counts Markdown: it does not go with --format");
+    return find_turn(app, o, q, e);
+}
+
+/* Pages are kept in the user's cache; the folder is made when there is a page to keep. */
+static void open_web_cache(struct app *app, const struct payload *p, struct payload_request *q)
+{
+    struct sv base = sv_of(getenv("XDG_CACHE_HOME")), home = sv_of(getenv("HOME"));
+    bool      any = false;
+
+    for (size_t i = 0; i < p->lists.resources.n && !any; i++)
+        any = p->lists.resources.v[i].kind == RESOURCE_URL;
+    if (!base.n && home.n)
+        base = path_join(home, SV(".cache"), app->a);
+    if (!any || !base.n || base.s[0] != '/')
+        return;
+    struct err        ignored;
+    UNDO(fd_undo) int top = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
+    struct sv         dir = path_join(sv_skip(base, 1), SV("heddle/web"), app->a);
+    if (fs_mkdirs(top, dir, &ignored) ||
+        fs_open(top, dir, O_PATH | O_DIRECTORY, &q->fetch.cache_fd, &ignored))
+        q->fetch.cache_fd = -1;
+}
+
+/* ---- where it goes -------------------------------------------------------------------------- */
+
+struct destination {
+    struct sv       shown; /* for the message */
+    int             dir;   /* folder of the draft */
+    struct sv       name;  /* in it; absent: not a file */
+    struct fs_draft draft;
+    int             plain;  /* a descriptor written to directly (a device, stdout), or -1 */
+    int             memory; /* a copy for the clipboard, or -1 */
+};
+
+static void destination_release(struct destination *d)
+{
+    fd_undo(&d->dir);
+    fd_undo(&d->memory);
+    if (d->plain > 2)
+        close(d->plain);
+}
+
+/* A file of the user's choice. What is there and not a regular file (/dev/null, a pipe) is
+ * written to and not replaced; a link stays and its target is replaced. */
+static enum status open_chosen(struct app *app, struct sv path, struct destination *d,
+                               struct err *e)
+{
+    struct stat st;
+    char        real[PATH_MAX];
+    const char *name = sv_cstr(path, app->a);
+    bool        there = stat(name, &st) == 0;
+
+    d->shown = path;
+    if (there && !S_ISREG(st.st_mode) && !S_ISDIR(st.st_mode)) {
+        d->plain = open(name, O_WRONLY | O_CLOEXEC);
+        return d->plain < 0 ? err_errno(e, "open %s", name) : ST_OK;
+    }
+    if (there && realpath(name, real))
+        path = sv_dup(sv_of(real), app->a);
+    struct sv parent = path_dir(path);
+    if (!parent.n)
+        parent = path.n && path.s[0] == '/' ? SV("/") : SV(".");
+    d->dir = open(sv_cstr(parent, app->a), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    d->name = path_base(path);
+    return d->dir < 0 ? err_errno(e, "open " SV_FMT, SV_ARG(parent)) : ST_OK;
+}
+
+static enum status open_destination(struct app *app, const struct payload_opts *o,
+                                    const struct payload_request *q, struct destination *d,
+                                    struct err *e)
+{
+    bool report = app->json || o->explain || o->token_tree;
+
+    *d = (struct destination){ .dir = -1, .plain = -1, .memory = -1 };
+    if (o->output.n && !sv_is(o->output, "-"))
+        return open_chosen(app, o->output, d, e);
+    if (!o->output.n && q->turn.n) {
+        d->shown = d->name = path_join(q->turn, SV("input.md"), app->a);
+        d->dir = openat(app->root_fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+        return d->dir < 0 ? err_errno(e, "open the workspace") : ST_OK;
+    }
+    if (report && o->output.n)
+        return err_set(e, ST_USAGE, "stdout holds the report; name a file with --output");
+    d->plain = report ? -1 : 1;
+    return ST_OK;
+}
+
+/* stdout once more, from a file that was just written. */
+static enum status copy_to_stdout(struct app *app, int fd, struct err *e)
+{
+    struct buffer b = { 0 };
+
+    buffer_reserve(&b, RESOURCE_PART);
+    ssize_t n = 0;
+    for (off_t at = 0; (n = pread(fd, b.s, b.cap, at)) > 0; at += n)
+        sb_add(&app->out, (struct sv){ b.s, (size_t)n });
+    buffer_free(&b);
+    return n < 0 ? err_errno(e, "read") : ST_OK;
+}
+
+static void say_copied(struct app *app, int fd)
+{
+    struct err e;
+
+    if (clipboard_copy(fd, &e)) {
+        warn("not copied: %s", e.text);
+        return;
+    }
+    bool teddy = sv_is(app->program, "teddy"), tty = isatty(2);
+    fprintf(stderr, "%s%sOutput copied to clipboard.%s\n", teddy ? "\n" : "",
+            tty ? "\033[32m" : "", tty ? "\033[0m" : "");
+}
+
+/* Written to the draft, to a plain descriptor, to memory first when it is to be copied
+ * as well, or nowhere. */
+static enum status write_to(struct app *app, struct payload *p, struct destination *d, bool copy,
+                            struct err *e)
+{
+    bool teddy_in_turn = sv_is(app->program, "teddy") && d->name.n && !app->json;
+
+    if (d->name.n) {
+        if (fs_draft_open(&d->draft, d->dir, d->name, 0644, e))
+            return err_code(e);
+        struct sb out = sb_to_fd(d->draft.fd, app->a);
+        if (payload_write(p, &out, e)) {
+            fs_draft_drop(&d->draft);
+            return err_in(e, SV_FMT, SV_ARG(d->shown));
+        }
+        if (fs_draft_commit(&d->draft, e) ||
+            fs_open(d->dir, d->name, O_RDONLY, &d->memory, e) ||
+            (teddy_in_turn && copy_to_stdout(app, d->memory, e)))
+            return err_code(e);
+    } else if (copy) {
+        d->memory = memfd_create("payload", MFD_CLOEXEC);
+        struct sb out = sb_to_fd(d->memory, app->a);
+        if (payload_write(p, &out, e) || (d->plain == 1 && copy_to_stdout(app, d->memory, e)))
+            return err_code(e);
+    } else if (d->plain > 1) {
+        struct sb out = sb_to_fd(d->plain, app->a);
+        return payload_write(p, &out, e);
+    } else {
+        return payload_write(p, d->plain == 1 ? &app->out : NULL, e);
+    }
+    if (copy)
+        say_copied(app, d->memory);
+    return ST_OK;
+}
+
+/* ---- running ----------------------------------------------------------------------------------- */
+
+static void say_warnings(struct app *app, const struct payload *p)
+{
+    payload_notes notes = payload_warnings(p, app->a);
+
+    for (size_t i = 0; i < notes.n; i++) {
+        struct sb b = sb_in(app->a, 0);
+        sb_add_plain(&b, notes.v[i]);
+        warn("%s", sb_sv(&b).s);
+    }
+}
+
+static void say_done(struct app *app, const struct payload_opts *o, const struct payload *p,
+                     const struct destination *d)
+{
+    if (app->json) {
+        struct jw w = jw_in(&app->out, 0);
+        manifest_write(&w, p);
+        sb_addc(&app->out, '\n');
+    } else if (o->explain) {
+        report_explain(&app->out, p);
+    } else if (o->token_tree) {
+        report_token_tree(&app->out, p);
+    } else if (d->name.n && !sv_is(app->program, "teddy")) {
+        sb_adds(&app->out, "wrote ");
+        sb_add_plain(&app->out, d->shown);
+        sb_adds(&app->out, ", ");
+        sb_add_commas(&app->out, (int64_t)p->bytes);
+        sb_adds(&app->out, " bytes\n");
+    }
+}
+
+static enum status compare_with(struct app *app, const struct payload_opts *o, struct payload *p,
+                                struct err *e)
+{
+    struct sv     file = o->check.n ? o->check : o->since, text;
+    manifest_rows then;
+
+    if (report_read_file(app, file, &text, e))
+        return err_code(e);
+    if (manifest_read(text, app->a, &then, e))
+        return err_in(e, SV_FMT, SV_ARG(file));
+    if (payload_write(p, NULL, e))
+        return err_code(e);
+    manifest_rows        now = manifest_of_payload(p, app->a);
+    manifest_differences d = manifest_compare(&then, &now, app->a);
+    if (!o->check.n || !d.n || !app->json)
+        report_differences(app, &d);
+    if (!o->check.n || !d.n)
+        return ST_OK;
+    err_set(e, ST_CONFLICT, "%zu of %zu resources differ", d.n, now.n);
+    return err_hint(e, "`heddle payload --since FILE` lists them, `heddle payload` makes it anew");
+}
+
+static enum status build(struct app *app, const struct payload_opts *o, struct payload_request *q,
+                         struct payload *p, struct err *e)
+{
+    struct destination d;
+    bool               copy = o->copy || (sv_is(app->program, "teddy") && !o->no_copy && !app->json);
+
+    if (o->check.n || o->since.n)
+        return compare_with(app, o, p, e);
+    if (open_destination(app, o, q, &d, e))
+        return err_code(e);
+    enum status s = ST_OK;
+    if (q->budget) {
+        s = payload_measure(p, e);
+        s = s ? s : payload_apply_budget(p, e);
+    }
+    s = s ? s : write_to(app, p, &d, copy, e);
+    if (q->progress)
+        fputs("\r\033[K", stderr);
+    if (!s) {
+        if (!app->json)
+            say_warnings(app, p);
+        say_done(app, o, p, &d);
+    }
+    destination_release(&d);
+    return s;
+}
+
+/* What other builds make on first use, so that a person finds where to write. */
+static void make_defaults(struct app *app)
+{
+    struct err e;
+    struct sv  list = SV("# One file, folder, glob or URL a line.\n");
+
+    if (fs_kind(app->root_fd, SV(".teddy")) != FS_MISSING)
+        return;
+    if (fs_mkdirs(app->root_fd, SV(".teddy"), &e) ||
+        fs_write(app->root_fd, SV(".teddy/.gitignore"), SV("*\n"), 0644, &e) ||
+        fs_write(app->root_fd, SV(".teddy/global.context"), list, 0644, &e))
+        warn("%s", e.text);
+}
+
+static enum status run(struct app *app, const void *opts_, struct err *e)
+{
+    const struct payload_opts *o = opts_;
+    struct payload_request     q;
+    struct payload             p;
+
+    if (o->parse.n)
+        return report_parse(app, o->parse, o->output, e);
+    if (o->manifest.n && !o->check.n)
+        return err_set(e, ST_USAGE, "--manifest goes with --check");
+    if (o->manifest.n)
+        return report_check_manifest(app, o->check, o->manifest, e);
+    if (sv_is(app->program, "teddy"))
+        make_defaults(app);
+    if (make_request(app, o, &q, e))
+        return err_code(e);
+    payload_collect(&p, &q, app->a);
+    open_web_cache(app, &p, &q);
+    enum status s = build(app, o, &q, &p, e);
+    payload_release(&p);
+    fd_undo(&q.fetch.cache_fd);
+    return s;
+}
+
+const struct command cmd_payload = {
+    .name = "payload",
+    .synopsis = "[--turn DIR] [--output FILE|-] [--budget N] [--copy] [--include GLOB] [--json]",
+    .group = GROUP_PAYLOAD,
+    .summary = "Print the whole context of a turn: tree, memos, lists and contents",
+    .details =
+        "Resources come from the lists turn.context and session.context of the turn, and from\n"
+        ".teddy/global.context: one file, folder, glob or URL a line. The tree obeys .gitignore,\n"
+        "and .teddyignore over it.\n"
+        "\n"
+        "--json prints the manifest: path, scope, size, sha256 and tokens of every resource.\n"
+        "With --json, --explain or --token-tree the payload itself goes only to a file.\n"
+        "\n"
+        "  heddle payload --include 'src/' --budget 50000 > input.md",
+    .opts = opts,
+    .opts_size = sizeof(struct payload_opts),
+    .needs = NEEDS_ROOT,
+    .run = run,
+};
