@@ -36,7 +36,7 @@ const char *resource_state_word(enum resource_state s)
 static void set_state(struct resource *r, enum resource_state s, const char *why)
 {
     r->state = s;
-    snprintf(r->why, sizeof r->why, "%s", why);
+    snprintf(r->why, sizeof r->why, "%.*s", (int)sizeof r->why - 1, why);
 }
 
 /* ---- files ----------------------------------------------------------------------- */

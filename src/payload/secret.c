@@ -4,41 +4,56 @@
 
 #include <string.h>
 
-/* A token is a fixed start and then at least `min` bytes of its alphabet. The second byte
- * pair of `start` given in `pair` is what the fast scan looks for. */
+/* A token is a fixed start and then at least `min` bytes of its alphabet: letters, digits
+ * and `more`. The scan looks for three bytes of the start that seldom stand together in
+ * text: `a` at `probe`, `b` behind it, and `c` a further `gap` bytes on. */
 struct shape {
-    const char *start;
-    const char *what;
-    char        pair[3]; /* two neighbouring bytes of `start` that are rare in text */
-    int         pair_at;
+    const char *start, *what;
     int         min;
-    const char *more; /* bytes allowed beside letters and digits */
+    const char *more; /* NULL: a private key, which has a check of its own */
+    size_t      probe;
 };
+
+/*    a    b   gap  c */
+#define PROBES(X)                                                                                  \
+    X('-', 'B', 2, 'E')                                                                            \
+    X('A', 'K', 3, 'A')                                                                            \
+    X('A', 'S', 3, 'A')                                                                            \
+    X('A', 'I', 3, 'a')                                                                            \
+    X('g', 'h', 3, '_')                                                                            \
+    X('h', 'u', 3, '_')                                                                            \
+    X('p', 'a', 3, '-')                                                                            \
+    X('x', 'o', 2, 'x')                                                                            \
+    X('s', 'k', 2, '-')                                                                            \
+    X('k', '_', 3, 'i')                                                                            \
+    X('n', 'p', 3, '_')                                                                            \
+    X('K', 'e', 3, '=')                                                                            \
+    X('S', 'G', 2, '.')
 
 /* clang-format off */
 static const struct shape shapes[] = {
-    { "-----BEGIN ",   "private key",            "-B", 4,  0, NULL },
-    { "AKIA",          "AWS access key",         "KI", 1, 16, "" },
-    { "ASIA",          "AWS access key",         "SI", 1, 16, "" },
-    { "AIza",          "Google API key",         "Iz", 1, 35, "-_" },
-    { "ghp_",          "GitHub token",           "p_", 2, 36, "" },
-    { "gho_",          "GitHub token",           "o_", 2, 36, "" },
-    { "ghs_",          "GitHub token",           "s_", 2, 36, "" },
-    { "ghu_",          "GitHub token",           "u_", 2, 36, "" },
-    { "ghr_",          "GitHub token",           "r_", 2, 36, "" },
-    { "github_pat_",   "GitHub token",           "t_", 9, 59, "_" },
-    { "glpat-",        "GitLab token",           "t-", 4, 20, "-_" },
-    { "xoxb-",         "Slack token",            "xo", 0, 20, "-" },
-    { "xoxp-",         "Slack token",            "xo", 0, 20, "-" },
-    { "xoxa-",         "Slack token",            "xo", 0, 20, "-" },
-    { "sk-ant-",       "Anthropic API key",      "k-", 1, 32, "-_" },
-    { "sk-proj-",      "OpenAI API key",         "k-", 1, 32, "-_" },
-    { "sk-",           "API key",                "k-", 1, 40, "" },
-    { "sk_live_",      "Stripe key",             "k_", 1, 20, "" },
-    { "rk_live_",      "Stripe key",             "k_", 1, 20, "" },
-    { "npm_",          "npm token",              "m_", 2, 36, "" },
-    { "AccountKey=",   "Azure storage key",      "y=", 9, 64, "+/=" },
-    { "SG.",           "SendGrid key",           "SG", 0, 60, "._-" },
+    { "-----BEGIN ",   "private key",         0, NULL,  4 },
+    { "AKIA",          "AWS access key",     16, "",    0 },
+    { "ASIA",          "AWS access key",     16, "",    0 },
+    { "AIza",          "Google API key",     35, "-_",  0 },
+    { "ghp_",          "GitHub token",       36, "",    0 },
+    { "gho_",          "GitHub token",       36, "",    0 },
+    { "ghs_",          "GitHub token",       36, "",    0 },
+    { "ghu_",          "GitHub token",       36, "",    0 },
+    { "ghr_",          "GitHub token",       36, "",    0 },
+    { "github_pat_",   "GitHub token",       59, "_",   3 },
+    { "glpat-",        "GitLab token",       20, "-_",  2 },
+    { "xoxb-",         "Slack token",        20, "-",   0 },
+    { "xoxp-",         "Slack token",        20, "-",   0 },
+    { "xoxa-",         "Slack token",        20, "-",   0 },
+    { "sk-ant-",       "Anthropic API key",  32, "-_",  0 },
+    { "sk-proj-",      "OpenAI API key",     32, "-_",  0 },
+    { "sk-",           "API key",            40, "",    0 },
+    { "sk_live_",      "Stripe key",         20, "",    1 },
+    { "rk_live_",      "Stripe key",         20, "",    1 },
+    { "npm_",          "npm token",          36, "",    0 },
+    { "AccountKey=",   "Azure storage key",  64, "+/=", 7 },
+    { "SG.",           "SendGrid key",       60, "._-", 0 },
 };
 /* clang-format on */
 
@@ -91,23 +106,32 @@ static bool fits(const struct shape *s, struct sv text, size_t at)
     return n >= (size_t)s->min && is_varied(sv_first(v, n));
 }
 
-/* The shape, if any, one of whose pairs stands at text[i]. */
+/* The shape, if any, whose probe is at text[i]. */
 static const struct shape *shape_at(struct sv text, size_t i, size_t *at)
 {
     for (size_t k = 0; k < COUNT(shapes); k++) {
         const struct shape *s = &shapes[k];
-        if (text.s[i] != s->pair[0] || text.s[i + 1] != s->pair[1] || i < (size_t)s->pair_at)
+        if (text.s[i] != s->start[s->probe] || i < s->probe)
             continue;
-        *at = i - (size_t)s->pair_at;
+        *at = i - s->probe;
         if (fits(s, text, *at))
             return s;
     }
     return NULL;
 }
 
-/* Sixteen bytes at a time: is any of these second bytes there with its first byte in
- * front? Nearly every block answers no, and that is all that is done for it. */
-typedef unsigned char block __attribute__((vector_size(16)));
+/* Sixteen places at a time: does a probe start at any? Nearly every block answers no, and
+ * that is all that is done for it. Reads 19 bytes. */
+enum { BLOCK = 16, BLOCK_READS = 19 };
+typedef unsigned char block __attribute__((vector_size(BLOCK)));
+
+static block load(const char *s)
+{
+    block b;
+
+    memcpy(&b, s, sizeof b);
+    return b;
+}
 
 static block all(char c)
 {
@@ -118,32 +142,23 @@ static block all(char c)
 
 static bool block_may_hold(const char *s)
 {
-    block    first, second;
+    block    at0 = load(s), at1 = load(s + 1), at2 = load(s + 2), at3 = load(s + 3), hit = { 0 };
     uint64_t half[2];
 
-    memcpy(&first, s, sizeof first);
-    memcpy(&second, s + 1, sizeof second);
-    block hit = (block)((second == all('_')) &
-                        ((first == all('p')) | (first == all('o')) | (first == all('s')) |
-                         (first == all('u')) | (first == all('r')) | (first == all('t')) |
-                         (first == all('k')) | (first == all('m'))));
-    hit |= (block)((second == all('-')) & ((first == all('k')) | (first == all('t'))));
-    hit |= (block)((second == all('I')) & ((first == all('K')) | (first == all('S'))));
-    hit |= (block)((first == all('-')) & (second == all('B')));
-    hit |= (block)((first == all('I')) & (second == all('z')));
-    hit |= (block)((first == all('x')) & (second == all('o')));
-    hit |= (block)((first == all('y')) & (second == all('=')));
-    hit |= (block)((first == all('S')) & (second == all('G')));
+#define X(a, b, gap, c)                                                                            \
+    hit |= (block)((at0 == all(a)) & (at1 == all(b)) & (((gap) == 2 ? at2 : at3) == all(c)));
+    PROBES(X)
+#undef X
     memcpy(half, &hit, sizeof half);
     return half[0] | half[1];
 }
 
 const char *secret_find(struct sv text, size_t *at)
 {
-    for (size_t i = 0; i + 1 < text.n;) {
-        size_t end = i + 16 < text.n ? i + 16 : text.n - 1;
-        if (i + 17 <= text.n && !block_may_hold(text.s + i)) {
-            i += 16;
+    for (size_t i = 0; i < text.n;) {
+        size_t end = i + BLOCK < text.n ? i + BLOCK : text.n;
+        if (i + BLOCK_READS <= text.n && !block_may_hold(text.s + i)) {
+            i = end;
             continue;
         }
         for (; i < end; i++) {

@@ -1,0 +1,122 @@
+#!/usr/bin/env bash
+# The payload against its peers, on the same tree in the same run: repomix (npm) packs it with
+# token counts; git ls-files and rg --files list it; cat reads it into nothing.
+#
+#   HEDDLE_BENCH_TREE=DIR    use this checkout (copied first: nothing is written into it)
+#   HEDDLE_BENCH_RUNS=N      repetitions, of which the fastest counts (default 5)
+set -euo pipefail
+cd "$(dirname "$0")/.."
+heddle=$PWD/build/release/heddle
+cache=${XDG_CACHE_HOME:-$HOME/.cache}/heddle
+runs=${HEDDLE_BENCH_RUNS:-5}
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+
+# ---- the tree ----
+
+# About 5,500 text files of headers, scripts and documents as a source tree would hold them.
+make_tree() {
+    local to=$1 from n=0
+    mkdir -p "$to.part"
+    for from in /usr/include /usr/lib/python3 /usr/lib/python3.11 /usr/share/perl /usr/share/doc; do
+        [ -d "$from" ] || continue
+        while IFS= read -r -d '' file && [ $n -lt 5500 ]; do
+            mkdir -p "$to.part/$(dirname "${file#/usr/}")"
+            cp "$file" "$to.part/${file#/usr/}"
+            n=$((n + 1))
+        done < <(find "$from" -type f -size -128k \( -name '*.h' -o -name '*.py' -o -name '*.pm' -o -name '*.txt' -o -name '*.hpp' -o -name '*.md' \) -print0 | LC_ALL=C sort -z | awk 'BEGIN { RS = ORS = "\0" } NR % 2')
+    done
+    printf '*.o\n*.a\nbuild/\n!keep.o\n/out\n' >"$to.part/.gitignore"
+    git -C "$to.part" init -q
+    mv "$to.part" "$to"
+}
+
+if [ -n "${HEDDLE_BENCH_TREE:-}" ]; then
+    cp -a "$HEDDLE_BENCH_TREE" "$work/tree"
+    tree=$work/tree
+else
+    tree=$cache/bench-tree-1
+    [ -d "$tree" ] || { mkdir -p "$cache"; make_tree "$tree"; }
+fi
+[ -d "$tree/.git" ] || git -C "$tree" init -q
+rm -rf "$tree/.teddy"
+mkdir "$tree/.teddy"
+printf '.\n' >"$tree/.teddy/global.context"
+cd "$tree"
+
+# ---- measuring ----
+
+# fastest COMMAND...: best wall time of $runs in seconds, and peak memory in kB.
+fastest() {
+    local best='' peak=0 i
+    for ((i = 0; i < runs; i++)); do
+        /usr/bin/time -f '%e %M' -o "$work/time" "$@" >/dev/null 2>"$work/err" || { cat "$work/err" >&2; return 1; }
+        # /usr/bin/time has hundredths; the shell's clock is finer.
+        local from to
+        from=$(date +%s%N)
+        "$@" >/dev/null 2>&1
+        to=$(date +%s%N)
+        local took=$(((to - from) / 1000))
+        if [ -z "$best" ] || [ $took -lt "$best" ]; then best=$took; fi
+        peak=$(awk '{ print $2 }' "$work/time")
+    done
+    echo "$best $peak"
+}
+row() { # row NAME MICROSECONDS KB NOTE
+    awk -v name="$1" -v us="$2" -v kb="$3" -v note="${4:-}" 'BEGIN {
+        printf "%-44s %10.1f ms %8.1f MB   %s\n", name, us / 1000, kb / 1024, note }'
+}
+ratio() { awk -v a="$1" -v b="$2" 'BEGIN { printf "%.2f", a / b }'; }
+
+git ls-files -co --exclude-standard -z | tr '\0' '\n' | grep -v '^\.gitignore$' >"$work/files" || true
+count=$(wc -l <"$work/files")
+bytes=$(tr '\n' '\0' <"$work/files" | xargs -0 cat 2>/dev/null | wc -c)
+echo "tree: $count files, $((bytes / 1000000)) MB"
+echo
+
+read -r git_us git_kb < <(fastest git ls-files -co --exclude-standard)
+read -r rg_us rg_kb < <(fastest rg --files --hidden)
+mkdir -p "$work/list" && rm -f .teddy/global.context
+read -r tree_us tree_kb < <(fastest "$heddle" payload)
+printf '.\n' >.teddy/global.context
+row "list: git ls-files -co --exclude-standard" "$git_us" "$git_kb"
+row "list: rg --files --hidden" "$rg_us" "$rg_kb"
+row "list: heddle payload, nothing listed" "$tree_us" "$tree_kb" "$(ratio "$tree_us" "$rg_us") of rg, $(ratio "$tree_us" "$git_us") of git"
+echo
+
+tr '\n' '\0' <"$work/files" >"$work/files0"
+read -r cat_us cat_kb < <(fastest sh -c 'xargs -0 cat <"$1" >/dev/null' sh "$work/files0")
+read -r pack_us pack_kb < <(fastest "$heddle" payload --no-copy --output "$work/input.md")
+read -r null_us null_kb < <(fastest "$heddle" payload --no-copy --output /dev/null)
+row "read: cat of the same files to nothing" "$cat_us" "$cat_kb"
+row "pack: heddle payload to nothing, no counts" "$null_us" "$null_kb" "$(ratio "$null_us" "$cat_us") of reading"
+row "pack: heddle payload to a file, no counts" "$pack_us" "$pack_kb" "$(ratio "$pack_us" "$cat_us") of reading"
+read -r full_us full_kb < <(fastest "$heddle" payload --explain --output "$work/input.md")
+row "pack: heddle payload, exact token counts" "$full_us" "$full_kb"
+echo
+
+# ---- repomix ----
+
+repomix=$cache/repomix/node_modules/.bin/repomix
+if [ ! -x "$repomix" ]; then
+    mkdir -p "$cache/repomix"
+    (cd "$cache/repomix" && npm install --silent --no-fund --no-audit repomix >/dev/null) || true
+fi
+if [ -x "$repomix" ]; then
+    export XDG_CACHE_HOME=$work/empty-cache TMPDIR=$work/tmp HOME=$work/home
+    mkdir -p "$TMPDIR" "$HOME"
+    runs=1
+    pack_once() {
+        local from to
+        from=$(date +%s%N)
+        /usr/bin/time -f '%M' -o "$work/time" "$repomix" --quiet --style markdown -o "$work/repomix.md" >/dev/null 2>"$work/err" || { cat "$work/err"; return 1; }
+        to=$(date +%s%N)
+        echo "$(((to - from) / 1000)) $(tail -n 1 "$work/time")"
+    }
+    read -r cold_us cold_kb < <(pack_once)
+    read -r warm_us warm_kb < <(pack_once)
+    row "pack: repomix $("$repomix" --version), empty cache" "$cold_us" "$cold_kb" "heddle is $(ratio "$cold_us" "$full_us") times faster (reach 50, aim 100)"
+    row "pack: repomix, warm cache" "$warm_us" "$warm_kb" "heddle is $(ratio "$warm_us" "$full_us") times faster (reach 15, aim 30)"
+else
+    echo "repomix: not installed (npm is out of reach); skipped"
+fi
