@@ -2,8 +2,8 @@
 #ifndef HEDDLE_BUDGET_H
 #define HEDDLE_BUDGET_H
 
-#include "base/base.h"
 #include "base/arena.h"
+#include "base/base.h"
 
 struct budget_item {
     int    rank;   /* a lower rank is cut first */

@@ -22,8 +22,8 @@ struct emit {
     struct sb             b;       /* small pieces, on their way to the sink */
     struct arena          keep;    /* of b */
     struct arena          scratch; /* emptied after each resource */
-    struct number         number; /* of the resource being written */
-    size_t                done;   /* resources written */
+    struct number         number;  /* of the resource being written */
+    size_t                done;    /* resources written */
 };
 
 /* What is in b goes to the sink; then, for large pieces, bytes as they are. */

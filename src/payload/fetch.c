@@ -11,13 +11,13 @@
 
 /* What we use of libcurl, found by name on first use. */
 static struct {
-    void *handle;
+    void                         *handle;
     __typeof__(curl_global_init) *global_init;
-    __typeof__(curl_easy_init) *easy_init;
+    __typeof__(curl_easy_init)   *easy_init;
     CURLcode (*setopt)(CURL *, CURLoption, ...);
     __typeof__(curl_easy_perform) *perform;
     CURLcode (*getinfo)(CURL *, CURLINFO, ...);
-    __typeof__(curl_easy_cleanup) *cleanup;
+    __typeof__(curl_easy_cleanup)  *cleanup;
     __typeof__(curl_easy_strerror) *strerror;
 } lib;
 static pthread_once_t lib_once = PTHREAD_ONCE_INIT;
@@ -35,14 +35,14 @@ static void load(void)
     void *h = dlopen("libcurl.so.4", RTLD_NOW | RTLD_LOCAL);
 
     lib.handle = h;
-    if (h && !(look_up(&lib.global_init, "curl_global_init") &&
-               look_up(&lib.easy_init, "curl_easy_init") &&
-               look_up(&lib.setopt, "curl_easy_setopt") &&
-               look_up(&lib.perform, "curl_easy_perform") &&
-               look_up(&lib.getinfo, "curl_easy_getinfo") &&
-               look_up(&lib.cleanup, "curl_easy_cleanup") &&
-               look_up(&lib.strerror, "curl_easy_strerror") &&
-               lib.global_init(CURL_GLOBAL_DEFAULT) == CURLE_OK))
+    if (h &&
+        !(look_up(&lib.global_init, "curl_global_init") &&
+          look_up(&lib.easy_init, "curl_easy_init") && look_up(&lib.setopt, "curl_easy_setopt") &&
+          look_up(&lib.perform, "curl_easy_perform") &&
+          look_up(&lib.getinfo, "curl_easy_getinfo") &&
+          look_up(&lib.cleanup, "curl_easy_cleanup") &&
+          look_up(&lib.strerror, "curl_easy_strerror") &&
+          lib.global_init(CURL_GLOBAL_DEFAULT) == CURLE_OK))
         lib.handle = NULL;
 }
 

@@ -66,12 +66,23 @@ enum status gitdiff_read(struct sv root, struct sv *out, struct err *e)
     struct sv    text = { 0 };
     int          code = 0;
     const char  *dir = sv_cstr(root, &scratch);
-    const char  *head[] = { "git",         "-C",          dir,  "rev-parse", "-q",
-                            "--verify",    "HEAD",        NULL };
+    const char  *head[] = { "git", "-C", dir, "rev-parse", "-q", "--verify", "HEAD", NULL };
     enum status  s = run(head, &scratch, &text, &code, e);
-    const char  *diff[] = { "git", "-C", dir, "-c", "core.fsmonitor=false", "-c",
-                            "core.hooksPath=/dev/null", "diff", "--no-color", "--no-ext-diff",
-                            "--no-textconv", "--relative", code ? empty_tree : "HEAD", "--", NULL };
+    const char  *diff[] = { "git",
+                            "-C",
+                            dir,
+                            "-c",
+                            "core.fsmonitor=false",
+                            "-c",
+                            "core.hooksPath=/dev/null",
+                            "diff",
+                            "--no-color",
+                            "--no-ext-diff",
+                            "--no-textconv",
+                            "--relative",
+                           code ? empty_tree : "HEAD",
+                            "--",
+                            NULL };
 
     if (!s)
         s = run(diff, &scratch, &text, &code, e);

@@ -278,8 +278,7 @@ bool glob_match(const struct glob *g, struct sv text)
             i = star;
             continue;
         }
-        const char *slash =
-            dirs == none ? NULL : memchr(text.s + dirs_t, '/', text.n - dirs_t);
+        const char *slash = dirs == none ? NULL : memchr(text.s + dirs_t, '/', text.n - dirs_t);
         if (!slash)
             return false;
         t = dirs_t = (size_t)(slash - text.s) + 1;

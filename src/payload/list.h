@@ -20,11 +20,11 @@ struct lists {
     struct arena      *a;
     int                root_fd;
     const struct walk *walk;
-    VEC(struct resource) resources;    /* in order of content: turn, session, global */
-    VEC(uint32_t) shown[SCOPE_COUNT];  /* the summary: indexes into resources */
-    VEC(struct sv) warnings;           /* one line each */
-    struct map by_name;                /* name -> index + 1 */
-    struct map read;                   /* lists read already in this scope: no cycles */
+    VEC(struct resource) resources;   /* in order of content: turn, session, global */
+    VEC(uint32_t) shown[SCOPE_COUNT]; /* the summary: indexes into resources */
+    VEC(struct sv) warnings;          /* one line each */
+    struct map by_name;               /* name -> index + 1 */
+    struct map read;                  /* lists read already in this scope: no cycles */
 };
 
 void lists_init(struct lists *l, int root_fd, const struct walk *walk, struct arena *a);

@@ -190,7 +190,8 @@ static bool is_same(const struct manifest_row *a, const struct manifest_row *b)
         return a->placeholder.s && b->placeholder.s &&
                (sv_eq(a->placeholder, b->placeholder) ||
                 sv_starts(a->placeholder, SV("--- ")) != sv_starts(b->placeholder, SV("--- ")));
-    return sv_eq(a->sha256, b->sha256) || (a->sha256_short.s && sv_eq(a->sha256_short, b->sha256)) ||
+    return sv_eq(a->sha256, b->sha256) ||
+           (a->sha256_short.s && sv_eq(a->sha256_short, b->sha256)) ||
            (b->sha256_short.s && sv_eq(b->sha256_short, a->sha256));
 }
 
@@ -206,13 +207,11 @@ manifest_differences manifest_compare(const manifest_rows *then, const manifest_
         const struct manifest_row *was = map_find(&old, now->v[i].path);
         map_put(&new, now->v[i].path, &now->v[i]);
         if (!was || !is_same(was, &now->v[i]))
-            *vec_push(&out, a) = (struct manifest_difference){
-                was ? CHANGE_CHANGED : CHANGE_ADDED, now->v[i].path
-            };
+            *vec_push(&out, a) =
+                (struct manifest_difference){ was ? CHANGE_CHANGED : CHANGE_ADDED, now->v[i].path };
     }
     for (size_t i = 0; i < then->n; i++)
         if (!map_has(&new, then->v[i].path))
-            *vec_push(&out, a) =
-                (struct manifest_difference){ CHANGE_REMOVED, then->v[i].path };
+            *vec_push(&out, a) = (struct manifest_difference){ CHANGE_REMOVED, then->v[i].path };
     return out;
 }

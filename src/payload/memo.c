@@ -182,7 +182,8 @@ enum status memo_read(struct sv file, struct arena *a, memos *out, struct err *e
         if (indent == SIZE_MAX)
             indent = indent_of(c.head);
         if (!opens_item(c.head, indent))
-            return err_set(e, ST_INVALID_SYNTAX, "line %zu of the memos is no item of a list", line);
+            return err_set(e, ST_INVALID_SYNTAX, "line %zu of the memos is no item of a list",
+                           line);
         /* Lines that are indented further belong to it; blank ones only if such follow. */
         size_t    to = file.n - rest.n, first_line = line;
         struct sv more = { rest.s, 0 };

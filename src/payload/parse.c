@@ -254,8 +254,10 @@ static const struct {
     const char *title;
     enum status (*read)(struct parser *p);
 } sections[] = {
-    { "System Information", read_system }, { "Project Structure", read_tree },
-    { "Memos", read_memos },               { "Context Summary", read_summary },
+    { "System Information", read_system },
+    { "Project Structure", read_tree },
+    { "Memos", read_memos },
+    { "Context Summary", read_summary },
     { "Resource Contents", read_resources },
 };
 

@@ -20,20 +20,20 @@ enum payload_format { PAYLOAD_MARKDOWN, PAYLOAD_XML, PAYLOAD_JSON };
 
 struct payload_request {
     int                  root_fd;
-    struct sv            root;    /* absolute */
-    struct sv            turn;    /* folder below the root, or absent */
-    struct sv            session; /* likewise */
+    struct sv            root;             /* absolute */
+    struct sv            turn;             /* folder below the root, or absent */
+    struct sv            session;          /* likewise */
     struct sv            include, exclude; /* patterns with commas between; absent: none */
     struct tree_limits   tree;
     struct fetch_config  fetch;
     enum payload_format  format;
     bool                 diff, line_numbers, allow_secrets;
-    bool                 hash;   /* sha256 of every resource, for a manifest */
-    bool                 count;  /* tokens */
+    bool                 hash;     /* sha256 of every resource, for a manifest */
+    bool                 count;    /* tokens */
     bool                 estimate; /* by a quarter of the characters */
     enum tokens_encoding encoding;
-    int64_t              budget;  /* tokens; 0: none */
-    unsigned             threads; /* 0: all cores */
+    int64_t              budget;               /* tokens; 0: none */
+    unsigned             threads;              /* 0: all cores */
     void (*progress)(size_t done, size_t all); /* now and then; may be NULL */
 };
 

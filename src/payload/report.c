@@ -6,7 +6,9 @@ static const struct {
     const char      *word;
     enum action_kind kind;
 } kinds[] = {
-    { "READ", ACTION_READ },   { "CREATE", ACTION_CREATE }, { "EDIT", ACTION_EDIT },
+    { "READ", ACTION_READ },
+    { "CREATE", ACTION_CREATE },
+    { "EDIT", ACTION_EDIT },
     { "PRUNE", ACTION_PRUNE },
 };
 

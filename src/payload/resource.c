@@ -365,9 +365,9 @@ void resource_add_placeholder(struct sb *b, const struct resource *r)
 
 static size_t fence_of(const struct resource *r)
 {
-    size_t run = r->state == RES_OK                ? r->run
-                 : r->state == RES_NOT_FETCHED     ? backtick_run(r->name)
-                                                   : 0;
+    size_t run = r->state == RES_OK            ? r->run
+                 : r->state == RES_NOT_FETCHED ? backtick_run(r->name)
+                                               : 0;
 
     return run + 1 > FENCE_MIN ? run + 1 : FENCE_MIN;
 }

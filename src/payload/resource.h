@@ -79,8 +79,8 @@ bool resource_is_large(const struct resource *r);
 /* A large file in parts of whole characters; `part` points into *b. False from `each`
  * stops. ST_CONFLICT when the file is not the one that was looked at. */
 typedef bool part_each(void *ctx, struct sv part);
-enum status resource_parts(const struct load_config *c, const struct resource *r, struct buffer *b,
-                           part_each *each, void *ctx, struct err *e) MUST_USE;
+enum status  resource_parts(const struct load_config *c, const struct resource *r, struct buffer *b,
+                            part_each *each, void *ctx, struct err *e) MUST_USE;
 
 /* The language tag of its fence. */
 struct sv resource_tag(const struct resource *r, struct arena *a);

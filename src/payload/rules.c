@@ -36,10 +36,10 @@ static bool is_builtin(struct sv name, bool is_dir)
 /* A link in the place of an ignore file is not followed: git does not either. */
 static struct sv read_ignore(int dir, struct sv path, struct arena *a)
 {
-    struct err        ignored;
-    struct sv         text = { 0 };
-    UNDO(fd_undo) int fd =
-        openat(dir, sv_cstr(path, a), O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK);
+    struct err ignored;
+    struct sv  text = { 0 };
+    UNDO(fd_undo)
+    int fd = openat(dir, sv_cstr(path, a), O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK);
 
     if (fd < 0 || fs_read_fd(fd, IGNORE_FILE_LIMIT, a, &text, &ignored))
         return (struct sv){ 0 };
@@ -174,14 +174,15 @@ struct rules_dir rules_enter(const struct rules_dir *up, struct sv path, struct 
 
 bool rules_has(const struct rules *r, int root_fd, struct sv path, bool is_dir)
 {
-    struct arena        scratch = { 0 };
-    struct sb           full = sb_in(&scratch, 0);
-    struct rules_dir   *dir = ARENA_NEW(&scratch, struct rules_dir, 1);
-    enum rules_verdict  verdict = RULES_IN;
+    struct arena       scratch = { 0 };
+    struct sb          full = sb_in(&scratch, 0);
+    struct rules_dir  *dir = ARENA_NEW(&scratch, struct rules_dir, 1);
+    enum rules_verdict verdict = RULES_IN;
 
     *dir = rules_top(r);
     sb_add(&full, r->prefix);
-    for (struct sv_cut part = { .tail = path, .found = true }; part.found && verdict != RULES_OUT;) {
+    for (struct sv_cut part = { .tail = path, .found = true };
+         part.found && verdict != RULES_OUT;) {
         struct rules_state state;
         part = sv_cut(part.tail, '/');
         bool folder = part.found || is_dir;
@@ -189,8 +190,8 @@ bool rules_has(const struct rules *r, int root_fd, struct sv path, bool is_dir)
         struct sv here = sv_dup(sb_sv(&full), &scratch);
         verdict = rules_judge(r, dir, here, folder, &state);
         if (folder) {
-            struct sv below_root = sv_skip(here, r->prefix.n);
-            struct sv file = path_join(below_root, SV(".gitignore"), &scratch);
+            struct sv         below_root = sv_skip(here, r->prefix.n);
+            struct sv         file = path_join(below_root, SV(".gitignore"), &scratch);
             struct rules_dir *next = ARENA_NEW(&scratch, struct rules_dir, 1);
             *next = rules_enter(dir, here, state, read_ignore(root_fd, file, &scratch), &scratch);
             dir = next;

@@ -172,7 +172,8 @@ const char *secret_find(struct sv text, size_t *at)
 
 bool secret_is_env_file(struct sv path)
 {
-    static const char *const harmless[] = { ".example", ".sample", ".template", ".dist", ".defaults" };
+    static const char *const harmless[] = { ".example", ".sample", ".template", ".dist",
+                                            ".defaults" };
     struct sv                name = path_base(path);
 
     if (!sv_is(name, ".env") && !sv_starts(name, SV(".env.")) && !sv_ends(name, SV(".env")))

@@ -36,8 +36,8 @@ struct session_place session_place_of(struct sv path)
 
     if (!sv_starts(path, under))
         return at;
-    size_t    n = under.n;
-    bool      flat = !sv_starts(sv_skip(path, n), newer);
+    size_t n = under.n;
+    bool   flat = !sv_starts(sv_skip(path, n), newer);
     n += flat ? 0 : newer.n;
     struct sv_cut name = sv_cut(sv_skip(path, n), '/');
     struct sv_cut turn = sv_cut(name.tail, '/');
@@ -106,7 +106,8 @@ static void read_session(int root, struct sv dir, struct arena *a, struct sessio
     struct err  ignored;
 
     *s = (struct session){ .name = sv_dup(path_base(dir), a), .dir = dir };
-    if (fs_read(root, path_join(dir, SV("session.json"), a), 1 << 20, a, &text, &ignored) == ST_OK &&
+    if (fs_read(root, path_join(dir, SV("session.json"), a), 1 << 20, a, &text, &ignored) ==
+            ST_OK &&
         json_parse(text, 0, a, &doc, &ignored) == ST_OK) {
         s->thread = json_text(&doc, "thread");
         s->parent = json_text(&doc, "parent");
@@ -167,8 +168,7 @@ enum status session_find(int root, struct sv name, struct arena *a, struct sessi
 /* Whoever changes .teddy holds its folder's lock; the kernel drops it with the descriptor. */
 static enum status lock(int root, int *fd, struct err *e)
 {
-    if (fs_mkdirs(root, SESSIONS, e) ||
-        fs_open(root, SV(".teddy"), O_RDONLY | O_DIRECTORY, fd, e))
+    if (fs_mkdirs(root, SESSIONS, e) || fs_open(root, SV(".teddy"), O_RDONLY | O_DIRECTORY, fd, e))
         return err_code(e);
     while (flock(*fd, LOCK_EX) != 0)
         if (errno != EINTR)
@@ -178,10 +178,10 @@ static enum status lock(int root, int *fd, struct err *e)
 
 static bool is_stopword(struct sv word)
 {
-    static const char *const words[] = { "a",  "an", "and", "as",  "at",  "be",   "by",   "for",
-                                         "i",  "in", "is",  "it",  "my",  "of",   "on",   "or",
-                                         "so", "to", "the", "we",  "you", "with", "that", "this",
-                                         "please", "should", "can", "me" };
+    static const char *const words[] = { "a",    "an",   "and",  "as",     "at",     "be",  "by",
+                                         "for",  "i",    "in",   "is",     "it",     "my",  "of",
+                                         "on",   "or",   "so",   "to",     "the",    "we",  "you",
+                                         "with", "that", "this", "please", "should", "can", "me" };
 
     for (size_t i = 0; i < COUNT(words); i++)
         if (sv_is(word, words[i]))
@@ -201,8 +201,8 @@ static struct sv slug_of(struct sv message, struct arena *a)
     char     *low = ARENA_NEW(a, char, message.n + 1);
 
     for (size_t i = 0; i < message.n; i++)
-        low[i] = (char)(message.s[i] >= 'A' && message.s[i] <= 'Z' ? message.s[i] + 32
-                                                                     : message.s[i]);
+        low[i] =
+            (char)(message.s[i] >= 'A' && message.s[i] <= 'Z' ? message.s[i] + 32 : message.s[i]);
     for (size_t i = 0; i < message.n;) {
         size_t from = i;
         while (i < message.n && is_slug_byte(low[i]))
@@ -353,7 +353,8 @@ enum status session_new(int root, const struct session_request *q, struct arena 
     return ST_OK;
 }
 
-/* ---- the next turn ------------------------------------------------------------------------------ */
+/* ---- the next turn ------------------------------------------------------------------------------
+ */
 
 struct transition {
     names turn, session; /* the lists of the next turn and of the session */
@@ -450,7 +451,8 @@ static struct sv next_name(struct sv name, struct arena *a)
     int64_t       n = 1;
     bool          numbered = c.found && is_number(c.tail) && c.tail.n < 5 && sv_to_int(c.tail, &n);
 
-    sb_addf(&b, SV_FMT "-%lld", SV_ARG(numbered ? c.head : name), (long long)(numbered ? n + 1 : 2));
+    sb_addf(&b, SV_FMT "-%lld", SV_ARG(numbered ? c.head : name),
+            (long long)(numbered ? n + 1 : 2));
     return sb_sv(&b);
 }
 
@@ -459,10 +461,9 @@ static enum status continue_session(int root, const struct session *s, int64_t n
                                     const names *list, struct arena *a, struct session *out,
                                     struct err *e)
 {
-    *out = (struct session){ .name = next_name(s->name, a),
-                             .thread = s->thread,
-                             .parent = s->name,
-                             .created_ms = now_ms };
+    *out = (struct session){
+        .name = next_name(s->name, a), .thread = s->thread, .parent = s->name, .created_ms = now_ms
+    };
     while (fs_kind(root, path_join(SESSIONS, out->name, a)) != FS_MISSING)
         out->name = next_name(out->name, a);
     out->dir = path_join(SESSIONS, out->name, a);

@@ -23,11 +23,11 @@ struct session_place {
 struct session_place session_place_of(struct sv path);
 
 struct session {
-    struct sv name, dir;     /* dir below the root */
-    struct sv thread;        /* bound thread, or absent */
-    struct sv parent;        /* session it continues, or absent */
-    int64_t   created_ms;    /* 0: not recorded */
-    int       turn;          /* the latest, 0 when there is none */
+    struct sv name, dir;  /* dir below the root */
+    struct sv thread;     /* bound thread, or absent */
+    struct sv parent;     /* session it continues, or absent */
+    int64_t   created_ms; /* 0: not recorded */
+    int       turn;       /* the latest, 0 when there is none */
     int       turns;
     bool      has_plan, has_report; /* of the latest turn */
 };

@@ -13,7 +13,7 @@ static bool needs_quotes(struct sv path)
         return true;
     for (size_t i = 0; i < path.n; i++) {
         unsigned char c = (unsigned char)path.s[i];
-        bool          c1 = c == 0xc2 && i + 1 < path.n && ((unsigned char)path.s[i + 1] & 0xe0) == 0x80;
+        bool c1 = c == 0xc2 && i + 1 < path.n && ((unsigned char)path.s[i + 1] & 0xe0) == 0x80;
         if (c < 0x20 || c == 0x7f || c1)
             return true;
     }

@@ -164,10 +164,10 @@ static void keep(struct walker *w, const struct rules_dir *dir, entries *found)
 
 static struct sv read_gitignore(int fd, struct arena *a)
 {
-    struct err        ignored;
-    struct sv         text = { 0 };
-    UNDO(fd_undo) int file =
-        openat(fd, ".gitignore", O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK);
+    struct err ignored;
+    struct sv  text = { 0 };
+    UNDO(fd_undo)
+    int file = openat(fd, ".gitignore", O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK);
 
     if (file < 0 || fs_read_fd(file, 16 << 20, a, &text, &ignored))
         return (struct sv){ 0 };

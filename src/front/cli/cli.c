@@ -23,7 +23,8 @@ static char *own_word(const struct app *app, char *word)
     static char found[sizeof other_words[0].command];
 
     for (size_t i = 0; i < COUNT(other_words); i++)
-        if (sv_is(app->program, other_words[i].program) && sv_is(sv_of(word), other_words[i].word)) {
+        if (sv_is(app->program, other_words[i].program) &&
+            sv_is(sv_of(word), other_words[i].word)) {
             memcpy(found, other_words[i].command, sizeof found);
             return found;
         }

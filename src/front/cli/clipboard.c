@@ -49,8 +49,7 @@ static bool give_to(char *const *argv, int fd)
 
 static void add_base64(struct sb *b, struct sv v)
 {
-    static const char digits[] =
-        "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 
     for (size_t i = 0; i < v.n; i += 3) {
         size_t   left = v.n - i < 3 ? v.n - i : 3;

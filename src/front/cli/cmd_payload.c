@@ -5,6 +5,7 @@
 #include "front/cli/clipboard.h"
 #include "front/cli/command.h"
 #include "front/cli/payload_report.h"
+#include "front/progress.h"
 #include "payload/emit.h"
 #include "payload/session.h"
 
@@ -19,8 +20,8 @@
 struct payload_opts {
     struct sv turn, output, include, exclude, format, encoding, check, since, parse, manifest;
     int64_t   budget, max_depth, max_entries;
-    bool      copy, no_copy, explain, token_tree, diff, line_numbers, allow_secrets, refresh,
-        offline, estimate;
+    bool copy, no_copy, explain, token_tree, diff, line_numbers, allow_secrets, refresh, offline,
+        estimate;
 };
 
 /* clang-format off */
@@ -125,18 +126,13 @@ static enum status set_numbers(const struct payload_opts *o, struct payload_requ
     return ST_OK;
 }
 
-/* On a terminal, once a second has gone by. */
+/* One command, one run: the line on the terminal belongs to it. */
+static struct progress working;
+
 static void show_progress(size_t done, size_t all)
 {
-    static int64_t started, shown;
-    int64_t        now = clock_steady_us();
-
-    if (!started)
-        started = now;
-    if (now - started < 1000000 || now - shown < 200000)
-        return;
-    shown = now;
-    fprintf(stderr, "\r\033[K%zu of %zu resources\r", done, all);
+    working.total = (int64_t)all;
+    progress_at(&working, (int64_t)done);
 }
 
 static enum status make_request(struct app *app, const struct payload_opts *o,
@@ -151,7 +147,8 @@ static enum status make_request(struct app *app, const struct payload_opts *o,
     q->estimate = o->estimate;
     q->hash = app->json || o->check.n || o->since.n;
     q->count = app->json || o->explain || o->token_tree || o->budget != OPT_UNSET;
-    q->progress = isatty(2) ? show_progress : NULL;
+    q->progress = show_progress;
+    working = progress_of("packing", 0);
     set_fetch(app, o, &q->fetch);
     if (o->format.s && !emit_format_find(o->format, &q->format))
         return err_set(e, ST_USAGE, "--format is markdown, xml or json, not '" SV_FMT "'",
@@ -272,8 +269,8 @@ static void say_copied(struct app *app, int fd)
         return;
     }
     bool teddy = sv_is(app->program, "teddy"), tty = isatty(2);
-    fprintf(stderr, "%s%sOutput copied to clipboard.%s\n", teddy ? "\n" : "",
-            tty ? "\033[32m" : "", tty ? "\033[0m" : "");
+    fprintf(stderr, "%s%sOutput copied to clipboard.%s\n", teddy ? "\n" : "", tty ? "\033[32m" : "",
+            tty ? "\033[0m" : "");
 }
 
 /* Written to the draft, to a plain descriptor, to memory first when it is to be copied
@@ -291,8 +288,7 @@ static enum status write_to(struct app *app, struct payload *p, struct destinati
             fs_draft_drop(&d->draft);
             return err_in(e, SV_FMT, SV_ARG(d->shown));
         }
-        if (fs_draft_commit(&d->draft, e) ||
-            fs_open(d->dir, d->name, O_RDONLY, &d->memory, e) ||
+        if (fs_draft_commit(&d->draft, e) || fs_open(d->dir, d->name, O_RDONLY, &d->memory, e) ||
             (teddy_in_turn && copy_to_stdout(app, d->memory, e)))
             return err_code(e);
     } else if (copy) {
@@ -311,7 +307,8 @@ static enum status write_to(struct app *app, struct payload *p, struct destinati
     return ST_OK;
 }
 
-/* ---- running ----------------------------------------------------------------------------------- */
+/* ---- running -----------------------------------------------------------------------------------
+ */
 
 static void say_warnings(struct app *app, const struct payload *p)
 {
@@ -370,7 +367,7 @@ static enum status build(struct app *app, const struct payload_opts *o, struct p
                          struct payload *p, struct err *e)
 {
     struct destination d;
-    bool               copy = o->copy || (sv_is(app->program, "teddy") && !o->no_copy && !app->json);
+    bool copy = o->copy || (sv_is(app->program, "teddy") && !o->no_copy && !app->json);
 
     if (o->check.n || o->since.n)
         return compare_with(app, o, p, e);
@@ -382,8 +379,7 @@ static enum status build(struct app *app, const struct payload_opts *o, struct p
         s = s ? s : payload_apply_budget(p, e);
     }
     s = s ? s : write_to(app, p, &d, copy, e);
-    if (q->progress)
-        fputs("\r\033[K", stderr);
+    progress_end(&working);
     if (!s) {
         if (!app->json)
             say_warnings(app, p);

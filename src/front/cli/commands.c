@@ -53,6 +53,12 @@
     X(cmd_agent_set) \
     X(cmd_agent_remove) \
     X(cmd_payload) \
+    X(cmd_memo_add) \
+    X(cmd_memo_remove) \
+    X(cmd_memo_list) \
+    X(cmd_session_new) \
+    X(cmd_session_list) \
+    X(cmd_turn_new) \
     X(cmd_verify) \
     X(cmd_doctor) \
     X(cmd_stats) \

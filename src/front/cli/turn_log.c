@@ -1,0 +1,84 @@
+#include "front/cli/turn_log.h"
+
+#include "base/clock.h"
+#include "base/fs.h"
+#include "base/path.h"
+#include "payload/list.h"
+
+/* Canonical: members in the order of their names. */
+static struct sv payload_of(struct app *app, const struct session *s, struct sv dir, int number)
+{
+    struct sb  b = sb_in(app->a, 0);
+    struct jw  w = jw_in(&b, 0);
+    struct sv  text = SV("");
+    struct err ignored;
+
+    if (fs_read(app->root_fd, path_join(dir, SV("turn.context"), app->a), 4 << 20, app->a, &text,
+                &ignored))
+        text = SV("");
+    list_lines lines = list_read(text, app->a);
+    jw_open(&w, '{');
+    jw_kstr(&w, "dir", dir);
+    jw_key(&w, "entries");
+    jw_open(&w, '[');
+    for (size_t i = 0; i < lines.n; i++)
+        jw_str(&w, lines.v[i]);
+    jw_close(&w, ']');
+    jw_kstr(&w, "session", s->name);
+    jw_kint(&w, "turn", number);
+    jw_close(&w, '}');
+    return sb_sv(&b);
+}
+
+static struct sv op_id_of(struct sv dir, struct arena *a)
+{
+    struct hash h = hash_sha256(dir);
+    struct sb   b = sb_in(a, 0);
+
+    sb_adds(&b, "turn-");
+    sb_add(&b, sv_first(hash_hex(&h, a), 32));
+    return sb_sv(&b);
+}
+
+static enum status log_one(struct app *app, const struct session *s, int number, struct err *e)
+{
+    struct sb         name = sb_in(app->a, 0);
+    struct store_head head;
+    struct entry      known;
+    bool              found;
+
+    sb_addf(&name, SV_FMT "/%02d", SV_ARG(s->dir), number);
+    struct sv dir = sb_sv(&name), op = op_id_of(dir, app->a);
+    if (fs_kind(app->root_fd, dir) != FS_DIR)
+        return ST_OK;
+    if (store_find_op(app->log.store, s->thread, op, app->a, &known, &found, e))
+        return err_code(e);
+    if (found)
+        return ST_OK;
+    struct entry n = { .at = clock_now_ms(),
+                       .kind = SV("turn"),
+                       .actor = app->actor,
+                       .op_id = op,
+                       .payload = payload_of(app, s, dir, number) };
+    return log_append(&app->log, s->thread, LOG_ANY_REV, &n, 1, &head, e);
+}
+
+enum status turn_log(struct app *app, const struct session *s, struct err *e)
+{
+    enum status st = ST_OK;
+
+    if (!s->thread.n)
+        return ST_OK;
+    if (name_check(s->thread, "thread id", e) ||
+        (!app->log.store && app_open_log(app, STORE_WRITE, e)) ||
+        log_begin(&app->log, s->thread, STORE_WRITE, e))
+        return err_code(e);
+    for (int i = 1; i <= s->turn && !st; i++)
+        st = log_one(app, s, i, e);
+    if (!st)
+        st = log_commit(&app->log, e);
+    log_abort(&app->log); /* nothing is open any more when all went well */
+    return st ? err_in(e, "the turn is made, but thread '" SV_FMT "' has no entry of it",
+                       SV_ARG(s->thread))
+              : ST_OK;
+}
