@@ -163,48 +163,52 @@ static bool item_text(struct sv first, struct sv more, struct arena *a, struct s
     return true;
 }
 
+/* The line at `at` and where the next one starts. */
+static struct sv line_at(struct sv file, size_t at, size_t *next)
+{
+    struct sv_cut c = sv_cut(sv_skip(file, at), '\n');
+
+    *next = at + c.head.n + c.found;
+    return c.head;
+}
+
+/* Where an item ends whose first line ends at `at`: lines that are indented further belong
+ * to it, blank ones only when such a line follows. */
+static size_t item_end(struct sv file, size_t at, size_t indent)
+{
+    size_t end = at, next;
+
+    for (; at < file.n; at = next) {
+        struct sv line = line_at(file, at, &next);
+        bool      blank = !sv_trim(line).n;
+        if (!blank && indent_of(line) <= indent)
+            break;
+        if (!blank)
+            end = next;
+    }
+    return end;
+}
+
 enum status memo_read(struct sv file, struct arena *a, memos *out, struct err *e)
 {
-    struct sv rest = file;
-    size_t    line = 0, indent = SIZE_MAX;
+    size_t at = sv_starts(file, SV("\xef\xbb\xbf")) ? 3 : 0, next, indent = SIZE_MAX;
 
     *out = (memos){ 0 };
-    if (sv_starts(rest, SV("\xef\xbb\xbf")))
-        rest = sv_skip(rest, 3);
-    while (rest.n) {
-        struct sv_cut c = sv_cut(rest, '\n');
-        struct sv     bare = sv_trim(c.head);
-        size_t        from = (size_t)(rest.s - file.s);
-        line++;
-        rest = c.tail;
+    for (; at < file.n; at = next) {
+        struct sv line = line_at(file, at, &next), bare = sv_trim(line);
         if (!bare.n || bare.s[0] == '#' || sv_is(bare, "---") || sv_is(bare, "[]"))
             continue;
         if (indent == SIZE_MAX)
-            indent = indent_of(c.head);
-        if (!opens_item(c.head, indent))
-            return err_set(e, ST_INVALID_SYNTAX, "line %zu of the memos is no item of a list",
-                           line);
-        /* Lines that are indented further belong to it; blank ones only if such follow. */
-        size_t    to = file.n - rest.n, first_line = line;
-        struct sv more = { rest.s, 0 };
-        for (struct sv ahead = rest; ahead.n;) {
-            struct sv_cut n = sv_cut(ahead, '\n');
-            if (sv_trim(n.head).n && indent_of(n.head) <= indent)
-                break;
-            line++;
-            ahead = n.tail;
-            if (sv_trim(n.head).n) {
-                to = file.n - ahead.n;
-                rest = ahead;
-                first_line = line;
-            }
+            indent = indent_of(line);
+        struct memo m = { .from = at, .to = item_end(file, next, indent) };
+        if (!opens_item(line, indent) ||
+            !item_text(sv_skip(line, indent + 1), sv_skip(sv_first(file, m.to), next), a, &m.text)) {
+            struct sb shown = sb_in(a, 0);
+            sb_add_plain(&shown, sv_first(bare, 60));
+            return err_set(e, ST_INVALID_SYNTAX, "'%s' is no item of a list", sb_sv(&shown).s);
         }
-        line = first_line;
-        more.n = file.s + to > more.s ? (size_t)(file.s + to - more.s) : 0;
-        struct memo m = { .from = from, .to = to };
-        if (!item_text(sv_skip(c.head, indent + 1), more, a, &m.text))
-            return err_set(e, ST_INVALID_SYNTAX, "the memo in line %zu has an open quote", line);
         *vec_push(out, a) = m;
+        next = m.to;
     }
     return ST_OK;
 }

@@ -15,7 +15,7 @@ struct memo {
 };
 typedef VEC(struct memo) memos;
 
-/* ST_INVALID_SYNTAX with the line when the file is not such a list. */
+/* ST_INVALID_SYNTAX, naming the text, when the file is not such a list. */
 enum status memo_read(struct sv file, struct arena *a, memos *out, struct err *e) MUST_USE;
 
 /* The file with `text` at its end, quoted when YAML needs it. Line ends are those of the

@@ -115,8 +115,17 @@ static void add_secrets(struct scan *s, struct sv v)
     }
     look_for_secret(s, v, p->lines);
     p->lines += count_lines(v);
-    p->seam_n = take;
-    memcpy(p->seam, v.s + v.n - take, take);
+    if (v.n >= SECRET_OVERLAP) {
+        memcpy(p->seam, v.s + v.n - SECRET_OVERLAP, SECRET_OVERLAP);
+        p->seam_n = SECRET_OVERLAP;
+        return;
+    }
+    memcpy(p->seam + p->seam_n, v.s, v.n); /* short parts add up */
+    p->seam_n += v.n;
+    if (p->seam_n > SECRET_OVERLAP) {
+        memmove(p->seam, p->seam + p->seam_n - SECRET_OVERLAP, SECRET_OVERLAP);
+        p->seam_n = SECRET_OVERLAP;
+    }
 }
 
 void scan_add(struct scan *s, struct sv v)

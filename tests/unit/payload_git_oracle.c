@@ -29,18 +29,19 @@ static unsigned draw(unsigned below)
 }
 
 /* Few names, so that patterns hit. */
-static const char *const names[] = { "a",    "b",   "ab",   "abc", "foo", "bar",     "foo.c",
-                                     "a.o",  "b.c", "a.b.c", "A",   "x y", "x ",      "foo]",
-                                     "[a]",  "a*",  "!b",   "#c",  "a\\b", "foobar",  ".hid",
-                                     "\xc3\xa9", "a-b", "9",  "z9",  "]",   "a\tb" };
+static const char *const names[] = { "a",        "b",   "ab",    "abc", "foo",  "bar",    "foo.c",
+                                     "a.o",      "b.c", "a.b.c", "A",   "x y",  "x ",     "foo]",
+                                     "[a]",      "a*",  "!b",    "#c",  "a\\b", "foobar", ".hid",
+                                     "\xc3\xa9", "a-b", "9",     "z9",  "]",    "a\tb" };
 
 /* Pieces of patterns; joined at random they give both sense and nonsense. */
 static const char *const pieces[] = {
-    "a",   "b",      "foo",   "bar",       "*",       "**",     "/",      "?",     "[ab]", "[!a]",
-    "[^b]", "*.c",   "*.o",   "\\",        "[",       "]",      "[]]",    "[a-z]", "-",    ".",
-    "!",   "#",      " ",     "[[:alpha:]]", "[[:digit:]]", "[[:punct:]]", "[[:nope:]]", "\\ ", "\\#", "\\!",
-    "ab",  "/**/",   "**/",   "/**",       "\\*",     "[\\]]",  "[a\\-z]", "[!]a]", "***",  "*/",
-    "x y", "\xc3\xa9", "[9-z]", "[z-a]",   "[[:alpha",
+    "a",           "b",           "foo",        "bar",   "*",        "**",    "/",   "?",
+    "[ab]",        "[!a]",        "[^b]",       "*.c",   "*.o",      "\\",    "[",   "]",
+    "[]]",         "[a-z]",       "-",          ".",     "!",        "#",     " ",   "[[:alpha:]]",
+    "[[:digit:]]", "[[:punct:]]", "[[:nope:]]", "\\ ",   "\\#",      "\\!",   "ab",  "/**/",
+    "**/",         "/**",         "\\*",        "[\\]]", "[a\\-z]",  "[!]a]", "***", "*/",
+    "x y",         "\xc3\xa9",    "[9-z]",      "[z-a]", "[[:alpha",
 };
 
 static void add_pattern(struct sb *b)

@@ -1,0 +1,277 @@
+/* The pure parts: how paths are written, language tags, secrets, scans, line numbers, the
+ * budget, private addresses. */
+#include "tap.h"
+
+#include "payload/budget.h"
+#include "payload/lang.h"
+#include "payload/number.h"
+#include "payload/scan.h"
+#include "payload/secret.h"
+#include "payload/show.h"
+#include "payload/url_policy.h"
+
+#include <arpa/inet.h>
+#include <netinet/in.h>
+
+static struct arena a;
+
+static struct sv built(void (*add)(struct sb *, struct sv), struct sv v)
+{
+    struct sb b = sb_in(&a, 0);
+
+    add(&b, v);
+    return sb_sv(&b);
+}
+
+static void a_path_is_written_as_it_is_or_in_quotes(void)
+{
+    CHECK_SV(built(sb_add_path, SV("src/a b.c")), SV("src/a b.c"));
+    CHECK_SV(built(sb_add_path, SV("a\nb")), SV("\"a\\nb\""));
+    CHECK_SV(built(sb_add_path, SV("\"q")), SV("\"\\\"q\""));
+    CHECK_SV(built(sb_add_path, SV(" x")), SV("\" x\""));
+    CHECK_SV(built(sb_add_path, SV("\xff")), SV("\"\\377\""));
+    CHECK_SV(built(sb_add_path, SV("\xc2\x9b")), SV("\"\\302\\233\""));
+}
+
+static void what_is_written_is_read_back(void)
+{
+    static const char *const odd[] = {
+        "a", "a\nb", "\"", "\\", " a ", "\xff\xfe", "\x01", "a\\nb"
+    };
+
+    for (size_t i = 0; i < COUNT(odd); i++) {
+        struct sv back;
+        CHECK(path_unshow(built(sb_add_path, sv_of(odd[i])), &a, &back));
+        CHECK_SV(back, sv_of(odd[i]));
+    }
+    struct sv back;
+    CHECK(!path_unshow(SV("\"a"), &a, &back));
+    CHECK(!path_unshow(SV("\"\\8\""), &a, &back));
+    CHECK(!path_unshow(SV(""), &a, &back));
+}
+
+static void links_and_labels(void)
+{
+    CHECK_SV(built(sb_add_link, SV("src/a.c")), SV("[src/a.c](/src/a.c)"));
+    CHECK_SV(built(sb_add_link, SV("a (1).c")), SV("[a (1).c](</a (1).c>)"));
+    CHECK_SV(built(sb_add_link, SV("pages/[id].ts")), SV("[pages/[id].ts](</pages/[id].ts>)"));
+    CHECK_SV(built(sb_add_link, SV("a]b")), SV("[a\\]b](</a]b>)"));
+    CHECK_SV(built(sb_add_link, SV("https://h.example/p?q=1")),
+             SV("[https://h.example/p?q=1](https://h.example/p?q=1)"));
+    CHECK_SV(built(sb_add_label, SV("a b.c")), SV("`[a b.c](/a b.c)`"));
+    CHECK_SV(built(sb_add_label, SV("a`b")), SV("``[a`b](/a`b)``"));
+    CHECK_INT(backtick_run(SV("a``b````c`")), 4);
+    CHECK_INT(backtick_run(SV("")), 0);
+}
+
+static void language_tags(void)
+{
+    static const struct {
+        const char *path, *tag;
+    } rows[] = {
+        { "Makefile", "text" },    { "a.h", "c" },
+        { "a.cfg", "ini" },        { "a.csv", "csv" },
+        { "a.ps1", "powershell" }, { "UP.PY", "python" },
+        { ".env", "text" },        { "a.md", "markdown" },
+        { "dir.d/file", "text" },  { "x.tar.gz", "gz" },
+        { "a.b c", "text" },       { "a.b`", "text" },
+        { "a.", "text" },          { "s.bash", "shell" },
+        { "a.go", "go" },          { "a.yml", "yaml" },
+    };
+
+    for (size_t i = 0; i < COUNT(rows); i++)
+        CHECK_SV(lang_of_path(sv_of(rows[i].path), &a), sv_of(rows[i].tag));
+    CHECK_SV(lang_of_url(SV("https://h/p"), SV("text/html; charset=utf-8"), &a), SV("html"));
+    CHECK_SV(lang_of_url(SV("https://h/a.py?x=.js#f.c"), SV("text/plain"), &a), SV("python"));
+    CHECK_SV(lang_of_url(SV("https://h.example"), SV(""), &a), SV("text"));
+    CHECK_SV(lang_of_url(SV("https://h/x"), SV("application/ld+json"), &a), SV("json"));
+}
+
+static const char *secret_in(const char *text)
+{
+    size_t at = 0;
+
+    return secret_find(sv_of(text), &at);
+}
+
+/* Put together here, so that no scanner takes this file for a leak. */
+static const char *joined(const char *x, const char *y)
+{
+    struct sb b = sb_in(&a, 0);
+
+    sb_addf(&b, "some text before it, long enough for a block: %s%s and after", x, y);
+    return sb_sv(&b).s;
+}
+
+static void secrets_are_known_by_their_shapes(void)
+{
+    const char *tail = "A1b2C3d4E5f6G7h8I9j0K1l2M3n4O5p6Q7r8S9t0U1v2W3x4Y5z6A7b8C9d0E1f2G3h4";
+    static const char *const starts[] = { "ghp_",     "gho_",     "github_pat_", "glpat-",
+                                          "xoxb-",    "sk-ant-",  "sk-proj-",    "sk-",
+                                          "sk_live_", "rk_live_", "npm_",        "AKIA",
+                                          "ASIA",     "AIza",     "AccountKey=", "SG." };
+
+    for (size_t i = 0; i < COUNT(starts); i++) {
+        if (!secret_in(joined(starts[i], tail)))
+            printf("# missed %s\n", starts[i]);
+        CHECK(secret_in(joined(starts[i], tail)) != NULL);
+        CHECK(secret_in(joined(starts[i], "")) == NULL);
+        CHECK(secret_in(joined(starts[i],
+                               "xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx"
+                               "xxxxxxxx")) == NULL);
+    }
+    CHECK(secret_in(joined("-----BEGIN RSA PRIVATE", " KEY-----\nMIIEpAIBAAKCAQEA7bq2\n")) != NULL);
+    CHECK(secret_in(joined("-----BEGIN RSA PRIVATE", " KEY-----\" is a header")) == NULL);
+    CHECK(secret_in(joined("-----BEGIN PUBLIC", " KEY-----\nMIIEpAIBAAKCAQEA7bq2\n")) == NULL);
+    CHECK(secret_in(joined("task-", tail)) == NULL); /* within a word */
+}
+
+static void values_of_environment_files_are_secrets(void)
+{
+    size_t at;
+
+    CHECK(secret_find_in_file(SV("x/.env"), SV("# c\nKEY=\nPASS=abc\n"), &at) != NULL);
+    CHECK_INT(at, 9);
+    CHECK(secret_find_in_file(SV(".env.local"), SV("A=1\n"), &at) != NULL);
+    CHECK(secret_find_in_file(SV(".env.example"), SV("A=1\n"), &at) == NULL);
+    CHECK(secret_find_in_file(SV(".env"), SV("# A=1\nB=\nC=\"\"\n"), &at) == NULL);
+    CHECK(secret_find_in_file(SV("a.sh"), SV("A=1\n"), &at) == NULL);
+}
+
+/* The same answer in one piece and in parts of every length. */
+static void a_scan_in_parts_is_a_scan(void)
+{
+    struct sv   text = SV("a ``` b\n`````` c\n"
+                            "ghp_"
+                            "A1b2C3d4E5f6G7h8I9j0K1l2M3n4O5p6Q7r8 \xc3\xa9 ````````\n");
+    struct scan whole = { .path = SV("x") };
+
+    scan_text(&whole, text, NULL, true, true);
+    CHECK_INT(whole.run, 8);
+    CHECK(whole.secret && whole.secret_line == 3);
+    for (size_t n = 1; n < text.n; n++) {
+        struct scan s = { .path = SV("x") };
+        scan_begin(&s, NULL, true);
+        for (struct sv rest = text; rest.n;) {
+            size_t take = n < rest.n ? n : rest.n;
+            while (take < rest.n && ((unsigned char)rest.s[take] & 0xc0) == 0x80)
+                take++; /* between characters */
+            scan_add(&s, sv_first(rest, take));
+            rest = sv_skip(rest, take);
+        }
+        scan_end(&s);
+        CHECK_INT(s.run, whole.run);
+        CHECK(s.size == whole.size && s.last == '\n' && !s.is_invalid && !s.has_nul);
+        CHECK(hash_eq(&s.sha256, &whole.sha256));
+        if (n >= 2)
+            CHECK(s.secret && s.secret_line == 3);
+    }
+}
+
+static void what_is_no_text_is_seen(void)
+{
+    struct scan nul = { 0 }, bad = { 0 }, empty = { 0 };
+
+    scan_text(&nul, SV("a\0b"), NULL, false, true);
+    scan_text(&bad, SV("0123456789012345678901234567890123456789\xff"), NULL, false, true);
+    scan_text(&empty, SV(""), NULL, false, true);
+    CHECK(nul.has_nul && !nul.is_invalid);
+    CHECK(bad.is_invalid && !bad.has_nul);
+    CHECK(!empty.has_nul && !empty.is_invalid && empty.size == 0 && empty.last == 0);
+}
+
+static void lines_are_numbered_across_parts(void)
+{
+    struct number n = { 0 };
+    struct sb     b = sb_in(&a, 0);
+
+    number_add(&n, &b, SV("a\nb"));
+    number_add(&n, &b, SV("c\n"));
+    number_add(&n, &b, SV("d"));
+    CHECK_SV(sb_sv(&b), SV("   1: a\n   2: bc\n   3: d"));
+}
+
+static void the_budget_cuts_global_first_and_the_largest_first(void)
+{
+    struct budget_item items[] = {
+        { .rank = 0, .tokens = 500, .note = 5 },  { .rank = -1, .tokens = 100, .note = 5 },
+        { .rank = -1, .tokens = 300, .note = 5 }, { .rank = -2, .tokens = 50, .note = 5 },
+        { .rank = -2, .tokens = 3, .note = 5 },
+    };
+
+    CHECK_INT(budget_apply(items, 5, 100, 2000, &a), 1053);
+    for (size_t i = 0; i < 5; i++)
+        CHECK(!items[i].cut);
+    CHECK_INT(budget_apply(items, 5, 100, 1010, &a), 1008);
+    CHECK(items[3].cut && !items[4].cut && !items[2].cut); /* 4 is smaller than its note */
+    for (size_t i = 0; i < 5; i++)
+        items[i].cut = false;
+    CHECK_INT(budget_apply(items, 5, 100, 720, &a), 713);
+    CHECK(items[3].cut && items[2].cut && !items[1].cut && !items[0].cut);
+    for (size_t i = 0; i < 5; i++)
+        items[i].cut = false;
+    CHECK_INT(budget_apply(items, 5, 100, 1, &a), 123);
+    CHECK(items[0].cut && items[1].cut && items[2].cut && items[3].cut);
+}
+
+static bool is_private(const char *text)
+{
+    struct sockaddr_storage s = { 0 };
+    struct sockaddr_in     *v4 = (struct sockaddr_in *)&s;
+    struct sockaddr_in6    *v6 = (struct sockaddr_in6 *)&s;
+
+    if (inet_pton(AF_INET, text, &v4->sin_addr) == 1)
+        s.ss_family = AF_INET;
+    else if (inet_pton(AF_INET6, text, &v6->sin6_addr) == 1)
+        s.ss_family = AF_INET6;
+    return address_is_private((struct sockaddr *)&s);
+}
+
+static void private_addresses_in_all_their_forms(void)
+{
+    static const char *const private[] = {
+        "127.0.0.1",
+        "10.1.2.3",
+        "172.16.0.1",
+        "172.31.255.255",
+        "192.168.1.1",
+        "169.254.169.254",
+        "0.0.0.0",
+        "100.64.0.1",
+        "224.0.0.1",
+        "255.255.255.255",
+        "198.18.0.1",
+        "::1",
+        "::",
+        "fe80::1",
+        "fc00::1",
+        "fd12::1",
+        "ff02::1",
+        "::ffff:127.0.0.1",
+        "::ffff:10.0.0.1",
+        "64:ff9b::7f00:1",
+        "2002:7f00:1::",
+        "::7f00:1",
+    };
+    static const char *const public[] = { "1.1.1.1",       "8.8.8.8",         "172.32.0.1",
+                                          "100.128.0.1",   "2606:4700::1111", "::ffff:8.8.8.8",
+                                          "2002:808:808::" };
+
+    for (size_t i = 0; i < COUNT(private); i++)
+        if (!is_private(private[i])) {
+            printf("# %s\n", private[i]);
+            CHECK(!"taken for public");
+        }
+    for (size_t i = 0; i < COUNT(public); i++)
+        if (is_private(public[i])) {
+            printf("# %s\n", public[i]);
+            CHECK(!"taken for private");
+        }
+}
+
+TAP_MAIN(T(a_path_is_written_as_it_is_or_in_quotes), T(what_is_written_is_read_back),
+         T(links_and_labels), T(language_tags), T(secrets_are_known_by_their_shapes),
+         T(values_of_environment_files_are_secrets), T(a_scan_in_parts_is_a_scan),
+         T(what_is_no_text_is_seen), T(lines_are_numbered_across_parts),
+         T(the_budget_cuts_global_first_and_the_largest_first),
+         T(private_addresses_in_all_their_forms), )
