@@ -359,7 +359,9 @@ static enum status finish(struct job *j, struct emit *emit, struct sb *out, stru
         p->head_tokens = count_frame(p, j->own[0].tokens);
         p->tokens = p->head_tokens + block_sum(p);
     }
-    return out ? sb_flush(out, e) : ST_OK;
+    if (out && out->fd < 0 && out->failed)
+        return err_set(e, ST_LIMIT_EXCEEDED, "the payload is longer than %zu bytes", out->limit);
+    return out && out->fd >= 0 ? sb_flush(out, e) : ST_OK;
 }
 
 enum status payload_write(struct payload *p, struct sb *out, struct err *e)

@@ -65,7 +65,7 @@ enum status payload_measure(struct payload *p, struct err *e) MUST_USE;
 enum status payload_apply_budget(struct payload *p, struct err *e) MUST_USE;
 
 /* Everything, in the format asked for. `out` may be NULL: then it is only counted.
- * ST_IO: `out` failed. ST_CONFLICT: a file changed between two looks at it. */
+ * ST_IO, ST_LIMIT_EXCEEDED: `out` failed. ST_CONFLICT: a file changed between two looks at it. */
 enum status payload_write(struct payload *p, struct sb *out, struct err *e) MUST_USE;
 
 void payload_release(struct payload *p);

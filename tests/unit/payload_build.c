@@ -1,0 +1,541 @@
+/* Payloads made from small workspaces on disk. */
+#include "tap.h"
+
+#include "base/path.h"
+#include "fresh.h"
+#include "payload/manifest.h"
+#include "payload/session.h"
+
+#include <sys/stat.h>
+
+static struct arena a;
+
+static void put(const struct fresh *f, const char *path, struct sv bytes)
+{
+    struct err e;
+    struct sv  dir = path_dir(sv_of(path));
+
+    if ((dir.n && fs_mkdirs(f->fd, dir, &e)) || fs_write(f->fd, sv_of(path), bytes, 0644, &e)) {
+        printf("# %s\n", e.text);
+        CHECK(!"file written");
+    }
+}
+
+static struct sv tree_of(const struct fresh *f, struct tree_limits limits)
+{
+    struct walk w;
+    struct sb   b = sb_in(&a, 0);
+
+    walk_read(rules_in(f->fd, sv_of(f->path), &a), f->fd, &a, &w);
+    tree_write(&b, &w, limits);
+    return sb_sv(&b);
+}
+
+/* ---- the tree -------------------------------------------------------------------------- */
+
+/* One row of the override table: two ignore files, the files there are, the tree wanted. */
+static void check_tree(const char *gitignore, const char *teddyignore, const char *files,
+                       const char *want)
+{
+    struct fresh f = fresh_folder();
+
+    if (gitignore)
+        put(&f, ".gitignore", sv_of(gitignore));
+    if (teddyignore)
+        put(&f, ".teddyignore", sv_of(teddyignore));
+    for (struct sv_cut c = { .tail = sv_of(files), .found = true }; c.found;) {
+        c = sv_cut(c.tail, ' ');
+        put(&f, sv_cstr(c.head, &a), SV("x"));
+    }
+    CHECK_SV(tree_of(&f, (struct tree_limits){ 0 }), sv_of(want));
+    fresh_done(&f);
+}
+
+static void teddyignore_overrules_gitignore(void)
+{
+    check_tree("dist/\n", "!dist/index.html\n", "dist/index.html dist/bundle.js",
+               "dist/\n  index.html\n");
+    check_tree("dist/\n", "!dist/\n", "dist/index.html dist/sub/b.js",
+               "dist/\n  sub/\n    b.js\n  index.html\n");
+    check_tree("dist/*\n", "!dist/sub/\n", "dist/index.html dist/sub/b.js",
+               "dist/\n  sub/\n    b.js\n");
+    check_tree("*.log\n", "!.gitignore\n", "a", ".gitignore\na\n");
+    check_tree("*.log\n", NULL, "logs/a.log a", "logs/\na\n");
+    check_tree("/build\n", NULL, "build/x src/build/y", "src/\n  build/\n    y\n");
+    check_tree(NULL, "secret.md\n", "secret.md a", "a\n");
+    check_tree("*.log\n", "!keep.log\nkeep.log\n", "keep.log a", "a\n");
+    check_tree("out/\n", "!out/deep/x\n", "out/deep/x out/deep/y out/z a",
+               "out/\n  deep/\n    x\na\n");
+}
+
+static void built_in_names_come_back_only_through_teddyignore(void)
+{
+    check_tree(NULL, NULL, ".git/x .teddy/y .heddle/z .leslie/l __pycache__/p .venv/v a", "a\n");
+    check_tree("!.teddy/\n!*/\n", NULL, ".teddy/y a", "a\n");
+    check_tree(NULL, "!.teddy/\n", ".teddy/y a", ".teddy/\n  y\na\n");
+    check_tree(NULL, "!x\n", ".git/x .teddy/x a", "a\n"); /* a bare name does not open them */
+    check_tree("a\n!.gitignore\n", NULL, "a b", ".gitignore\nb\n");
+}
+
+static void folders_first_and_case_does_not_matter(void)
+{
+    check_tree(NULL, NULL, "Makefile .env b/x A/x zeta Alpha beta a/b/c/file.txt",
+               "A/\n  x\na/\n  b/\n    c/\n      file.txt\nb/\n  x\n.env\nAlpha\nbeta\nMakefile\n"
+               "zeta\n");
+}
+
+static void links_are_printed_and_never_entered(void)
+{
+    struct fresh f = fresh_folder();
+
+    put(&f, "real/x", SV("x"));
+    CHECK(symlinkat("real", f.fd, "lnk") == 0 && symlinkat("/", f.fd, "out") == 0 &&
+          symlinkat(".", f.fd, "real/loop") == 0);
+    CHECK_SV(tree_of(&f, (struct tree_limits){ 0 }), SV("real/\n  loop\n  x\nlnk\nout\n"));
+    fresh_done(&f);
+}
+
+static void limits_say_what_they_leave_out(void)
+{
+    struct fresh f = fresh_folder();
+
+    put(&f, "a/b/c", SV("x"));
+    put(&f, "a/d", SV("x"));
+    put(&f, "e", SV("x"));
+    CHECK_SV(tree_of(&f, (struct tree_limits){ .max_depth = 1 }), SV("a/\n  … 3 more\ne\n"));
+    CHECK_SV(tree_of(&f, (struct tree_limits){ .max_entries = 2 }),
+             SV("a/\n  b/\n    … 1 more\n  … 1 more\n… 1 more\n"));
+    fresh_done(&f);
+}
+
+static void odd_names_do_not_break_the_tree(void)
+{
+    struct fresh f = fresh_folder();
+
+    put(&f, "a\nb", SV("x"));
+    put(&f, "````", SV("x"));
+    CHECK_SV(tree_of(&f, (struct tree_limits){ 0 }), SV("````\n\"a\\nb\"\n"));
+    fresh_done(&f);
+}
+
+static void a_path_by_itself_is_judged_as_the_walk_judges_it(void)
+{
+    struct fresh  f = fresh_folder();
+    struct rules *r;
+
+    put(&f, ".gitignore", SV("dist/\n*.log\n"));
+    put(&f, ".teddyignore", SV("!dist/index.html\n"));
+    put(&f, "src/.gitignore", SV("!keep.log\n"));
+    r = rules_in(f.fd, sv_of(f.path), &a);
+    CHECK(rules_has(r, f.fd, SV("dist/index.html"), false));
+    CHECK(!rules_has(r, f.fd, SV("dist/other"), false));
+    CHECK(rules_has(r, f.fd, SV("src/keep.log"), false));
+    CHECK(!rules_has(r, f.fd, SV("keep.log"), false));
+    CHECK(!rules_has(r, f.fd, SV(".git"), true));
+    fresh_done(&f);
+}
+
+/* ---- whole payloads ----------------------------------------------------------------------- */
+
+struct made {
+    struct payload_request q;
+    struct payload         p;
+    struct sv              text;
+    struct err             e;
+    enum status            status;
+};
+
+static void make(const struct fresh *f, struct made *m)
+{
+    struct sb out = sb_in(&a, 0);
+
+    m->q.root_fd = f->fd;
+    m->q.root = sv_of(f->path);
+    m->q.fetch = (struct fetch_config)FETCH_DEFAULTS;
+    m->q.fetch.offline = true;
+    payload_collect(&m->p, &m->q, &a);
+    m->status = ST_OK;
+    if (m->q.budget) {
+        m->status = payload_measure(&m->p, &m->e);
+        if (!m->status)
+            m->status = payload_apply_budget(&m->p, &m->e);
+    }
+    if (!m->status)
+        m->status = payload_write(&m->p, &out, &m->e);
+    m->text = sb_sv(&out);
+    payload_release(&m->p);
+}
+
+static bool holds(struct sv text, const char *part)
+{
+    return sv_find(text, sv_of(part)) >= 0;
+}
+
+static void the_layout_is_as_specified(void)
+{
+    struct fresh f = fresh_folder();
+    struct made  m = { 0 };
+    struct sb    want = sb_in(&a, 0);
+
+    put(&f, "lib/util.c", SV("int x;\n"));
+    put(&f, "README.md", SV("# hi"));
+    put(&f, ".teddy/memos.yaml", SV("- one\n"));
+    put(&f, ".teddy/global.context", SV("README.md\n"));
+    put(&f, ".teddy/sessions/s/session.context", SV("gone.md\nlib/util.c\n"));
+    put(&f, ".teddy/sessions/s/01/turn.context", SV("lib/util.c\n"));
+    m.q.turn = SV(".teddy/sessions/s/01");
+    m.q.session = SV(".teddy/sessions/s");
+    make(&f, &m);
+    sb_addf(
+        &want,
+        "# Agent Invocation Payload\n\n## 1. System Information\n- **CWD:** %s\n- **OS:** " SV_FMT
+        "\n- **Shell:** " SV_FMT "\n\n",
+        f.path, SV_ARG(m.p.os), SV_ARG(m.p.shell));
+    sb_adds(&want, "## 2. Project Structure\n````\nlib/\n  util.c\nREADME.md\n````\n\n"
+                   "## 3. Memos\n````\n- one\n````\n\n"
+                   "## 4. Context Summary\n\n### Turn\n- [lib/util.c](/lib/util.c)\n\n"
+                   "### Session\n- [gone.md](/gone.md)\n- [lib/util.c](/lib/util.c)\n\n"
+                   "### Global\n- [README.md](/README.md)\n\n"
+                   "## 5. Resource Contents\n\n"
+                   "---\n**Resource:** `[lib/util.c](/lib/util.c)`\n````c\nint x;\n````\n"
+                   "---\n**Resource:** `[gone.md](/gone.md)`\n````\n--- FILE NOT FOUND ---\n````\n"
+                   "---\n**Resource:** `[README.md](/README.md)`\n````markdown\n# hi\n````\n---\n");
+    CHECK_SV(m.text, sb_sv(&want));
+    fresh_done(&f);
+}
+
+static void an_empty_workspace_has_its_headings(void)
+{
+    struct fresh f = fresh_folder();
+    struct made  m = { 0 };
+
+    make(&f, &m);
+    CHECK(sv_ends(m.text, SV("## 2. Project Structure\n````\n````\n\n## 4. Context Summary\n\n"
+                             "## 5. Resource Contents\n")));
+    CHECK(!holds(m.text, "## 3."));
+    fresh_done(&f);
+}
+
+static void a_bad_file_costs_only_itself(void)
+{
+    struct fresh f = fresh_folder();
+    struct made  m = { 0 };
+    struct sb    list = sb_in(&a, 0);
+
+    put(&f, "good.c", SV("good\n"));
+    put(&f, "bad", SV("\xff\xfe"));
+    put(&f, "nul", SV("a\0b"));
+    put(&f, "crlf.txt", SV("a\r\nb\r\n"));
+    put(&f, "ticks.md", SV("```````\n"));
+    put(&f, "empty", SV(""));
+    CHECK(symlinkat("/etc/passwd", f.fd, "evil") == 0);
+    sb_adds(&list, "bad\nnul\ngood.c/child\n../etc/passwd\nevil\nempty\ncrlf.txt\nticks.md\n");
+    sb_pad(&list, 'n', 300);
+    sb_adds(&list, "\ngood.c\n");
+    put(&f, ".teddy/global.context", sb_sv(&list));
+    make(&f, &m);
+    CHECK(m.status == ST_OK);
+    CHECK(holds(m.text, "--- NOT UTF-8 TEXT: 2 bytes, sha256 "));
+    CHECK(holds(m.text, "--- BINARY FILE: 3 bytes, sha256 "));
+    CHECK(holds(m.text, "--- FILE NOT READABLE: Not a directory ---"));
+    CHECK(holds(m.text, "--- FILE NOT READABLE: File name too long ---"));
+    CHECK(holds(m.text, "`[../etc/passwd](/../etc/passwd)`\n````\n--- OUTSIDE THE PROJECT"));
+    CHECK(holds(m.text, "`[evil](/evil)`\n````\n--- OUTSIDE THE PROJECT"));
+    CHECK(!holds(m.text, "root:"));
+    CHECK(holds(m.text, "`[empty](/empty)`\n````text\n````\n"));
+    CHECK(holds(m.text, "````text\na\r\nb\r\n````\n"));
+    CHECK(holds(m.text, "````````markdown\n```````\n````````\n"));
+    CHECK(holds(m.text, "````c\ngood\n````\n"));
+    fresh_done(&f);
+}
+
+static void lists_have_one_identity_per_path(void)
+{
+    struct fresh f = fresh_folder();
+    struct made  m = { 0 };
+
+    put(&f, "a.txt", SV("A\n"));
+    put(&f, "sub/b.txt", SV("B\n"));
+    put(&f, "sub/c.log", SV("C\n"));
+    put(&f, "sub/deep/d.txt", SV("D\n"));
+    put(&f, ".gitignore", SV("*.log\n"));
+    put(&f, ".teddy/global.context",
+        SV("\xef\xbb\xbf./a.txt\r\n# c\r\n  a.txt  \r\nsub/../a.txt\n/a.txt\nmore.context\n"
+           "sub/c.log\nsub\\\\b.txt\n**/d.*\nno/*.such\n"));
+    put(&f, "more.context", SV("sub/\nmore.context\n"));
+    make(&f, &m);
+    CHECK_INT(m.p.lists.resources.n, 4);
+    CHECK_SV(m.p.lists.resources.v[0].name, SV("a.txt"));
+    CHECK_SV(m.p.lists.resources.v[1].name, SV("sub/deep/d.txt")); /* folders first */
+    CHECK_SV(m.p.lists.resources.v[2].name, SV("sub/b.txt"));
+    CHECK_SV(m.p.lists.resources.v[3].name, SV("sub/c.log")); /* ignored, but named */
+    CHECK_INT(m.p.lists.warnings.n, 1);                       /* the glob without a match */
+    fresh_done(&f);
+}
+
+static void patterns_select_and_drop(void)
+{
+    struct fresh f = fresh_folder();
+    struct made  m = { 0 };
+
+    put(&f, "src/a.c", SV("a\n"));
+    put(&f, "src/a.h", SV("a\n"));
+    put(&f, "src/gen/b.c", SV("b\n"));
+    put(&f, "doc.md", SV("d\n"));
+    m.q.include = SV("src/,*.md");
+    m.q.exclude = SV("*.h,gen/");
+    make(&f, &m);
+    CHECK(holds(m.text, "### Turn\n- [src/a.c](/src/a.c)\n- [doc.md](/doc.md)\n\n"));
+    CHECK(!holds(m.text, "b.c]("));
+    fresh_done(&f);
+}
+
+static void long_things_are_complete(void)
+{
+    struct fresh f = fresh_folder();
+    struct made  m = { 0 };
+    struct sb    list = sb_in(&a, 0), lines = sb_in(&a, 0);
+
+    for (int i = 0; i < 1500; i++)
+        sb_addf(&list, "f%d\n", i);
+    for (int i = 0; i < 5000; i++)
+        sb_addf(&lines, "line %d\n", i);
+    put(&f, "f7", sb_sv(&lines));
+    put(&f, ".teddy/global.context", sb_sv(&list));
+    make(&f, &m);
+    CHECK_INT(m.p.lists.resources.n, 1500);
+    CHECK(holds(m.text, "line 4999\n````\n"));
+    CHECK(holds(m.text, "`[f1499](/f1499)`"));
+    fresh_done(&f);
+}
+
+/* A file that is read in parts, twice: larger than RESOURCE_LARGE, with a run of backticks
+ * and a character across the borders of its parts. */
+static void a_large_file_is_the_same_in_parts(void)
+{
+    struct fresh f = fresh_folder();
+    struct made  m = { .q = { .hash = true } };
+    struct sb    big = sb_in(&a, 0);
+
+    while (big.n < RESOURCE_LARGE + 100000)
+        sb_adds(&big, "caf\xc3\xa9 ````` and more text to fill the line\n");
+    struct sv   bytes = sb_sv(&big);
+    struct hash want = hash_sha256(bytes);
+    put(&f, "big.txt", bytes);
+    put(&f, ".teddy/global.context", SV("big.txt\n"));
+    make(&f, &m);
+    CHECK(m.status == ST_OK);
+    CHECK(resource_is_large(&m.p.lists.resources.v[0]));
+    CHECK(hash_eq(&m.p.lists.resources.v[0].sha256, &want));
+    struct parsed back;
+    CHECK(payload_parse(m.text, &a, &back, &m.e) == ST_OK && back.resources.n == 1);
+    CHECK(sv_eq(back.resources.v[0].body, bytes));
+    fresh_done(&f);
+}
+
+static void secrets_are_left_out_unless_allowed(void)
+{
+    struct fresh f = fresh_folder();
+    struct made  m = { 0 }, open = { .q = { .allow_secrets = true } };
+
+    put(&f, ".env", SV("# c\nPASSWORD=hunter2\n"));
+    put(&f, "a.c", SV("a\n"));
+    put(&f, ".teddy/global.context", SV(".env\na.c\n"));
+    make(&f, &m);
+    CHECK(holds(m.text,
+                "--- LEFT OUT: may hold a secret (value in an environment file, line 2) ---"));
+    CHECK(!holds(m.text, "hunter2") && holds(m.text, "````c\na\n"));
+    make(&f, &open);
+    CHECK(holds(open.text, "hunter2"));
+    fresh_done(&f);
+}
+
+/* ---- counting ------------------------------------------------------------------------------ */
+
+static void fill(const struct fresh *f)
+{
+    put(f, "g.c", SV("/* global */\nint g(void);\n"));
+    put(f, "g2.md", SV("\n\n  starts with blanks and ends without a line end"));
+    put(f, "s.py", SV("def f():\n    return 1\n"));
+    put(f, "t.txt", SV("turn text\n"));
+    put(f, "bin", SV("\0"));
+    put(f, ".teddy/global.context", SV("g.c\ng2.md\nbin\nt.txt\n"));
+    put(f, ".teddy/x/session.context", SV("s.py\n"));
+    put(f, ".teddy/x/01/turn.context", SV("t.txt\n"));
+}
+
+static void the_total_is_the_count_of_the_text(void)
+{
+    struct fresh   f = fresh_folder();
+    struct tokens *t;
+    struct err     e;
+
+    fill(&f);
+    if (tokens_open(TOKENS_O200K, &t, &e)) {
+        printf("# %s\n", e.text);
+        CHECK(!"vocabulary");
+        return;
+    }
+    for (int format = PAYLOAD_MARKDOWN; format <= PAYLOAD_JSON; format++)
+        for (int numbers = 0; numbers < 2; numbers++) {
+            struct made m = { .q = { .count = true,
+                                     .format = (enum payload_format)format,
+                                     .line_numbers = numbers } };
+            make(&f, &m);
+            CHECK_INT(m.p.tokens, tokens_count(t, m.text));
+            CHECK_INT(m.p.bytes, m.text.n);
+        }
+    tokens_close(t);
+    fresh_done(&f);
+}
+
+static void every_budget_is_kept_and_every_cut_is_named(void)
+{
+    struct fresh   f = fresh_folder();
+    struct made    all = { .q = { .count = true } };
+    struct tokens *t = tokens_open_estimate();
+    struct err     e;
+    size_t         cuts = 0;
+
+    fill(&f);
+    all.q.turn = SV(".teddy/x/01");
+    all.q.session = SV(".teddy/x");
+    make(&f, &all);
+    tokens_close(t);
+    CHECK(tokens_open(TOKENS_O200K, &t, &e) == ST_OK);
+    for (int64_t n = (int64_t)all.p.tokens + 1; n > 60; n -= 7) {
+        struct made m = { .q = { .count = true, .budget = n } };
+        m.q.turn = all.q.turn;
+        m.q.session = all.q.session;
+        make(&f, &m);
+        if (m.status) {
+            CHECK(m.status == ST_LIMIT_EXCEEDED && m.e.hint[0]);
+            continue;
+        }
+        CHECK(tokens_count(t, m.text) <= (size_t)n);
+        CHECK_INT(tokens_count(t, m.text), m.p.tokens);
+        for (size_t i = 0; i < m.p.lists.resources.n; i++) {
+            const struct resource *r = &m.p.lists.resources.v[i];
+            struct sb              label = sb_in(&a, 0);
+            sb_addf(&label, "`[" SV_FMT "](", SV_ARG(r->name));
+            CHECK(r->cut != holds(m.text, sb_sv(&label).s));
+            cuts += r->cut;
+        }
+        CHECK(!m.p.lists.resources.v[0].cut || m.p.lists.resources.v[1].cut ||
+              m.p.lists.resources.v[1].scope !=
+                  SCOPE_SESSION); /* the session goes before the turn */
+    }
+    CHECK(cuts > 3);
+    tokens_close(t);
+    fresh_done(&f);
+}
+
+static void two_runs_are_the_same_to_the_byte(void)
+{
+    struct fresh f = fresh_folder();
+    struct made  one = { .q = { .threads = 1 } }, many = { .q = { .threads = 8 } };
+    struct sb    body = sb_in(&a, 0);
+
+    for (int i = 0; i < 300; i++) {
+        struct sb name = sb_in(&a, 0);
+        sb_addf(&name, "d%d/f%d.txt", i % 7, i);
+        sb_addf(&body, "%d\n", i);
+        put(&f, sb_sv(&name).s, sb_sv(&body));
+    }
+    put(&f, ".teddy/global.context", SV(".\n"));
+    make(&f, &one);
+    make(&f, &many);
+    CHECK_INT(one.p.lists.resources.n, 300);
+    CHECK(sv_eq(one.text, many.text));
+    fresh_done(&f);
+}
+
+static void a_manifest_tells_what_changed(void)
+{
+    struct fresh  f = fresh_folder();
+    struct made   before = { .q = { .hash = true } }, after = { .q = { .hash = true } };
+    manifest_rows then, now;
+    struct sb     json = sb_in(&a, 0);
+    struct jw     w = jw_in(&json, 0);
+    struct err    e;
+
+    fill(&f);
+    make(&f, &before);
+    manifest_write(&w, &before.p);
+    put(&f, "g.c", SV("changed\n"));
+    put(&f, ".teddy/global.context", SV("g.c\ng2.md\nbin\ns.py\n"));
+    make(&f, &after);
+    now = manifest_of_payload(&after.p, &a);
+    for (int i = 0; i < 2; i++) { /* from the payload itself, and from its manifest */
+        CHECK(manifest_read(i ? sb_sv(&json) : before.text, &a, &then, &e) == ST_OK);
+        manifest_differences d = manifest_compare(&then, &now, &a);
+        CHECK_INT(d.n, 3);
+        CHECK(d.v[0].change == CHANGE_CHANGED && sv_is(d.v[0].path, "g.c"));
+        CHECK(d.v[1].change == CHANGE_ADDED && sv_is(d.v[1].path, "s.py"));
+        CHECK(d.v[2].change == CHANGE_REMOVED && sv_is(d.v[2].path, "t.txt"));
+        d = manifest_compare(&now, &now, &a);
+        CHECK_INT(d.n, 0);
+    }
+    fresh_done(&f);
+}
+
+/* ---- sessions ---------------------------------------------------------------------------------
+ */
+
+static void after_turn_99_a_new_session_goes_on(void)
+{
+    struct fresh   f = fresh_folder();
+    struct session s;
+    struct turn    t;
+    struct err     e;
+
+    put(&f, ".teddy/sessions/s/session.context", SV("a.txt\n"));
+    put(&f, ".teddy/sessions/s/99/report.md", SV("# R\n"));
+    put(&f, ".teddy/sessions/s/99/turn.context", SV("b.txt\n"));
+    CHECK(session_find(f.fd, SV("s"), &a, &s, &e) == ST_OK && s.turn == 99);
+    CHECK(turn_new(f.fd, &s, SV(""), 0, &a, &t, &e) == ST_OK);
+    CHECK_SV(t.dir, SV(".teddy/sessions/s-2/01"));
+    CHECK_SV(t.session, SV("s-2"));
+    CHECK_INT(t.entries.n, 2);
+    struct sv text;
+    CHECK(fs_read(f.fd, SV(".teddy/sessions/s-2/session.context"), 0, &a, &text, &e) == ST_OK);
+    CHECK_SV(text, SV("a.txt\n"));
+    CHECK(session_find(f.fd, SV("s-2"), &a, &s, &e) == ST_OK);
+    CHECK_SV(s.parent, SV("s"));
+    fresh_done(&f);
+}
+
+static void a_turn_with_a_message_goes_to_the_session(void)
+{
+    struct fresh   f = fresh_folder();
+    struct session s;
+    struct turn    t;
+    struct err     e;
+    struct sv      text;
+
+    put(&f, ".teddy/sessions/s/session.context", SV("a.txt\n"));
+    put(&f, ".teddy/sessions/s/01/plan.md", SV("# P\n## Message\nhi\n"));
+    put(&f, ".teddy/sessions/s/01/report.md",
+        SV("# R\n### `READ`: x.c\n- **Status:** SUCCESS\n### `PRUNE`\n- **Status:** SUCCESS\n"
+           "- **Resource:** [old.c](/old.c)\n"));
+    put(&f, ".teddy/sessions/s/01/turn.context", SV("old.c\nz.c\n"));
+    CHECK(session_find(f.fd, SV("s"), &a, &s, &e) == ST_OK);
+    CHECK(turn_new(f.fd, &s, SV(""), 0, &a, &t, &e) == ST_OK);
+    CHECK(fs_read(f.fd, SV(".teddy/sessions/s/02/turn.context"), 0, &a, &text, &e) == ST_OK);
+    CHECK_SV(text, SV("x.c\nz.c\n"));
+    CHECK(fs_read(f.fd, SV(".teddy/sessions/s/session.context"), 0, &a, &text, &e) == ST_OK);
+    CHECK_SV(text, SV("a.txt\n.teddy/sessions/s/01/plan.md\n.teddy/sessions/s/01/report.md\n"));
+    fresh_done(&f);
+}
+
+TAP_MAIN(T(teddyignore_overrules_gitignore), T(built_in_names_come_back_only_through_teddyignore),
+         T(folders_first_and_case_does_not_matter), T(links_are_printed_and_never_entered),
+         T(limits_say_what_they_leave_out), T(odd_names_do_not_break_the_tree),
+         T(a_path_by_itself_is_judged_as_the_walk_judges_it), T(the_layout_is_as_specified),
+         T(an_empty_workspace_has_its_headings), T(a_bad_file_costs_only_itself),
+         T(lists_have_one_identity_per_path), T(patterns_select_and_drop),
+         T(long_things_are_complete), T(a_large_file_is_the_same_in_parts),
+         T(secrets_are_left_out_unless_allowed), T(the_total_is_the_count_of_the_text),
+         T(every_budget_is_kept_and_every_cut_is_named), T(two_runs_are_the_same_to_the_byte),
+         T(a_manifest_tells_what_changed), T(after_turn_99_a_new_session_goes_on),
+         T(a_turn_with_a_message_goes_to_the_session), )
