@@ -140,8 +140,8 @@ static enum status choose(struct app *app, const struct turn_opts *o, struct ses
 
     if (o->session.n)
         return session_find(app->root_fd, o->session, app->a, s, e);
-    if (sv_starts(app->here, start))
-        here = sv_skip(app->here, start.n);
+    if (sv_starts(app->start, start))
+        here = sv_skip(app->start, start.n);
     struct session_place at = session_place_of(here);
     if (at.session.n)
         return session_find(app->root_fd, path_base(at.session), app->a, s, e);
