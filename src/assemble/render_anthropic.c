@@ -8,13 +8,20 @@
 #include "base/hash.h"
 #include "base/utf8.h"
 
+/* A block that waits for its message to be complete. What is only text is kept where it is
+ * and written once, straight into the output. */
+struct block {
+    struct sv          json;   /* or absent, and ... */
+    const struct turn *result; /* ... a result that is text, or NULL, and ... */
+    struct sv          text;   /* ... a text block */
+};
+
 struct message_out {
     const struct rendering *x;
     struct jw               w;
     const char             *role; /* of the message being collected; NULL: none */
-    VEC(struct sv) blocks;
-    struct sv lone; /* the text when it is the only block and plain, as JSON */
-    size_t    at;   /* turn being rendered */
+    VEC(struct block) blocks;
+    size_t at; /* turn being rendered */
 };
 
 static struct repair_place place(const struct message_out *m)
@@ -22,26 +29,86 @@ static struct repair_place place(const struct message_out *m)
     return turn_place(&m->x->turns[m->at], m->at);
 }
 
+/* ---- ids ------------------------------------------------------------------------------- */
+
+static bool is_accepted_id(struct sv id)
+{
+    for (size_t i = 0; i < id.n; i++) {
+        char c = id.s[i];
+        if (!((c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+              c == '_' || c == '-'))
+            return false;
+    }
+    return id.n > 0;
+}
+
+/* Ids of letters, digits, _ and - pass; any other becomes one made from its hash, the same
+ * for the call and its result. */
+static struct sv accepted_id(struct sv id, struct arena *a)
+{
+    struct sb b = sb_in(a, 0);
+
+    if (is_accepted_id(id))
+        return id;
+    struct hash h = hash_blake2b(&id, 1);
+    sb_adds(&b, "toolu_");
+    sb_add_hex(&b, h.b, 12);
+    return sb_sv(&b);
+}
+
 /* ---- collecting ---------------------------------------------------------------------- */
 
+static void write_text(struct jw *w, struct sv text)
+{
+    jw_open(w, '{');
+    jw_kstr(w, "text", text);
+    jw_kstr(w, "type", SV("text"));
+    jw_close(w, '}');
+}
+
+/* The rest of a tool_result, whose content is written. */
+static void end_result(struct jw *w, const struct turn *t, struct arena *a)
+{
+    if (t->failed)
+        jw_kbool(w, "is_error", true);
+    jw_kstr(w, "tool_use_id", accepted_id(t->tool_call_id, a));
+    jw_kstr(w, "type", SV("tool_result"));
+    jw_close(w, '}');
+}
+
+static void write_block(struct jw *w, const struct block *b, struct arena *a)
+{
+    if (b->json.s) {
+        jw_raw(w, b->json);
+    } else if (b->result) {
+        jw_open(w, '{');
+        jw_kstr(w, "content", b->result->n_parts ? b->result->parts[0].text : SV(""));
+        end_result(w, b->result, a);
+    } else {
+        write_text(w, b->text);
+    }
+}
+
+/* One text and nothing else is a message's content by itself. */
 static void flush(struct message_out *m)
 {
+    const struct block *first = m->blocks.v;
+
     if (m->role && m->blocks.n) {
         jw_open(&m->w, '{');
         jw_key(&m->w, "content");
-        if (m->blocks.n == 1 && m->lone.s) {
-            jw_raw(&m->w, m->lone);
+        if (m->blocks.n == 1 && !first->json.s && !first->result) {
+            jw_str(&m->w, first->text);
         } else {
             jw_open(&m->w, '[');
             for (size_t i = 0; i < m->blocks.n; i++)
-                jw_raw(&m->w, m->blocks.v[i]);
+                write_block(&m->w, &m->blocks.v[i], m->x->a);
             jw_close(&m->w, ']');
         }
         jw_kstr(&m->w, "role", sv_of(m->role));
         jw_close(&m->w, '}');
     }
     m->blocks.n = 0;
-    m->lone = (struct sv){ 0 };
 }
 
 static void enter(struct message_out *m, const char *role)
@@ -52,9 +119,9 @@ static void enter(struct message_out *m, const char *role)
     m->role = role;
 }
 
-static void add_block(struct message_out *m, struct sv block)
+static void add_block(struct message_out *m, struct sv json)
 {
-    *vec_push(&m->blocks, m->x->a) = block;
+    *vec_push(&m->blocks, m->x->a) = (struct block){ .json = json };
 }
 
 /* ---- blocks --------------------------------------------------------------------------- */
@@ -64,10 +131,7 @@ static struct sv text_block(struct sv text, struct arena *a)
     struct sb b = sb_in(a, 0);
     struct jw w = jw_in(&b, 0);
 
-    jw_open(&w, '{');
-    jw_kstr(&w, "text", text);
-    jw_kstr(&w, "type", SV("text"));
-    jw_close(&w, '}');
+    write_text(&w, text);
     return sb_sv(&b);
 }
 
@@ -180,15 +244,15 @@ static struct sv block_of(const struct message_out *m, const struct part *p)
 
 static void add_parts(struct message_out *m, const struct turn *t)
 {
+    if (t->is_text) {
+        if (t->n_parts)
+            *vec_push(&m->blocks, m->x->a) = (struct block){ .text = t->parts[0].text };
+        return;
+    }
     for (size_t i = 0; i < t->n_parts; i++) {
         struct sv block = block_of(m, &t->parts[i]);
-        if (!block.s)
-            continue;
-        if (t->parts[i].kind == PART_TEXT && t->is_text && !m->blocks.n) {
-            struct json text = json_of(t->parts[i].text);
-            m->lone = json_canonical(&text, m->x->a);
-        }
-        add_block(m, block);
+        if (block.s)
+            add_block(m, block);
     }
 }
 
@@ -224,31 +288,6 @@ static size_t add_details(struct message_out *m, const struct json *details)
         added++;
     }
     return added;
-}
-
-static bool is_accepted_id(struct sv id)
-{
-    for (size_t i = 0; i < id.n; i++) {
-        char c = id.s[i];
-        if (!((c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-              c == '_' || c == '-'))
-            return false;
-    }
-    return id.n > 0;
-}
-
-/* Ids of letters, digits, _ and - pass; any other becomes one made from its hash, the same
- * for the call and its result. */
-static struct sv accepted_id(struct sv id, struct arena *a)
-{
-    struct sb b = sb_in(a, 0);
-
-    if (is_accepted_id(id))
-        return id;
-    struct hash h = hash_blake2b(&id, 1);
-    sb_adds(&b, "toolu_");
-    sb_add_hex(&b, h.b, 12);
-    return sb_sv(&b);
 }
 
 static void add_call(struct message_out *m, const struct tool_call *c)
@@ -299,24 +338,20 @@ static void add_result(struct message_out *m, const struct turn *t)
     struct jw w = jw_in(&b, 0);
 
     enter(m, "user");
+    if (t->is_text) {
+        *vec_push(&m->blocks, m->x->a) = (struct block){ .result = t };
+        return;
+    }
     jw_open(&w, '{');
     jw_key(&w, "content");
-    if (t->is_text) {
-        jw_str(&w, t->n_parts ? t->parts[0].text : SV(""));
-    } else {
-        jw_open(&w, '[');
-        for (size_t i = 0; i < t->n_parts; i++) {
-            struct sv block = block_of(m, &t->parts[i]);
-            if (block.s)
-                jw_raw(&w, block);
-        }
-        jw_close(&w, ']');
+    jw_open(&w, '[');
+    for (size_t i = 0; i < t->n_parts; i++) {
+        struct sv block = block_of(m, &t->parts[i]);
+        if (block.s)
+            jw_raw(&w, block);
     }
-    if (t->failed)
-        jw_kbool(&w, "is_error", true);
-    jw_kstr(&w, "tool_use_id", accepted_id(t->tool_call_id, m->x->a));
-    jw_kstr(&w, "type", SV("tool_result"));
-    jw_close(&w, '}');
+    jw_close(&w, ']');
+    end_result(&w, t, m->x->a);
     add_block(m, sb_sv(&b));
 }
 

@@ -135,24 +135,48 @@ static struct turn result_turn(const struct turn *user, const struct json *v, st
     return t;
 }
 
-/* Blocks that are calls or results leave the content. */
-static void lift_blocks(struct lifting *l, struct turn *t)
+static bool is_call_block(const struct turn *t, const struct part *p)
 {
-    size_t            kept = 0;
-    struct tool_call *calls = ARENA_NEW(l->a, struct tool_call, t->n_calls + t->n_parts + 1);
+    return p->kind == PART_OTHER && turn_is(t, "assistant") &&
+           sv_is(json_text(&p->raw, "type"), "tool_use");
+}
 
+static bool is_result_block(const struct turn *t, const struct part *p)
+{
+    return p->kind == PART_OTHER && turn_is(t, "user") &&
+           sv_is(json_text(&p->raw, "type"), "tool_result");
+}
+
+/* Room for calls that stand among the parts. */
+static void make_room(struct turn *t, struct arena *a)
+{
+    size_t            more = 0;
+    struct tool_call *calls;
+
+    for (size_t i = 0; i < t->n_parts; i++)
+        more += is_call_block(t, &t->parts[i]);
+    if (!more)
+        return;
+    calls = ARENA_NEW(a, struct tool_call, t->n_calls + more);
     for (size_t i = 0; i < t->n_calls; i++)
         calls[i] = t->calls[i];
     t->calls = calls;
+}
+
+/* Blocks that are calls or results leave the content. */
+static void lift_blocks(struct lifting *l, struct turn *t)
+{
+    size_t kept = 0;
+
+    make_room(t, l->a);
     for (size_t i = 0; i < t->n_parts; i++) {
-        const struct json *v = &t->parts[i].raw;
-        struct sv          type = json_text(v, "type");
-        if (turn_is(t, "assistant") && sv_is(type, "tool_use"))
-            t->calls[t->n_calls++] = read_call(v);
-        else if (turn_is(t, "user") && sv_is(type, "tool_result"))
-            *vec_push(&l->turns, l->a) = result_turn(t, v, l->a);
+        const struct part *p = &t->parts[i];
+        if (is_call_block(t, p))
+            t->calls[t->n_calls++] = read_call(&p->raw);
+        else if (is_result_block(t, p))
+            *vec_push(&l->turns, l->a) = result_turn(t, &p->raw, l->a);
         else
-            t->parts[kept++] = t->parts[i];
+            t->parts[kept++] = *p;
     }
     t->n_parts = kept;
 }
