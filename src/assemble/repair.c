@@ -161,7 +161,7 @@ static void emit_turn(struct mending *m, size_t i, size_t *flat)
     struct turn t = m->turns[i];
     size_t      last = NONE, first = *flat, at = m->out.n;
 
-    t.calls = t.n_calls ? ARENA_NEW(m->a, struct tool_call, t.n_calls) : NULL;
+    t.calls = ARENA_NEW(m->a, struct tool_call, t.n_calls);
     for (size_t k = 0; k < t.n_calls; k++) {
         t.calls[k] = m->turns[i].calls[k];
         settle_id(m, &t.calls[k], turn_place(&t, at));
