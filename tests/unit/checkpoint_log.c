@@ -15,12 +15,17 @@ static const struct checkpoint_keys   keys = { one, 1 };
 static const struct checkpoint_config config = { .max_iterations = 10 };
 static const struct run_ref who = { .thread = SV_STATIC("t"), .actor = SV_STATIC("user"), .at = 7 };
 
-static void fresh(void)
+static void open_url(const char *url)
 {
     store_close(store);
     store = NULL;
-    CHECK(store_open(SV("mem:"), &(struct store_options){ .create = true }, &store, &e) == ST_OK);
+    CHECK(store_open(sv_of(url), &(struct store_options){ .create = true }, &store, &e) == ST_OK);
     l = log_of(store, views);
+}
+
+static void fresh(void)
+{
+    open_url("mem:");
 }
 
 static struct sv unquote(const char *quoted)
@@ -277,6 +282,43 @@ static void a_log_that_is_not_the_tokens_is_refused(void)
     CHECK_INT(rev(), 1);
 }
 
+/* Every call of the store failed in turn: the token is put back whole or not at all, and
+ * trying again is always right. */
+static void a_restore_that_fails_half_way_leaves_nothing(void)
+{
+    struct op_result r = { 0 };
+    char             url[64];
+    int              failures = 0;
+
+    open_url("mem:faulty-restore");
+    struct store *keeper = store; /* the name lives as long as one has it open */
+    say("default", "{'role':'user','content':'q'}");
+    struct checkpoint c = take();
+    struct sv         token = sign(&c);
+    for (int k = 1; k < 500; k++) {
+        store = NULL;
+        snprintf(url, sizeof url, "fault:%d:mem:faulty-restore", k);
+        if (store_open(sv_of(url), &(struct store_options){ .create = true }, &store, &e)) {
+            failures++;
+            continue;
+        }
+        l = log_of(store, views);
+        enum status s = put_back(token, &r);
+        store_close(store);
+        store = keeper;
+        l = log_of(store, views);
+        if (s == ST_OK)
+            break;
+        failures++;
+        CHECK(s == ST_IO);
+        CHECK_INT(rev(), 1);
+    }
+    CHECK(failures > 3);
+    CHECK(r.applied && !r.duplicate);
+    CHECK_INT(rev(), 2);
+    CHECK(put_back(token, &r) == ST_OK && r.duplicate);
+}
+
 /* What the messages hold comes back to the byte: parts, thinking, details, refs. */
 static void nothing_of_a_message_is_lost_on_the_way(void)
 {
@@ -299,4 +341,5 @@ TAP_MAIN(T(the_status_follows_the_run), T(a_turn_of_calls_resumes_with_its_tools
          T(failed_and_cancelled_runs_have_no_pending_calls), T(a_thread_nobody_ran_can_be_kept_too),
          T(taking_twice_writes_nothing_and_restoring_twice_writes_once),
          T(restoring_during_a_run_waits_for_its_end), T(a_log_that_is_not_the_tokens_is_refused),
+         T(a_restore_that_fails_half_way_leaves_nothing),
          T(nothing_of_a_message_is_lost_on_the_way), )
