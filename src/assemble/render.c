@@ -56,7 +56,7 @@ enum status render_context(enum render_format f, const struct context *c,
     size_t       n;
 
     if (turns_of(c, a, &turns, &n, r, e))
-        return e->code;
+        return err_code(e);
     repair(turns, n, a, &mended, &n, r);
     size_t start = limit_start(mended, n, limit_of(o), a);
     report_cut(r, start);
@@ -98,7 +98,7 @@ static enum status write_json(struct projection *p, int64_t limit, struct sb *ou
     if (limit == LIMIT_NONE)
         return project_write(p, out, e);
     if (project_context(p, &c, e) || turns_of(&c, p->a, &turns, &n, &unused, e))
-        return e->code;
+        return err_code(e);
     size_t start = limit_start(turns, n, limit, p->a);
     write_tail(p, &c, start < n ? turns[start].message : c.n, out);
     return ST_OK;
@@ -112,6 +112,6 @@ enum status render_write(enum render_format f, struct projection *p, const struc
     if (f == RENDER_JSON)
         return write_json(p, limit_of(o), out, e);
     if (project_context(p, &c, e))
-        return e->code;
+        return err_code(e);
     return render_context(f, &c, o, p->a, out, r, e);
 }

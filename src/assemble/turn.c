@@ -190,7 +190,7 @@ static enum status lift_message(struct lifting *l, const struct message *m, size
     if (parse(m->content, l->a, &content, e) || parse(m->thinking, l->a, &thinking, e) ||
         parse(m->tool_calls, l->a, &calls, e) || parse(m->tool_call_id, l->a, &id, e) ||
         parse(m->name, l->a, &name, e) || parse(m->reasoning_details, l->a, &t.details, e))
-        return e->code;
+        return err_code(e);
     t.tool_call_id = turn_is(&t, "tool") ? or_empty(json_sv(&id)) : json_sv(&id);
     t.name = json_sv(&name);
     t.thinking = json_sv(&thinking);
@@ -211,7 +211,7 @@ enum status turns_of(const struct context *c, struct arena *a, struct turn **out
 
     for (size_t i = 0; i < c->n; i++)
         if (lift_message(&l, &c->messages[i], i, e))
-            return e->code;
+            return err_code(e);
     *out = l.turns.v;
     *n = l.turns.n;
     return ST_OK;

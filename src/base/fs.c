@@ -179,7 +179,7 @@ enum status fs_read(int root, struct sv path, size_t max, struct arena *a, struc
 
     /* Without O_NONBLOCK a pipe in the workspace would hold us until someone writes to it. */
     if (fs_open(root, path, O_RDONLY | O_NONBLOCK, &fd, e))
-        return e->code;
+        return err_code(e);
     if (fstat(fd, &st) == 0 && !S_ISREG(st.st_mode) && !S_ISDIR(st.st_mode))
         return err_set(e, ST_IO, "'" SV_FMT "' is not a regular file", SV_ARG(path));
     if (fs_read_fd(fd, max, a, out, e))

@@ -307,7 +307,7 @@ enum status json_parse(struct sv text, enum json_flags flags, struct arena *a, s
         return bad(&p, "invalid UTF-8");
     }
     if (parse_value(&p, &value))
-        return e->code;
+        return err_code(e);
     skip_space(&p);
     if (p.at != text.n)
         return bad(&p, "more text after the value");

@@ -68,6 +68,6 @@ enum status lines_next(struct lines *in, struct sv *line, bool *more, struct err
         }
         looked = in->n - in->from; /* fill() moves what is left to the front */
         if (fill(in, e))
-            return e->code;
+            return err_code(e);
     }
 }

@@ -2,7 +2,7 @@
  *
  *     struct sb b = sb_in(&a, 0);                in memory, no limit of its own
  *     sb_addf(&b, "%d %s\n", n, "entries");
- *     if (sb_done(&b, &text, e)) return e->code;
+ *     if (sb_done(&b, &text, e)) return err_code(e);
  *
  *     struct sb out = sb_to_fd(1, &a);           buffered writes to a descriptor
  *

@@ -69,7 +69,7 @@ enum status(err_errno)(struct err *e, const char *fmt, ...)
         return err_hint(e, "the file system is mounted read-only");
     if (saved == ENOSPC || saved == EDQUOT)
         return err_hint(e, "the disk is full; free some space and run the command again");
-    return e->code;
+    return err_code(e);
 }
 
 enum status(err_hint)(struct err *e, const char *fmt, ...)
@@ -79,13 +79,13 @@ enum status(err_hint)(struct err *e, const char *fmt, ...)
     va_start(ap, fmt);
     vsnprintf(e->hint, sizeof e->hint, fmt, ap);
     va_end(ap);
-    return e->code;
+    return err_code(e);
 }
 
 enum status(err_reason)(struct err *e, const char *reason)
 {
     snprintf(e->reason, sizeof e->reason, "%s", reason);
-    return e->code;
+    return err_code(e);
 }
 
 enum status(err_in)(struct err *e, const char *fmt, ...)
@@ -99,7 +99,7 @@ enum status(err_in)(struct err *e, const char *fmt, ...)
     va_end(ap);
     size_t n = strlen(e->text);
     snprintf(e->text + n, sizeof e->text - n, ": %.*s", (int)(sizeof e->text - n), old);
-    return e->code;
+    return err_code(e);
 }
 
 void warn(const char *fmt, ...)

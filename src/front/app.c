@@ -74,7 +74,7 @@ static enum status local_store(struct app *app, struct sv path, struct sv *url, 
     struct sv parent = path_dir(inside);
     if (fs_open(app->root_fd, parent.n ? parent : SV("."), O_PATH | O_DIRECTORY, &dir, e) ==
         ST_PERMISSION_DENIED)
-        return e->code; /* that it is missing is for the store to say */
+        return err_code(e); /* that it is missing is for the store to say */
     if (fs_kind(app->root_fd, inside) == FS_LINK)
         return err_set(e, ST_PERMISSION_DENIED, "'" SV_FMT "' is a link", SV_ARG(inside));
     *url = path_join(app->root, inside, app->a);
@@ -88,14 +88,14 @@ enum status app_open_log(struct app *app, enum store_mode mode, struct err *e)
     struct store        *store;
 
     if (mode == STORE_WRITE && !app->has_heddle && fs_mkdirs(app->root_fd, SV(".heddle"), e))
-        return e->code;
+        return err_code(e);
     if (!url.n) {
         name = config_text(&app->config, "store");
         if (local_store(app, name.n ? name : SV(".heddle/heddle.db"), &url, e))
-            return e->code;
+            return err_code(e);
     }
     if (store_open(url, &o, &store, e))
-        return e->code;
+        return err_code(e);
     app->log = log_of(store, views);
     return ST_OK;
 }

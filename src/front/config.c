@@ -90,7 +90,7 @@ static enum status check(const struct json *object, struct sv prefix, struct are
             return err_set(e, ST_INVALID_SYNTAX, "key '" SV_FMT "' must be of type %s",
                            SV_ARG(name), k->type);
         if (m->value.type == JSON_OBJECT && check(&m->value, name, a, e))
-            return e->code;
+            return err_code(e);
     }
     return ST_OK;
 }

@@ -87,7 +87,7 @@ static enum status fault_scan(struct store *s, const struct store_query *q, stru
     PASS(s, "scan");
     struct store_scan *behind;
     if (real->ops->scan(real, q, &behind, e))
-        return e->code;
+        return err_code(e);
     behind->store = real;
     struct fault_scan *scan = calloc(1, sizeof *scan);
     if (!scan)
@@ -158,7 +158,7 @@ static enum status fault_rows(struct store *s, const struct store_row_query *q,
     PASS(s, "rows");
     struct store_rows *behind;
     if (real->ops->rows(real, q, &behind, e))
-        return e->code;
+        return err_code(e);
     behind->store = real;
     struct fault_rows *rows = calloc(1, sizeof *rows);
     if (!rows)
@@ -270,7 +270,7 @@ enum status fault_open(struct sv rest, const struct store_options *o, struct sto
     f->fail_at = k;
     if (store_open(at.tail, o, &f->real, e)) {
         free(f);
-        return e->code;
+        return err_code(e);
     }
     *out = (struct store *)f;
     return ST_OK;

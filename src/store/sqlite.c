@@ -156,7 +156,7 @@ enum status sqlite_tid(struct sqlite_store *q, struct sv thread, int64_t *tid, s
         return ST_OK;
     }
     if (sqlite_ready(q, Q_THREAD_FIND, &st, e))
-        return e->code;
+        return err_code(e);
     sqlite_bind_sv(st, 1, thread);
     int rc = sqlite3_step(st);
     *tid = rc == SQLITE_ROW ? sqlite3_column_int64(st, 0) : 0;
@@ -304,7 +304,7 @@ static enum status set_up(struct sqlite_store *q, const struct store_options *o,
     sqlite3_wal_hook(q->db, after_commit, q);
     sqlite3_extended_result_codes(q->db, 0);
     if (sqlite_exec(q, "PRAGMA synchronous = FULL; PRAGMA journal_size_limit = 4194304;", e))
-        return e->code;
+        return err_code(e);
     return sqlite_make_schema(q, o->create, e);
 }
 
@@ -379,7 +379,7 @@ static enum status sqlite_stats(struct store *s, struct store_stats *out, struct
         sqlite_number(q, "PRAGMA page_size", &page, e) ||
         sqlite_number(q, "PRAGMA freelist_count", &free_pages, e) ||
         sqlite_number(q, "PRAGMA user_version", &schema, e))
-        return e->code;
+        return err_code(e);
     out->file_bytes = file_size(q->path, "");
     out->wal_bytes = file_size(q->path, "-wal");
     out->free_bytes = page * free_pages;

@@ -20,11 +20,11 @@ enum status sqlite_head(struct store *s, struct sv thread, struct store_head *ou
 
     *out = (struct store_head){ 0 };
     if (sqlite_tid(q, thread, &tid, e))
-        return e->code;
+        return err_code(e);
     if (!tid)
         return ST_OK;
     if (sqlite_ready(q, Q_HEAD_LAST, &st, e))
-        return e->code;
+        return err_code(e);
     sqlite3_bind_int64(st, 1, entry_key(tid, 0));
     sqlite3_bind_int64(st, 2, entry_key(tid, SEQ_MAX));
     int rc = sqlite3_step(st);
@@ -39,7 +39,7 @@ enum status sqlite_head(struct store *s, struct sv thread, struct store_head *ou
     if (rc != SQLITE_ROW)
         return rc == SQLITE_DONE ? ST_OK : sqlite_fail(q, rc, e);
     if (sqlite_ready(q, Q_HEAD_FIRST, &st, e))
-        return e->code;
+        return err_code(e);
     sqlite3_bind_int64(st, 1, entry_key(tid, 0));
     rc = sqlite3_step(st);
     out->created = rc == SQLITE_ROW ? sqlite3_column_int64(st, 0) : 0;
@@ -52,7 +52,7 @@ static enum status add_thread(struct sqlite_store *q, struct sv thread, struct e
     sqlite3_stmt *st;
 
     if (sqlite_ready(q, Q_THREAD_ADD, &st, e))
-        return e->code;
+        return err_code(e);
     sqlite_bind_sv(st, 1, thread);
     return sqlite_run(q, st, e);
 }
@@ -65,7 +65,7 @@ static enum status add_blob(struct sqlite_store *q, struct sv payload, struct ha
 
     *hash = hash_blake2b(&payload, 1);
     if (sqlite_ready(q, Q_BLOB_ADD, &st, e))
-        return e->code;
+        return err_code(e);
     sqlite3_bind_blob(st, 1, hash->b, HASH_SIZE, SQLITE_STATIC);
     sqlite_bind_sv(st, 2, payload);
     return sqlite_run(q, st, e);
@@ -79,7 +79,7 @@ static enum status add_entry(struct sqlite_store *q, int64_t tid, const struct e
     bool          large = n->payload.n >= BLOB_MIN;
 
     if ((large && add_blob(q, n->payload, &hash, e)) || sqlite_ready(q, Q_ENTRY_ADD, &st, e))
-        return e->code;
+        return err_code(e);
     sqlite3_bind_int64(st, 1, entry_key(tid, n->seq));
     sqlite3_bind_int64(st, 2, n->at);
     sqlite3_bind_int(st, 3, (int)n->mark);
@@ -116,12 +116,12 @@ enum status sqlite_insert(struct store *s, struct sv thread, int64_t rev,
         return err_set(e, ST_LIMIT_EXCEEDED, "a thread holds at most %lld entries",
                        (long long)SEQ_MAX);
     if (sqlite_tid(q, thread, &tid, e))
-        return e->code;
+        return err_code(e);
     if (!tid && (add_thread(q, thread, e) || sqlite_tid(q, thread, &tid, e)))
-        return e->code;
+        return err_code(e);
     for (size_t i = 0; i < n; i++)
         if (add_entry(q, tid, &entries[i], e))
-            return e->code;
+            return err_code(e);
     return ST_OK;
 }
 
@@ -183,7 +183,7 @@ enum status sqlite_scan(struct store *s, const struct store_query *query, struct
     int64_t              tid;
 
     if (sqlite_tid(q, query->thread, &tid, e))
-        return e->code;
+        return err_code(e);
     if (!(scan = calloc(1, sizeof *scan)))
         die("out of memory");
     scan->base.store = s;
@@ -192,7 +192,7 @@ enum status sqlite_scan(struct store *s, const struct store_query *query, struct
     scan->done = !tid || query->from > query->to || query->to < 0;
     if (!scan->done && scan_ready(q, scan, e)) {
         free(scan);
-        return e->code;
+        return err_code(e);
     }
     if (!scan->done)
         scan_bind(scan, query, tid);
@@ -226,7 +226,7 @@ static enum status read_entry(struct sqlite_store *q, sqlite3_stmt *st, struct e
     struct sv chain;
 
     if (read_brief(q, st, out, e))
-        return e->code;
+        return err_code(e);
     out->mark = (enum entry_mark)sqlite3_column_int(st, 4);
     out->kind = sqlite_column_sv(st, 5);
     out->lane = sqlite_column_sv(st, 6);
@@ -280,7 +280,7 @@ enum status sqlite_find_op(struct store *s, struct sv thread, struct sv op_id, s
 
     *found = false;
     if (sqlite_tid(q, thread, &tid, e))
-        return e->code;
+        return err_code(e);
     if (!tid)
         return ST_OK;
     int rc = sqlite3_prepare_v2(
@@ -309,11 +309,11 @@ enum status sqlite_set_mark(struct store *s, struct sv thread, int64_t seq, enum
     int64_t              tid;
 
     if (sqlite_tid(q, thread, &tid, e) || sqlite_ready(q, Q_MARK, &st, e))
-        return e->code;
+        return err_code(e);
     sqlite3_bind_int64(st, 1, entry_key(tid, seq));
     sqlite3_bind_int(st, 2, (int)mark);
     if (sqlite_run(q, st, e))
-        return e->code;
+        return err_code(e);
     return sqlite3_changes(q->db)
                ? ST_OK
                : err_set(e, ST_NOT_FOUND, "there is no entry %lld", (long long)seq);
@@ -337,7 +337,7 @@ enum status sqlite_threads(struct store *s, struct arena *a, struct store_thread
         return sqlite_fail(q, rc, e);
     for (size_t i = 0; i < list.n; i++)
         if (sqlite_head(s, list.v[i].id, &list.v[i].head, e))
-            return e->code;
+            return err_code(e);
     *out = list.v;
     *n = list.n;
     return ST_OK;

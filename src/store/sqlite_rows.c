@@ -14,7 +14,7 @@ static enum status at_key(struct sqlite_store *q, enum sqlite_statement which,
                           const struct store_key *k, sqlite3_stmt **st, int64_t *tid, struct err *e)
 {
     if (sqlite_tid(q, k->thread, tid, e) || sqlite_ready(q, which, st, e))
-        return e->code;
+        return err_code(e);
     sqlite3_bind_int64(*st, 1, *tid);
     sqlite_bind_sv(*st, 2, k->view);
     bind_bytes(*st, 3, k->key, SQLITE_STATIC);
@@ -29,7 +29,7 @@ enum status sqlite_row_get(struct store *s, const struct store_key *k, struct ar
     int64_t              tid;
 
     if (at_key(q, Q_ROW_GET, k, &st, &tid, e))
-        return e->code;
+        return err_code(e);
     int rc = sqlite3_step(st);
     *found = rc == SQLITE_ROW;
     if (*found)
@@ -47,7 +47,7 @@ enum status sqlite_row_put(struct store *s, const struct store_key *k, struct sv
     int64_t              tid;
 
     if (at_key(q, Q_ROW_PUT, k, &st, &tid, e))
-        return e->code;
+        return err_code(e);
     if (!tid)
         return err_set(e, ST_NOT_FOUND, "thread '" SV_FMT "' not found", SV_ARG(k->thread));
     bind_bytes(st, 4, value, SQLITE_STATIC);
@@ -111,7 +111,7 @@ enum status sqlite_rows(struct store *s, const struct store_row_query *query,
         die("out of memory");
     if (sqlite_tid(q, query->thread, &tid, e)) {
         free(rows);
-        return e->code;
+        return err_code(e);
     }
     rows->st = rows_statement(q, query, tid, &rc);
     if (rc != SQLITE_OK) {
@@ -156,7 +156,7 @@ enum status sqlite_rows_clear(struct store *s, struct sv thread, struct sv view,
     int64_t              tid;
 
     if (sqlite_tid(q, thread, &tid, e) || sqlite_ready(q, Q_ROWS_CLEAR, &st, e))
-        return e->code;
+        return err_code(e);
     sqlite3_bind_int64(st, 1, tid);
     sqlite_bind_sv(st, 2, view);
     q->cleared = true;
@@ -170,7 +170,7 @@ enum status sqlite_set_views(struct store *s, struct sv thread, int64_t views, s
     int64_t              tid;
 
     if (sqlite_tid(q, thread, &tid, e) || sqlite_ready(q, Q_THREAD_VIEWS, &st, e))
-        return e->code;
+        return err_code(e);
     sqlite3_bind_int64(st, 1, tid);
     sqlite3_bind_int64(st, 2, views);
     return sqlite_run(q, st, e);

@@ -104,14 +104,14 @@ static enum status run_steps(struct sqlite_store *q, const struct sqlite_step *t
     int64_t version;
 
     if (sqlite_number(q, "PRAGMA user_version", &version, e))
-        return e->code;
+        return err_code(e);
     if (version > current)
         return refuse_newer(q, version, current, e);
     if (version > 0 && version < current && copy_beside(q, version, e))
-        return e->code;
+        return err_code(e);
     for (size_t i = 0; i < n; i++)
         if (todo[i].to > version && run_step(q, &todo[i], e))
-            return e->code;
+            return err_code(e);
     return ST_OK;
 }
 
@@ -121,13 +121,13 @@ enum status sqlite_migrate(struct sqlite_store *q, const struct sqlite_step *tod
     int64_t version;
 
     if (sqlite_number(q, "PRAGMA user_version", &version, e))
-        return e->code;
+        return err_code(e);
     if (version > current)
         return refuse_newer(q, version, current, e);
     if (version == current)
         return ST_OK;
     if (sqlite_exec(q, "BEGIN IMMEDIATE", e))
-        return e->code;
+        return err_code(e);
     enum status s = run_steps(q, todo, n, current, e);
     if (!s)
         s = sqlite_exec(q, "COMMIT", e);
@@ -142,7 +142,7 @@ static enum status identify(struct sqlite_store *q, int64_t *application, int64_
                             int64_t *tables, struct err *e)
 {
     if (sqlite_exec(q, "BEGIN", e))
-        return e->code;
+        return err_code(e);
     enum status s = sqlite_number(q, "PRAGMA application_id", application, e);
     if (!s)
         s = sqlite_number(q, "PRAGMA user_version", version, e);
@@ -172,7 +172,7 @@ static enum status adopt(struct sqlite_store *q, struct err *e)
 
     snprintf(pragma, sizeof pragma, "PRAGMA application_id = %d", SQLITE_APPLICATION_ID);
     if (sqlite_exec(q, "PRAGMA auto_vacuum = INCREMENTAL", e) || switch_to_wal(q, e))
-        return e->code;
+        return err_code(e);
     return sqlite_exec(q, pragma, e);
 }
 
@@ -181,11 +181,11 @@ enum status sqlite_make_schema(struct sqlite_store *q, bool create, struct err *
     int64_t application, tables, version;
 
     if (identify(q, &application, &version, &tables, e))
-        return e->code;
+        return err_code(e);
     for (int i = 0; !create && !application && !tables && i < 20; i++) {
         nanosleep(&(struct timespec){ 0, 5000000 }, NULL); /* is someone making it just now? */
         if (identify(q, &application, &version, &tables, e))
-            return e->code;
+            return err_code(e);
     }
     if (application == SQLITE_APPLICATION_ID && version == SQLITE_SCHEMA_VERSION)
         return ST_OK;
@@ -198,6 +198,6 @@ enum status sqlite_make_schema(struct sqlite_store *q, bool create, struct err *
         return err_hint(e, "put a copy of the log back, or start a new one with `heddle init`");
     }
     if (application != SQLITE_APPLICATION_ID && adopt(q, e))
-        return e->code;
+        return err_code(e);
     return sqlite_migrate(q, steps, COUNT(steps), SQLITE_SCHEMA_VERSION, e);
 }

@@ -43,7 +43,7 @@ enum status store_begin(struct store *s, enum store_mode mode, struct err *e)
 {
     assert(s->open == CLOSED);
     if (s->ops->begin(s, mode, e))
-        return e->code;
+        return err_code(e);
     s->open = mode == STORE_WRITE ? WRITING : READING;
     return ST_OK;
 }
@@ -89,7 +89,7 @@ static enum status check_thread(struct sv thread, struct err *e)
 enum status store_head(struct store *s, struct sv thread, struct store_head *out, struct err *e)
 {
     if (check_thread(thread, e))
-        return e->code;
+        return err_code(e);
     return s->ops->head(s, thread, out, e);
 }
 
@@ -112,10 +112,10 @@ enum status entry_check(const struct entry *n, struct err *e)
         check_optional_name(n->lane, "lane", e) || check_optional_name(n->actor, "actor", e) ||
         check_length(n->payload, ENTRY_PAYLOAD_MAX, "the payload", e) ||
         check_length(n->refs, ENTRY_REFS_MAX, "refs", e))
-        return e->code;
+        return err_code(e);
     if (n->id.s &&
         (check_length(n->id, ENTRY_ID_MAX, "the entry id", e) || name_check(n->id, "entry id", e)))
-        return e->code;
+        return err_code(e);
     if (n->op_id.s && (!n->op_id.n || sv_has(n->op_id, 0) || utf8_invalid(n->op_id) >= 0))
         return err_set(e, ST_INVALID_SYNTAX, "an op_id must be text, and not empty");
     if (!n->payload.n)
@@ -149,7 +149,7 @@ enum status store_append(struct store *s, struct sv thread, int64_t expect, stru
 
     assert(s->open == WRITING);
     if (check_batch(entries, n, e) || store_head(s, thread, &h, e))
-        return e->code;
+        return err_code(e);
     if (expect != STORE_ANY_REV && expect != h.rev) {
         err_set(e, ST_CONFLICT, "thread '" SV_FMT "' is at revision %lld, not at %lld",
                 SV_ARG(thread), (long long)h.rev, (long long)expect);
@@ -165,7 +165,7 @@ enum status store_append(struct store *s, struct sv thread, int64_t expect, stru
         h.updated = entries[i].at;
     }
     if (n && s->ops->insert(s, thread, rev, entries, n, e))
-        return e->code;
+        return err_code(e);
     *head = h;
     return ST_OK;
 }
@@ -174,9 +174,9 @@ enum status store_scan(struct store *s, const struct store_query *q, struct stor
                        struct err *e)
 {
     if (check_thread(q->thread, e))
-        return e->code;
+        return err_code(e);
     if (s->ops->scan(s, q, out, e))
-        return e->code;
+        return err_code(e);
     (*out)->store = s;
     return ST_OK;
 }
@@ -204,7 +204,7 @@ enum status store_first(struct store *s, const struct store_query *q, struct are
     struct entry                             n;
 
     if (store_scan(s, q, &scan, e) || store_next(scan, &n, found, e))
-        return e->code;
+        return err_code(e);
     if (*found)
         *out = entry_dup(&n, a);
     return ST_OK;
@@ -214,7 +214,7 @@ enum status store_find_op(struct store *s, struct sv thread, struct sv op_id, st
                           struct entry *out, bool *found, struct err *e)
 {
     if (check_thread(thread, e))
-        return e->code;
+        return err_code(e);
     return s->ops->find_op(s, thread, op_id, a, out, found, e);
 }
 
@@ -241,7 +241,7 @@ enum status store_wait(struct store *s, struct sv thread, int64_t rev, int timeo
     assert(s->open == CLOSED);
     for (;;) {
         if (store_head(s, thread, &h, e))
-            return e->code;
+            return err_code(e);
         int64_t left = until - clock_steady_us();
         if (h.rev > rev || left <= 0)
             break;
@@ -279,7 +279,7 @@ enum status store_rows(struct store *s, const struct store_row_query *q, struct 
                        struct err *e)
 {
     if (s->ops->rows(s, q, out, e))
-        return e->code;
+        return err_code(e);
     (*out)->store = s;
     return ST_OK;
 }

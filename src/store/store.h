@@ -3,7 +3,7 @@
  * Append-only: an entry, once committed, keeps its seq and its bytes for ever, and no
  * reader sees part of a transaction. Everything happens in a transaction:
  *
- *     if (store_open(SV(".heddle/heddle.db"), &opts, &s, e)) return e->code;
+ *     if (store_open(SV(".heddle/heddle.db"), &opts, &s, e)) return err_code(e);
  *     if (store_begin(s, STORE_WRITE, e)) ...
  *     if (store_append(s, thread, rev, entries, n, &head, e) ||
  *         store_row_put(s, &key, value, e) ||

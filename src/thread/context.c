@@ -81,7 +81,7 @@ enum status context_read(struct sv text, struct arena *a, struct context *out, s
     const struct json *messages, *entries, *list;
 
     if (json_parse(text, 0, a, &doc, e))
-        return e->code;
+        return err_code(e);
     messages = json_find(&doc, "messages");
     entries = json_find(&doc, "entries");
     list = messages ? messages : entries;
@@ -90,7 +90,7 @@ enum status context_read(struct sv text, struct arena *a, struct context *out, s
     if (entries && !json_text(&doc, "id").n)
         return bad(e, "the stored form needs an id");
     if (read_prompt(&doc, &c, e))
-        return e->code;
+        return err_code(e);
     c.id = json_text(&doc, "id");
     c.n = list->n;
     c.messages = ARENA_NEW(a, struct message, list->n + 1);

@@ -87,7 +87,7 @@ static enum status read_fields(const struct json *v, const struct entry_defaults
     if (text_field(v, "kind", &n->kind, e) || text_field(v, "id", &n->id, e) ||
         text_field(v, "lane", &n->lane, e) || text_field(v, "actor", &n->actor, e) ||
         text_field(v, "op_id", &n->op_id, e))
-        return e->code;
+        return err_code(e);
     if (!n->kind.n)
         return bad(e, "the line has no kind");
     if (!json_is(payload, JSON_OBJECT))
@@ -113,7 +113,7 @@ enum status entry_read(struct sv line, const struct entry_defaults *d, struct ar
 
     *out = (struct entry_line){ 0 };
     if (json_parse(line, 0, a, &v, e))
-        return e->code;
+        return err_code(e);
     if (v.type != JSON_OBJECT)
         return bad(e, "the line is not an object");
     return check_keys(&v, e) ? e->code : read_fields(&v, d, a, out, e);

@@ -84,7 +84,7 @@ enum status fold_get(struct fold *f, struct sv key, struct sv *value, bool *foun
         }
     }
     if (store_row_get(f->store, &k, f->a, value, found, e))
-        return e->code;
+        return err_code(e);
     note(f, key, *found ? *value : SV(""), *found);
     return ST_OK;
 }

@@ -133,7 +133,7 @@ enum status kind_prepare(struct entry *n, struct err *e)
     if (k != KIND_AI_MESSAGE && k != KIND_AI_CONTEXT_OPERATION)
         return ST_OK;
     if (adopt_lane(n, e))
-        return e->code;
+        return err_code(e);
     if (k == KIND_AI_CONTEXT_OPERATION)
         return prepare_operation(n, e);
     if (n->lane.n && kind_is_projected(n->payload))

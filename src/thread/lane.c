@@ -23,7 +23,7 @@ enum status lane_find(struct log *l, struct sv thread, struct sv name, struct ar
     struct sv row;
 
     if (log_row_get(l, thread, &thread_view, key_of_name("lane", name, a), a, &row, found, e))
-        return e->code;
+        return err_code(e);
     return *found ? read_lane(name, row, a, out, e) : ST_OK;
 }
 
@@ -39,15 +39,15 @@ enum status lane_list(struct log *l, struct sv thread, struct arena *a, struct l
     bool more = true;
 
     if (store_rows(l->store, &q, &rows, e))
-        return e->code;
+        return err_code(e);
     for (;;) {
         if (store_rows_next(rows, &row, &more, e))
-            return e->code;
+            return err_code(e);
         if (!more)
             break;
         struct lane *one = vec_push(&list, a);
         if (read_lane(sv_skip(row.key, q.prefix.n), sv_dup(row.value, a), a, one, e))
-            return e->code;
+            return err_code(e);
     }
     *out = list.v;
     *n = list.n;
@@ -65,7 +65,7 @@ enum status lane_path(struct log *l, struct sv thread, struct sv name, int64_t u
      * lane that came into being later was not what was forked. So the walk ends. */
     for (int64_t made_by = upto; upto >= 0; made_by = lane.seq - 1) {
         if (lane_find(l, thread, name, a, &lane, &found, e))
-            return e->code;
+            return err_code(e);
         if (!found || lane.seq > made_by)
             break;
         if (lane.at < upto) /* else it was forked off above this point: nothing is its own */
@@ -91,7 +91,7 @@ enum status lane_active(struct log *l, struct sv thread, struct sv agent, struct
     bool found;
 
     if (log_row_get(l, thread, &thread_view, key_of_name("active", agent, a), a, out, &found, e))
-        return e->code;
+        return err_code(e);
     if (!found)
         *out = LANE_DEFAULT;
     return ST_OK;

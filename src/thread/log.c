@@ -28,7 +28,7 @@ static enum status views_are_current(struct log *l, struct sv thread, bool *curr
     if (!thread.s)
         return ST_OK;
     if (store_head(l->store, thread, &h, e))
-        return e->code;
+        return err_code(e);
     *current = h.rev == 0 || h.views == l->views_id;
     return ST_OK;
 }
@@ -38,10 +38,10 @@ static enum status bring_up_to_date(struct log *l, struct sv thread, struct err 
     bool current;
 
     if (store_begin(l->store, STORE_WRITE, e))
-        return e->code;
+        return err_code(e);
     if (views_are_current(l, thread, &current, e) ||
         (!current && log_rebuild(l, thread, NULL, NULL, e)))
-        return e->code;
+        return err_code(e);
     return log_commit(l, e);
 }
 
@@ -66,7 +66,7 @@ enum status log_begin(struct log *l, struct sv thread, enum store_mode mode, str
         err_hint(e, "stop the older one");
     }
     log_abort(l);
-    return e->code;
+    return err_code(e);
 }
 
 enum status log_commit(struct log *l, struct err *e)
@@ -97,7 +97,7 @@ static enum status fold_entry(struct log *l, struct fold *f, const struct entry 
 {
     for (size_t i = 0; l->views[i]; i++)
         if (log_fold_view(f, l->views[i], n, e))
-            return e->code;
+            return err_code(e);
     return ST_OK;
 }
 
@@ -127,10 +127,10 @@ enum status log_append(struct log *l, struct sv thread, int64_t expect, struct e
         if (kind_prepare(&entries[i], e))
             return n > 1 ? err_in(e, "entry %zu of %zu", i + 1, n) : e->code;
     if (store_append(l->store, thread, expect, entries, n, head, e))
-        return e->code;
+        return err_code(e);
     bool is_new = n && head->rev == (int64_t)n;
     if (is_new && store_set_views(l->store, thread, l->views_id, e))
-        return e->code;
+        return err_code(e);
     return fold_all(l, thread, entries, n, e);
 }
 
@@ -147,7 +147,7 @@ static enum status clear_views(struct log *l, struct sv thread, struct err *e)
 {
     for (size_t i = 0; l->views[i]; i++)
         if (store_rows_clear(l->store, thread, sv_of(l->views[i]->name), e))
-            return e->code;
+            return err_code(e);
     return ST_OK;
 }
 

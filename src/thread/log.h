@@ -2,10 +2,10 @@
  * in step in the same transaction.
  *
  *     struct log l = log_of(store, views);
- *     if (log_begin(&l, thread, STORE_WRITE, e)) return e->code;
+ *     if (log_begin(&l, thread, STORE_WRITE, e)) return err_code(e);
  *     if (log_append(&l, thread, LOG_ANY_REV, entries, n, &head, e) || log_commit(&l, e)) {
  *         log_abort(&l);
- *         return e->code;
+ *         return err_code(e);
  *     }
  *
  * Reading views works the same way with STORE_READ and log_row_get() / store_rows(). */

@@ -133,13 +133,13 @@ static enum status check_base(const struct op *op, int64_t rev, struct err *e)
 static enum status check_request(const struct op *op, struct err *e)
 {
     if (check_op_id(op->op_id, e))
-        return e->code;
+        return err_code(e);
     if (!is_reason(op->reason)) {
         err_set(e, ST_INVALID_SYNTAX, "unknown reason '" SV_FMT "'", SV_ARG(op->reason));
         return err_hint(e, "manual, restore, compaction or system");
     }
     if (op->lane.s && name_check(op->lane, "lane", e))
-        return e->code;
+        return err_code(e);
     if (op->type == OP_FORK && !op->lane.n)
         return err_set(e, ST_INVALID_SYNTAX, "a fork needs the name of the new lane");
     return name_check(op->agent, "agent", e);
@@ -152,17 +152,17 @@ static enum status settle_fork(struct log *l, struct op *op, struct arena *a, st
     bool              found;
 
     if (!op->from.s && lane_active(l, op->thread, op->agent, a, &op->from, e))
-        return e->code;
+        return err_code(e);
     if (store_head(l->store, op->thread, &h, e) ||
         lane_find(l, op->thread, op->lane, a, &lane, &found, e))
-        return e->code;
+        return err_code(e);
     if (found) {
         err_set(e, ST_CONFLICT, "lane '" SV_FMT "' exists already", SV_ARG(op->lane));
         err_reason(e, "lane_exists");
         return err_hint(e, "choose another name, or `heddle op switch` to it");
     }
     if (lane_find(l, op->thread, op->from, a, &lane, &found, e))
-        return e->code;
+        return err_code(e);
     if (!found) {
         err_set(e, ST_NOT_FOUND, "lane '" SV_FMT "' not found", SV_ARG(op->from));
         return err_hint(e, "`heddle log show` names the lane of each entry");
@@ -181,15 +181,15 @@ static enum status settle(struct log *l, struct op *op, struct arena *a, struct 
     struct store_head h;
 
     if (store_head(l->store, op->thread, &h, e))
-        return e->code;
+        return err_code(e);
     if (!h.rev && op->type != OP_REPLACE) {
         err_set(e, ST_NOT_FOUND, "thread '" SV_FMT "' not found", SV_ARG(op->thread));
         return err_hint(e, "it comes into being with its first entry: heddle log append");
     }
     if (!op->lane.s && lane_active(l, op->thread, op->agent, a, &op->lane, e))
-        return e->code;
+        return err_code(e);
     if (settle_meta(op, a, e) || check_base(op, h.rev, e))
-        return e->code;
+        return err_code(e);
     return op->type == OP_FORK ? settle_fork(l, op, a, e) : ST_OK;
 }
 
@@ -210,7 +210,7 @@ static enum status snapshot_of(struct log *l, const struct op *op, const struct 
             return s;
         if (!s) {
             if (project_context(&p, &current, e))
-                return e->code;
+                return err_code(e);
             merged = durable_keep(&current, given, op->rebase ? op->base_seq : INT64_MAX, a);
         }
     }
@@ -232,7 +232,7 @@ static enum status append_op(struct log *l, const struct op *op, enum kind kind,
                             .refs = op_refs(op->lane, op->op_id, superseded, a) };
 
     if (kind_check_depth(payload, e) || log_append(l, op->thread, LOG_ANY_REV, &n, 1, &h, e))
-        return e->code;
+        return err_code(e);
     *seq = n.seq;
     return ST_OK;
 }
@@ -249,12 +249,12 @@ static enum status same_as_entry(struct log *l, const struct op *op, const struc
     const struct json *old;
 
     if (json_parse(n->payload, 0, a, &payload, e))
-        return e->code;
+        return err_code(e);
     old = json_find(&payload, "operation");
     if (!again.lane.s)
         again.lane = n->lane;
     if (settle_meta(&again, a, e))
-        return e->code;
+        return err_code(e);
     if (again.type == OP_FORK) {
         const struct json *from = json_find(old, "from");
         if (!again.from.s)
@@ -267,7 +267,7 @@ static enum status same_as_entry(struct log *l, const struct op *op, const struc
     if (again.type == OP_REPLACE && is_parked)
         snapshot = context_stored(given, context_id(again.lane, a), a);
     else if (again.type == OP_REPLACE && snapshot_of(l, &again, given, n->seq - 1, a, &snapshot, e))
-        return e->code;
+        return err_code(e);
     *same = sv_eq(op_payload(&again, snapshot, a), n->payload);
     return ST_OK;
 }
@@ -289,20 +289,20 @@ static enum status find_duplicate(struct log *l, const struct op *op, const stru
     bool         found, same = false;
 
     if (store_find_op(l->store, op->thread, op->op_id, a, &n, &found, e))
-        return e->code;
+        return err_code(e);
     bool parked = !found && run->parked_seq >= 0 && sv_eq(run->parked_op, op->op_id);
     if (parked) {
         struct store_query q = { .thread = op->thread,
                                  .from = run->parked_seq,
                                  .to = run->parked_seq };
         if (store_first(l->store, &q, a, &n, &found, e))
-            return e->code;
+            return err_code(e);
     }
     if (!found)
         return ST_OK;
     if (sv_is(n.kind, kind_name(KIND_AI_CONTEXT_OPERATION)) || parked)
         if (same_as_entry(l, op, &n, given, a, &same, e))
-            return e->code;
+            return err_code(e);
     if (!same)
         return taken(op, e);
     *out = (struct op_result){ .op_id = op->op_id,
@@ -328,19 +328,19 @@ enum status op_apply_in(struct log *l, const struct op *request, struct arena *a
         op.reason = SV("manual");
     *out = (struct op_result){ .op_id = op.op_id, .seq = -1 };
     if (check_request(&op, e) || (op.type == OP_REPLACE && context_read(op.context, a, &given, e)))
-        return e->code;
+        return err_code(e);
     if (run_state_read(l, op.thread, op.agent, a, &run, e) ||
         find_duplicate(l, &op, &given, &run, a, out, e))
-        return e->code;
+        return err_code(e);
     if (out->duplicate)
         return ST_OK;
     if (settle(l, &op, a, e))
-        return e->code;
+        return err_code(e);
     bool parks = run.active && (op.type != OP_FORK || op.also_switch);
     if (op.type == OP_REPLACE && parks)
         snapshot = context_stored(&given, context_id(op.lane, a), a);
     else if (op.type == OP_REPLACE && snapshot_of(l, &op, &given, STORE_TO_END, a, &snapshot, e))
-        return e->code;
+        return err_code(e);
     out->lane = op.lane;
     out->deferred = parks;
     out->applied = !parks;
@@ -354,10 +354,10 @@ enum status op_apply(struct log *l, const struct op *op, struct arena *a, struct
                      struct err *e)
 {
     if (log_begin(l, op->thread, STORE_WRITE, e))
-        return e->code;
+        return err_code(e);
     if (op_apply_in(l, op, a, out, e) || log_commit(l, e)) {
         log_abort(l);
-        return e->code;
+        return err_code(e);
     }
     return ST_OK;
 }
@@ -369,7 +369,7 @@ static enum status op_of_entry(const struct entry *n, struct arena *a, struct op
     const struct json *o;
 
     if (json_parse(n->payload, 0, a, &p, e))
-        return e->code;
+        return err_code(e);
     o = json_find(&p, "operation");
     struct sv type = json_text(o, "type"), agent = json_text(&p, "agent");
     *op = (struct op){
@@ -405,7 +405,7 @@ enum status op_apply_parked(struct log *l, struct sv thread, int64_t parked, str
     *seq = -1;
     if (store_first(l->store, &q, a, &n, &found, e) || op_of_entry(&n, a, &op, e) ||
         store_find_op(l->store, thread, op.op_id, a, &other, &found, e))
-        return e->code;
+        return err_code(e);
     if (found)
         return ST_OK; /* someone else used the op_id meanwhile: once is enough */
     op.thread = thread;
@@ -413,7 +413,7 @@ enum status op_apply_parked(struct log *l, struct sv thread, int64_t parked, str
     op.at = at;
     if (op.type == OP_REPLACE && (context_read(op.context, a, &given, e) ||
                                   snapshot_of(l, &op, &given, STORE_TO_END, a, &snapshot, e)))
-        return e->code;
+        return err_code(e);
     return append_op(l, &op, KIND_AI_CONTEXT_OPERATION, op_payload(&op, snapshot, a),
                      (struct sv){ 0 }, a, seq, e);
 }

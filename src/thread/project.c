@@ -40,10 +40,10 @@ static enum status find_anchor(struct projection *p, struct err *e)
         struct entry                             n;
         bool                                     more = true;
         if (store_scan(p->log->store, &q, &scan, e))
-            return e->code;
+            return err_code(e);
         while (more) {
             if (store_next(scan, &n, &more, e))
-                return e->code;
+                return err_code(e);
             p->read += more;
             if (more && read_anchor(p, &n))
                 return ST_OK;
@@ -58,7 +58,7 @@ enum status project(struct log *l, const struct projection_of *of, struct arena 
     struct store_head h;
 
     if (store_head(l->store, of->thread, &h, e))
-        return e->code;
+        return err_code(e);
     if (!h.rev) {
         err_set(e, ST_NOT_FOUND, "thread '" SV_FMT "' not found", SV_ARG(of->thread));
         return err_hint(e, "it comes into being with its first entry: heddle log append");
@@ -74,7 +74,7 @@ enum status project(struct log *l, const struct projection_of *of, struct arena 
     if (out->at < -1)
         out->at = -1;
     if (lane_path(l, of->thread, of->lane, out->at, a, &out->path, &out->n_path, e))
-        return e->code;
+        return err_code(e);
     return find_anchor(out, e);
 }
 
@@ -93,16 +93,16 @@ static enum status each_after(struct projection *p, int64_t after, message_fn fn
         struct entry                             n;
         bool                                     more = true;
         if (store_scan(p->log->store, &q, &scan, e))
-            return e->code;
+            return err_code(e);
         for (;;) {
             if (store_next(scan, &n, &more, e))
-                return e->code;
+                return err_code(e);
             if (!more)
                 break;
             p->read++;
             struct message m = message_of_entry(&n);
             if (fn(ctx, &m, e))
-                return e->code;
+                return err_code(e);
         }
     }
     return ST_OK;
@@ -112,7 +112,7 @@ enum status project_each(struct projection *p, message_fn fn, void *ctx, struct 
 {
     for (size_t i = 0; i < p->snapshot.n; i++)
         if (fn(ctx, &p->snapshot.messages[i], e))
-            return e->code;
+            return err_code(e);
     return each_after(p, p->after, fn, ctx, e);
 }
 
@@ -123,7 +123,7 @@ enum status project_since(struct projection *p, int64_t cursor, bool *restart, m
     bool        found;
 
     if (lane_find(p->log, p->thread, p->lane, p->a, &lane, &found, e))
-        return e->code;
+        return err_code(e);
     /* A lane forked in between brought its ancestors' messages with it. */
     *restart = p->anchor > cursor || (found && lane.from.s && lane.seq > cursor);
     if (*restart)
@@ -166,7 +166,7 @@ enum status project_context(struct projection *p, struct context *out, struct er
     struct collected c = { .a = p->a };
 
     if (project_each(p, collect, &c, e))
-        return e->code;
+        return err_code(e);
     *out = (struct context){ .id = p->anchor >= 0 && p->snapshot.id.n ? p->snapshot.id
                                                                       : context_id(p->lane, p->a),
                              .system_prompt = p->system_prompt,
@@ -202,7 +202,7 @@ enum status project_write(struct projection *p, struct sb *out, struct err *e)
     sb_add_json_string(out, p->lane);
     sb_adds(out, ",\"messages\":[");
     if (project_each(p, print_one, &printing, e))
-        return e->code;
+        return err_code(e);
     sb_adds(out, "],\"system_prompt\":");
     if (p->system_prompt.s)
         sb_add_json_string(out, p->system_prompt);

@@ -23,10 +23,10 @@ static struct run_tx tx_of(struct log *l, const struct run_ref *who, struct aren
 static enum status begin(struct run_tx *t, enum store_mode mode, struct err *e)
 {
     if (name_check(t->agent, "agent", e) || log_begin(t->l, t->thread, mode, e))
-        return e->code;
+        return err_code(e);
     if (run_state_read(t->l, t->thread, t->agent, t->a, &t->s, e)) {
         log_abort(t->l);
-        return e->code;
+        return err_code(e);
     }
     return ST_OK;
 }
@@ -37,7 +37,7 @@ static enum status begin_known(struct run_tx *t, enum store_mode mode, struct er
     struct store_head h;
 
     if (begin(t, mode, e))
-        return e->code;
+        return err_code(e);
     enum status s = store_head(t->l->store, t->thread, &h, e);
     if (!s && h.rev)
         return ST_OK;
@@ -75,7 +75,7 @@ enum status run_append(struct run_tx *t, enum kind kind, struct sv lane, struct 
                             .op_id = op_id };
 
     if (kind_check_depth(payload, e) || log_append(t->l, t->thread, LOG_ANY_REV, &n, 1, &h, e))
-        return e->code;
+        return err_code(e);
     if (seq)
         *seq = n.seq;
     if (t->report)
@@ -154,7 +154,7 @@ enum status run_finish(struct run_tx *t, const struct run_end *end, struct err *
 
     if (run_append(t, KIND_RUN_FINISHED, t->s.lane, payload, refs, end->op_id, NULL, e) ||
         (parked >= 0 && op_apply_parked(t->l, t->thread, parked, t->actor, t->at, t->a, &seq, e)))
-        return e->code;
+        return err_code(e);
     return run_state_read(t->l, t->thread, t->agent, t->a, &t->s, e);
 }
 
@@ -243,7 +243,7 @@ static enum status claim_request(struct run_tx *t, struct sv *op_id, struct err 
     sb_addf(&b, "run:" SV_FMT, SV_ARG(t->s.request_id));
     *op_id = sb_sv(&b);
     if (store_find_op(t->l->store, t->thread, *op_id, t->a, &n, &found, e))
-        return e->code;
+        return err_code(e);
     if (!found)
         return ST_OK;
     err_set(e, ST_CONFLICT, "request '" SV_FMT "' was started before (entry %lld)",
@@ -264,15 +264,15 @@ static enum status do_start(struct run_tx *t, const struct run_start *start, str
     }
     if (check_tools(start, e) || read_refs(start->refs, t->a, &refs, e) ||
         lane_active(t->l, t->thread, t->agent, t->a, &lane, e))
-        return e->code;
+        return err_code(e);
     t->s.request_id = start->request_id.n ? start->request_id : rand_id("req_", 20, t->a);
     t->s.run_id = t->s.request_id;
     if (claim_request(t, &claim, e))
-        return e->code;
+        return err_code(e);
     struct sv user = user_payload(t, lane, start->content), opening = start_payload(t, start);
     struct sv all_refs = run_refs(t, &refs, NULL, 0);
     if (run_append(t, KIND_RUN_STARTED, lane, opening, run_refs(t, NULL, NULL, 0), claim, NULL, e))
-        return e->code;
+        return err_code(e);
     return run_append(t, KIND_AI_MESSAGE, lane, user, all_refs, (struct sv){ 0 }, NULL, e);
 }
 
@@ -282,9 +282,9 @@ enum status run_start(struct log *l, const struct run_ref *who, const struct run
     struct run_tx t = tx_of(l, who, a);
 
     if (start->request_id.s && name_check(start->request_id, "request id", e))
-        return e->code;
+        return err_code(e);
     if (begin(&t, STORE_WRITE, e) || end(&t, do_start(&t, start, e), e))
-        return e->code;
+        return err_code(e);
     *out = t.s;
     return ST_OK;
 }
@@ -322,7 +322,7 @@ static enum status do_steer(struct run_tx *t, const struct run_steer *steer, str
 
     if (may_steer(t, steer->request_id, text, e) || check_text(text, "the text", e) ||
         check_text(steer->source, "the source", e) || read_refs(steer->refs, t->a, &refs, e))
-        return e->code;
+        return err_code(e);
     *input_id = rand_id("inp_", 20, t->a);
     jw_open(&w, '{');
     if (!sv_eq(t->agent, AGENT_DEFAULT))
@@ -347,7 +347,7 @@ enum status run_steer(struct log *l, const struct run_ref *who, const struct run
     struct run_tx t = tx_of(l, who, a);
 
     if (begin_known(&t, STORE_WRITE, e))
-        return e->code;
+        return err_code(e);
     return end(&t, do_steer(&t, steer, input_id, e), e);
 }
 
@@ -360,14 +360,14 @@ static enum status drain_one(struct run_tx *t, struct run_input input, struct jw
     int64_t            seq;
 
     if (store_first(t->l->store, &q, t->a, &n, &found, e) || json_parse(n.payload, 0, t->a, &p, e))
-        return e->code;
+        return err_code(e);
     const struct run_ref_pair more[] = { { "input_id", input.id },
                                          { "source", json_text(&p, "source") } };
     struct sv                 refs = run_refs(t, json_find(&p, "refs"), more, COUNT(more));
     struct sv                 content = json_canonical(json_find(&p, "content"), t->a);
     if (run_append(t, KIND_AI_MESSAGE, t->s.lane, user_payload(t, t->s.lane, content), refs,
                    (struct sv){ 0 }, &seq, e))
-        return e->code;
+        return err_code(e);
     jw_open(w, '{');
     jw_key(w, "content");
     jw_raw(w, content);
@@ -386,13 +386,13 @@ enum status run_drain(struct log *l, const struct run_ref *who, struct arena *a,
     enum status   s = ST_OK;
 
     if (begin_known(&t, STORE_WRITE, e))
-        return e->code;
+        return err_code(e);
     jw_open(&w, '[');
     while (!s && t.s.active && t.s.n_queue)
         s = drain_one(&t, t.s.queue[0], &w, e);
     jw_close(&w, ']');
     if (end(&t, s, e))
-        return e->code;
+        return err_code(e);
     *drained = sb_sv(&b);
     return ST_OK;
 }
@@ -407,7 +407,7 @@ static enum status do_cancel(struct run_tx *t, struct sv request_id, struct sv r
     if (request_id.n && !sv_eq(request_id, t->s.request_id))
         return refuse(e, ST_CONFLICT, "request_mismatch", "another request is active");
     if (check_text(reason, "the reason", e))
-        return e->code;
+        return err_code(e);
     struct json why = json_of(reason.n ? reason : SV("user_cancelled"));
     struct sb   b = sb_in(t->a, 0);
     sb_addf(&b, "{\"cancelled\":" SV_FMT "}", SV_ARG(json_canonical(&why, t->a)));
@@ -425,7 +425,7 @@ enum status run_cancel(struct log *l, const struct run_ref *who, struct sv reque
     struct run_tx t = tx_of(l, who, a);
 
     if (begin_known(&t, STORE_WRITE, e) || end(&t, do_cancel(&t, request_id, reason, e), e))
-        return e->code;
+        return err_code(e);
     *out = t.s;
     return ST_OK;
 }
@@ -437,7 +437,7 @@ enum status run_recover(struct log *l, const struct run_ref *who, struct arena *
     enum status   s = ST_OK;
 
     if (begin_known(&t, STORE_WRITE, e))
-        return e->code;
+        return err_code(e);
     if (t.s.active)
         s = run_finish(&t,
                        &(struct run_end){ .outcome = "failed",
@@ -445,7 +445,7 @@ enum status run_recover(struct log *l, const struct run_ref *who, struct arena *
                                           .result = SV("{\"error\":\"stream_interrupted\"}") },
                        e);
     if (end(&t, s, e))
-        return e->code;
+        return err_code(e);
     *out = t.s;
     return ST_OK;
 }
@@ -460,7 +460,7 @@ enum status run_events(struct log *l, const struct run_ref *who, const struct js
     *report = (struct run_report){ 0 };
     t.report = report;
     if (begin_known(&t, STORE_WRITE, e))
-        return e->code;
+        return err_code(e);
     for (size_t i = 0; i < n && !s; i++) {
         s = run_event(&t, &events[i], e);
         if (s)
@@ -470,7 +470,7 @@ enum status run_events(struct log *l, const struct run_ref *who, const struct js
     report->trace_kept = report->events < RUN_TRACE_MAX ? report->events : RUN_TRACE_MAX;
     report->trace_truncated = report->events > RUN_TRACE_MAX;
     if (end(&t, s, e))
-        return e->code;
+        return err_code(e);
     *out = t.s;
     return ST_OK;
 }
@@ -481,7 +481,7 @@ enum status run_status(struct log *l, const struct run_ref *who, struct arena *a
     struct run_tx t = tx_of(l, who, a);
 
     if (begin_known(&t, STORE_READ, e))
-        return e->code;
+        return err_code(e);
     log_abort(l);
     *out = t.s;
     return ST_OK;

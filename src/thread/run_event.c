@@ -196,7 +196,7 @@ static enum status release_held(struct run_tx *t, struct err *e)
         bool               found;
         if (store_first(t->l->store, &q, t->a, &n, &found, e) ||
             run_append(t, KIND_AI_MESSAGE, n.lane, n.payload, n.refs, (struct sv){ 0 }, NULL, e))
-            return e->code;
+            return err_code(e);
     }
 }
 
@@ -225,7 +225,7 @@ static enum status on_tool_completed(struct run_tx *t, const struct json *event,
         event_refs(t, event, json_find(data, "refs"), (struct sv){ 0 }, (struct sv){ 0 });
     if (run_append(t, early ? KIND_RUN_TOOL_HELD : KIND_AI_MESSAGE, t->s.lane,
                    message_payload(t, "tool", &m), refs, event_op(t, event), NULL, e))
-        return e->code;
+        return err_code(e);
     return early ? ST_OK : release_held(t, e);
 }
 
@@ -391,13 +391,13 @@ enum status run_event(struct run_tx *t, const struct json *event, struct err *e)
         if (!sv_is(kind, handlers[i].kind))
             continue;
         if (was_logged(t, event, &seen, e))
-            return e->code;
+            return err_code(e);
         if (seen) {
             t->report->duplicates++;
             return ST_OK;
         }
         if (fence(t, event, handlers[i].needs_active, e))
-            return e->code;
+            return err_code(e);
         return handlers[i].run(t, event, json_is(data, JSON_OBJECT) ? data : &none, e);
     }
     return ST_OK;

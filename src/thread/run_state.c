@@ -158,7 +158,7 @@ enum status run_state_read(struct log *l, struct sv thread, struct sv agent, str
 
     *out = fresh_state();
     if (log_row_get(l, thread, &thread_view, key_of_name("run", agent, a), a, &row, &found, e))
-        return e->code;
+        return err_code(e);
     return found ? parse_state(row, a, out, e) : ST_OK;
 }
 
@@ -355,11 +355,11 @@ enum status run_fold(struct fold *f, const struct entry *n, struct err *e)
         return ST_OK;
     if (json_parse(n->payload, 0, f->a, &payload, e) ||
         json_parse(n->refs.n ? n->refs : SV("{}"), 0, f->a, &refs, e))
-        return e->code;
+        return err_code(e);
     struct sv agent = json_text(&payload, "agent");
     struct sv key = key_of_name("run", agent.n ? agent : AGENT_DEFAULT, f->a);
     if (fold_get(f, key, &row, &found, e) || (found && parse_state(row, f->a, &s, e)))
-        return e->code;
+        return err_code(e);
     apply(&s, k, &payload, &refs, n, f->a);
     struct sb b = sb_in(f->a, 0);
     run_state_write(&b, &s);

@@ -16,7 +16,7 @@ static enum status add_lane(struct fold *f, struct sv name, struct sv from, int6
     bool      found;
 
     if (fold_get(f, key, &old, &found, e))
-        return e->code;
+        return err_code(e);
     if (found)
         return ST_OK; /* what a lane shares is settled when it comes into being */
     struct sb b = sb_in(f->a, 0);
@@ -39,7 +39,7 @@ static enum status fold_operation(struct fold *f, const struct entry *n, struct 
     int64_t            at = -1;
 
     if (json_parse(n->payload, 0, f->a, &p, e))
-        return e->code;
+        return err_code(e);
     op = json_find(&p, "operation");
     type = json_text(op, "type");
     agent = json_text(&p, "agent");
@@ -47,11 +47,11 @@ static enum status fold_operation(struct fold *f, const struct entry *n, struct 
         from = json_find(op, "from");
         json_int(json_find(from, "seq"), &at);
         if (add_lane(f, n->lane, json_text(from, "lane"), at, n->seq, e))
-            return e->code;
+            return err_code(e);
         if (!json_truth(json_find(op, "switch")))
             return ST_OK;
     } else if (add_lane(f, n->lane, (struct sv){ 0 }, -1, n->seq, e)) {
-        return e->code;
+        return err_code(e);
     }
     return fold_put(f, key_of_name("active", agent.n ? agent : AGENT_DEFAULT, f->a), n->lane, e);
 }
@@ -61,9 +61,9 @@ static enum status fold(struct fold *f, const struct entry *n, struct err *e)
     enum kind k = kind_of(n->kind);
 
     if (k == KIND_AI_MESSAGE && n->lane.n && add_lane(f, n->lane, (struct sv){ 0 }, -1, n->seq, e))
-        return e->code;
+        return err_code(e);
     if (k == KIND_AI_CONTEXT_OPERATION && fold_operation(f, n, e))
-        return e->code;
+        return err_code(e);
     return run_fold(f, n, e);
 }
 

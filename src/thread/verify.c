@@ -100,7 +100,7 @@ static enum status check_entries(struct check *c, struct err *e)
     bool                                     more = true;
 
     if (store_scan(c->log->store, &q, &scan, e))
-        return e->code;
+        return err_code(e);
     for (;;) {
         enum status s = store_next(scan, &n, &more, e);
         if (s == ST_CORRUPT) { /* the next call goes on behind it, or ends the scan */
@@ -145,7 +145,7 @@ static enum status side_open(struct side *s, struct store *store, struct sv thre
     struct store_row_query q = { .thread = thread, .view = view };
 
     if (store_rows(store, &q, &s->rows, e))
-        return e->code;
+        return err_code(e);
     return store_rows_next(s->rows, &s->at, &s->more, e);
 }
 
@@ -163,7 +163,7 @@ static enum status merge(struct check *c, struct sv view, struct side *live, str
             tell_row(c, view, live->at.key, "differs from what the entries give");
         if ((order <= 0 && store_rows_next(live->rows, &live->at, &live->more, e)) ||
             (order >= 0 && store_rows_next(again->rows, &again->at, &again->more, e)))
-            return e->code;
+            return err_code(e);
     }
     return ST_OK;
 }
@@ -199,7 +199,7 @@ static enum status open_again(struct check *c, struct err *e)
 
     if (store_open(SV("mem:"), &(struct store_options){ .create = true }, &c->again, e) ||
         store_begin(c->again, STORE_WRITE, e))
-        return e->code;
+        return err_code(e);
     return store_append(c->again, c->thread, 0, &stand_in, 1, &h, e);
 }
 
@@ -208,12 +208,12 @@ static enum status check_thread(struct check *c, struct err *e)
     struct store_head h;
 
     if (store_head(c->log->store, c->thread, &h, e))
-        return e->code;
+        return err_code(e);
     if (!h.rev)
         return err_set(e, ST_NOT_FOUND, "thread '" SV_FMT "' not found", SV_ARG(c->thread));
     c->with_views = h.views == c->log->views_id;
     if (open_again(c, e) || check_entries(c, e))
-        return e->code;
+        return err_code(e);
     if (c->next != h.rev && !c->unread)
         tell(c, "%lld entries are there, and the head says %lld", (long long)c->next,
              (long long)h.rev);
@@ -228,7 +228,7 @@ enum status log_verify(struct log *l, struct sv thread, void (*say)(void *, stru
     struct check c = { .log = l, .thread = thread, .say = say, .ctx = ctx, .chain_known = true };
 
     if (store_begin(l->store, STORE_READ, e))
-        return e->code;
+        return err_code(e);
     enum status s = check_thread(&c, e);
     store_abort(l->store);
     store_close(c.again);

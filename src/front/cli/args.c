@@ -210,7 +210,7 @@ enum status command_parse(struct app *app, const struct command *c, char **args,
         else if (strcmp(word, "--") == 0)
             only_args = true;
         else if (parse_opt(&p, sv_of(word)))
-            return e->code;
+            return err_code(e);
     }
     app->args = rest.v;
     app->n_args = rest.n;

@@ -41,10 +41,10 @@ static enum status prepare_and_run(struct app *app, const struct command *c,
         return err_code(e);
     if (c->needs >= NEEDS_ROOT &&
         app_find_root(app, g->root.n ? sv_cstr(g->root, app->a) : NULL, e))
-        return e->code;
+        return err_code(e);
     if (c->needs >= NEEDS_LOG &&
         app_open_log(app, c->needs == NEEDS_WRITE ? STORE_WRITE : STORE_READ, e))
-        return e->code;
+        return err_code(e);
     return c->run(app, opts, e);
 }
 

@@ -26,7 +26,7 @@ static void say(void *ctx, struct sv finding)
 static enum status threads_of(struct app *app, struct store_thread **list, size_t *n, struct err *e)
 {
     if (log_begin(&app->log, (struct sv){ 0 }, STORE_READ, e))
-        return e->code;
+        return err_code(e);
     enum status s = store_threads(app->log.store, app->a, list, n, e);
     log_abort(&app->log);
     return s;
@@ -78,10 +78,10 @@ static enum status run_verify(struct app *app, const void *opts, struct err *e)
     if (app->n_args)
         list = &one;
     else if (threads_of(app, &list, &n, e))
-        return e->code;
+        return err_code(e);
     jw_open(&w, '[');
     if (verify_all(app, list, n, &f, &entries, e))
-        return e->code;
+        return err_code(e);
     jw_close(&w, ']');
     if (app->json) {
         verify_json(app, sb_sv(&text), entries, n, f.n == 0);
@@ -153,7 +153,7 @@ static enum status run_stats(struct app *app, const void *opts, struct err *e)
 
     (void)opts;
     if (store_stats(app->log.store, &st, e) || threads_of(app, &list, &n, e))
-        return e->code;
+        return err_code(e);
     if (app->json) {
         stats_json(app, &st, list, n);
         return ST_OK;
@@ -266,7 +266,7 @@ static enum status rebuild_all(struct app *app, struct err *e)
     size_t               n;
 
     if (threads_of(app, &list, &n, e))
-        return e->code;
+        return err_code(e);
     for (size_t i = 0; i < n; i++) {
         enum status s = log_begin(&app->log, list[i].id, STORE_WRITE, e);
         if (!s)

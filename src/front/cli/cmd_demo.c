@@ -62,7 +62,7 @@ static enum status run_one(struct app *app, struct sv command, struct err *e)
 
     sb_addf(&app->out, "$ %s\n", text);
     if (sb_flush(&app->out, e))
-        return e->code;
+        return err_code(e);
     pid_t child = fork();
     if (child < 0)
         return err_errno(e, "fork");
@@ -89,7 +89,7 @@ static enum status run_step(struct app *app, const struct step *s, struct err *e
         while (end + 1 < rest.n && rest.s[end + 1] == ' ')
             end += 1 + sv_cut(sv_skip(rest, end + 1), '\n').head.n;
         if (run_one(app, sv_first(rest, end), e))
-            return e->code;
+            return err_code(e);
         rest = sv_skip(rest, end + 1);
     }
     return ST_OK;

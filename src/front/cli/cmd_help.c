@@ -54,7 +54,7 @@ static enum status run_help(struct app *app, const void *opts, struct err *e)
         return ST_OK;
     }
     if (command_find(app->args, app->n_args, &c, &used, e))
-        return e->code;
+        return err_code(e);
     help_command(&app->out, c);
     return ST_OK;
 }

@@ -33,13 +33,13 @@ static enum status run(struct app *app, const void *opts, struct err *e)
 
     (void)opts;
     if (use_this_folder(app, e) || fs_mkdirs(app->root_fd, SV(".heddle"), e))
-        return e->code;
+        return err_code(e);
     app->has_heddle = true;
     made_log = fs_kind(app->root_fd, SV(".heddle/heddle.db")) == FS_MISSING;
     if (make_if_missing(app, SV(".heddle/config.json"), SV("{}\n"), &made_config, e) ||
         make_if_missing(app, SV(".heddle/.gitignore"), sv_of(ignored), &made_ignore, e) ||
         app_open_log(app, STORE_WRITE, e))
-        return e->code;
+        return err_code(e);
     if (app->json) {
         struct jw w = jw_in(&app->out, 0);
         jw_open(&w, '{');

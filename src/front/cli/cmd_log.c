@@ -34,13 +34,13 @@ static enum status read_batch(struct app *app, const struct entry_defaults *d, s
 
     for (;;) {
         if (lines_next(&in, &line, &more, e))
-            return e->code;
+            return err_code(e);
         if (!more)
             return ST_OK;
         if (!sv_trim(line).n)
             continue;
         if (batch_add(b, line, in.number, d, e))
-            return e->code;
+            return err_code(e);
         if (b->lines.n > BATCH_ENTRIES_MAX || b->bytes > BATCH_BYTES_MAX) {
             err_set(e, ST_LIMIT_EXCEEDED, "more than %d lines or %d bytes in one append",
                     BATCH_ENTRIES_MAX, BATCH_BYTES_MAX);
@@ -88,7 +88,7 @@ static enum status find_repeated(struct app *app, struct sv thread, struct sv op
 
     *first = -1;
     if (store_find_op(app->log.store, thread, op_id, app->a, &old, &there, e))
-        return e->code;
+        return err_code(e);
     if (!there)
         return ST_OK;
     *first = old.seq;
@@ -97,12 +97,12 @@ static enum status find_repeated(struct app *app, struct sv thread, struct sv op
                                  .from = *first + (int64_t)i,
                                  .to = *first + (int64_t)i };
         if (store_first(app->log.store, &q, app->a, &old, &there, e))
-            return e->code;
+            return err_code(e);
         if (!there || !same_content(&old, &list[i]))
             return used_otherwise(op_id, e);
     }
     if (store_find_op(app->log.store, thread, batch_op(op_id, n, app->a), app->a, &old, &there, e))
-        return e->code;
+        return err_code(e);
     return there ? used_otherwise(op_id, e) : ST_OK; /* it was longer */
 }
 
@@ -123,19 +123,19 @@ static enum status append_batch(struct app *app, struct sv thread, const struct 
 
     if (o->op_id.s && n) {
         if (find_repeated(app, thread, o->op_id, list, b->lines.n, &first, e))
-            return e->code;
+            return err_code(e);
         mark_batch(list, b->lines.n, o->op_id, app->a);
     }
     if (first >= 0) {
         if (store_head(app->log.store, thread, &head, e))
-            return e->code;
+            return err_code(e);
         print_appended(app, head.rev, first, first + n - 1, true);
         return ST_OK;
     }
     if (batch_append(&app->log, thread, o->expect == OPT_UNSET ? LOG_ANY_REV : o->expect, b, list,
                      &head, e) ||
         log_commit(&app->log, e))
-        return e->code;
+        return err_code(e);
     print_appended(app, head.rev, head.rev - n, head.rev - 1, false);
     return ST_OK;
 }
@@ -150,9 +150,9 @@ static enum status run_append(struct app *app, const void *opts, struct err *e)
     if (o->expect != OPT_UNSET && o->expect < 0)
         return err_set(e, ST_USAGE, "--expect takes a revision: 0 or more");
     if ((o->lane.s && name_check(o->lane, "lane", e)) || read_batch(app, &d, &b, e))
-        return e->code;
+        return err_code(e);
     if (log_begin(&app->log, thread, STORE_WRITE, e))
-        return e->code;
+        return err_code(e);
     enum status s = append_batch(app, thread, o, &b, e);
     log_abort(&app->log); /* nothing is open any more when all went well */
     return s;
@@ -235,12 +235,12 @@ static enum status each_entry(struct app *app, const struct show_opts *o, bool a
     bool                                     more = true, lost = false;
 
     if (store_head(app->log.store, q.thread, &head, e))
-        return e->code;
+        return err_code(e);
     if (!head.rev)
         return not_found(q.thread, e);
     struct progress p = progress_of("export", head.rev);
     if (store_scan(app->log.store, &q, &scan, e))
-        return e->code;
+        return err_code(e);
     while (!app->out.failed) { /* else nobody reads any more */
         struct arena_mark m = arena_mark(app->a);
         enum status       s = store_next(scan, &n, &more, e);

@@ -41,11 +41,11 @@ static enum status read_lines(struct import *im, struct batch *b, bool *more, st
     *b = (struct batch){ .a = &im->a };
     while (b->lines.n < IMPORT_BATCH && b->bytes < IMPORT_BATCH_BYTES) {
         if (lines_next(&im->in, &line, more, e))
-            return e->code;
+            return err_code(e);
         if (!*more)
             break;
         if (sv_trim(line).n && batch_add(b, line, im->in.number, &im->d, e))
-            return e->code;
+            return err_code(e);
     }
     return ST_OK;
 }
@@ -65,7 +65,7 @@ static enum status fill_gap(struct import *im, int64_t seq, struct err *e)
             .at = im->d.at, .kind = SV("lost_entry"), .actor = im->d.actor, .payload = SV("{}")
         };
         if (log_append(&im->app->log, im->thread, LOG_ANY_REV, &n, 1, &im->head, e))
-            return e->code;
+            return err_code(e);
         im->lost++;
     }
     return ST_OK;
@@ -80,7 +80,7 @@ static enum status salvage_lines(struct import *im, const struct batch *b, struc
             return err_set(e, ST_LIMIT_EXCEEDED, "line %lld: more than %d entries are missing",
                            (long long)l->number, GAP_MAX);
         if (l->read.has_seq && fill_gap(im, l->read.seq, e))
-            return e->code;
+            return err_code(e);
         if (log_append(&im->app->log, im->thread, LOG_ANY_REV, &l->read.entry, 1, &im->head, e))
             return err_in(e, "line %lld", (long long)l->number);
     }
@@ -97,7 +97,7 @@ static enum status import_batches(struct import *im, struct err *e)
         struct batch      b;
         if (read_lines(im, &b, &more, e) ||
             (im->salvage ? salvage_lines(im, &b, e) : append_lines(im, &b, e)))
-            return e->code;
+            return err_code(e);
         progress_at(&p, im->head.rev - im->first);
         arena_reset(&im->a, m);
     }
@@ -108,7 +108,7 @@ static enum status import_batches(struct import *im, struct err *e)
 static enum status import_all(struct import *im, struct err *e)
 {
     if (log_begin(&im->app->log, im->thread, STORE_WRITE, e))
-        return e->code;
+        return err_code(e);
     enum status s = store_head(im->app->log.store, im->thread, &im->head, e);
     im->first = im->head.rev;
     if (!s)
@@ -139,7 +139,7 @@ static enum status run(struct app *app, const void *opts, struct err *e)
     UNDO(fd_undo) int         opened = -1;
 
     if (open_input(app, &opened, e))
-        return e->code;
+        return err_code(e);
     im.in = lines_of(opened < 0 ? 0 : opened, LINE_BYTES_MAX, app->a);
     enum status s = import_all(&im, e);
     arena_free(&im.a);

@@ -102,11 +102,11 @@ static enum status apply(struct app *app, enum op_type type, const struct op_opt
     struct op_result r;
 
     if (type == OP_REPLACE && read_context(app, o->context, &op.context, e))
-        return e->code;
+        return err_code(e);
     if (!op.op_id.s)
         op.op_id = rand_id("op_", 20, app->a);
     if (op_apply(&app->log, &op, app->a, &r, e))
-        return e->code;
+        return err_code(e);
     op_result_print(app, &r, op_type_name(type));
     return ST_OK;
 }

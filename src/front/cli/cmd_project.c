@@ -45,7 +45,7 @@ static enum status check_lane(struct app *app, struct sv thread, struct sv name,
 
     if (name_check(name, "lane", e) || store_head(app->log.store, thread, &h, e) ||
         lane_find(&app->log, thread, name, app->a, &lane, &found, e))
-        return e->code;
+        return err_code(e);
     if (found || !h.rev || sv_eq(name, LANE_DEFAULT))
         return ST_OK;
     err_set(e, ST_NOT_FOUND, "lane '" SV_FMT "' not found in thread '" SV_FMT "'", SV_ARG(name),
@@ -64,7 +64,7 @@ static enum status print_projection(struct app *app, const struct project_opts *
     struct projection     p;
 
     if (of.lane.s && check_lane(app, of.thread, of.lane, e))
-        return e->code;
+        return err_code(e);
     if (!of.lane.s && lane_active(&app->log, of.thread, o->agent.n ? o->agent : AGENT_DEFAULT,
                                   app->a, &of.lane, e))
         return err_code(e);

@@ -127,7 +127,7 @@ static enum status content_of(struct app *app, const struct run_opts *o, struct 
             return err_hint(e, "--text TEXT, or --text - to read it from stdin");
         }
         if (app_text(app, o->text, &text, e))
-            return e->code;
+            return err_code(e);
         v = json_of(text);
     }
     *out = json_canonical(&v, app->a);
@@ -146,7 +146,7 @@ static enum status run_start_command(struct app *app, const void *opts, struct e
     struct run_state       s;
 
     if (content_of(app, o, &start.content, e) || run_start(&app->log, &w, &start, app->a, &s, e))
-        return e->code;
+        return err_code(e);
     print_state(app, &s);
     return ST_OK;
 }
@@ -205,7 +205,7 @@ static enum status run_event_command(struct app *app, const void *opts, struct e
     struct run_report r;
 
     if (read_events(app, &events, &n, e) || run_events(&app->log, &w, events, n, app->a, &s, &r, e))
-        return e->code;
+        return err_code(e);
     if (!app->json) {
         sb_addf(&app->out, "%lld events, %lld logged, %lld seen before\n", (long long)r.events,
                 (long long)r.logged, (long long)r.duplicates);
@@ -273,7 +273,7 @@ static enum status steer(struct app *app, const struct run_opts *o, const char *
     struct sv id;
 
     if (app_text(app, app_arg(app, 1), &s.text, e) || run_steer(&app->log, &w, &s, app->a, &id, e))
-        return e->code;
+        return err_code(e);
     sb_addf(&app->out, app->json ? "{\"input_id\":\"" SV_FMT "\"}\n" : "queued " SV_FMT "\n",
             SV_ARG(id));
     return ST_OK;
@@ -324,7 +324,7 @@ static enum status run_drain_command(struct app *app, const void *opts, struct e
     struct sv      drained;
 
     if (run_drain(&app->log, &w, app->a, &drained, e))
-        return e->code;
+        return err_code(e);
     sb_addf(&app->out, SV_FMT "\n", SV_ARG(drained));
     return ST_OK;
 }
@@ -360,7 +360,7 @@ static enum status run_cancel_command(struct app *app, const void *opts, struct 
     struct run_state       s;
 
     if (run_cancel(&app->log, &w, o->request_id, o->reason, app->a, &s, e))
-        return e->code;
+        return err_code(e);
     print_state(app, &s);
     return ST_OK;
 }
@@ -384,7 +384,7 @@ static enum status run_recover_command(struct app *app, const void *opts, struct
     struct run_state s;
 
     if (run_recover(&app->log, &w, app->a, &s, e))
-        return e->code;
+        return err_code(e);
     print_state(app, &s);
     return ST_OK;
 }
@@ -408,7 +408,7 @@ static enum status run_status_command(struct app *app, const void *opts, struct 
     struct run_state s;
 
     if (run_status(&app->log, &w, app->a, &s, e))
-        return e->code;
+        return err_code(e);
     print_state(app, &s);
     return ST_OK;
 }

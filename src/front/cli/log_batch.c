@@ -65,7 +65,7 @@ enum status batch_append(struct log *l, struct sv thread, int64_t expect, const 
         return name_line(b, list, s, e);
     for (size_t i = 0; i < b->lines.n; i++)
         if (check_line(&b->lines.v[i], &list[i], e))
-            return e->code;
+            return err_code(e);
     return ST_OK;
 }
 
