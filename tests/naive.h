@@ -202,8 +202,7 @@ static inline struct sv naive_project(struct naive_log *n, struct sv thread, str
     naive_put(&out, "thread", json_of(thread), n->a);
     naive_put(&out, "lane", json_of(lane), n->a);
     naive_put(&out, "at", json_of_int(upto, n->a), n->a);
-    naive_put(&out, "system_prompt", v.prompt.s ? json_of(v.prompt) : (struct json){ JSON_NULL },
-              n->a);
+    naive_put(&out, "system_prompt", v.prompt.s ? json_of(v.prompt) : (struct json){ 0 }, n->a);
     naive_put(&out, "messages",
               (struct json){ JSON_ARRAY, v.messages.n, { .items = v.messages.v } }, n->a);
     return json_canonical(&out, n->a);

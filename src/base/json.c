@@ -25,6 +25,8 @@ static enum status bad(struct parser *p, const char *what)
         column = p->text.s[i] == '\n' ? 1 : column + 1;
         line += p->text.s[i] == '\n';
     }
+    if (p->flags & JSON_ONE_LINE)
+        return err_set(p->e, ST_INVALID_SYNTAX, "JSON: %s at column %zu", what, column);
     return err_set(p->e, ST_INVALID_SYNTAX, "JSON: %s at line %zu, column %zu", what, line, column);
 }
 

@@ -43,7 +43,10 @@ struct json_member {
 };
 
 enum { JSON_DEPTH_MAX = 128 };
-enum json_flags { JSON_KEEP_ORDER = 1 };
+enum json_flags {
+    JSON_KEEP_ORDER = 1,
+    JSON_ONE_LINE = 2, /* the text is a line of something: errors name the column alone */
+};
 
 /* One value that fills all of `text`. ST_INVALID_SYNTAX with line and column, or
  * ST_LIMIT_EXCEEDED when nested deeper than JSON_DEPTH_MAX. */

@@ -112,7 +112,7 @@ enum status entry_read(struct sv line, const struct entry_defaults *d, struct ar
     struct json v;
 
     *out = (struct entry_line){ 0 };
-    if (json_parse(line, 0, a, &v, e))
+    if (json_parse(line, JSON_ONE_LINE, a, &v, e))
         return err_code(e);
     if (v.type != JSON_OBJECT)
         return bad(e, "the line is not an object");

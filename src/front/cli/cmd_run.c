@@ -184,7 +184,7 @@ static enum status read_events(struct app *app, struct json **out, size_t *n, st
             break;
         if (!sv_trim(line).n)
             continue;
-        if (json_parse(sv_dup(line, app->a), 0, app->a, &v, e))
+        if (json_parse(sv_dup(line, app->a), JSON_ONE_LINE, app->a, &v, e))
             return err_in(e, "line %lld", (long long)in.number);
         if (v.type != JSON_OBJECT)
             return err_set(e, ST_INVALID_SYNTAX, "line %lld: an event is an object",
