@@ -44,8 +44,8 @@ const char *kind_name(enum kind k); /* NULL for KIND_OTHER */
  * what JSON would escape, or an operation is malformed. */
 enum status kind_prepare(struct entry *n, struct err *e) MUST_USE;
 
-/* A payload one level below JSON's limit still fits into a line of an export. Lines that come in are
- * of that kind already; what we make ourselves is asked. ST_LIMIT_EXCEEDED. */
+/* A payload one level below JSON's limit still fits into a line of an export. Lines that come in
+ * are of that kind already; what we make ourselves is asked. ST_LIMIT_EXCEEDED. */
 enum status kind_check_depth(struct sv payload, struct err *e) MUST_USE;
 
 /* Would this payload of an ai_message take part in a projection? User and assistant

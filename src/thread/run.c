@@ -22,28 +22,29 @@ static struct run_tx tx_of(struct log *l, const struct run_ref *who, struct aren
 
 static enum status begin(struct run_tx *t, enum store_mode mode, struct err *e)
 {
+    struct store_head h;
+
     if (name_check(t->agent, "agent", e) || log_begin(t->l, t->thread, mode, e))
         return err_code(e);
-    if (run_state_read(t->l, t->thread, t->agent, t->a, &t->s, e)) {
+    if (store_head(t->l->store, t->thread, &h, e) ||
+        run_state_read(t->l, t->thread, t->agent, t->a, &t->s, e)) {
         log_abort(t->l);
         return err_code(e);
     }
+    rand_mix(
+        (struct sv){ (const char *)h.chain.b, HASH_SIZE }); /* ids differ from state to state */
+    t->is_new = h.rev == 0;
     return ST_OK;
 }
 
 /* begin(), for everything that does not bring a thread into being. */
 static enum status begin_known(struct run_tx *t, enum store_mode mode, struct err *e)
 {
-    struct store_head h;
-
     if (begin(t, mode, e))
         return err_code(e);
-    enum status s = store_head(t->l->store, t->thread, &h, e);
-    if (!s && h.rev)
+    if (!t->is_new)
         return ST_OK;
     log_abort(t->l);
-    if (s)
-        return s;
     err_set(e, ST_NOT_FOUND, "thread '" SV_FMT "' not found", SV_ARG(t->thread));
     return err_hint(e, "`heddle stats` lists the threads of this workspace");
 }
@@ -299,8 +300,10 @@ static enum status check_text(struct sv text, const char *what, struct err *e)
 static enum status may_steer(const struct run_tx *t, struct sv expected, struct sv text,
                              struct err *e)
 {
-    if (!t->s.active)
-        return refuse(e, ST_CONFLICT, "idle", "no run is active: there is nothing to steer");
+    if (!t->s.active) {
+        refuse(e, ST_CONFLICT, "idle", "no run is active: there is nothing to steer");
+        return err_hint(e, "`heddle run start` begins one");
+    }
     if (expected.n && !sv_eq(expected, t->s.request_id))
         return refuse(e, ST_CONFLICT, "request_mismatch", "another request is active");
     if (!text.n)

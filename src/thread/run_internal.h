@@ -11,7 +11,8 @@ struct run_tx {
     struct sv          thread, agent, actor;
     int64_t            at;
     struct arena      *a;
-    struct run_state   s; /* as of the last append */
+    bool               is_new; /* the thread had no entry when it began */
+    struct run_state   s;      /* as of the last append */
     struct run_report *report;
 };
 

@@ -82,6 +82,18 @@ static enum status read_context(struct app *app, struct sv file, struct sv *out,
                                                              : ST_OK;
 }
 
+/* Of its own even under a fixed seed: the state of the thread is mixed in. */
+static enum status new_op_id(struct app *app, struct sv thread, struct sv *out, struct err *e)
+{
+    struct store_head h;
+
+    if (store_head(app->log.store, thread, &h, e))
+        return e->code;
+    rand_mix((struct sv){ (const char *)h.chain.b, HASH_SIZE });
+    *out = rand_id("op_", 20, app->a);
+    return ST_OK;
+}
+
 static enum status apply(struct app *app, enum op_type type, const struct op_opts *o, struct err *e)
 {
     struct op        op = { .type = type,
@@ -103,8 +115,8 @@ static enum status apply(struct app *app, enum op_type type, const struct op_opt
 
     if (type == OP_REPLACE && read_context(app, o->context, &op.context, e))
         return err_code(e);
-    if (!op.op_id.s)
-        op.op_id = rand_id("op_", 20, app->a);
+    if (!op.op_id.s && new_op_id(app, op.thread, &op.op_id, e))
+        return err_code(e);
     if (op_apply(&app->log, &op, app->a, &r, e))
         return err_code(e);
     op_result_print(app, &r, op_type_name(type));

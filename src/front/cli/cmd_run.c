@@ -27,6 +27,11 @@ static struct run_ref who(struct app *app, const struct run_opts *o)
     return (struct run_ref){ app_arg(app, 0), o->agent, app->actor, clock_now_ms() };
 }
 
+static const char *call_note(const struct run_call *c)
+{
+    return c->done ? " (done)" : c->held >= 0 ? " (its result waits for its turn)" : "";
+}
+
 static void print_state(struct app *app, const struct run_state *s)
 {
     if (app->json) {
@@ -43,7 +48,7 @@ static void print_state(struct app *app, const struct run_state *s)
     sb_addc(&app->out, '\n');
     for (size_t i = 0; i < s->n_calls; i++)
         sb_addf(&app->out, "  tool call " SV_FMT " " SV_FMT "%s\n", SV_ARG(s->calls[i].id),
-                SV_ARG(s->calls[i].name), s->calls[i].done ? " (done)" : "");
+                SV_ARG(s->calls[i].name), call_note(&s->calls[i]));
     if (s->n_queue)
         sb_addf(&app->out, "  %zu waiting input%s\n", s->n_queue, s->n_queue == 1 ? "" : "s");
     if (s->parked_seq >= 0)
@@ -207,8 +212,8 @@ static enum status run_event_command(struct app *app, const void *opts, struct e
     if (read_events(app, &events, &n, e) || run_events(&app->log, &w, events, n, app->a, &s, &r, e))
         return err_code(e);
     if (!app->json) {
-        sb_addf(&app->out, "%lld events, %lld logged, %lld seen before\n", (long long)r.events,
-                (long long)r.logged, (long long)r.duplicates);
+        sb_addf(&app->out, "%lld event%s, %lld logged, %lld seen before\n", (long long)r.events,
+                r.events == 1 ? "" : "s", (long long)r.logged, (long long)r.duplicates);
         print_state(app, &s);
         return ST_OK;
     }
