@@ -60,14 +60,22 @@ static struct sv batch_op(struct sv id, size_t i, struct arena *a)
     return sb_sv(&b);
 }
 
-static bool same_content(const struct entry *a, const struct entry *b)
+/* Mark each entry with the op_id of the batch, unless it has one of its own. */
+static void mark_batch(struct entry *list, size_t n, struct sv op_id, struct arena *a)
 {
-    struct entry prepared = *b;
+    for (size_t i = 0; i < n; i++)
+        if (i == 0 || (!list[i].op_id.s && kind_of(list[i].kind) != KIND_AI_CONTEXT_OPERATION))
+            list[i].op_id = batch_op(op_id, i, a);
+}
+
+/* Is `old`, of the log, what `given`, marked with its op_id, would become? */
+static bool same_content(const struct entry *old, const struct entry *given)
+{
+    struct entry n = *given;
     struct err   ignored;
 
-    return !kind_prepare(&prepared, &ignored) && sv_eq(a->kind, b->kind) &&
-           sv_eq(a->lane, prepared.lane) && sv_eq(a->payload, b->payload) &&
-           sv_eq(a->refs, b->refs);
+    return !kind_prepare(&n, &ignored) && sv_eq(old->kind, n.kind) && sv_eq(old->lane, n.lane) &&
+           sv_eq(old->op_id, n.op_id) && sv_eq(old->payload, n.payload) && sv_eq(old->refs, n.refs);
 }
 
 static enum status used_otherwise(struct sv op_id, struct err *e)
@@ -106,14 +114,6 @@ static enum status find_repeated(struct app *app, struct sv thread, struct sv op
     return there ? used_otherwise(op_id, e) : ST_OK; /* it was longer */
 }
 
-/* Mark each entry with the op_id of the batch, unless it has one of its own. */
-static void mark_batch(struct entry *list, size_t n, struct sv op_id, struct arena *a)
-{
-    for (size_t i = 0; i < n; i++)
-        if (i == 0 || (!list[i].op_id.s && kind_of(list[i].kind) != KIND_AI_CONTEXT_OPERATION))
-            list[i].op_id = batch_op(op_id, i, a);
-}
-
 static enum status append_batch(struct app *app, struct sv thread, const struct append_opts *o,
                                 const struct batch *b, struct err *e)
 {
@@ -122,9 +122,9 @@ static enum status append_batch(struct app *app, struct sv thread, const struct 
     struct store_head head;
 
     if (o->op_id.s && n) {
+        mark_batch(list, b->lines.n, o->op_id, app->a);
         if (find_repeated(app, thread, o->op_id, list, b->lines.n, &first, e))
             return err_code(e);
-        mark_batch(list, b->lines.n, o->op_id, app->a);
     }
     if (first >= 0) {
         if (store_head(app->log.store, thread, &head, e))

@@ -38,33 +38,48 @@ static enum status name_line(const struct batch *b, const struct entry *list, en
     return s;
 }
 
-static enum status check_line(const struct batch_line *l, const struct entry *n, struct err *e)
+/* Lines of an export say where they belong: asked before anything is written. */
+static enum status check_seqs(struct log *l, struct sv thread, const struct batch *b, struct err *e)
 {
-    if (l->read.has_seq && l->read.seq != n->seq) {
+    struct store_head h;
+
+    if (store_head(l->store, thread, &h, e))
+        return e->code;
+    for (size_t i = 0; i < b->lines.n; i++) {
+        const struct batch_line *one = &b->lines.v[i];
+        int64_t                  becomes = h.rev + (int64_t)i;
+        if (!one->read.has_seq || one->read.seq == becomes)
+            continue;
         err_set(e, ST_CONFLICT, "line %lld: entry %lld would become entry %lld",
-                (long long)l->number, (long long)l->read.seq, (long long)n->seq);
+                (long long)one->number, (long long)one->read.seq, (long long)becomes);
         err_reason(e, "seq");
         return err_hint(e, "an export goes into a thread that has no entries; `heddle log import "
                            "--salvage` takes one with gaps");
     }
-    if (l->read.has_chain && !hash_eq(&l->read.chain, &n->chain)) {
-        err_set(e, ST_CORRUPT, "line %lld: entry %lld does not match its chain value",
-                (long long)l->number, (long long)n->seq);
-        return err_hint(e, "this or an earlier line was changed; `heddle log import --salvage` "
-                           "takes it all the same");
-    }
     return ST_OK;
+}
+
+static enum status check_chain(const struct batch_line *l, const struct entry *n, struct err *e)
+{
+    if (!l->read.has_chain || hash_eq(&l->read.chain, &n->chain))
+        return ST_OK;
+    err_set(e, ST_CORRUPT, "line %lld: entry %lld does not match its chain value",
+            (long long)l->number, (long long)n->seq);
+    return err_hint(e,
+                    "this or an earlier line was changed; `heddle log import --salvage` takes it "
+                    "all the same");
 }
 
 enum status batch_append(struct log *l, struct sv thread, int64_t expect, const struct batch *b,
                          struct entry *list, struct store_head *head, struct err *e)
 {
+    if (check_seqs(l, thread, b, e))
+        return e->code;
     enum status s = log_append(l, thread, expect, list, b->lines.n, head, e);
-
     if (s)
         return name_line(b, list, s, e);
     for (size_t i = 0; i < b->lines.n; i++)
-        if (check_line(&b->lines.v[i], &list[i], e))
+        if (check_chain(&b->lines.v[i], &list[i], e))
             return err_code(e);
     return ST_OK;
 }
