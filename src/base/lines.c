@@ -1,5 +1,7 @@
 #include "base/lines.h"
 
+#include "base/utf8.h"
+
 #include <errno.h>
 #include <string.h>
 #include <unistd.h>
@@ -56,8 +58,8 @@ enum status lines_next(struct lines *in, struct sv *line, bool *more, struct err
         if (lf || in->ended) {
             *more = lf || end > in->from;
             *line = (struct sv){ in->buf + in->from, end - in->from };
-            if (!in->number && sv_starts(*line, SV("\xef\xbb\xbf")))
-                *line = sv_skip(*line, 3);
+            if (!in->number)
+                *line = utf8_skip_bom(*line);
             if (line->n && line->s[line->n - 1] == '\r')
                 line->n--;
             if (line->n > in->limit)

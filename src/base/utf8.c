@@ -61,6 +61,11 @@ ptrdiff_t utf8_invalid(struct sv v)
     return -1;
 }
 
+struct sv utf8_skip_bom(struct sv v)
+{
+    return sv_starts(v, SV("\xef\xbb\xbf")) ? sv_skip(v, 3) : v;
+}
+
 size_t utf8_count(struct sv v)
 {
     size_t n = 0, len;

@@ -11,6 +11,9 @@ int32_t utf8_decode(struct sv v, size_t *len);
 /* Offset of the first invalid byte, or -1 when all of v is valid. */
 ptrdiff_t utf8_invalid(struct sv v);
 
+/* Without the byte order mark that some editors put in front of a file. */
+struct sv utf8_skip_bom(struct sv v);
+
 /* Number of code points; an invalid part counts as one. */
 size_t utf8_count(struct sv v);
 

@@ -55,7 +55,7 @@ enum status app_find_root(struct app *app, const char *start, struct err *e)
     enum status s = fs_read(app->root_fd, SV(".heddle/config.json"), 1 << 20, app->a, &text, e);
     if (s == ST_NOT_FOUND)
         return ST_OK;
-    return s ? s : config_read(text, app->a, &app->config, e);
+    return s ? s : config_read(utf8_skip_bom(text), app->a, &app->config, e);
 }
 
 /* Every view of every room. */

@@ -2,6 +2,7 @@
 #include "base/clock.h"
 #include "base/fs.h"
 #include "base/rand.h"
+#include "base/utf8.h"
 #include "front/cli/command.h"
 #include "front/cli/op_result.h"
 #include "thread/op.h"
@@ -73,13 +74,19 @@ static enum status read_context(struct app *app, struct sv file, struct sv *out,
         err_set(e, ST_USAGE, "`heddle op replace` needs --context FILE");
         return err_hint(e, "--context - reads the context from stdin");
     }
-    if (sv_is(file, "-"))
-        return app_text(app, file, out, e);
+    if (sv_is(file, "-")) {
+        if (app_text(app, file, out, e))
+            return e->code;
+        *out = utf8_skip_bom(*out);
+        return ST_OK;
+    }
     UNDO(fd_undo) int fd = open(sv_cstr(file, app->a), O_RDONLY | O_CLOEXEC);
     if (fd < 0)
         return err_errno(e, "open " SV_FMT, SV_ARG(file));
-    return fs_read_fd(fd, ENTRY_PAYLOAD_MAX, app->a, out, e) ? err_in(e, SV_FMT, SV_ARG(file))
-                                                             : ST_OK;
+    if (fs_read_fd(fd, ENTRY_PAYLOAD_MAX, app->a, out, e))
+        return err_in(e, SV_FMT, SV_ARG(file));
+    *out = utf8_skip_bom(*out);
+    return ST_OK;
 }
 
 /* Of its own even under a fixed seed: the state of the thread is mixed in. */

@@ -1,0 +1,159 @@
+#!/bin/sh
+# `init`, `doctor`, `verify`, `stats`: what they say when all is well, and when it is not.
+. "$(dirname "$0")/lib.sh"
+
+note() { # note TEXT THREAD WORDS...
+    note_text=$1
+    shift
+    printf '{"kind":"note","payload":{"text":"%s"}}\n' "$note_text" | heddle log append "$@"
+}
+
+# ---- no workspace yet
+for words in "stats" "verify" "log show t" "log export t" "project t" "run status t"; do
+    # shellcheck disable=SC2086
+    run heddle $words --json
+    json "$words without a workspace" "$out" '[.success, .error.code]' '[false,"NOT_FOUND"]'
+    has "says what to do" "$out" '"hint"'
+done
+ok "and leaves nothing behind" test ! -e .heddle
+
+# ---- init
+run heddle init --json
+json "init makes a workspace" "$out" '[.created]' '[true]'
+run heddle init --json
+json "and finds it" "$out" '[.created]' '[false]'
+ok "the database stays out of version control" grep -q 'heddle.db' .heddle/.gitignore
+run heddle init extra
+exits "it takes no arguments" 2
+run heddle stats --json
+json "an empty log" "$out" '[.entries, (.threads|length)]' '[0,0]'
+run heddle verify
+has "is whole" "$out" "✓ 0 threads, 0 entries"
+
+note one t >/dev/null
+note two t >/dev/null
+run heddle verify --json
+json "verify says so" "$out" '[.ok, .threads, .entries, (.findings|length)]' '[true,1,2,0]'
+run heddle verify t
+same "for one thread too" "$out" "✓ 1 thread, 2 entries: chain and views agree"
+run heddle verify nosuch --json
+json "an unknown one is an error, and valid JSON" "$out" '.error.code' '"NOT_FOUND"'
+run heddle doctor --json
+json "doctor is content" "$out" '[.ok, (.findings|length)]' '[true,0]'
+run heddle doctor --rebuild --compact
+exits "it can rebuild and compact" 0
+has "and says so" "$out" "views were folded anew"
+run heddle stats
+has "stats counts" "$out" "entries          2"
+
+# ---- a config that is broken
+echo '{"stor":1}' >.heddle/config.json
+run heddle stats
+exits "an unknown key is refused" 1
+has "by name and file" "$err" ".heddle/config.json: unknown key 'stor'"
+printf '{"system_prompt":' >.heddle/config.json
+run heddle log append t --json </dev/null
+json "a broken file too" "$out" '.error.code' '"INVALID_SYNTAX"'
+has "by name" "$out" ".heddle/config.json"
+printf '\357\273\277{"system_prompt":"P"}\r\n' >.heddle/config.json
+run heddle project t
+json "a byte order mark does not break it" "$out" .system_prompt '"P"'
+echo '{"store":"../elsewhere.db"}' >.heddle/config.json
+run heddle stats
+exits "the store cannot lie outside" 1
+echo '{}' >.heddle/config.json
+
+# ---- a folder that cannot be written, by someone who is not root
+mkdir ro
+(cd ro && heddle init && note a t && heddle verify) >/dev/null
+chmod -R a+rX ro
+chmod a-w ro/.heddle ro/.heddle/*
+if [ "$(id -u)" -eq 0 ] && setpriv --reuid=65534 --regid=65534 --clear-groups test -x "$HEDDLE" -a -r ro/.heddle/heddle.db 2>/dev/null; then
+    nobody() { setpriv --reuid=65534 --regid=65534 --clear-groups env HOME=/nonexistent "$HEDDLE" "$@" --root "$PWD/ro"; }
+    run nobody project t
+    exits "a read-only folder can be read" 0
+    run sh -c 'printf "%s\n" "{\"kind\":\"note\",\"payload\":{}}" | setpriv --reuid=65534 --regid=65534 --clear-groups "$HEDDLE" log append t --root "$PWD/ro"'
+    exits "but not written" 1
+    has "and that is said" "$err" "✗ "
+    lacks "in words of ours" "$err" "SQL logic"
+    mkdir ro/fresh
+    chmod a-w ro/fresh
+    run setpriv --reuid=65534 --regid=65534 --clear-groups "$HEDDLE" init --root "$PWD/ro/fresh"
+    exits "nor made a workspace of" 1
+else
+    skip "a read-only folder can be read" "needs root, and a folder others may enter"
+fi
+chmod -R u+w ro
+
+# ---- a database that is damaged
+mkdir broken
+cd broken || exit 1
+heddle init >/dev/null
+i=0
+while [ $i -lt 400 ]; do
+    printf '{"kind":"ai_message","payload":{"role":"user","content":"%d %0300d"}}\n' $i 0
+    i=$((i + 1))
+done | heddle log append t >/dev/null
+note safe other >/dev/null
+heddle doctor --compact >/dev/null # everything into the file itself
+heddle log export t >before.jsonl
+size=$(wc -c <.heddle/heddle.db)
+cp .heddle/heddle.db whole.db
+head -c 8192 /dev/urandom | dd of=.heddle/heddle.db bs=1 seek=$((size / 2)) conv=notrunc 2>/dev/null
+rm -f .heddle/heddle.db-wal .heddle/heddle.db-shm
+run heddle doctor
+exits "doctor finds it" 1
+has "and says what to do" "$err" "log export"
+run heddle doctor --json
+json "as JSON" "$out" '[.ok, (.findings|length > 0)]' '[false,true]'
+run heddle verify --json
+exits "verify finds it" 1
+ok "and prints JSON" sh -c 'printf "%s" "$1" | jq -e .' sh "$out"
+status=0
+heddle log export t >saved.jsonl 2>"$scratch/err" || status=$?
+exits "export fails" 1
+saved=$(wc -l <saved.jsonl)
+ok "but saves what can be read ($saved of 400)" test "$saved" -ge 100
+ok "in whole lines" jq -e . saved.jsonl
+sort before.jsonl >before.sorted
+same "that were there before" "$(sort saved.jsonl | comm -23 - before.sorted | wc -l)" 0
+mkdir new
+run heddle init --root new
+run sh -c '"$HEDDLE" log import t --salvage --root new --json <saved.jsonl'
+exits "they go into a new workspace" 0
+run heddle verify --root new
+exits "which is whole" 0
+
+in_its_place() { # what stands where the log was, alone
+    rm -f .heddle/heddle.db*
+    cat >.heddle/heddle.db
+}
+head -c $((size / 2)) whole.db | in_its_place
+run heddle doctor
+exits "half a file" 1
+in_its_place </dev/null
+run heddle log show t --json
+exits "an empty file" 1
+echo 'this is no database, and it is long enough to be looked at' | in_its_place
+run heddle log show t --json
+json "another file" "$out" .error.code '"CORRUPT"'
+run heddle doctor
+exits "doctor finds that too" 1
+in_its_place <whole.db
+run heddle verify
+exits "and a copy put back is whole again" 0
+cd ..
+
+# ---- every command has help and refuses what it does not know
+heddle help --words 2>/dev/null | while read -r word; do
+    heddle "$word" --help >/dev/null 2>&1 || heddle help "$word" >/dev/null 2>&1 || echo "$word"
+done >"$scratch/helpless"
+same "every command has help" "$(cat "$scratch/helpless")" ""
+for words in "stats" "verify" "doctor" "init" "log show t" "project t" "run status t" "op switch t"; do
+    # shellcheck disable=SC2086
+    run heddle $words --no-such-option --json
+    exits "$words: an unknown option is misuse" 2
+    ok "told as JSON" sh -c 'printf "%s" "$1" | jq -e .error.message' sh "$out"
+done
+
+done_testing
