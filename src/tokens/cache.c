@@ -4,71 +4,94 @@
 
 #include <stdlib.h>
 
-enum { BITS_FIRST = 9, BITS_STEP = 2, BITS_LAST = 15 };
+enum { BITS_STEP = 2 };
 
-static void half_alloc(struct cache_half *h)
+static void part_init(struct cache_part *p)
 {
-    size_t size = (CACHE_WAYS * h->words * sizeof *h->sets) << h->bits;
+    size_t size = (CACHE_WAYS * p->words * sizeof *p->sets) << p->bits;
 
-    h->sets = aligned_alloc(LINE_BYTES, size);
-    if (!h->sets)
+    p->used = 0;
+    p->sets = aligned_alloc(LINE_BYTES, size);
+    if (!p->sets)
         die("out of memory (%zu bytes)", size);
-    memset(h->sets, 0, size);
+    memset(p->sets, 0, size);
 }
 
+/* At first 16, 32 and 32 KB; 1 MB each at the most. */
 void cache_init(struct cache *c)
 {
-    c->shorts = (struct cache_half){ .words = 1, .bits = BITS_FIRST };
-    c->middles = (struct cache_half){ .words = 2, .bits = BITS_FIRST };
-    half_alloc(&c->shorts);
-    half_alloc(&c->middles);
+    c->shorts = (struct cache_part){ .words = 1, .bits = 9, .last = 15 };
+    c->middles = (struct cache_part){ .words = 2, .bits = 9, .last = 14 };
+    c->wides = (struct cache_part){ .words = WIDE_WORDS, .bits = 7, .last = 12 };
+    part_init(&c->shorts);
+    part_init(&c->middles);
+    part_init(&c->wides);
 }
 
 void cache_release(struct cache *c)
 {
     free(c->shorts.sets);
     free(c->middles.sets);
+    free(c->wides.sets);
 }
 
-static uint64_t *set_of(const struct cache_half *h, const uint64_t *key)
+/* The set of a key as it is stored, with its count. */
+static uint64_t *set_of(const struct cache_part *p, const uint64_t *key)
 {
     const uint64_t content = ~(~(uint64_t)0 << KEY_COUNT_SHIFT);
+    struct wide    wide;
 
-    if (h->words == 1)
-        return h->sets + short_line(key[0] & content, h->bits) * CACHE_WAYS;
-    return h->sets + middle_line(key[0], key[1] & content, h->bits) * 2 * CACHE_WAYS;
+    switch (p->words) {
+    case 1: return p->sets + short_line(key[0] & content, p->bits) * CACHE_WAYS;
+    case 2: return p->sets + middle_line(key[0], key[1] & content, p->bits) * 2 * CACHE_WAYS;
+    default:
+        memcpy(wide.w, key, sizeof wide.w);
+        wide.w[WIDE_WORDS - 1] &= ~(~(uint64_t)0 << WIDE_COUNT_SHIFT);
+        return p->sets + wide_line(&wide, p->bits) * WIDE_WORDS * CACHE_WAYS;
+    }
 }
 
 /* In front; the others move back and the last falls out. */
-static void insert(struct cache_half *h, const uint64_t *key)
+static void insert(struct cache_part *p, const uint64_t *key)
 {
-    uint64_t *set = set_of(h, key);
+    uint64_t *set = set_of(p, key);
 
-    memmove(set + h->words, set, (CACHE_WAYS - 1) * h->words * sizeof *set);
-    memcpy(set, key, h->words * sizeof *set);
+    memmove(set + p->words, set, (CACHE_WAYS - 1) * p->words * sizeof *set);
+    memcpy(set, key, p->words * sizeof *set);
 }
 
-static void grow(struct cache_half *h)
+static void grow(struct cache_part *p)
 {
-    struct cache_half was = *h;
+    struct cache_part was = *p;
     size_t            words = ((size_t)CACHE_WAYS * was.words) << was.bits;
 
-    h->bits += BITS_STEP;
-    h->used = 0;
-    half_alloc(h);
+    p->bits = p->bits + BITS_STEP < p->last ? p->bits + BITS_STEP : p->last;
+    part_init(p);
     for (size_t i = words; i > 0; i -= was.words)
-        if (was.sets[i - 1] >> KEY_COUNT_SHIFT)
-            insert(h, was.sets + i - was.words);
+        if (was.sets[i - 1] >> WIDE_COUNT_SHIFT)
+            insert(p, was.sets + i - was.words);
     free(was.sets);
+}
+
+static void put(struct cache_part *p, const uint64_t *key)
+{
+    if (p->used++ > (size_t)CACHE_WAYS << p->bits >> 1 && p->bits < p->last)
+        grow(p);
+    insert(p, key);
 }
 
 void cache_put(struct cache *c, struct key k, unsigned count)
 {
-    struct cache_half *h = k.high ? &c->middles : &c->shorts;
-    uint64_t           words[2] = { k.low, k.high };
+    uint64_t words[2] = { k.low, k.high };
 
-    words[h->words - 1] |= (uint64_t)count << KEY_COUNT_SHIFT;
-    if (h->used++ > (size_t)CACHE_WAYS << h->bits >> 1 && h->bits < BITS_LAST)
-        grow(h);
-    insert(h, words);
+    words[k.high ? 1 : 0] |= (uint64_t)count << KEY_COUNT_SHIFT;
+    put(k.high ? &c->middles : &c->shorts, words);
+}
+
+void cache_put_wide(struct cache *c, const struct wide *k, unsigned count)
+{
+    struct wide stored = *k;
+
+    stored.w[WIDE_WORDS - 1] |= (uint64_t)count << WIDE_COUNT_SHIFT;
+    put(&c->wides, stored.w);
 }

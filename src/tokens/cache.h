@@ -1,7 +1,7 @@
 /* The pieces a counter has met, with their counts: most text is made of pieces seen before.
  *
- * A piece of up to 15 bytes is its own key, packed into one or two words with its length at the
- * top, so that a hit is exact. Four keys share a set; a new one drives out the oldest. The cache
+ * A piece of up to 62 bytes is its own key, packed into one, two or eight words with its length at
+ * the top, so that a hit is exact. Four keys share a set; a new one drives out the oldest. The cache
  * starts small, because a small text should not touch much memory, and grows with what it holds. */
 #ifndef HEDDLE_TOKENS_CACHE_H
 #define HEDDLE_TOKENS_CACHE_H
@@ -13,6 +13,12 @@ enum {
     KEY_MIDDLE_MAX = 15, /* in a two-word key */
     KEY_LEN_SHIFT = 56,
     KEY_COUNT_SHIFT = 60, /* a key stored in the cache holds the count here; 0 is empty */
+
+    KEY_WIDE_MAX = 62, /* in an eight-word key */
+    WIDE_WORDS = 8,
+    WIDE_LEN_SHIFT = 48, /* both in the last word */
+    WIDE_COUNT_SHIFT = 56,
+
     CACHE_WAYS = 4,
 };
 
@@ -26,19 +32,52 @@ static inline size_t key_len(struct key k)
     return (k.high ? k.high : k.low) >> KEY_LEN_SHIFT & 15;
 }
 
-struct cache_half {
+/* Likewise for 16 to 62 bytes. */
+struct wide {
+    uint64_t w[WIDE_WORDS];
+};
+
+static inline size_t wide_len(const struct wide *k)
+{
+    return k->w[WIDE_WORDS - 1] >> WIDE_LEN_SHIFT & 63;
+}
+
+/* One table of the three. */
+struct cache_part {
     uint64_t *sets;  /* CACHE_WAYS keys of `words` words each */
-    unsigned  words; /* 1 or 2 */
+    unsigned  words; /* 1, 2 or WIDE_WORDS */
     unsigned  bits;  /* log2 of the number of sets */
+    unsigned  last;  /* what `bits` may grow to */
     size_t    used;  /* insertions since it last grew */
 };
 struct cache {
-    struct cache_half shorts, middles;
+    struct cache_part shorts, middles, wides;
 };
 
 void cache_init(struct cache *c);
 void cache_release(struct cache *c);
+
+/* Remember a count of 1 to 15, or to 62. */
 void cache_put(struct cache *c, struct key k, unsigned count);
+void cache_put_wide(struct cache *c, const struct wide *k, unsigned count);
+
+static inline size_t wide_line(const struct wide *k, unsigned bits)
+{
+    static const uint64_t odd[WIDE_WORDS] = {
+        0x9e3779b97f4a7c15u, 0xbf58476d1ce4e5b9u, 0x94d049bb133111ebu, 0xd6e8feb86659fd93u,
+        0xa0761d6478bd642fu, 0xe7037ed1a0b428dbu, 0x8ebc6af09c88c6e3u, 0x589965cc75374cc3u,
+    };
+    uint64_t h = 0;
+
+    for (int i = 0; i < WIDE_WORDS; i++)
+        h += k->w[i] * odd[i] ^ k->w[i] >> 32;
+    return (size_t)((h ^ h >> 29) * odd[0] >> (64 - bits));
+}
+
+static inline uint64_t *cache_wide_set(const struct cache *c, const struct wide *k)
+{
+    return c->wides.sets + wide_line(k, c->wides.bits) * WIDE_WORDS * CACHE_WAYS;
+}
 
 static inline uint64_t *cache_short_set(const struct cache *c, uint64_t low)
 {
@@ -66,6 +105,18 @@ static inline unsigned cache_find(const struct cache *c, struct key k)
     for (int i = 0; i < CACHE_WAYS; i++)
         if (set[2 * i] == k.low && (set[2 * i + 1] & content) == k.high)
             return (unsigned)(set[2 * i + 1] >> KEY_COUNT_SHIFT);
+    return 0;
+}
+
+static inline unsigned cache_find_wide(const struct cache *c, const struct wide *k)
+{
+    const uint64_t  content = ~(~(uint64_t)0 << WIDE_COUNT_SHIFT);
+    const uint64_t *key = cache_wide_set(c, k);
+
+    for (int i = 0; i < CACHE_WAYS; i++, key += WIDE_WORDS)
+        if ((key[WIDE_WORDS - 1] & content) == k->w[WIDE_WORDS - 1] &&
+            memcmp(key, k->w, (WIDE_WORDS - 1) * sizeof *key) == 0)
+            return (unsigned)(key[WIDE_WORDS - 1] >> WIDE_COUNT_SHIFT);
     return 0;
 }
 

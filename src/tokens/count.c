@@ -43,6 +43,22 @@ static void merge_missed(struct tokens *t, struct batch *b, const struct key *ke
         learn(t, b, keys[i], counts[i]);
 }
 
+static void resolve_wides(struct tokens *t, struct batch *b)
+{
+    uint8_t counts[MERGE_GROUP];
+
+    for (size_t i = 0; i < b->n_missed_wides; i += MERGE_GROUP) {
+        size_t left = b->n_missed_wides - i, n = left < MERGE_GROUP ? left : MERGE_GROUP;
+        t->kernel->merge_wide(t->v, b->missed_wides + i, n, counts);
+        for (size_t k = 0; k < n; k++) {
+            b->total += counts[k];
+            if (!cache_find_wide(&t->cache, &b->missed_wides[i + k]))
+                cache_put_wide(&t->cache, &b->missed_wides[i + k], counts[k]);
+        }
+    }
+    b->n_missed_wides = 0;
+}
+
 static void resolve(struct tokens *t, struct batch *b)
 {
     struct key *missed = b->missed;
@@ -66,39 +82,58 @@ static void resolve(struct tokens *t, struct batch *b)
 static void flush(struct tokens *t, struct batch *b)
 {
     t->kernel->probe(&t->cache, b);
-    b->n_shorts = b->n_middles = 0;
+    b->n_shorts = b->n_middles = b->n_wides = 0;
     resolve(t, b);
+    resolve_wides(t, b);
 }
 
-/* A piece of at most KEY_MIDDLE_MAX bytes, wherever it is. */
-static void add_piece(struct tokens *t, struct batch *b, const uint8_t *p, size_t len)
+/* Near the end of the text a piece is copied before it is read as a key. */
+static void add_copied(struct tokens *t, struct batch *b, const uint8_t *p, size_t len)
 {
-    if (p + KEY_READ > b->readable) {
+    unsigned count;
+
+    if (len > KEY_MIDDLE_MAX) {
+        struct wide k = wide_copy(p, len);
+        count = cache_find_wide(&t->cache, &k);
+        b->missed_wides[b->n_missed_wides] = k;
+        b->n_missed_wides += !count;
+    } else {
         uint8_t copy[KEY_READ] = { 0 };
         memcpy(copy, p, len);
         struct key k = key_at(copy, len);
-        unsigned   count = cache_find(&t->cache, k);
-        b->total += count;
-        if (!count)
-            b->missed[b->n_missed++] = k;
-        if (b->n_missed > 2 * LIST)
-            flush(t, b);
+        count = cache_find(&t->cache, k);
+        b->missed[b->n_missed] = k;
+        b->n_missed += !count;
+    }
+    b->total += count;
+    if (b->n_missed >= LIST || b->n_missed_wides >= WIDE_LIST)
+        flush(t, b);
+}
+
+/* A piece of at most KEY_WIDE_MAX bytes, wherever it is. */
+static void add_piece(struct tokens *t, struct batch *b, const uint8_t *p, size_t len)
+{
+    if (p + (len > KEY_MIDDLE_MAX ? WIDE_READ : KEY_READ) > b->readable) {
+        add_copied(t, b, p, len);
         return;
     }
-    if (b->n_shorts >= LIST || b->n_middles >= LIST || p - b->base > REACH) {
+    if (b->n_shorts >= LIST || b->n_middles >= LIST || b->n_wides >= WIDE_LIST ||
+        p - b->base > REACH) {
         flush(t, b);
         b->base = p;
     }
-    piece item = (uint32_t)(p - b->base) << 4 | (uint32_t)len;
+    piece item = (uint32_t)(p - b->base) << PIECE_LEN_BITS | (uint32_t)len;
     if (len <= KEY_SHORT_MAX)
         b->shorts[b->n_shorts++] = item;
-    else
+    else if (len <= KEY_MIDDLE_MAX)
         b->middles[b->n_middles++] = item;
+    else
+        b->wides[b->n_wides++] = item;
 }
 
 static void add_segment(struct tokens *t, struct batch *b, const uint8_t *p, size_t len)
 {
-    if (len <= KEY_MIDDLE_MAX)
+    if (len <= KEY_WIDE_MAX)
         add_piece(t, b, p, len);
     else
         b->total += merge_piece(&t->merge, p, len, NULL);
@@ -149,7 +184,7 @@ static void add_pieces(struct tokens *t, struct batch *b, size_t last_end)
         } else if (at > far || base != b->base) {
             add_piece(t, b, base + at, len);
         } else {
-            piece item = (uint32_t)at << 4 | (uint32_t)len;
+            piece item = (uint32_t)at << PIECE_LEN_BITS | (uint32_t)len;
             b->shorts[b->n_shorts] = b->middles[b->n_middles] = item;
             b->n_shorts += len <= KEY_SHORT_MAX;
             b->n_middles += len > KEY_SHORT_MAX;
@@ -165,7 +200,7 @@ size_t counter_count(struct tokens *t, struct sv text, bool whole, size_t *used,
     struct batch b;
     size_t       at = 0;
 
-    b.n_shorts = b.n_middles = b.n_missed = b.total = 0;
+    b.n_shorts = b.n_middles = b.n_wides = b.n_missed = b.n_missed_wides = b.total = 0;
     b.readable = s.p + s.n;
     while (at < text.n && !s.bad) {
         b.base = s.p + at;

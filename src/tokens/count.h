@@ -15,11 +15,14 @@ enum {
     STARTS = BATCH + 72, /* room for a window's worth more, and the end */
     LIST = 1024,         /* pieces of one length class waiting for the cache */
     REACH = 1 << 20,     /* bytes of text in one batch, about */
+    WIDE_LIST = 128,     /* and of the longest class, whose keys are large */
     KEY_READ = 16,       /* bytes read at the start of a piece, however short it is */
+    WIDE_READ = 64,      /* likewise, of the longest class */
 };
 
-/* A piece in a list: its offset from the batch's base << 4 | its length. */
+/* A piece in a list: its offset from the batch's base << 6 | its length. */
 typedef uint32_t piece;
+enum { PIECE_LEN_BITS = 6, PIECE_LEN = (1 << PIECE_LEN_BITS) - 1 };
 
 struct batch {
     const uint8_t *base;
@@ -27,9 +30,11 @@ struct batch {
     uint32_t       starts[STARTS];
     size_t         n_starts;
     piece          shorts[LIST + 1], middles[LIST + 1]; /* up to 7, up to 15 bytes */
-    size_t         n_shorts, n_middles;
+    piece          wides[WIDE_LIST];                    /* up to 62 */
+    size_t         n_shorts, n_middles, n_wides;
     struct key     missed[2 * LIST + 2]; /* not in the cache */
-    size_t         n_missed;
+    struct wide    missed_wides[2 * WIDE_LIST];
+    size_t         n_missed, n_missed_wides;
     size_t         total;
 };
 
@@ -40,11 +45,12 @@ struct kernel {
      * last one; returns that end. Stops before a piece that is bad, or open unless `whole`. */
     size_t (*split)(struct split *s, size_t at, bool whole, struct batch *b);
 
-    /* Looks the listed pieces up, adds what is known to b->total and the rest to b->missed. */
+    /* Looks the listed pieces up, adds what is known to b->total and the rest to what missed. */
     void (*probe)(const struct cache *c, struct batch *b);
 
-    /* The token counts of n <= MERGE_GROUP keys that are not tokens themselves. */
+    /* The token counts of n <= MERGE_GROUP keys. */
     void (*merge)(const struct vocab *v, const struct key *keys, size_t n, uint8_t *counts);
+    void (*merge_wide)(const struct vocab *v, const struct wide *keys, size_t n, uint8_t *counts);
 };
 enum { MERGE_GROUP = 32 };
 
@@ -64,6 +70,16 @@ static inline struct key key_at(const uint8_t *p, size_t len)
                              0 };
     return (struct key){ low, (high & ~(~(uint64_t)0 << 8 * (len - 8))) |
                                   (uint64_t)len << KEY_LEN_SHIFT };
+}
+
+/* p[0..len) with zeros behind, for 16 to 62 bytes; reads no further than that. */
+static inline struct wide wide_copy(const uint8_t *p, size_t len)
+{
+    struct wide k = { { 0 } };
+
+    memcpy(k.w, p, len);
+    k.w[WIDE_WORDS - 1] |= (uint64_t)len << WIDE_LEN_SHIFT;
+    return k;
 }
 
 #endif

@@ -199,8 +199,8 @@ AVX2 static void probe_shorts(const struct cache *c, struct batch *b)
     size_t        total = 0, missed = b->n_missed;
 
     for (size_t i = 0; i < b->n_shorts; i++) {
-        uint32_t item = b->shorts[i], len = item & 15;
-        uint64_t low = _bzhi_u64(load64(b->base + (item >> 4)), len * 8) |
+        uint32_t item = b->shorts[i], len = item & PIECE_LEN;
+        uint64_t low = _bzhi_u64(load64(b->base + (item >> PIECE_LEN_BITS)), len * 8) |
                        (uint64_t)len << KEY_LEN_SHIFT;
         __m256i  set = _mm256_load_si256((const void *)cache_short_set(c, low));
         __m256i  same = _mm256_cmpeq_epi64(_mm256_and_si256(set, content),
@@ -221,8 +221,8 @@ AVX2 static void probe_middles(const struct cache *c, struct batch *b)
     size_t        total = 0, missed = b->n_missed;
 
     for (size_t i = 0; i < b->n_middles; i++) {
-        uint32_t       item = b->middles[i], len = item & 15;
-        const uint8_t *p = b->base + (item >> 4);
+        uint32_t       item = b->middles[i], len = item & PIECE_LEN;
+        const uint8_t *p = b->base + (item >> PIECE_LEN_BITS);
         uint64_t       low = load64(p), high = _bzhi_u64(load64(p + 8), len * 8 - 64) |
                                          (uint64_t)len << KEY_LEN_SHIFT;
         const uint64_t *set = cache_middle_set(c, low, high);
@@ -244,38 +244,70 @@ AVX2 static void probe_middles(const struct cache *c, struct batch *b)
     b->total += total;
 }
 
+/* All ones up to byte `len`, then the length's place. */
+AVX2 static inline struct wide wide_at(const uint8_t *p, size_t len)
+{
+    const __m256i steps = _mm256_setr_epi8(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16,
+                                           17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30, 31);
+    const __m256i n = _mm256_set1_epi8((char)len);
+    const __m256i second = _mm256_add_epi8(steps, _mm256_set1_epi8(32));
+    struct wide   k;
+    __m256i       a = _mm256_loadu_si256((const void *)p), b = _mm256_loadu_si256((const void *)(p + 32));
+
+    _mm256_storeu_si256((void *)k.w, _mm256_and_si256(a, _mm256_cmpgt_epi8(n, steps)));
+    _mm256_storeu_si256((void *)(k.w + 4), _mm256_and_si256(b, _mm256_cmpgt_epi8(n, second)));
+    k.w[WIDE_WORDS - 1] |= (uint64_t)len << WIDE_LEN_SHIFT;
+    return k;
+}
+
+AVX2 static void probe_wides(const struct cache *c, struct batch *b)
+{
+    for (size_t i = 0; i < b->n_wides; i++) {
+        piece        item = b->wides[i];
+        struct wide *k = &b->missed_wides[b->n_missed_wides];
+        *k = wide_at(b->base + (item >> PIECE_LEN_BITS), item & PIECE_LEN);
+        unsigned count = cache_find_wide(c, k);
+        b->total += count;
+        b->n_missed_wides += !count;
+    }
+}
+
 AVX2 static void probe_avx2(const struct cache *c, struct batch *b)
 {
     probe_shorts(c, b);
     probe_middles(c, b);
+    probe_wides(c, b);
 }
 
 /* ---- merging up to MERGE_GROUP pieces in step ---- */
 
-/* One piece of up to 16 bytes. A rank is stored << 4 | its place, so that the smallest of them says
- * what to merge and where. Tokens stay where their first byte is; `alive` has a bit for each. */
-struct small {
-    _Alignas(32) uint32_t rank[16];
-    uint32_t id[34]; /* id[i + 1] is at place i; [0] and [33] stand outside and never merge */
-    uint32_t alive;
-    uint32_t at, gone, before; /* the merger under way */
-    uint64_t left, right;      /* the pairs it makes */
+/* A piece being merged. A rank is stored << PLACE_BITS | its place, so that the smallest of them says
+ * what to merge and where. Tokens stay at the place of their first byte; `alive` has a bit for each.
+ * There is an id on either side of the places that merges with nothing, and a rank that nobody
+ * reads, so that the ends need no special care. */
+enum { PLACES = 64, PLACE_BITS = 6, OUTSIDE = (1 << TOKEN_BITS) - 1 };
+struct merging {
+    _Alignas(LINE_BYTES) uint32_t rank[PLACES + 1];
+    uint32_t id[PLACES + 2]; /* [place + 1] */
+    uint32_t at, gone, before; /* places of the merger under way; before: + 1 */
+    uint64_t alive;
+    uint64_t left, right; /* the pairs it makes */
 };
 
-AVX2 static void small_load(struct small *s, const struct vocab *v, struct key k)
+/* `blocks` of eight places are used. */
+AVX2 static inline void merging_load(struct merging *m, const struct vocab *v, const uint8_t *p,
+                                     size_t n, size_t blocks)
 {
-    uint8_t bytes[17] = { 0 };
-    size_t  n = key_len(k);
-
-    memcpy(bytes, &k.low, 8);
-    memcpy(bytes + 8, &k.high, 8);
-    for (size_t i = 0; i < 16; i++) {
-        uint32_t rank = v->bigram[bytes[i] << 8 | bytes[i + 1]];
-        s->rank[i] = i + 1 < n && rank != TOKEN_NONE ? rank << 4 | (uint32_t)i : TOKEN_NONE;
-        s->id[i + 1] = v->byte_id[bytes[i]];
+    for (size_t i = 0; i + 1 < n; i++) {
+        uint32_t rank = v->bigram[p[i] << 8 | p[i + 1]];
+        m->rank[i] = rank == TOKEN_NONE ? rank : rank << PLACE_BITS | (uint32_t)i;
+        m->id[i + 1] = v->byte_id[p[i]];
     }
-    s->id[0] = s->id[33] = (1u << TOKEN_BITS) - 1;
-    s->alive = (1u << n) - 1;
+    m->id[n] = v->byte_id[p[n - 1]];
+    for (size_t i = n - 1; i < 8 * blocks; i++)
+        m->rank[i] = TOKEN_NONE;
+    m->id[0] = m->id[PLACES + 1] = OUTSIDE;
+    m->alive = _bzhi_u64(~(uint64_t)0, (unsigned)n);
 }
 
 AVX2 static inline uint64_t pair_key(uint32_t left, uint32_t right)
@@ -283,94 +315,110 @@ AVX2 static inline uint64_t pair_key(uint32_t left, uint32_t right)
     return ((uint64_t)left << TOKEN_BITS | right) + 1;
 }
 
-/* Choose the merger and put it through; false when there is none, and nothing has changed. */
-AVX2 static inline bool small_choose(struct small *s, const struct vocab *v)
+AVX2 static inline uint32_t lowest_rank(const uint32_t *rank, size_t blocks)
 {
-    __m256i low = _mm256_min_epu32(_mm256_load_si256((const void *)s->rank),
-                                   _mm256_load_si256((const void *)(s->rank + 8)));
-    __m128i half = _mm_min_epu32(_mm256_castsi256_si128(low), _mm256_extracti128_si256(low, 1));
+    __m256i low = _mm256_load_si256((const void *)rank);
 
+    for (size_t i = 1; i < blocks; i++)
+        low = _mm256_min_epu32(low, _mm256_load_si256((const void *)(rank + 8 * i)));
+    __m128i half = _mm_min_epu32(_mm256_castsi256_si128(low), _mm256_extracti128_si256(low, 1));
     half = _mm_min_epu32(half, _mm_shuffle_epi32(half, 0x4e));
     half = _mm_min_epu32(half, _mm_shuffle_epi32(half, 0xb1));
-    uint32_t best = (uint32_t)_mm_cvtsi128_si32(half), at = best & 15, merged = best >> 4;
-    uint32_t above = s->alive & ~1u << at;
-    s->at = at;
-    s->gone = _tzcnt_u32(above);
-    s->before = 32 - _lzcnt_u32(_bzhi_u32(s->alive, at)); /* place + 1 */
-    uint32_t rest = _blsr_u32(above), after = _tzcnt_u32(rest);
-    s->alive ^= above ^ rest;
-    s->id[at + 1] = merged;
-    s->left = pair_key(s->id[s->before], merged);
-    s->right = pair_key(merged, s->id[after + 1]);
-    __builtin_prefetch(v->pairs + pair_line(s->left, v->pair_bits) * 8);
-    __builtin_prefetch(v->pairs + pair_line(s->right, v->pair_bits) * 8);
+    return (uint32_t)_mm_cvtsi128_si32(half);
+}
+
+/* Choose a merger and put it through, and ask for the lines that rank its neighbours. False when
+ * there is none; what has then been done does no harm. */
+AVX2 static inline bool merging_choose(struct merging *m, const struct vocab *v, size_t blocks)
+{
+    uint32_t best = lowest_rank(m->rank, blocks), at = best & (PLACES - 1);
+    uint32_t merged = best >> PLACE_BITS;
+    uint64_t above = m->alive & ~(uint64_t)1 << at, rest = _blsr_u64(above);
+
+    m->at = at;
+    m->gone = (uint32_t)_tzcnt_u64(above);
+    m->before = 64 - (uint32_t)_lzcnt_u64(_bzhi_u64(m->alive, at));
+    m->alive ^= above ^ rest;
+    m->id[at + 1] = merged;
+    m->left = pair_key(m->id[m->before], merged);
+    m->right = pair_key(merged, m->id[_tzcnt_u64(rest) + 1]);
+    __builtin_prefetch(v->pairs + pair_line(m->left, v->pair_bits) * 8);
+    __builtin_prefetch(v->pairs + pair_line(m->right, v->pair_bits) * 8);
     return best != TOKEN_NONE;
 }
 
-/* The merged token << 4 | place, or TOKEN_NONE. */
+/* The merged token's rank and place, or TOKEN_NONE. */
 AVX2 static inline uint32_t find_pair(const struct vocab *v, uint64_t key, uint32_t place)
 {
-    for (size_t line = pair_line(key, v->pair_bits);; line = (line + 1) & (((size_t)1 << v->pair_bits) - 1)) {
+    const __m256i want = _mm256_set1_epi64x((int64_t)key);
+    const size_t  lines = ((size_t)1 << v->pair_bits) - 1;
+
+    for (size_t line = pair_line(key, v->pair_bits);; line = (line + 1) & lines) {
         const uint64_t *slot = v->pairs + line * 8;
-        const __m256i   want = _mm256_set1_epi64x((int64_t)key);
-        __m256i a = _mm256_load_si256((const void *)slot), b = _mm256_load_si256((const void *)(slot + 4));
+        __m256i         a = _mm256_load_si256((const void *)slot);
+        __m256i         b = _mm256_load_si256((const void *)(slot + 4));
         __m256i same_a = _mm256_cmpeq_epi64(_mm256_srli_epi64(a, TOKEN_BITS), want);
         __m256i same_b = _mm256_cmpeq_epi64(_mm256_srli_epi64(b, TOKEN_BITS), want);
-        uint64_t hit = or_lanes(_mm256_or_si256(_mm256_and_si256(a, same_a), _mm256_and_si256(b, same_b)));
-        uint32_t id = (uint32_t)hit & ((1u << TOKEN_BITS) - 1);
+        a = _mm256_or_si256(_mm256_and_si256(a, same_a), _mm256_and_si256(b, same_b));
+        uint32_t id = (uint32_t)or_lanes(a) & ((1u << TOKEN_BITS) - 1);
         if (__builtin_expect(id || !slot[7], 1))
-            return (id << 4 | place) | -(uint32_t)!id; /* no pair makes token 0, a byte */
+            return (id << PLACE_BITS | place) | -(uint32_t)!id; /* nothing merges to id 0, a byte */
     }
 }
 
-AVX2 static inline void small_rank(struct small *s, const struct vocab *v)
+AVX2 static inline void merging_rank(struct merging *m, const struct vocab *v)
 {
-    const __m256i  place_a = _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7);
-    const __m256i  place_b = _mm256_setr_epi32(8, 9, 10, 11, 12, 13, 14, 15);
-    const uint32_t before = s->before - 1;
-    const uint32_t new_left = find_pair(v, s->left, before), new_right = find_pair(v, s->right, s->at);
-    const __m256i  at = _mm256_set1_epi32((int)s->at), prev = _mm256_set1_epi32((int)before);
-    const __m256i  gone = _mm256_set1_epi32((int)s->gone);
-    const __m256i  left = _mm256_set1_epi32((int)new_left), right = _mm256_set1_epi32((int)new_right);
-    __m256i        a = _mm256_load_si256((const void *)s->rank);
-    __m256i        b = _mm256_load_si256((const void *)(s->rank + 8));
+    uint32_t left = find_pair(v, m->left, m->before - 1), right = find_pair(v, m->right, m->at);
 
-    a = _mm256_or_si256(a, _mm256_cmpeq_epi32(place_a, gone));
-    b = _mm256_or_si256(b, _mm256_cmpeq_epi32(place_b, gone));
-    a = _mm256_blendv_epi8(a, right, _mm256_cmpeq_epi32(place_a, at));
-    b = _mm256_blendv_epi8(b, right, _mm256_cmpeq_epi32(place_b, at));
-    a = _mm256_blendv_epi8(a, left, _mm256_cmpeq_epi32(place_a, prev));
-    b = _mm256_blendv_epi8(b, left, _mm256_cmpeq_epi32(place_b, prev));
-    _mm256_store_si256((void *)s->rank, a);
-    _mm256_store_si256((void *)(s->rank + 8), b);
+    m->rank[m->gone] = TOKEN_NONE;
+    m->rank[m->at] = right;
+    m->rank[m->before ? m->before - 1 : PLACES] = left;
 }
 
-AVX2 static void merge_avx2(const struct vocab *v, const struct key *keys, size_t n,
-                            uint8_t *counts)
+/* All pieces take a step, again and again, until none is left that merges. */
+AVX2 static inline void merge_in_step(struct merging *group, size_t n, const struct vocab *v,
+                                      uint8_t *counts, size_t blocks)
 {
-    struct small group[MERGE_GROUP];
-    uint8_t      active[MERGE_GROUP];
-    size_t       n_active = n;
+    uint8_t active[MERGE_GROUP];
+    size_t  n_active = n;
 
-    for (size_t i = 0; i < n; i++) {
-        small_load(&group[i], v, keys[i]);
+    for (size_t i = 0; i < n; i++)
         active[i] = (uint8_t)i;
-    }
     while (n_active) {
         size_t still = 0;
         for (size_t i = 0; i < n_active; i++) {
             uint8_t one = active[i];
             active[still] = one;
-            still += small_choose(&group[one], v);
+            still += merging_choose(&group[one], v, blocks);
         }
         n_active = still;
         for (size_t i = 0; i < n_active; i++)
-            small_rank(&group[active[i]], v);
+            merging_rank(&group[active[i]], v);
     }
     for (size_t i = 0; i < n; i++)
-        counts[i] = (uint8_t)_mm_popcnt_u32(group[i].alive);
+        counts[i] = (uint8_t)_mm_popcnt_u64(group[i].alive);
 }
 
-const struct kernel kernel_avx2 = { "avx2", split_avx2, probe_avx2, merge_avx2 };
+AVX2 static void merge_avx2(const struct vocab *v, const struct key *keys, size_t n,
+                            uint8_t *counts)
+{
+    struct merging group[MERGE_GROUP];
+
+    for (size_t i = 0; i < n; i++)
+        merging_load(&group[i], v, (const uint8_t *)&keys[i], key_len(keys[i]), 2);
+    merge_in_step(group, n, v, counts, 2);
+}
+
+AVX2 static void merge_wide_avx2(const struct vocab *v, const struct wide *keys, size_t n,
+                                 uint8_t *counts)
+{
+    struct merging group[MERGE_GROUP];
+
+    for (size_t i = 0; i < n; i++)
+        merging_load(&group[i], v, (const uint8_t *)keys[i].w, wide_len(&keys[i]), 8);
+    merge_in_step(group, n, v, counts, 8);
+}
+
+const struct kernel kernel_avx2 = { "avx2", split_avx2, probe_avx2, merge_avx2, merge_wide_avx2 };
 
 #endif

@@ -18,35 +18,40 @@ static size_t split_plain(struct split *s, size_t at, bool whole, struct batch *
 
 static void probe_plain(const struct cache *c, struct batch *b)
 {
+    unsigned count;
+
     for (size_t i = 0; i < b->n_shorts + b->n_middles; i++) {
-        piece    item = i < b->n_shorts ? b->shorts[i] : b->middles[i - b->n_shorts];
-        unsigned count;
-        b->missed[b->n_missed] = key_at(b->base + (item >> 4), item & 15);
+        piece item = i < b->n_shorts ? b->shorts[i] : b->middles[i - b->n_shorts];
+        b->missed[b->n_missed] = key_at(b->base + (item >> PIECE_LEN_BITS), item & PIECE_LEN);
         count = cache_find(c, b->missed[b->n_missed]);
         b->total += count;
         b->n_missed += !count;
     }
+    for (size_t i = 0; i < b->n_wides; i++) {
+        piece        item = b->wides[i];
+        struct wide *k = &b->missed_wides[b->n_missed_wides];
+        *k = wide_copy(b->base + (item >> PIECE_LEN_BITS), item & PIECE_LEN);
+        count = cache_find_wide(c, k);
+        b->total += count;
+        b->n_missed_wides += !count;
+    }
 }
 
 /* By the definition, in one small array of tokens. */
-static unsigned merge_one(const struct vocab *v, struct key k)
+static uint8_t merge_bytes(const struct vocab *v, const uint8_t *p, size_t n)
 {
-    uint8_t  bytes[16];
-    uint32_t id[KEY_MIDDLE_MAX], rank[KEY_MIDDLE_MAX];
-    size_t   n = key_len(k);
+    uint32_t id[KEY_WIDE_MAX], rank[KEY_WIDE_MAX];
 
-    memcpy(bytes, &k.low, 8);
-    memcpy(bytes + 8, &k.high, 8);
     for (size_t i = 0; i < n; i++) {
-        id[i] = v->byte_id[bytes[i]];
-        rank[i] = i + 1 < n ? v->bigram[bytes[i] << 8 | bytes[i + 1]] : TOKEN_NONE;
+        id[i] = v->byte_id[p[i]];
+        rank[i] = i + 1 < n ? v->bigram[p[i] << 8 | p[i + 1]] : TOKEN_NONE;
     }
     for (;;) {
         size_t at = 0;
         for (size_t i = 1; i < n; i++)
             at = rank[i] < rank[at] ? i : at;
         if (rank[at] == TOKEN_NONE)
-            return (unsigned)n;
+            return (uint8_t)n;
         id[at] = rank[at];
         n--;
         memmove(id + at + 1, id + at + 2, (n - at - 1) * sizeof *id);
@@ -60,10 +65,17 @@ static unsigned merge_one(const struct vocab *v, struct key k)
 static void merge_plain(const struct vocab *v, const struct key *keys, size_t n, uint8_t *counts)
 {
     for (size_t i = 0; i < n; i++)
-        counts[i] = (uint8_t)merge_one(v, keys[i]);
+        counts[i] = merge_bytes(v, (const uint8_t *)&keys[i], key_len(keys[i]));
 }
 
-const struct kernel kernel_plain = { "plain", split_plain, probe_plain, merge_plain };
+static void merge_wide_plain(const struct vocab *v, const struct wide *keys, size_t n,
+                             uint8_t *counts)
+{
+    for (size_t i = 0; i < n; i++)
+        counts[i] = merge_bytes(v, (const uint8_t *)keys[i].w, wide_len(&keys[i]));
+}
+
+const struct kernel kernel_plain = { "plain", split_plain, probe_plain, merge_plain, merge_wide_plain };
 
 const struct kernel *kernel_best(void)
 {
