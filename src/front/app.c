@@ -149,6 +149,10 @@ void app_fail(struct app *app, const struct err *e)
         jw_kbool(&w, "success", false);
         jw_key(&w, "error");
         app_error_json(&w, e);
+        if (app->error_details.s) {
+            jw_key(&w, "details");
+            jw_raw(&w, app->error_details);
+        }
         jw_close(&w, '}');
         sb_addc(&text, '\n');
         sb_add(&app->out, sb_sv(&text));

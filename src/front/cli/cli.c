@@ -3,6 +3,7 @@
 #include "base/clock.h"
 #include "base/path.h"
 #include "front/cli/help.h"
+#include "front/leslie/leslie.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -58,7 +59,7 @@ static void put_command_first(char **words, size_t options, size_t command)
     }
 }
 
-static enum status run_words(struct app *app, char **words, size_t n, struct err *e)
+enum status cli_run(struct app *app, char **words, size_t n, struct err *e)
 {
     const struct command *c;
     struct cli_globals    g = { 0 };
@@ -97,8 +98,12 @@ int cli_main(int argc, char **argv)
     signal(SIGPIPE, SIG_IGN); /* a closed pipe is an error of write(), not the end */
     app_init(&app, &a);
     app.program = path_base(sv_of(argc > 0 ? argv[0] : "heddle"));
-    enum status s = run_words(&app, argv + 1, argc > 0 ? (size_t)argc - 1 : 0, &e);
-    if (s)
+    bool        leslie = sv_is(app.program, "leslie");
+    size_t      n = argc > 0 ? (size_t)argc - 1 : 0;
+    enum status s = leslie ? leslie_run(&app, argv + 1, n, &e) : cli_run(&app, argv + 1, n, &e);
+    if (s && leslie)
+        leslie_fail(&app, &e);
+    else if (s)
         app_fail(&app, &e);
     if (sb_flush(&app.out, &late) && !s) {
         s = late.code;
@@ -108,5 +113,5 @@ int cli_main(int argc, char **argv)
     }
     app_release(&app);
     arena_free(&a);
-    return status_exit(s);
+    return leslie && s ? 1 : status_exit(s);
 }

@@ -1,8 +1,21 @@
 /* `init`: make a workspace. */
 #include "base/fs.h"
 #include "front/cli/command.h"
+#include "front/share/agents_md.h"
 
 #include <unistd.h>
+
+struct init_opts {
+    bool agents_md, yes;
+};
+
+static const struct opt init_opts[] = {
+    { OPT_FLAG, "agents-md", NULL, "put the guide for agents into AGENTS.md",
+      offsetof(struct init_opts, agents_md), 0 },
+    { OPT_FLAG, "yes", NULL, "replace a guide of another major version without asking",
+      offsetof(struct init_opts, yes), 0 },
+    { 0 },
+};
 
 /* The database and the signing key stay out of version control; the config may go in. */
 static const char ignored[] = "heddle.db*\ncheckpoint.key*\n";
@@ -28,36 +41,43 @@ static enum status use_this_folder(struct app *app, struct err *e)
 
 static enum status run(struct app *app, const void *opts, struct err *e)
 {
-    bool made_config, made_ignore;
-    bool made_log;
+    const struct init_opts *o = opts;
+    struct guide            guide = { 0 };
+    bool                    made_config, made_ignore, made_log;
 
-    (void)opts;
     if (use_this_folder(app, e) || fs_mkdirs(app->root_fd, SV(".heddle"), e))
         return err_code(e);
     app->has_heddle = true;
     made_log = fs_kind(app->root_fd, SV(".heddle/heddle.db")) == FS_MISSING;
     if (make_if_missing(app, SV(".heddle/config.json"), SV("{}\n"), &made_config, e) ||
         make_if_missing(app, SV(".heddle/.gitignore"), sv_of(ignored), &made_ignore, e) ||
-        app_open_log(app, STORE_WRITE, e))
+        app_open_log(app, STORE_WRITE, e) ||
+        (o->agents_md && agents_md_write(app, o->yes, &guide, e)))
         return err_code(e);
     if (app->json) {
         struct jw w = jw_in(&app->out, 0);
         jw_open(&w, '{');
         jw_kbool(&w, "created", made_config || made_log);
         jw_kstr(&w, "root", app->root);
+        if (o->agents_md)
+            jw_kstr(&w, "agents_md", sv_of(guide.status));
         jw_close(&w, '}');
         sb_addc(&app->out, '\n');
         return ST_OK;
     }
     sb_addf(&app->out, "%s workspace in " SV_FMT "\n",
             made_config || made_log ? "made a" : "there is a", SV_ARG(app->root));
+    if (o->agents_md)
+        sb_addf(&app->out, "AGENTS.md: %s\n", guide.status);
     return ST_OK;
 }
 
 const struct command cmd_init = {
     .name = "init",
-    .synopsis = "",
+    .synopsis = "[--agents-md [--yes]]",
     .group = GROUP_START,
+    .opts = init_opts,
+    .opts_size = sizeof(struct init_opts),
     .summary = "Make the current folder (or --root DIR) a workspace",
     .details = "Writes .heddle/ with an empty log and config. Harmless when it is there already.",
     .needs = NEEDS_ROOT,

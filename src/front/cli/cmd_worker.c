@@ -128,7 +128,8 @@ static enum status run_wait(struct app *app, const void *opts, struct err *e)
     int64_t until = o->timeout == OPT_UNSET ? INT64_MAX : clock_steady_us() + o->timeout * 1000000;
 
     for (;;) {
-        struct timespec step = { 0, 50 * 1000000L };
+        struct timespec   step = { 0, 50 * 1000000L };
+        struct arena_mark m = arena_mark(app->a);
         if (find(&d, &w, e))
             return door_fail(&d, e);
         if (!w.alive)
@@ -138,6 +139,7 @@ static enum status run_wait(struct app *app, const void *opts, struct err *e)
             err_reason(e, "timeout");
             return door_fail(&d, e);
         }
+        arena_reset(app->a, m); /* a long wait must not grow */
         nanosleep(&step, NULL);
     }
     if (sv_is(w.state, "running") && (bury_lost(app, e) || find(&d, &w, e)))
