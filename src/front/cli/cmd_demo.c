@@ -49,6 +49,22 @@ static const struct step steps[] = {
       "cut -c1-60 token\n"
       "heddle restore - < token\n"
       "sed 's/^rt2.ey/rt2.fy/' token | heddle restore - || true" },
+    { "Threads share what they make. One thread writes an interface ...",
+      "heddle objective create 'Log in' --id login\n"
+      "heddle spawn --intent 'Design the API' --objective login --id backend --no-run\n"
+      "echo 'POST /login' > .leslie/threads/backend/plan.md" },
+    { "... and two read it: one keeps a frozen copy, one a live reference. This block opens their prompts.",
+      "heddle spawn --intent 'Build the form' --objective login --id form --ref backend:plan.md --binding frozen --no-run\n"
+      "heddle spawn --intent 'Write the tests' --objective login --id tests --ref backend:plan.md --no-run\n"
+      "heddle context form --task 'Build the login form.'" },
+    { "The source changes. The frozen reader still sees what it was given, the live one sees the change.",
+      "echo 'POST /session' > .leslie/threads/backend/plan.md\n"
+      "heddle read form plan.md\n"
+      "heddle read tests plan.md\n"
+      "heddle graph" },
+    { "A frozen copy changes when it is told to.",
+      "heddle refresh --from form\n"
+      "heddle read form plan.md" },
     { "Every entry is chained to the one before it, and every view can be rebuilt from entry 0.",
       "heddle verify" },
 };

@@ -40,6 +40,7 @@
     X(cmd_inject) \
     X(cmd_merge) \
     X(cmd_transcript) \
+    X(cmd_graph) \
     X(cmd_ps) \
     X(cmd_wait) \
     X(cmd_stop) \

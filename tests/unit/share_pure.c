@@ -1,0 +1,261 @@
+/* What needs no disk: states, slugs, the guide, three-way merge, the block and its reader. */
+#include "share/block.h"
+#include "share/guide.h"
+#include "share/operation.h"
+#include "tap.h"
+
+static struct arena a;
+
+/* Every state and every action of the published table; - is refused. */
+static void the_table_of_states_is_the_published_one(void)
+{
+    static const char *const actions[] = { "suspend", "resume", "done", "cancel", "archive" };
+    static const struct {
+        const char *from, *to[5];
+    } rows[] = {
+        { "active", { "suspended", "-", "completed", "cancelled", "-" } },
+        { "suspended", { "-", "active", "completed", "cancelled", "-" } },
+        { "waiting_human", { "-", "active", "-", "cancelled", "-" } },
+        { "completed", { "-", "-", "-", "-", "archived" } },
+        { "cancelled", { "-", "-", "-", "-", "archived" } },
+        { "frozen", { "-", "-", "-", "-", "archived" } },
+        { "archived", { "-", "-", "-", "-", "-" } },
+    };
+    int pairs = 0;
+
+    for (size_t i = 0; i < COUNT(rows); i++)
+        for (size_t k = 0; k < COUNT(actions); k++) {
+            enum thread_status from, to;
+            CHECK(thread_status_of(sv_of(rows[i].from), &from));
+            bool can = lifecycle_next(from, sv_of(actions[k]), &to);
+            CHECK_SV(can ? sv_of(thread_status_name(to)) : SV("-"), sv_of(rows[i].to[k]));
+            pairs++;
+        }
+    CHECK_INT(pairs, 35);
+}
+
+static void a_transfer_revives_nothing_that_has_ended(void)
+{
+    static const char *const directions[] = { "request_approval", "delegate", "handoff" };
+
+    for (int from = 0; from < THREAD_STATUS_COUNT; from++)
+        for (size_t k = 0; k < COUNT(directions); k++) {
+            enum thread_status to;
+            bool can = lifecycle_next((enum thread_status)from, sv_of(directions[k]), &to);
+            bool over = thread_has_ended((enum thread_status)from) || from == THREAD_FROZEN;
+            CHECK_INT(can, !over);
+        }
+    CHECK(!lifecycle_is_direction(SV("sideways")));
+    CHECK(!lifecycle_is_action(SV("handoff")));
+}
+
+static void pending_is_read_as_active(void)
+{
+    enum thread_status s = THREAD_ARCHIVED;
+
+    CHECK(thread_status_of(SV("pending"), &s));
+    CHECK_INT(s, THREAD_ACTIVE);
+    CHECK(!thread_status_of(SV("Active"), &s));
+}
+
+static void slugs_and_cuts_are_upstreams(void)
+{
+    CHECK_SV(transcript_slug(SV("fix bug: TypeError: Cannot read property 'name' of undefined!!!"),
+                             &a),
+             SV("fix-bug-TypeError-Cannot-read-property-name-of-und"));
+    CHECK_SV(transcript_slug(SV("!!!"), &a), SV("task"));
+    CHECK_SV(transcript_slug(SV("--a--b--"), &a), SV("a-b"));
+    CHECK_SV(transcript_slug(SV("\xe4\xbf\xae\xe5\xa4\x8d bug"), &a),
+             SV("\xe4\xbf\xae\xe5\xa4\x8d-bug"));
+    CHECK_SV(transcript_cut(SV("123456"), 4, &a), SV("1..."));
+    CHECK_SV(transcript_cut(SV("1234"), 4, &a), SV("1234"));
+}
+
+static void actors_are_of_three_kinds(void)
+{
+    CHECK_SV(sv_of(share_operator(SV("user"))), SV("user"));
+    CHECK_SV(sv_of(share_operator(SV("human:ada"))), SV("user"));
+    CHECK_SV(sv_of(share_operator(SV("system"))), SV("system"));
+    CHECK_SV(sv_of(share_operator(SV("program:ci"))), SV("system"));
+    CHECK_SV(sv_of(share_operator(SV("agent:claude"))), SV("agent"));
+    CHECK_SV(sv_of(share_operator(SV("planner"))), SV("agent"));
+}
+
+/* ---- the guide ---------------------------------------------------------------------------- */
+
+static void the_guide_is_made_appended_and_idempotent(void)
+{
+    struct guide g, again;
+    struct err   e;
+
+    CHECK(guide_apply((struct sv){ 0 }, &a, &g, &e) == ST_OK);
+    CHECK_SV(sv_of(g.status), SV("created"));
+    CHECK(guide_apply(g.text, &a, &again, &e) == ST_OK);
+    CHECK_SV(sv_of(again.status), SV("unchanged"));
+    CHECK_SV(again.text, g.text);
+    CHECK(guide_apply(SV("# Mine\n"), &a, &g, &e) == ST_OK);
+    CHECK_SV(sv_of(g.status), SV("appended"));
+    CHECK(sv_starts(g.text, SV("# Mine\n\n<leslie_system_guide")));
+    CHECK(guide_apply(g.text, &a, &again, &e) == ST_OK);
+    CHECK_SV(again.text, g.text);
+}
+
+static void the_guide_is_replaced_between_its_tags_only(void)
+{
+    struct guide g;
+    struct err   e;
+
+    CHECK(guide_apply(SV("before\n<leslie_system_guide version=\"2.0.0-rc.1\" x=\"y\">\nOLD TEXT\n"
+                         "</leslie_system_guide>\nafter, no line break"),
+                      &a, &g, &e) == ST_OK);
+    CHECK_SV(sv_of(g.status), SV("updated"));
+    CHECK(!g.major);
+    CHECK(sv_starts(g.text, SV("before\n<leslie_system_guide")));
+    CHECK(sv_ends(g.text, SV("</leslie_system_guide>\nafter, no line break")));
+    CHECK(sv_find(g.text, SV("OLD TEXT")) < 0);
+    CHECK_SV(g.previous, SV("2.0.0-rc.1"));
+}
+
+static void another_major_version_asks_first(void)
+{
+    struct guide g;
+    struct err   e;
+
+    CHECK(guide_apply(SV("<leslie_system_guide version=\"1.0.0\"></leslie_system_guide>"), &a, &g,
+                      &e) == ST_OK);
+    CHECK(g.major);
+    CHECK(guide_apply(SV("<leslie_system_guide></leslie_system_guide>"), &a, &g, &e) == ST_OK);
+    CHECK(g.major);
+    CHECK_SV(g.previous, SV("0.0.0"));
+    CHECK(guide_apply(SV("<leslie_system_guide version=\"x\"></leslie_system_guide>"), &a, &g, &e) ==
+          ST_INVALID_SYNTAX);
+    CHECK(guide_apply(SV("<leslie_system_guide version=\"2.0.0\">"), &a, &g, &e) ==
+          ST_INVALID_SYNTAX);
+}
+
+/* ---- merging lines ------------------------------------------------------------------------- */
+
+static struct sv merged(const char *base, const char *ours, const char *theirs,
+                        enum merge_side side, bool *clean)
+{
+    struct sv  out = { 0 };
+    struct err e;
+
+    CHECK(merge_text(sv_of(base), sv_of(ours), sv_of(theirs), SV("ours"), SV("theirs"), side, &a,
+                     &out, clean, &e) == ST_OK);
+    return out;
+}
+
+static void changes_in_different_places_merge_cleanly(void)
+{
+    bool clean;
+
+    CHECK_SV(merged("a\nb\nc\nd\ne\n", "A\nb\nc\nd\ne\n", "a\nb\nc\nd\nE\n", MERGE_MARKERS, &clean),
+             SV("A\nb\nc\nd\nE\n"));
+    CHECK(clean);
+    CHECK_SV(merged("a\nb\nc\n", "a\nc\n", "a\nb\nc\nd\n", MERGE_MARKERS, &clean), SV("a\nc\nd\n"));
+    CHECK(clean);
+    CHECK_SV(merged("", "x\n", "x\n", MERGE_MARKERS, &clean), SV("x\n"));
+    CHECK(clean);
+    CHECK_SV(merged("a\n", "a\n", "", MERGE_MARKERS, &clean), SV(""));
+    CHECK(clean);
+}
+
+static void the_same_line_changed_twice_is_a_conflict(void)
+{
+    bool clean;
+
+    CHECK_SV(merged("a\nb\nc\n", "a\nX\nc\n", "a\nY\nc\n", MERGE_MARKERS, &clean),
+             SV("a\n<<<<<<< ours\nX\n=======\nY\n>>>>>>> theirs\nc\n"));
+    CHECK(!clean);
+    CHECK_SV(merged("a\nb\nc\n", "a\nX\nc\n", "a\nY\nc\n", MERGE_THEIRS, &clean), SV("a\nY\nc\n"));
+    CHECK(!clean);
+    CHECK_SV(merged("b", "X", "Y", MERGE_MARKERS, &clean),
+             SV("<<<<<<< ours\nX\n=======\nY\n>>>>>>> theirs\n"));
+}
+
+/* A side that did not change gives way, whatever the texts are. */
+static void merging_with_an_unchanged_side_gives_the_other(void)
+{
+    uint32_t seed = 7;
+
+    for (int round = 0; round < 300; round++) {
+        char base[64] = "", other[64] = "";
+        bool clean;
+        for (int i = 0; i < 10; i++) {
+            seed = seed * 1664525u + 1013904223u;
+            strcat(base, (seed >> 24) % 2 ? "x\n" : "y\n");
+            if ((seed >> 20) % 3)
+                strcat(other, (seed >> 16) % 2 ? "x\n" : "z\n");
+        }
+        CHECK_SV(merged(base, base, other, MERGE_MARKERS, &clean), sv_of(other));
+        CHECK(clean);
+        CHECK_SV(merged(base, other, base, MERGE_MARKERS, &clean), sv_of(other));
+        CHECK(clean);
+    }
+}
+
+/* ---- the block ------------------------------------------------------------------------------- */
+
+static void what_is_written_as_an_attribute_is_read_back(void)
+{
+    static const char nasty[] = "a&b<c>d\"e'f\tg\nh\ri \xf0\x9f\x98\x80 \xe2\x82\xac]]>";
+    struct sb         b = sb_in(&a, 0);
+    struct err        e;
+    struct block_doc  doc;
+
+    sb_adds(&b, "<thread_context thread=\"");
+    CHECK(sb_add_xml(&b, sv_of(nasty), &e) == ST_OK);
+    sb_adds(&b, "\" objective=\"o\"></thread_context>");
+    CHECK(block_parse(sb_sv(&b), &a, &doc, &e) == ST_OK);
+    CHECK_SV(doc.thread, sv_of(nasty));
+    CHECK(sb_add_xml(&b, SV("\x01"), &e) == ST_INVALID_SYNTAX);
+    CHECK(sb_add_xml(&b, SV("\xff"), &e) == ST_INVALID_SYNTAX);
+    CHECK(sb_add_xml(&b, SV("\xef\xbf\xbe"), &e) == ST_INVALID_SYNTAX);
+}
+
+static void a_block_is_found_inside_a_message(void)
+{
+    struct block_doc doc;
+    struct err       e;
+
+    CHECK(block_parse(SV("Hello <thread_contexts> & co\n<thread_context thread=\"t\" "
+                         "objective='o'>\n<!-- c -->\n<asset type=\"plan\" path=\"p\"/>"
+                         "<ref thread=\"r\"><asset type=\"design\" path=\"d/\" /></ref>"
+                         "</thread_context>\n\nDo <it> & more"),
+                      &a, &doc, &e) == ST_OK);
+    CHECK_SV(doc.thread, SV("t"));
+    CHECK(!doc.relations_file.s);
+    CHECK_INT(doc.assets.n, 1);
+    CHECK_INT(doc.refs.n, 1);
+    CHECK_SV(doc.refs.v[0].assets.v[0].path, SV("d/"));
+    CHECK_SV(doc.rest, SV("\n\nDo <it> & more"));
+}
+
+static void tricks_with_entities_are_refused(void)
+{
+    struct block_doc doc;
+    struct err       e;
+
+    CHECK(block_parse(SV("<!DOCTYPE x [<!ENTITY a \"aaaa\">]><thread_context thread=\"&a;\" "
+                         "objective=\"o\"/>"),
+                      &a, &doc, &e) == ST_INVALID_SYNTAX);
+    CHECK(block_parse(SV("<thread_context thread=\"&a;\" objective=\"o\"/>"), &a, &doc, &e) ==
+          ST_INVALID_SYNTAX);
+    CHECK(block_parse(SV("<thread_context thread=\"t\" objective=\"o\">"), &a, &doc, &e) ==
+          ST_INVALID_SYNTAX);
+    CHECK(block_parse(SV("<thread_context thread=\"t\"/>"), &a, &doc, &e) == ST_INVALID_SYNTAX);
+    CHECK(block_parse(SV("no block here"), &a, &doc, &e) == ST_NOT_FOUND);
+    CHECK(block_parse(SV("<thread_context thread=\"t\" objective=\"o\"><ref thread=\"r\"><ref "
+                         "thread=\"q\"/></ref></thread_context>"),
+                      &a, &doc, &e) == ST_INVALID_SYNTAX);
+}
+
+TAP_MAIN(T(the_table_of_states_is_the_published_one), T(a_transfer_revives_nothing_that_has_ended),
+         T(pending_is_read_as_active), T(slugs_and_cuts_are_upstreams), T(actors_are_of_three_kinds),
+         T(the_guide_is_made_appended_and_idempotent), T(the_guide_is_replaced_between_its_tags_only),
+         T(another_major_version_asks_first), T(changes_in_different_places_merge_cleanly),
+         T(the_same_line_changed_twice_is_a_conflict),
+         T(merging_with_an_unchanged_side_gives_the_other),
+         T(what_is_written_as_an_attribute_is_read_back), T(a_block_is_found_inside_a_message),
+         T(tricks_with_entities_are_refused), )
