@@ -360,8 +360,8 @@ static enum status check_complete(const struct tool *t, const struct call *c, st
     for (const struct param *p = t->params; p->type; p++) {
         bool there = given(c, p) != NULL;
         if ((p->flags & PARAM_REQUIRED) && !there) {
-            err_set(e, ST_INVALID_SYNTAX, "%s needs %s%s", t->name,
-                    p->type == PARAM_ID ? "a node" : p->name,
+            err_set(e, ST_INVALID_SYNTAX, "%s needs a %s%s", t->name,
+                    p->type == PARAM_ID ? "node" : p->name,
                     p->type == PARAM_TEXT ? " in quotes" : "");
             return misfit(t, e);
         }

@@ -2,6 +2,7 @@
 #include "base/json.h"
 #include "base/vec.h"
 #include "command/run.h"
+#include "loom/search.h"
 #include "loom/shown.h"
 #include "thread/kind.h"
 
@@ -290,8 +291,34 @@ RUN(changes)
     return ST_OK;
 }
 
+/* ---- find ------------------------------------------------------------------------- */
+
+enum { FIND_DEFAULT = 10, FIND_MAX = 50 };
+
 RUN(find)
 {
-    (void)s, (void)c, (void)r;
-    return err_set(e, ST_IO, "not yet");
+    struct sv     query = call_text(c, "query");
+    int64_t       max = call_count(c, "max", FIND_DEFAULT);
+    struct found *list;
+    size_t        n;
+
+    r->object = query;
+    if (max < 1 || max > FIND_MAX) {
+        err_set(e, ST_LIMIT_EXCEEDED, "max results per search is %d", FIND_MAX);
+        return err_hint(e, "use max:%d or less", FIND_MAX);
+    }
+    if (loom_find(&s->loom, query, false, (size_t)max, &list, &n, e))
+        return err_code(e);
+    sb_adds(&r->text, "Find: \"");
+    sb_add_oneline(&r->text, query);
+    sb_adds(&r->text, "\"\n");
+    sb_add_count(&r->text, (int64_t)n, "node");
+    sb_adds(&r->text, (int64_t)n == max ? " (there may be more)\n" : "\n");
+    for (size_t i = 0; i < n; i++) {
+        sb_addf(&r->text, "  [" SV_FMT "] %s · ", SV_ARG(list[i].node.local),
+                author_kind_name(list[i].node.kind));
+        found_excerpt(&r->text, list[i].text, query);
+        sb_addc(&r->text, '\n');
+    }
+    return ST_OK;
 }

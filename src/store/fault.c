@@ -196,6 +196,21 @@ static enum status fault_set_views(struct store *s, struct sv thread, int64_t vi
     return real->ops->set_views(real, thread, views, e);
 }
 
+static enum status fault_text_put(struct store *s, struct sv thread, int64_t seq, struct sv text,
+                                  struct err *e)
+{
+    PASS(s, "text_put");
+    return store_text_put(real, thread, seq, text, e);
+}
+
+static enum status fault_text_find(struct store *s, struct sv thread, const struct sv *words,
+                                   size_t n, size_t max, struct arena *a, struct store_hit **out,
+                                   size_t *count, struct err *e)
+{
+    PASS(s, "text_find");
+    return store_text_find(real, thread, words, n, max, a, out, count, e);
+}
+
 static enum status fault_stats(struct store *s, struct store_stats *out, struct err *e)
 {
     PASS(s, "stats");
@@ -237,6 +252,8 @@ static const struct store_ops fault_ops = {
     .rows_close = fault_rows_close,
     .rows_clear = fault_rows_clear,
     .set_views = fault_set_views,
+    .text_put = fault_text_put,
+    .text_find = fault_text_find,
     .stats = fault_stats,
     .check = fault_check,
     .compact = fault_compact,

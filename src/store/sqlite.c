@@ -46,6 +46,8 @@ static const char *const sql[Q_COUNT] = {
     [Q_ROW_PUT]      = "INSERT INTO row(tid, view, key, value) VALUES(?1, ?2, ?3, ?4)"
                        " ON CONFLICT DO UPDATE SET value = excluded.value",
     [Q_ROW_DEL]      = "DELETE FROM row WHERE tid = ? AND view = ? AND key = ?",
+    [Q_TEXT_HAS]     = "SELECT 1 FROM text_docsize WHERE id = ?",
+    [Q_TEXT_ADD]     = "INSERT INTO text(rowid, body) VALUES(?, ?)",
     [Q_ROWS_CLEAR]   = "DELETE FROM row WHERE tid = ? AND view = ?",
 };
 /* clang-format on */
@@ -434,6 +436,8 @@ const struct store_ops sqlite_ops = {
     .rows_close = sqlite_rows_close,
     .rows_clear = sqlite_rows_clear,
     .set_views = sqlite_set_views,
+    .text_put = sqlite_text_put,
+    .text_find = sqlite_text_find,
     .stats = sqlite_stats,
     .check = sqlite_check,
     .compact = sqlite_compact,

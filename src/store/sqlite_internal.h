@@ -1,5 +1,6 @@
 /* The SQLite backend, shared by its files: sqlite.c (connection, transactions, care),
- * sqlite_schema.c (tables, migration), sqlite_log.c (entries), sqlite_rows.c (rows). */
+ * sqlite_schema.c (tables, migration), sqlite_log.c (entries), sqlite_rows.c (rows),
+ * sqlite_text.c (words). */
 #ifndef HEDDLE_SQLITE_INTERNAL_H
 #define HEDDLE_SQLITE_INTERNAL_H
 
@@ -27,6 +28,8 @@ enum sqlite_statement {
     Q_ROW_PUT,
     Q_ROW_DEL,
     Q_ROWS_CLEAR,
+    Q_TEXT_HAS,
+    Q_TEXT_ADD,
     Q_COUNT,
 };
 
@@ -85,7 +88,7 @@ enum status sqlite_tid(struct sqlite_store *q, struct sv thread, int64_t *tid, s
 
 /* Make the schema when the file is empty (ST_CORRUPT without `create`), or bring an older one up
  * to date: the copy, then all steps in one transaction. */
-enum { SQLITE_SCHEMA_VERSION = 1, SQLITE_APPLICATION_ID = 0x6864646c /* "hddl" */ };
+enum { SQLITE_SCHEMA_VERSION = 2, SQLITE_APPLICATION_ID = 0x6864646c /* "hddl" */ };
 struct sqlite_step {
     int         to;
     const char *sql;
@@ -121,5 +124,10 @@ enum status sqlite_rows_next(struct store_rows *, struct store_row *, bool *, st
 void        sqlite_rows_close(struct store_rows *);
 enum status sqlite_rows_clear(struct store *, struct sv, struct sv, struct err *);
 enum status sqlite_set_views(struct store *, struct sv, int64_t, struct err *);
+
+/* sqlite_text.c */
+enum status sqlite_text_put(struct store *, struct sv, int64_t, struct sv, struct err *);
+enum status sqlite_text_find(struct store *, struct sv, const struct sv *, size_t, size_t,
+                             struct arena *, struct store_hit **, size_t *, struct err *);
 
 #endif

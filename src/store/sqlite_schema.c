@@ -32,6 +32,10 @@ static const struct sqlite_step steps[] = {
       " tid INTEGER NOT NULL, view TEXT NOT NULL, key BLOB NOT NULL, value BLOB NOT NULL,"
       " PRIMARY KEY(tid, view, key)"
       ") STRICT, WITHOUT ROWID;" },
+    /* The words of entries, by entry.key. The text itself stays in the entry. */
+    { 2,
+      "CREATE VIRTUAL TABLE text USING fts5(body, content='',"
+      " tokenize='unicode61 remove_diacritics 2');" },
 };
 /* clang-format on */
 

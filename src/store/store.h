@@ -148,6 +148,26 @@ enum status store_rows_clear(struct store *s, struct sv thread, struct sv view,
 enum status store_set_views(struct store *s, struct sv thread, int64_t views,
                             struct err *e) MUST_USE;
 
+/* ---- words of entries -------------------------------------------------------------- */
+
+/* Make an entry findable by the words of `text`. An entry's words never change: to put it
+ * again is harmless and does nothing. In a write transaction. */
+enum status store_text_put(struct store *s, struct sv thread, int64_t seq, struct sv text,
+                           struct err *e) MUST_USE;
+
+struct store_hit {
+    struct sv thread;
+    int64_t   seq;
+};
+
+/* Entries that hold every one of words[0..n), newest first, at most `max`: of one thread, or of all
+ * when `thread` is absent (threads in no particular order). A word with blanks in it is a
+ * phrase. Case and accents do not matter where the engine has an index; a store without one (mem:)
+ * looks through the messages themselves, so callers look at what they get. */
+enum status store_text_find(struct store *s, struct sv thread, const struct sv *words, size_t n,
+                            size_t max, struct arena *a, struct store_hit **out, size_t *count,
+                            struct err *e) MUST_USE;
+
 /* ---- care ----------------------------------------------------------------------- */
 
 struct store_stats {

@@ -43,6 +43,13 @@ struct store_ops {
     enum status (*rows_clear)(struct store *, struct sv thread, struct sv view, struct err *);
     enum status (*set_views)(struct store *, struct sv thread, int64_t views, struct err *);
 
+    /* Words of entries; NULL for both when the engine has no index of words. */
+    enum status (*text_put)(struct store *, struct sv thread, int64_t seq, struct sv text,
+                            struct err *);
+    enum status (*text_find)(struct store *, struct sv thread, const struct sv *words, size_t n,
+                             size_t max, struct arena *, struct store_hit **, size_t *count,
+                             struct err *);
+
     enum status (*stats)(struct store *, struct store_stats *, struct err *);
     enum status (*check)(struct store *, void (*say)(void *, struct sv), void *ctx, struct err *);
     enum status (*compact)(struct store *, struct err *);

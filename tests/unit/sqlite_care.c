@@ -39,7 +39,7 @@ static void fresh(void)
 
 static void clean(void)
 {
-    static const char *const suffixes[] = { "", "-wal", "-shm", ".v1.bak", ".v1.bak.part" };
+    static const char *const suffixes[] = { "", "-wal", "-shm", ".v2.bak", ".v2.bak.part" };
 
     for (size_t i = 0; i < COUNT(suffixes); i++)
         unlink(beside(suffixes[i]));
@@ -166,13 +166,13 @@ static void large_payloads_are_stored_once(void)
 
 /* ---- migration ---------------------------------------------------------------------- */
 
-static const struct sqlite_step to_two[] = {
+static const struct sqlite_step to_three[] = {
     { 1, "CREATE TABLE never(x);" }, /* done long ago */
-    { 2, "ALTER TABLE thread ADD COLUMN title TEXT; UPDATE thread SET title = 'named';" },
+    { 3, "ALTER TABLE thread ADD COLUMN title TEXT; UPDATE thread SET title = 'named';" },
 };
-static const struct sqlite_step to_three_broken[] = {
-    { 2, "ALTER TABLE thread ADD COLUMN title TEXT; UPDATE thread SET title = 'named';" },
-    { 3, "CREATE TABLE fine(x); INSERT INTO no_such_table VALUES(1);" },
+static const struct sqlite_step to_four_broken[] = {
+    { 3, "ALTER TABLE thread ADD COLUMN title TEXT; UPDATE thread SET title = 'named';" },
+    { 4, "CREATE TABLE fine(x); INSERT INTO no_such_table VALUES(1);" },
 };
 
 static void an_older_schema_is_migrated_after_a_copy(void)
@@ -182,24 +182,24 @@ static void an_older_schema_is_migrated_after_a_copy(void)
     struct sqlite_store *q = sqlite_of(s);
     int64_t              n;
     CHECK(append(s, SV("{}"), 3) == ST_OK);
-    CHECK(sqlite_migrate(q, to_two, COUNT(to_two), 2, &e) == ST_OK);
+    CHECK(sqlite_migrate(q, to_three, COUNT(to_three), 3, &e) == ST_OK);
     CHECK(sqlite_number(q, "PRAGMA user_version", &n, &e) == ST_OK);
-    CHECK_INT(n, 2);
+    CHECK_INT(n, 3);
     CHECK(sqlite_number(q, "SELECT count(*) FROM thread WHERE title = 'named'", &n, &e) == ST_OK);
     CHECK_INT(n, 1);
     CHECK_INT(rev(s), 3);
-    CHECK_INT(number_in(beside(".v1.bak"), "PRAGMA user_version"), 1);
-    CHECK_INT(number_in(beside(".v1.bak"), "SELECT count(*) FROM entry"), 3);
-    CHECK_INT(number_in(beside(".v1.bak"), "PRAGMA application_id"), SQLITE_APPLICATION_ID);
-    CHECK_INT(number_in(beside(".v1.bak"), "SELECT count(*) FROM pragma_table_info('thread')"), 3);
-    CHECK(sqlite_migrate(q, to_two, COUNT(to_two), 2, &e) == ST_OK); /* nothing left to do */
+    CHECK_INT(number_in(beside(".v2.bak"), "PRAGMA user_version"), 2);
+    CHECK_INT(number_in(beside(".v2.bak"), "SELECT count(*) FROM entry"), 3);
+    CHECK_INT(number_in(beside(".v2.bak"), "PRAGMA application_id"), SQLITE_APPLICATION_ID);
+    CHECK_INT(number_in(beside(".v2.bak"), "SELECT count(*) FROM pragma_table_info('thread')"), 3);
+    CHECK(sqlite_migrate(q, to_three, COUNT(to_three), 3, &e) == ST_OK); /* nothing left to do */
     store_close(s);
 
-    struct store *again; /* by the program that knows only schema 1 */
+    struct store *again; /* by the program that knows only schema 2 */
     CHECK(try_open(&(struct store_options){ 0 }, &again) == ST_IO);
-    CHECK(strstr(e.text, "schema 2") && strstr(e.hint, "newer"));
+    CHECK(strstr(e.text, "schema 3") && strstr(e.hint, "newer"));
     CHECK(try_open(&(struct store_options){ .read_only = true }, &again) == ST_IO);
-    CHECK_INT(number_in(path, "PRAGMA user_version"), 2);
+    CHECK_INT(number_in(path, "PRAGMA user_version"), 3);
     clean();
 }
 
@@ -210,10 +210,10 @@ static void a_failed_step_leaves_the_old_schema(void)
     struct sqlite_store *q = sqlite_of(s);
     int64_t              n;
     CHECK(append(s, SV("{}"), 3) == ST_OK);
-    CHECK(sqlite_migrate(q, to_three_broken, COUNT(to_three_broken), 3, &e) == ST_IO);
-    CHECK(strstr(e.text, "schema 3") != NULL);
+    CHECK(sqlite_migrate(q, to_four_broken, COUNT(to_four_broken), 4, &e) == ST_IO);
+    CHECK(strstr(e.text, "schema 4") != NULL);
     CHECK(sqlite_number(q, "PRAGMA user_version", &n, &e) == ST_OK);
-    CHECK_INT(n, 1);
+    CHECK_INT(n, 2);
     CHECK(sqlite_number(q, "SELECT count(*) FROM pragma_table_info('thread')", &n, &e) == ST_OK);
     CHECK_INT(n, 3);
     CHECK(sqlite_number(q, "SELECT count(*) FROM sqlite_schema WHERE name = 'fine'", &n, &e) ==
@@ -234,14 +234,14 @@ static void no_copy_no_migration(void)
     struct sqlite_store *q = sqlite_of(s);
     int64_t              n;
     CHECK(append(s, SV("{}"), 1) == ST_OK);
-    CHECK(mkdir(beside(".v1.bak"), 0755) == 0); /* in the way of the copy */
-    CHECK(mkdir(beside(".v1.bak/x"), 0755) == 0);
-    CHECK(sqlite_migrate(q, to_two, COUNT(to_two), 2, &e) != ST_OK);
+    CHECK(mkdir(beside(".v2.bak"), 0755) == 0); /* in the way of the copy */
+    CHECK(mkdir(beside(".v2.bak/x"), 0755) == 0);
+    CHECK(sqlite_migrate(q, to_three, COUNT(to_three), 3, &e) != ST_OK);
     CHECK(strstr(e.text, "copy before migration") != NULL);
     CHECK(sqlite_number(q, "PRAGMA user_version", &n, &e) == ST_OK);
-    CHECK_INT(n, 1);
-    rmdir(beside(".v1.bak/x"));
-    rmdir(beside(".v1.bak"));
+    CHECK_INT(n, 2);
+    rmdir(beside(".v2.bak/x"));
+    rmdir(beside(".v2.bak"));
     store_close(s);
     clean();
 }

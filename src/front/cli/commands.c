@@ -49,6 +49,7 @@
     X(cmd_do) \
     X(cmd_tree) \
     X(cmd_tree_set) \
+    X(cmd_search) \
     X(cmd_agent_add) \
     X(cmd_agent_list) \
     X(cmd_agent_set) \

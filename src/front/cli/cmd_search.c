@@ -1,0 +1,86 @@
+/* `search`: nodes of every thread by their words. */
+#include "base/clock.h"
+#include "front/cli/command.h"
+#include "loom/search.h"
+
+struct search_opts {
+    struct sv thread;
+    int64_t   max;
+};
+
+static const struct opt opts_table[] = {
+    { OPT_TEXT, "thread", "T", "only in this thread", offsetof(struct search_opts, thread), 0 },
+    { OPT_NUMBER, "max", "N", "at most so many (default 20)", offsetof(struct search_opts, max),
+      0 },
+    { 0 },
+};
+
+enum { SEARCH_DEFAULT = 20, SEARCH_MOST = 1000 };
+
+static void print(struct app *app, struct sv query, const struct found *list, size_t n)
+{
+    struct jw w = jw_in(&app->out, 0);
+
+    if (app->json)
+        jw_open(&w, '[');
+    for (size_t i = 0; i < n; i++) {
+        struct sb b = sb_in(app->a, 0);
+        found_excerpt(&b, list[i].text, query);
+        if (app->json) {
+            struct sv quoted = sb_sv(&b);
+            jw_open(&w, '{');
+            jw_kstr(&w, "thread", list[i].thread);
+            jw_kstr(&w, "local_id", list[i].node.local);
+            jw_kint(&w, "seq", list[i].node.seq);
+            jw_kstr(&w, "author", list[i].node.author);
+            jw_kint(&w, "at", list[i].node.at);
+            jw_kstr(&w, "excerpt", (struct sv){ quoted.s + 1, quoted.n - 2 });
+            jw_close(&w, '}');
+            continue;
+        }
+        sb_add_plain(&app->out, list[i].thread);
+        sb_addf(&app->out, "  [" SV_FMT "] %s · ", SV_ARG(list[i].node.local),
+                author_kind_name(list[i].node.kind));
+        sb_add_plain(&app->out, sb_sv(&b));
+        sb_addc(&app->out, '\n');
+    }
+    if (app->json) {
+        jw_close(&w, ']');
+        sb_addc(&app->out, '\n');
+    }
+}
+
+static enum status run(struct app *app, const void *opts, struct err *e)
+{
+    const struct search_opts *o = opts;
+    int64_t                   max = o->max == OPT_UNSET ? SEARCH_DEFAULT : o->max;
+    struct loom   l = { .log = &app->log, .thread = o->thread, .a = app->a, .now = clock_now_ms() };
+    struct found *list;
+    size_t        n;
+
+    if (max < 1 || max > SEARCH_MOST)
+        return err_set(e, ST_USAGE, "--max takes a number from 1 to %d", SEARCH_MOST);
+    if (log_begin(&app->log, o->thread, STORE_READ, e))
+        return err_code(e);
+    enum status s = loom_find(&l, app_arg(app, 0), !o->thread.s, (size_t)max, &list, &n, e);
+    log_abort(&app->log);
+    if (s)
+        return s;
+    print(app, app_arg(app, 0), list, n);
+    return ST_OK;
+}
+
+const struct command cmd_search = {
+    .name = "search",
+    .synopsis = "QUERY [--thread T] [--max N]",
+    .group = GROUP_LOOM,
+    .summary = "Find nodes of all threads by their words",
+    .details = "Every word must occur; words in 'single quotes' are a phrase. Newest first.\n\n"
+               "  heddle search \"mother childhood\"",
+    .opts = opts_table,
+    .opts_size = sizeof(struct search_opts),
+    .min_args = 1,
+    .max_args = 1,
+    .needs = NEEDS_LOG,
+    .run = run,
+};

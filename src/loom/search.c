@@ -1,0 +1,119 @@
+#include "loom/search.h"
+
+#include "base/utf8.h"
+#include "base/vec.h"
+#include "loom/loom_internal.h"
+#include "loom/shown.h"
+
+#include <string.h>
+
+enum { WORDS_MAX = 32, EXCERPT_BEFORE = 30, EXCERPT = 90, TRIES = 20 };
+
+static bool is_word_char(char c)
+{
+    return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
+           (unsigned char)c >= 0x80;
+}
+
+static bool has_word_char(struct sv v)
+{
+    for (size_t i = 0; i < v.n; i++)
+        if (is_word_char(v.s[i]))
+            return true;
+    return false;
+}
+
+/* The next word of *rest: up to a blank, or a 'phrase'. */
+static struct sv next_word(struct sv *rest)
+{
+    *rest = sv_trim(*rest);
+    if (rest->n > 1 && rest->s[0] == '\'') {
+        struct sv_cut c = sv_cut(sv_skip(*rest, 1), '\'');
+        if (c.found) {
+            *rest = c.tail;
+            return c.head;
+        }
+    }
+    struct sv_cut c = sv_cut(*rest, ' ');
+    *rest = c.tail;
+    return c.head;
+}
+
+static size_t split(struct sv query, struct sv *words)
+{
+    size_t n = 0;
+
+    while (sv_trim(query).n && n < WORDS_MAX) {
+        struct sv w = next_word(&query);
+        if (has_word_char(w))
+            words[n++] = w;
+    }
+    return n;
+}
+
+static enum status keep(struct loom *l, const struct store_hit *hit, struct found *out, bool *ok,
+                        struct err *e)
+{
+    struct loom      at = { .log = l->log, .thread = hit->thread, .a = l->a, .now = l->now };
+    struct loom_rows r = rows_of_loom(&at);
+    struct sv        row;
+    int64_t          by = NO_NODE;
+
+    if (row_get(&r, key1("n", hit->seq, l->a), &row, ok, e) || !*ok)
+        return *ok ? err_code(e) : ST_OK;
+    out->thread = hit->thread;
+    if (node_at(&at, hit->seq, &out->node, e) || node_hidden(&at, &out->node, &by, e) ||
+        node_text(&at, hit->seq, &out->text, e) || loom_title(&at, &out->title, e))
+        return err_code(e);
+    *ok = by == NO_NODE && !out->node.withdrawn;
+    return ST_OK;
+}
+
+enum status loom_find(struct loom *l, struct sv query, bool everywhere, size_t max,
+                      struct found **out, size_t *n, struct err *e)
+{
+    struct sv         words[WORDS_MAX];
+    size_t            count = split(query, words), hits;
+    struct store_hit *list;
+    VEC(struct found) found = { 0 };
+
+    if (!count || utf8_invalid(query) >= 0) {
+        err_set(e, ST_INVALID_SYNTAX, "there is no word to look for");
+        return err_hint(e, "give letters or digits; words in 'single quotes' are a phrase");
+    }
+    /* More than asked for, because some may be hidden. */
+    if (store_text_find(l->log->store, everywhere ? (struct sv){ 0 } : l->thread, words, count,
+                        max + TRIES, l->a, &list, &hits, e))
+        return err_code(e);
+    for (size_t i = 0; i < hits && found.n < max; i++) {
+        struct found one;
+        bool         ok;
+        if (keep(l, &list[i], &one, &ok, e))
+            return err_code(e);
+        if (ok)
+            *vec_push(&found, l->a) = one;
+    }
+    *out = found.v;
+    *n = found.n;
+    return ST_OK;
+}
+
+void found_excerpt(struct sb *b, struct sv text, struct sv query)
+{
+    struct sv words[WORDS_MAX];
+    size_t    at = 0;
+
+    if (split(query, words))
+        while (at + words[0].n < text.n && strncasecmp(text.s + at, words[0].s, words[0].n) != 0)
+            at++;
+    if (at + (split(query, words) ? words[0].n : 0) >= text.n)
+        at = 0;
+    size_t from = at > EXCERPT_BEFORE ? at - EXCERPT_BEFORE : 0;
+    while (from && ((unsigned char)text.s[from] & 0xc0) == 0x80)
+        from--;
+    while (from && text.s[from] != ' ' && at - from < EXCERPT_BEFORE + 20)
+        from--;
+    struct sb part = sb_in(b->a, 0);
+    sb_addf(&part, "%s" SV_FMT, from ? "..." : "", SV_ARG(sv_trim(sv_skip(text, from))));
+    sb_add_preview(b, sb_sv(&part), EXCERPT);
+}

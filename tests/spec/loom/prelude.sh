@@ -1,0 +1,2 @@
+# What every shell block of a spec file starts with.
+heddle() { "$HEDDLE" "$@"; }
