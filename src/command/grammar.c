@@ -4,6 +4,7 @@
 #include "command/lexer.h"
 #include "command/tools.h"
 
+#include <stdio.h>
 #include <string.h>
 
 /* ---- words ------------------------------------------------------------------------ */
@@ -126,6 +127,10 @@ static enum status unknown_verb(struct sv word, struct err *e)
     for (size_t i = 0; synonyms[i].phrase && !nearest; i++)
         if (sv_distance(word, sv_of(synonyms[i].phrase)) == 1)
             nearest = synonyms[i].tool;
+    if (!word.n) {
+        err_set(e, ST_INVALID_SYNTAX, "there is no command");
+        return err_hint(e, "→ help lists the commands");
+    }
     err_set(e, ST_INVALID_SYNTAX, "unknown command '%.*s'", word.n > 60 ? 60 : (int)word.n,
             word.s ? word.s : "");
     if (nearest)
@@ -176,9 +181,20 @@ static enum status find_verb(struct reading *r, const char **with, struct err *e
 
 /* ---- arguments -------------------------------------------------------------------- */
 
-static enum status misfit(const struct tool *t, struct err *e)
+/* Show the form that is nearest to what was tried: the first that has this key in it. */
+static enum status misfit(const struct tool *t, struct sv key, struct err *e)
 {
-    return err_hint(e, "→ %s", t->syntax[0]);
+    const char *form = t->syntax[0];
+    char        with_colon[32];
+
+    snprintf(with_colon, sizeof with_colon, "%.*s:", (int)(key.n < 24 ? key.n : 24),
+             key.s ? key.s : "");
+    for (size_t i = 0; key.n && t->syntax[i]; i++)
+        if (strstr(t->syntax[i], with_colon)) {
+            form = t->syntax[i];
+            break;
+        }
+    return err_hint(e, "→ %s", form);
 }
 
 static const struct call_arg *given(const struct call *c, const struct param *p)
@@ -219,28 +235,28 @@ static enum status fit(struct reading *r, const struct param *p, const struct to
     case PARAM_ID:
         if (t->type == TOKEN_TEXT || !is_id(text)) {
             err_set(e, ST_INVALID_SYNTAX, "'" SV_FMT "' is not a node id", SV_ARG(sv_first(text, 60)));
-            return misfit(r->tool, e);
+            return misfit(r->tool, t->key, e);
         }
         break;
     case PARAM_COUNT:
         if (!is_count(text)) {
             err_set(e, ST_INVALID_SYNTAX, "%s: takes a whole number, not '" SV_FMT "'", p->name,
                     SV_ARG(sv_first(text, 60)));
-            return misfit(r->tool, e);
+            return misfit(r->tool, t->key, e);
         }
         break;
     case PARAM_WORD:
         if (p->words && !in_words(p->words, text, &text)) {
             err_set(e, ST_INVALID_SYNTAX, "%s cannot be '" SV_FMT "'", p->name,
                     SV_ARG(sv_first(text, 60)));
-            return misfit(r->tool, e);
+            return misfit(r->tool, t->key, e);
         }
         break;
     case PARAM_RANGE:
         if (!sv_has(text, '-')) {
             err_set(e, ST_INVALID_SYNTAX, "%s: takes a range such as A-B, not '" SV_FMT "'",
                     p->name, SV_ARG(sv_first(text, 60)));
-            return misfit(r->tool, e);
+            return misfit(r->tool, t->key, e);
         }
         break;
     default: break;
@@ -263,7 +279,7 @@ static enum status keyed(struct reading *r, const struct token *t, struct err *e
     if (p && (p->flags & PARAM_KEYED))
         return fit(r, p, t, e);
     err_set(e, ST_INVALID_SYNTAX, "%s takes no '" SV_FMT ":'", r->tool->name, SV_ARG(t->key));
-    return misfit(r->tool, e);
+    return misfit(r->tool, t->key, e);
 }
 
 /* The first bare parameter of one of these types that is still free. */
@@ -282,7 +298,7 @@ static enum status quoted_text(struct reading *r, const struct token *t, struct 
     if (p)
         return give(r, p, t->text, e);
     err_set(e, ST_INVALID_SYNTAX, "%s takes no further text", r->tool->name);
-    return misfit(r->tool, e);
+    return misfit(r->tool, t->key, e);
 }
 
 /* A flag's own name, a word of a choice: these win over ids. */
@@ -332,7 +348,7 @@ static enum status bare_word(struct reading *r, const struct token *t, struct er
         return fit(r, p, t, e);
     err_set(e, ST_INVALID_SYNTAX, "%s cannot take '" SV_FMT "'", r->tool->name,
             SV_ARG(sv_first(t->text, 60)));
-    return misfit(r->tool, e);
+    return misfit(r->tool, t->key, e);
 }
 
 static enum status read_args(struct reading *r, struct err *e)
@@ -363,7 +379,7 @@ static enum status check_complete(const struct tool *t, const struct call *c, st
             err_set(e, ST_INVALID_SYNTAX, "%s needs a %s%s", t->name,
                     p->type == PARAM_ID ? "node" : p->name,
                     p->type == PARAM_TEXT ? " in quotes" : "");
-            return misfit(t, e);
+            return misfit(t, (struct sv){ 0 }, e);
         }
         one += there && (p->flags & PARAM_ONE);
         maybe += there && (p->flags & PARAM_MAYBE_ONE);
@@ -374,7 +390,7 @@ static enum status check_complete(const struct tool *t, const struct call *c, st
     err_set(e, ST_INVALID_SYNTAX, one == 0 && wants_one ? "%s needs something to act on"
                                                           : "%s takes only one of these",
             t->name);
-    return misfit(t, e);
+    return misfit(t, (struct sv){ 0 }, e);
 }
 
 static int by_param(const struct call_arg *a, const struct call_arg *b)

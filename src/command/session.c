@@ -300,7 +300,6 @@ void result_show(struct sb *b, const struct result *r)
     sb_addf(b, "✗ %s: ", status_word(r->error.code));
     sb_add_oneline(b, sv_of(r->error.text));
     sb_addc(b, '\n');
-    sb_add(b, sb_sv(&text)); /* what was done before it failed */
     if (r->error.hint[0]) {
         sb_adds(b, "  hint: ");
         sb_add_oneline(b, sv_of(r->error.hint));

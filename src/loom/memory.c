@@ -211,6 +211,8 @@ void trace_compress(struct sb *b, const struct trace *t)
         const struct action  *x = &t->actions[i];
         const struct wording *w = wording_of(x->code.n ? SV("failure") : x->verb);
         bool                  first = i == 0 || !goes_with(&t->actions[i - 1], x);
+        if (!first && sv_eq(x->object, t->actions[i - 1].object) && !x->code.n && !x->results)
+            continue; /* the same again */
         if (first)
             sb_adds(b, i || t->n_older ? " · " : "");
         else
