@@ -16,7 +16,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { TREES = 120, FILES = 14 };
+enum { TREES = 120, FILES = 14, DIR_MAX = 256 };
 
 static uint64_t state = 88172645463325252u;
 
@@ -180,6 +180,8 @@ static int fresh_repository(char *dir)
 {
     char command[PATH_MAX + 64];
 
+    const char *base = getenv("TMPDIR");
+    snprintf(dir, DIR_MAX, "%.200s/heddle-oracle-XXXXXX", base ? base : "/tmp");
     CHECK(mkdtemp(dir) != NULL);
     snprintf(command, sizeof command, "git init -q '%s'", dir);
     CHECK(system(command) == 0);
@@ -206,7 +208,7 @@ static unsigned number(const char *name, unsigned otherwise)
 static void one_round(size_t *listed)
 {
     struct arena      a = { 0 };
-    char              dir[] = "/tmp/heddle-oracle-XXXXXX";
+    char              dir[DIR_MAX];
     UNDO(fd_undo) int root = fresh_repository(dir);
     struct sb         exclude = sb_in(&a, 0);
 
@@ -239,7 +241,7 @@ static void random_trees_are_listed_as_git_lists_them(void)
 static void a_folder_of_a_work_tree_obeys_the_files_above_it(void)
 {
     struct arena      a = { 0 };
-    char              dir[] = "/tmp/heddle-oracle-XXXXXX";
+    char              dir[DIR_MAX];
     UNDO(fd_undo) int root = fresh_repository(dir);
     struct err        e;
 

@@ -4,7 +4,9 @@
 #include "base/path.h"
 #include "payload/show.h"
 
+#include <errno.h>
 #include <stdlib.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 enum status report_read_file(struct app *app, struct sv path, struct sv *out, struct err *e)
@@ -201,8 +203,8 @@ static void parsed_json(struct sb *out, const struct parsed *p, struct arena *a)
 /* Below `into` and nowhere else, whatever the payload says. */
 static enum status extract(struct app *app, const struct parsed *p, struct sv into, struct err *e)
 {
-    if (fs_mkdirs(AT_FDCWD, into, e))
-        return err_code(e);
+    if (mkdir(sv_cstr(into, app->a), 0777) != 0 && errno != EEXIST)
+        return err_errno(e, "mkdir " SV_FMT, SV_ARG(into));
     UNDO(fd_undo) int dir = open(sv_cstr(into, app->a), O_PATH | O_DIRECTORY | O_CLOEXEC);
     if (dir < 0)
         return err_errno(e, SV_FMT, SV_ARG(into));

@@ -1,0 +1,324 @@
+#!/bin/sh
+# input.md from the outside: the command as a person or a planner uses it.
+# shellcheck disable=SC2016,SC2317
+# shellcheck source=tests/e2e/lib.sh
+. "$(dirname "$0")/lib.sh"
+
+teddy() { "$(dirname "$HEDDLE")/teddy" "$@"; }
+# after HEADING: the lines of $out between this heading and the next of its level or above.
+after() { printf '%s\n' "$out" | awk -v h="$1" '$0 == h { on = 1; next } on && /^##/ { exit } on' ; }
+
+mkdir ws && cd ws || exit 1
+
+# ---- a workspace without anything ----
+
+run heddle payload
+exits "a payload of an empty folder" 0
+has "section 1" "$out" "## 1. System Information
+- **CWD:** $PWD
+- **OS:** $(uname -s) $(uname -r)
+- **Shell:** "
+lacks "no other keys" "$out" "Python"
+has "no memos, and the numbers stay" "$out" "## 4. Context Summary
+
+## 5. Resource Contents"
+lacks "no section 3" "$out" "## 3."
+not_ok "a question does not write" test -e .teddy
+run teddy context --no-copy
+exits "teddy context in a fresh folder" 0
+ok "it makes the list" test -f .teddy/global.context
+same "and .teddy ignores itself" "$(cat .teddy/.gitignore)" '*'
+
+# ---- lists and placeholders ----
+
+printf '# read me\n' >README.md
+printf 'README.md\nnon_existent_file.md\n' >.teddy/global.context
+run heddle payload
+exits "a missing file is no failure" 0
+has "its neighbour is shown" "$out" '````markdown
+# read me
+````'
+has "it stays in the summary" "$out" '- [non_existent_file.md](/non_existent_file.md)'
+has "and is marked" "$out" '--- FILE NOT FOUND ---'
+has "and said on stderr" "$err" 'non_existent_file.md'
+same "headings in order" "$(printf '%s\n' "$out" | grep '^#* [1-9]\.\|^# Agent')" '# Agent Invocation Payload
+## 1. System Information
+## 2. Project Structure
+## 4. Context Summary
+## 5. Resource Contents'
+
+mkdir -p src/core/deep node_modules/m
+printf 'a\n' >src/core/a.py
+printf 'b\n' >src/core/deep/b.py
+printf 'l\n' >src/core/x.log
+printf 'n\n' >node_modules/m/i.js
+printf 's\n' >src/core/secret.md
+printf '*.log\nnode_modules/\n' >.gitignore
+printf 'secret.md\n' >.teddyignore
+printf '  src/core/  \n# comment\n\nREADME.md\nREADME.md\n' >.teddy/global.context
+printf 'not a list\n' >.teddy/other.txt
+run heddle payload
+same "a folder is its files, under the rules" "$(after '### Global')" "- [src/core/deep/b.py](/src/core/deep/b.py)
+- [src/core/a.py](/src/core/a.py)
+- [README.md](/README.md)"
+same "the tree obeys the same rules" "$(after '## 2. Project Structure')" '````
+src/
+  core/
+    deep/
+      b.py
+    a.py
+README.md
+````'
+lacks "the list itself is not shown" "$out" "global.context"
+printf '# nothing\n\n' >.teddy/global.context
+run heddle payload
+exits "a list of comments is an empty list" 0
+not_ok "no file is left behind" test -e repotree.txt
+
+# ---- turns ----
+
+run heddle session new demo --context README.md,src/core/a.py
+exits "a session" 0
+same "prints its turn" "$out" ".teddy/sessions/demo/01"
+same "its list" "$(cat .teddy/sessions/demo/session.context)" 'README.md
+src/core/a.py'
+run heddle session new demo
+exits "a name is taken once" 1
+has "and says so" "$err" "CONFLICT"
+run heddle session new ../out
+exits "a name does not leave the folder" 1
+printf 'src/core/a.py\n' >.teddy/sessions/demo/01/turn.context
+cd .teddy/sessions/demo/01 || exit 1
+run heddle payload
+exits "inside a turn" 0
+has "input.md is written" "$out" "wrote .teddy/sessions/demo/01/input.md"
+out=$(cat input.md)
+same "turn" "$(after '### Turn')" '- [src/core/a.py](/src/core/a.py)'
+same "session lists it too" "$(after '### Session')" '- [README.md](/README.md)
+- [src/core/a.py](/src/core/a.py)'
+same "its content is there once" "$(grep -c 'Resource:.*src/core/a.py' input.md)" 1
+same "at the turn's place" "$(grep 'Resource:' input.md | head -n 1)" '**Resource:** `[src/core/a.py](/src/core/a.py)`'
+has "CWD is the project" "$out" "- **CWD:** $(cd ../../../.. && pwd)"
+run teddy context --no-copy
+same "teddy prints it as well" "$out" "$(cat input.md)"
+cd ../../../..
+run heddle payload --turn .teddy/sessions/demo/01 --output -
+has "--turn and stdout" "$out" '### Turn'
+run heddle payload --turn /tmp
+exits "a turn outside the workspace is refused" 1
+has "with its reason" "$err" "not below the workspace"
+
+printf '# R\n## Action Log\n### `READ`: README.md\n- **Status:** SUCCESS\n### `READ`: .gitignore\n- **Status:** SUCCESS\n' >.teddy/sessions/demo/01/report.md
+printf '# P\n' >.teddy/sessions/demo/01/plan.md
+run heddle turn new --session demo
+same "the next turn" "$out" ".teddy/sessions/demo/02"
+same "its list" "$(cat .teddy/sessions/demo/02/turn.context)" '.gitignore
+.teddy/sessions/demo/01/plan.md
+.teddy/sessions/demo/01/report.md
+README.md
+src/core/a.py'
+run heddle turn new --json
+json "as JSON, without a report" "$out" '[.session, .number, (.entries | length)]' '["demo",3,5]'
+run heddle session list --json
+json "the list of sessions" "$out" '.sessions | map([.name, .turns, .state])' '[["demo",3,"empty"]]'
+run heddle turn new --session nope
+exits "an unknown session" 1
+has "with a hint" "$err" "heddle session list"
+
+run heddle session new bound --thread work
+run heddle turn new --session bound
+run heddle turn new --session bound
+run heddle log show work --json
+json "a bound session's turns are entries of the thread" "$(printf '%s\n' "$out" | jq -s 'map(select(.kind == "turn"))')" 'map(.payload.turn)' '[1,2,3]'
+run heddle verify
+exits "and the log verifies" 0
+rm -rf .heddle
+
+# ---- memos ----
+
+printf '# team\r\n- one\r\n' >.teddy/memos.yaml
+run heddle memo add 'use pnpm: always'
+exits "a memo is added" 0
+same "the rest is kept" "$(cat .teddy/memos.yaml)" "$(printf '# team\r\n- one\r\n- "use pnpm: always"\r\n')"
+run heddle memo list
+has "memos are listed" "$out" "  2  use pnpm: always"
+run heddle memo remove 'one'
+same "one is removed" "$(cat .teddy/memos.yaml)" "$(printf '# team\r\n- "use pnpm: always"\r\n')"
+run heddle memo remove 'no such'
+exits "an unknown one" 1
+printf -- '- a\n````\n' >.teddy/memos.yaml
+run heddle payload
+has "a fence in the memos lengthens theirs" "$out" '## 3. Memos
+`````
+- a
+````
+`````'
+: >.teddy/memos.yaml
+run heddle payload
+has "an empty memo file keeps its section" "$out" '## 3. Memos
+````
+````'
+rm .teddy/memos.yaml
+
+# ---- output ----
+
+printf 'README.md\n' >.teddy/global.context
+run heddle payload --output out.md
+exits "to a file" 0
+run heddle payload --exclude out.md
+rm -f out.md
+run heddle payload
+printf '%s\n' "$out" >"$scratch/first"
+run heddle payload --output "$scratch/second"
+ok "the same bytes in a file and on stdout" cmp "$scratch/first" "$scratch/second"
+printf 'keep' >"$scratch/kept"
+ln -s kept "$scratch/link"
+run heddle payload --output "$scratch/link"
+ok "a link stays a link" test -h "$scratch/link"
+ok "its target is written" cmp "$scratch/first" "$scratch/kept"
+run heddle payload --output /dev/null
+ok "a device stays a device" test -c /dev/null
+run heddle payload --output no/such/folder/x
+exits "a folder that is not there" 1
+if [ -w /dev/full ]; then
+    status=0
+    "$HEDDLE" payload >/dev/full 2>"$scratch/err" || status=$?
+    err=$(cat "$scratch/err")
+    exits "a full disk is an error" 1
+fi
+
+# ---- the clipboard ----
+
+mkdir "$scratch/bin"
+cat >"$scratch/bin/wl-copy" <<'END'
+#!/bin/sh
+cat >>"$CLIP"
+echo once >>"$CLIP.times"
+END
+chmod +x "$scratch/bin/wl-copy"
+export CLIP="$scratch/clip"
+PATH="$scratch/bin:$PATH" run teddy context
+ok "teddy copies what it prints" cmp "$scratch/out" "$CLIP"
+same "once" "$(cat "$CLIP.times")" once
+has "and says so on stderr" "$err" "Output copied to clipboard."
+lacks "not on stdout" "$out" "copied to clipboard"
+rm -f "$CLIP"
+PATH="$scratch/bin:$PATH" run teddy context --no-copy
+lacks "--no-copy says nothing" "$err" "copied"
+not_ok "and copies nothing" test -e "$CLIP"
+PATH="$scratch/bin:$PATH" run heddle payload
+not_ok "heddle copies only when asked" test -e "$CLIP"
+PATH="$scratch/bin:$PATH" run heddle payload --copy --output "$scratch/file.md"
+ok "a file can be copied too" cmp "$scratch/file.md" "$CLIP"
+printf '#!/bin/sh\nexit 1\n' >"$scratch/bin/wl-copy"
+PATH="$scratch/bin:$PATH" run heddle payload --copy
+lacks "a copy that failed is not claimed" "$err" "Output copied"
+has "it is said" "$err" "not copied"
+exits "and is no failure of the payload" 0
+
+# ---- budget and reports ----
+
+awk 'BEGIN { for (i = 0; i < 400; i++) print "some words of the large file, line", i }' >large.txt
+printf 'README.md\nlarge.txt\n' >.teddy/global.context
+run heddle payload --budget 400
+exits "a budget" 0
+has "names the cut with its size" "$out" "- [large.txt](/large.txt) (left out to fit the budget: $(wc -c <large.txt | tr -d ' ') bytes, "
+lacks "and does not show it" "$out" "some words of the large file"
+has "what fits stays" "$out" "# read me"
+run heddle payload --budget 10
+exits "a budget that cannot be met" 1
+has "says the sizes" "$err" "LIMIT_EXCEEDED"
+run heddle payload --budget 0
+exits "no budget of nothing" 2
+run heddle payload --explain
+has "the table" "$out" "resource  global"
+has "with a total" "$out" "counted by o200k_base"
+run heddle payload --token-tree
+has "the token tree" "$out" "large.txt"
+run heddle payload --json
+json "the manifest" "$out" '.resources | map([.path, .scope, .size, .state])' "[[\"README.md\",\"global\",10,\"ok\"],[\"large.txt\",\"global\",$(wc -c <large.txt | tr -d ' '),\"ok\"]]"
+json "its hashes" "$out" '.resources[1].sha256' "\"$(sha256sum <large.txt | cut -d' ' -f1)\""
+tokens=$(heddle tokens --json large.txt 2>/dev/null | jq -r '.total // empty')
+[ -z "$tokens" ] || json "its tokens are those of the file" "$out" '.resources[1].tokens' "$tokens"
+printf '%s\n' "$out" >"$scratch/manifest.json"
+heddle payload --output "$scratch/input.md" >/dev/null
+json "and the hash of the whole" "$out" '.payload.sha256' "\"$(sha256sum <"$scratch/input.md" | cut -d' ' -f1)\""
+run heddle payload --check "$scratch/input.md"
+exits "it is what the workspace holds" 0
+run heddle payload --check "$scratch/input.md" --manifest "$scratch/manifest.json"
+exits "and what the manifest says" 0
+printf 'more\n' >>README.md
+run heddle payload --check "$scratch/input.md"
+exits "until something changes" 1
+run heddle payload --since "$scratch/input.md"
+same "what changed" "$out" "changed  README.md"
+run heddle payload --since "$scratch/manifest.json" --json
+json "the same from a manifest" "$out" '.differences' '[{"change":"changed","path":"README.md"}]'
+sed 's/read me/red me/' "$scratch/input.md" >"$scratch/forged.md"
+run heddle payload --check "$scratch/forged.md" --manifest "$scratch/manifest.json"
+exits "a forged payload is found" 1
+run heddle payload --parse "$scratch/input.md" --output "$scratch/back" --json
+json "read back" "$out" '.resources | map(.path)' '["README.md","large.txt"]'
+ok "into files" cmp large.txt "$scratch/back/large.txt"
+printf 'not one' >"$scratch/no.md"
+run heddle payload --parse "$scratch/no.md"
+exits "what is no payload is refused" 1
+
+# ---- more formats and options ----
+
+run heddle payload --format json
+json "JSON" "$out" '.resources[0].content' '"# read me\nmore\n"'
+run heddle payload --format xml
+has "XML" "$out" '<resource name="README.md" scope="global" state="ok" language="markdown"># read me'
+run heddle payload --format pdf
+exits "an unknown format" 2
+run heddle payload --line-numbers --exclude large.txt
+has "line numbers" "$out" '   1: # read me
+   2: more'
+if command -v git >/dev/null; then
+    git init -q . && git -c user.name=n -c user.email=e@e.example add README.md &&
+        git -c user.name=n -c user.email=e@e.example commit -qm first
+    printf 'again\n' >>README.md
+    run heddle payload --diff --exclude large.txt
+    has "the working tree's changes" "$out" '**Resource:** `[git:diff](git:diff)`
+````diff
+diff --git a/README.md b/README.md'
+    has "are a resource of the turn" "$out" '### Turn
+- [git:diff](git:diff)'
+    printf 'local.only\n' >.git/info/exclude
+    : >local.only
+    run heddle payload
+    lacks ".git/info/exclude counts" "$(after '## 2. Project Structure')" "local.only"
+    printf 'global.only\n' >"$HOME/ignored"
+    git config core.excludesFile "$HOME/ignored"
+    : >global.only
+    run heddle payload
+    lacks "core.excludesFile counts" "$(after '## 2. Project Structure')" "global.only"
+    rm -rf .git
+fi
+
+# ---- what may go wrong ----
+
+printf 'PASS=hunter2\n' >.env
+printf '.env\nREADME.md\n' >.teddy/global.context
+run heddle payload
+lacks "secrets are left out" "$out" "hunter2"
+has "visibly" "$out" "--- LEFT OUT: may hold a secret"
+has "with a warning" "$err" ".env: secret"
+run heddle payload --allow-secrets
+has "unless allowed" "$out" "hunter2"
+if [ "$(id -u)" -ne 0 ]; then
+    chmod 000 .env
+    run heddle payload
+    has "an unreadable file is a placeholder" "$out" "--- FILE NOT READABLE: Permission denied ---"
+    exits "and no failure" 0
+    chmod 600 .env
+    mkdir locked && chmod 000 locked
+    run heddle payload
+    has "an unreadable folder is said" "$err" "locked: not listed"
+    chmod 700 locked
+else
+    skip "an unreadable file" "the tests run as root"
+fi
+
+done_testing

@@ -1,0 +1,116 @@
+#!/bin/sh
+# Pages in lists, against a real server: bodies, tags, limits, the cache, private addresses.
+# shellcheck disable=SC2016
+# shellcheck source=tests/e2e/lib.sh
+. "$(dirname "$0")/lib.sh"
+
+if ! command -v node >/dev/null; then
+    skip "pages" "node is not installed"
+    done_testing
+fi
+
+cat >"$scratch/server.js" <<'END'
+const fs = require('fs'), http = require('http');
+const hits = process.argv[2];
+const server = http.createServer((q, r) => {
+  fs.appendFileSync(hits, q.url + '\n');
+  const say = (code, type, body) => { r.writeHead(code, type ? { 'Content-Type': type } : {}); r.end(body); };
+  if (q.url === '/page') say(200, 'text/html; charset=utf-8', '<!doctype html>\n<p>```` hi</p>\n');
+  else if (q.url === '/code.py?x=1') say(200, 'text/plain', 'print(1)\n');
+  else if (q.url === '/moved') { r.writeHead(302, { Location: '/page' }); r.end(); }
+  else if (q.url === '/loop') { r.writeHead(302, { Location: '/loop' }); r.end(); }
+  else if (q.url === '/file') { r.writeHead(302, { Location: 'file:///etc/passwd' }); r.end(); }
+  else if (q.url === '/big') say(200, 'text/plain', 'x'.repeat(5000));
+  else if (q.url === '/binary') say(200, 'image/png', Buffer.from([0x89, 0, 1]));
+  else if (q.url === '/slow') setTimeout(() => say(200, 'text/plain', 'late'), 20000);
+  else if (q.url === '/count') say(200, 'text/plain', 'n' + fs.readFileSync(hits, 'utf8').split('/count').length + '\n');
+  else say(404, 'text/html', 'gone');
+});
+server.listen(0, '127.0.0.1', () => fs.writeFileSync(process.argv[3], String(server.address().port)));
+END
+: >"$scratch/hits"
+node "$scratch/server.js" "$scratch/hits" "$scratch/port" &
+server=$!
+trap 'kill $server 2>/dev/null; rm -rf "$scratch"' EXIT
+tries=0
+while [ ! -s "$scratch/port" ] && [ $tries -lt 100 ]; do
+    sleep 0.1
+    tries=$((tries + 1))
+done
+base=http://127.0.0.1:$(cat "$scratch/port")
+
+mkdir -p ws/.teddy ws/.heddle && cd ws || exit 1
+printf 'local\n' >local.txt
+printf '%s/page\nlocal.txt\n' "$base" >.teddy/global.context
+run heddle payload
+exits "a private address is no failure" 0
+has "it is refused" "$out" "--- URL NOT FETCHED: $base/page: the address is private ---"
+same "nobody was asked" "$(cat "$scratch/hits")" ""
+has "the rest is there" "$out" '````text
+local'
+
+printf '{"payload":{"allow_private_urls":true,"url_max_bytes":4000,"url_timeout_ms":1500}}\n' >.heddle/config.json
+printf '%s/page\n%s/code.py?x=1\n%s/moved\n%s/loop\n%s/file\n%s/big\n%s/binary\n%s/none\nlocal.txt\n' \
+    "$base" "$base" "$base" "$base" "$base" "$base" "$base" "$base" >.teddy/global.context
+run heddle payload
+exits "allowed in the config" 0
+has "the body as it is, tag from its type, fence from its text" "$out" "**Resource:** \`[$base/page]($base/page)\`
+\`\`\`\`\`html
+<!doctype html>
+<p>\`\`\`\` hi</p>
+\`\`\`\`\`"
+has "tag from the path, without the query" "$out" '````python
+print(1)'
+has "a redirect is followed" "$out" "\`[$base/moved]($base/moved)\`
+\`\`\`\`\`html"
+has "not for ever" "$out" "$base/loop: "
+lacks "and not to a file" "$out" "root:"
+has "a page over the limit" "$out" "$base/big: more than 4000 bytes"
+has "a binary page is a placeholder" "$out" "--- BINARY FILE: 3 bytes"
+has "an error of the server" "$out" "$base/none: HTTP 404"
+first=$out
+
+: >"$scratch/hits"
+run heddle payload
+same "the second run is the same" "$out" "$first"
+lacks "pages are kept" "$(cat "$scratch/hits")" "/page"
+has "failures are not" "$(cat "$scratch/hits")" "/none"
+: >"$scratch/hits"
+run heddle payload --refresh
+has "--refresh asks again" "$(cat "$scratch/hits")" "/page"
+for f in "$HOME"/.cache/heddle/web/*; do printf 'broken' >"$f"; done
+: >"$scratch/hits"
+run heddle payload
+same "a broken cache is an empty one" "$out" "$first"
+has "and is filled again" "$(cat "$scratch/hits")" "/page"
+: >"$scratch/hits"
+run heddle payload --offline
+same "--offline asks nobody" "$(cat "$scratch/hits")" ""
+has "and shows what is kept" "$out" "<!doctype html>"
+has "or says that it is not" "$out" "$base/none: offline, and no copy is kept"
+
+printf '%s/count\n' "$base" >.teddy/global.context
+HEDDLE_NOW=2026-11-15T00:00:00Z run heddle payload
+has "a page" "$out" "
+n2"
+HEDDLE_NOW=2026-11-15T00:59:00Z run heddle payload
+has "is good for an hour" "$out" "
+n2"
+HEDDLE_NOW=2026-11-15T01:01:00Z run heddle payload
+has "and no longer" "$out" "
+n3"
+HEDDLE_NOW=2026-11-14T00:00:00Z run heddle payload
+has "a clock that went back makes it old" "$out" "
+n4"
+rm .heddle/config.json
+run heddle payload --offline
+has "what came from a private address stays refused" "$out" "URL NOT FETCHED"
+printf '{"payload":{"allow_private_urls":true,"url_timeout_ms":300}}\n' >.heddle/config.json
+printf '%s/slow\nlocal.txt\n' "$base" >.teddy/global.context
+run heddle payload
+has "a slow page is given up" "$out" "$base/slow: Timeout was reached"
+printf 'http://127.0.0.1:1/\nhttp://no-such-host.invalid/\n' >.teddy/global.context
+run heddle payload
+exits "nobody there is no failure" 0
+
+done_testing
