@@ -171,6 +171,21 @@ enum status node_find_visible(struct loom *l, struct sv text, struct node *out, 
     return err_hint(e, "→ restore " SV_FMT, SV_ARG(root.local));
 }
 
+enum status loom_ids(struct loom *l, struct sv start, size_t max, struct sv **out, size_t *n,
+                     struct err *e)
+{
+    struct loom_rows  r = rows_of_loom(l);
+    struct store_row *rows;
+
+    if (row_list(&r, key_of_name("l", local_key(start, l->a), l->a), (struct sv){ 0 }, max, &rows, n,
+                 e))
+        return err_code(e);
+    *out = ARENA_NEW(l->a, struct sv, *n ? *n : 1);
+    for (size_t i = 0; i < *n; i++)
+        (*out)[i] = sv_skip(rows[i].key, 2);
+    return ST_OK;
+}
+
 enum status node_at(struct loom *l, int64_t seq, struct node *out, struct err *e)
 {
     struct loom_rows r = rows_of_loom(l);

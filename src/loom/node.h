@@ -84,6 +84,10 @@ enum status node_find(struct loom *l, struct sv text, struct node *out, struct e
 enum status node_find_visible(struct loom *l, struct sv text, struct node *out,
                               struct err *e) MUST_USE;
 
+/* Local ids that start like this, in order, at most `max`: for completion. */
+enum status loom_ids(struct loom *l, struct sv start, size_t max, struct sv **out, size_t *n,
+                     struct err *e) MUST_USE;
+
 /* By seq, which must be that of a node: ST_CORRUPT otherwise. */
 enum status node_at(struct loom *l, int64_t seq, struct node *out, struct err *e) MUST_USE;
 

@@ -47,6 +47,7 @@
     X(cmd_worker) \
     X(cmd_say) \
     X(cmd_do) \
+    X(cmd_loom) \
     X(cmd_tree) \
     X(cmd_tree_set) \
     X(cmd_search) \

@@ -1,0 +1,227 @@
+/* `loom`: a tree at a prompt. What starts with → or / is a command, everything else is said. */
+#include "base/clock.h"
+#include "command/lexer.h"
+#include "front/cli/command.h"
+#include "front/line_edit.h"
+#include "front/loom_env.h"
+
+#include <unistd.h>
+
+struct loom_opts {
+    struct sv agent, show;
+};
+
+static const struct opt opts_table[] = {
+    { OPT_TEXT, "agent", "A", "as whom (default: you)", offsetof(struct loom_opts, agent), 0 },
+    { OPT_TEXT, "show", "WHAT",
+      "print one block of what a loom-aware model is shown, and end: addendum, memory or context",
+      offsetof(struct loom_opts, show), 0 },
+    { 0 },
+};
+
+struct prompt {
+    struct app     *app;
+    struct loom_env env;
+    struct session  session;
+    struct sv      *ids; /* candidates of the completion under way */
+    size_t          n_ids;
+};
+
+/* ---- blocks ----------------------------------------------------------------------- */
+
+static enum status words_of(void *ctx, struct sv doc, struct sv section, int64_t *words,
+                            struct err *e)
+{
+    struct session *s = ctx;
+    struct doc      d;
+    struct section  at;
+
+    if (s->env.docs.read(s->env.docs.ctx, s->loom.thread, doc, s->a, &d, e))
+        return err_code(e);
+    struct sv text = d.text;
+    if (section.s) {
+        if (doc_section(d.text, section, &at, e))
+            return err_code(e);
+        text = (struct sv){ d.text.s + at.start, at.end - at.start };
+    }
+    *words = doc_words(text);
+    return ST_OK;
+}
+
+static enum status show(struct prompt *p, struct sv what, struct err *e)
+{
+    struct session *s = &p->session;
+    struct sb       b = sb_in(p->app->a, 0);
+    enum status     st = ST_OK;
+
+    if (!sv_is(what, "addendum") && !sv_is(what, "memory") && !sv_is(what, "context"))
+        return err_set(e, ST_USAGE, "--show takes addendum, memory or context");
+    if (!(s->agent.permissions & PERM_loom_aware))
+        return ST_OK; /* such an agent is shown the conversation alone */
+    if (log_begin(&p->app->log, s->loom.thread, STORE_READ, e))
+        return err_code(e);
+    if (sv_is(what, "addendum"))
+        show_addendum(&b, s->agent.permissions);
+    else if (sv_is(what, "memory"))
+        st = show_memory_block(&s->loom, &s->viewer, words_of, s, &b, e);
+    else
+        st = show_context_block(&s->loom, &s->viewer, (struct sv){ 0 }, &b, e);
+    log_abort(&p->app->log);
+    sb_add(&p->app->out, sb_sv(&b));
+    return st;
+}
+
+/* ---- completion ------------------------------------------------------------------- */
+
+static void find_ids(struct prompt *p, struct sv start)
+{
+    struct err ignored;
+
+    p->n_ids = 0;
+    if (log_begin(&p->app->log, p->session.loom.thread, STORE_READ, &ignored))
+        return;
+    if (loom_ids(&p->session.loom, start, 50, &p->ids, &p->n_ids, &ignored))
+        p->n_ids = 0;
+    log_abort(&p->app->log);
+}
+
+/* Tools first, then the ids of nodes; at the start of a line only tools, behind a slash. */
+static struct sv complete(void *ctx, struct sv start, size_t at, size_t i)
+{
+    struct prompt *p = ctx;
+    struct sv      word = start;
+    bool           first = at <= 1 || sv_starts(start, SV("/"));
+
+    if (sv_starts(word, SV("/")))
+        word = sv_skip(word, 1);
+    if (i == 0)
+        find_ids(p, word);
+    for (size_t k = 0; first && tools[k].name; k++)
+        if (sv_starts(sv_of(tools[k].name), word) && i-- == 0) {
+            struct sb b = sb_in(p->app->a, 0);
+            sb_addf(&b, "%s%s", sv_starts(start, SV("/")) ? "/" : "", tools[k].name);
+            return sb_sv(&b);
+        }
+    return !first && i < p->n_ids ? p->ids[i] : (struct sv){ 0 };
+}
+
+/* ---- the loop --------------------------------------------------------------------- */
+
+static const char *prompt_text(struct prompt *p)
+{
+    struct sb   b = sb_in(p->app->a, 0);
+    struct node here;
+    struct err  ignored;
+    bool        found = false;
+
+    if (log_begin(&p->app->log, p->session.loom.thread, STORE_READ, &ignored) == ST_OK) {
+        if (loom_position(&p->session.loom, p->session.agent.name, &here, &found, &ignored))
+            found = false;
+        log_abort(&p->app->log);
+    }
+    if (found)
+        sb_addf(&b, "[" SV_FMT "] ", SV_ARG(here.local));
+    sb_adds(&b, "› ");
+    return sb_sv(&b).s;
+}
+
+/* A line, with those that follow while a quotation is open or a backslash ends it. */
+static enum status read_input(struct prompt *p, struct line_edit *edit, struct sv *out, bool *more,
+                              struct err *e)
+{
+    struct sb b = sb_in(p->app->a, 0);
+    struct sv line;
+    bool      goes_on = true, command = false;
+
+    for (const char *prompt = prompt_text(p); goes_on; prompt = "… ") {
+        if (line_read(edit, prompt, p->app->a, &line, more, e))
+            return err_code(e);
+        if (!*more)
+            break;
+        command = command || (!b.n && (sv_starts(line, SV("/")) || sv_starts(line, SV("→"))));
+        bool slash = !command && sv_ends(line, SV("\\"));
+        sb_add(&b, slash ? sv_first(line, line.n - 1) : line);
+        goes_on = slash || (command && lex_is_open(sb_sv(&b)));
+        if (goes_on)
+            sb_addc(&b, '\n');
+    }
+    *out = sv_trim(sb_sv(&b));
+    *more = *more || out->n;
+    return ST_OK;
+}
+
+static enum status act(struct prompt *p, struct sv input, struct err *e)
+{
+    struct session *s = &p->session;
+    struct sb       b = sb_in(p->app->a, 0);
+    struct result   r;
+    struct node     n;
+
+    s->loom.now = clock_now_ms();
+    if (sv_starts(input, SV("/")) || sv_starts(input, SV("→"))) {
+        input = sv_skip(input, input.s[0] == '/' ? 1 : 3);
+        if (session_line(s, sv_trim(input), &r, e))
+            return err_code(e);
+        if (!r.silent || !r.ok)
+            result_show(&b, &r);
+    } else {
+        if (session_say(s, input, (struct sv){ 0 }, "say", &n, e)) {
+            app_fail(p->app, e); /* said to the person, who goes on */
+            return ST_OK;
+        }
+        sb_addf(&b, "[" SV_FMT "]\n", SV_ARG(n.local));
+    }
+    sb_add_plain(&p->app->out, sb_sv(&b));
+    return sb_flush(&p->app->out, e);
+}
+
+static enum status converse(struct prompt *p, struct err *e)
+{
+    struct sb        history = sb_in(p->app->a, 0);
+    struct line_edit edit = { .complete = complete, .ctx = p };
+    bool             more = true;
+    struct sv        input;
+
+    sb_addf(&history, SV_FMT "/.heddle/loom_history", SV_ARG(p->app->root));
+    edit.history = sb_sv(&history).s;
+    while (more) {
+        if (read_input(p, &edit, &input, &more, e))
+            return err_code(e);
+        if (more && input.n && act(p, input, e))
+            return err_code(e);
+    }
+    line_end(&edit);
+    return ST_OK;
+}
+
+static enum status run(struct app *app, const void *opts, struct err *e)
+{
+    const struct loom_opts *o = opts;
+    struct prompt           p = { .app = app };
+
+    loom_env_init(&p.env, app);
+    if (loom_env_open(&p.env, app_arg(app, 0), o->agent, &p.session, e))
+        return err_code(e);
+    enum status s = o->show.s ? show(&p, o->show, e) : converse(&p, e);
+    loom_env_release(&p.env);
+    return s;
+}
+
+const struct command cmd_loom = {
+    .name = "loom",
+    .synopsis = "T [--agent A] [--show addendum|memory|context]",
+    .group = GROUP_LOOM,
+    .summary = "Walk and write a tree at a prompt",
+    .details = "A line that starts with → or / is a command (see heddle-loom(7)); any other line is "
+               "said, and becomes a node. Tab completes commands and ids; a line that ends in a "
+               "backslash goes on in the next one.\n\n"
+               "  $ heddle loom design\n"
+               "  [a7x2] › /tree\n"
+               "  [a7x2] › What if we used one table?",
+    .opts = opts_table,
+    .opts_size = sizeof(struct loom_opts),
+    .min_args = 1,
+    .max_args = 1,
+    .needs = NEEDS_WRITE,
+    .run = run,
+};

@@ -1,0 +1,23 @@
+/* Lines from a person: with history and completion at a terminal, plain elsewhere. libedit is
+ * loaded when the first line is asked for; without it lines are read as they come. */
+#ifndef HEDDLE_LINE_EDIT_H
+#define HEDDLE_LINE_EDIT_H
+
+#include "base/sb.h"
+
+struct line_edit {
+    /* Words that may stand where `start` stands; `at` is its offset in the line. The i-th of them,
+     * or absent. */
+    struct sv (*complete)(void *ctx, struct sv start, size_t at, size_t i);
+    void       *ctx;
+    const char *history; /* path of a file, or NULL */
+};
+
+/* One line without its end, in `a`; *more is false at the end of input. */
+enum status line_read(struct line_edit *l, const char *prompt, struct arena *a, struct sv *out,
+                      bool *more, struct err *e) MUST_USE;
+
+/* Write the history down. */
+void line_end(struct line_edit *l);
+
+#endif
