@@ -43,6 +43,7 @@ static inline void tap_check_sv(struct sv got, struct sv want, const char *file,
     }
 }
 
+#define FAIL(what) tap_check(0, __FILE__, __LINE__, what)
 #define CHECK(c) tap_check(!!(c), __FILE__, __LINE__, #c)
 #define CHECK_INT(got, want) tap_check_int((int64_t)(got), (int64_t)(want), __FILE__, __LINE__)
 #define CHECK_SV(got, want) tap_check_sv((got), (want), __FILE__, __LINE__)

@@ -24,13 +24,15 @@ struct merged_file {
     bool      exists;
 };
 
+enum merge_strategy { INTERACTIVE, AGENT_FIRST, HUMAN, STRICT };
+
 struct merge {
     struct share               *s;
     const struct merge_request *r;
     struct merge_result        *out;
     struct map                  files; /* path → struct merged_file */
-    enum { INTERACTIVE, AGENT_FIRST, HUMAN, STRICT } strategy;
-    struct err *e;
+    enum merge_strategy         strategy;
+    struct err                 *e;
 };
 
 static enum status read_file(struct share *s, struct sv path, struct sv *bytes, bool *exists,
@@ -263,7 +265,7 @@ static enum status check_merge(struct merge *m)
                 SV_ARG(m->r->strategy));
         return err_hint(m->e, "interactive, agent-first, human, strict");
     }
-    m->strategy = (int)k;
+    m->strategy = (enum merge_strategy)k;
     if (!m->r->sources.n)
         return err_set(m->e, ST_INVALID_SYNTAX, "there are no sources to merge");
     if (share_thread(m->s, m->r->target, &t, m->e))

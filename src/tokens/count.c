@@ -154,8 +154,9 @@ static bool spans(const struct borders *b, const uint8_t *p)
 {
     uint32_t first = code_of(p), second = code_of(p + 3);
 
-    return has_bit(b->pairs, border_pair(first, second)) | has_bit(b->after, first) |
-           has_bit(b->before, second) | has_bit(b->edge, border_edge(p[2], p[3]));
+    /* All four are looked at: none of them is likely enough for a branch to pay. */
+    return (int)has_bit(b->pairs, border_pair(first, second)) | (int)has_bit(b->after, first) |
+           (int)has_bit(b->before, second) | (int)has_bit(b->edge, border_edge(p[2], p[3]));
 }
 
 /* A long piece is cut where no token can span: most of it then is short. */
@@ -174,7 +175,7 @@ static void add_long(struct tokens *t, struct batch *b, const uint8_t *p, size_t
 static void add_pieces(struct tokens *t, struct batch *b, size_t last_end)
 {
     const uint8_t *base = b->base;
-    size_t         far = b->readable - base > KEY_READ ? (size_t)(b->readable - base) - KEY_READ : 0;
+    size_t far = b->readable - base > KEY_READ ? (size_t)(b->readable - base) - KEY_READ : 0;
 
     for (size_t i = 0; i < b->n_starts; i++) {
         size_t at = b->starts[i];

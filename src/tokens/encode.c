@@ -15,8 +15,8 @@ static void decode_rest(struct split *s, size_t *at, struct arena *a)
     *at = 0;
 }
 
-enum status tokens_encode(struct tokens *t, struct sv text, struct arena *a,
-                          struct tokens_ids *out, struct err *e)
+enum status tokens_encode(struct tokens *t, struct sv text, struct arena *a, struct tokens_ids *out,
+                          struct err *e)
 {
     struct arena scratch = { 0 };
     struct split s = { .v = t->v, .p = (const uint8_t *)text.s, .n = text.n };

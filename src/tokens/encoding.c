@@ -3,7 +3,9 @@
 
 #include "base/utf8.h"
 
-static const char *const names[] = { [TOKENS_O200K] = "o200k_base", [TOKENS_CL100K] = "cl100k_base" };
+static const char *const names[] = {
+    [TOKENS_O200K] = "o200k_base", [TOKENS_CL100K] = "cl100k_base"
+};
 
 const char *tokens_encoding_name(enum tokens_encoding enc)
 {

@@ -63,9 +63,8 @@ static unsigned contraction(const uint8_t *p)
 
     if (first == 's' || first == 't' || first == 'm' || first == 'd')
         return 2;
-    return (second == 'e' && (first == 'r' || first == 'v')) || (second == 'l' && first == 'l')
-               ? 3
-               : 0;
+    return (second == 'e' && (first == 'r' || first == 'v')) || (second == 'l' && first == 'l') ? 3
+                                                                                                : 0;
 }
 
 /* Blanks after a newline begin a piece, unless white space with another newline follows them. */
@@ -202,9 +201,9 @@ AVX2 static void probe_shorts(const struct cache *c, struct batch *b)
         uint32_t item = b->shorts[i], len = item & PIECE_LEN;
         uint64_t low = _bzhi_u64(load64(b->base + (item >> PIECE_LEN_BITS)), len * 8) |
                        (uint64_t)len << KEY_LEN_SHIFT;
-        __m256i  set = _mm256_load_si256((const void *)cache_short_set(c, low));
-        __m256i  same = _mm256_cmpeq_epi64(_mm256_and_si256(set, content),
-                                           _mm256_set1_epi64x((int64_t)low));
+        __m256i set = _mm256_load_si256((const void *)cache_short_set(c, low));
+        __m256i same =
+            _mm256_cmpeq_epi64(_mm256_and_si256(set, content), _mm256_set1_epi64x((int64_t)low));
         uint64_t count = or_lanes(_mm256_and_si256(set, same)) >> KEY_COUNT_SHIFT;
         b->missed[missed] = (struct key){ low, 0 };
         missed += !count;
@@ -223,11 +222,12 @@ AVX2 static void probe_middles(const struct cache *c, struct batch *b)
     for (size_t i = 0; i < b->n_middles; i++) {
         uint32_t       item = b->middles[i], len = item & PIECE_LEN;
         const uint8_t *p = b->base + (item >> PIECE_LEN_BITS);
-        uint64_t       low = load64(p), high = _bzhi_u64(load64(p + 8), len * 8 - 64) |
-                                         (uint64_t)len << KEY_LEN_SHIFT;
+        uint64_t       low = load64(p),
+                 high = _bzhi_u64(load64(p + 8), len * 8 - 64) | (uint64_t)len << KEY_LEN_SHIFT;
         const uint64_t *set = cache_middle_set(c, low, high);
-        __m256i         key = _mm256_set_epi64x((int64_t)high, (int64_t)low, (int64_t)high, (int64_t)low);
-        __m256i a = _mm256_load_si256((const void *)set), d = _mm256_load_si256((const void *)(set + 4));
+        __m256i key = _mm256_set_epi64x((int64_t)high, (int64_t)low, (int64_t)high, (int64_t)low);
+        __m256i a = _mm256_load_si256((const void *)set),
+                d = _mm256_load_si256((const void *)(set + 4));
         __m256i same_a = _mm256_cmpeq_epi64(_mm256_and_si256(a, content), key);
         __m256i same_d = _mm256_cmpeq_epi64(_mm256_and_si256(d, content), key);
         /* A hit needs both words: put each word's verdict on the other and keep the high ones. */
@@ -247,12 +247,13 @@ AVX2 static void probe_middles(const struct cache *c, struct batch *b)
 /* All ones up to byte `len`, then the length's place. */
 AVX2 static inline struct wide wide_at(const uint8_t *p, size_t len)
 {
-    const __m256i steps = _mm256_setr_epi8(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16,
-                                           17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30, 31);
+    const __m256i steps =
+        _mm256_setr_epi8(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20,
+                         21, 22, 23, 24, 25, 26, 27, 28, 29, 30, 31);
     const __m256i n = _mm256_set1_epi8((char)len);
     const __m256i second = _mm256_add_epi8(steps, _mm256_set1_epi8(32));
     struct wide   k;
-    __m256i       a = _mm256_loadu_si256((const void *)p), b = _mm256_loadu_si256((const void *)(p + 32));
+    __m256i a = _mm256_loadu_si256((const void *)p), b = _mm256_loadu_si256((const void *)(p + 32));
 
     _mm256_storeu_si256((void *)k.w, _mm256_and_si256(a, _mm256_cmpgt_epi8(n, steps)));
     _mm256_storeu_si256((void *)(k.w + 4), _mm256_and_si256(b, _mm256_cmpgt_epi8(n, second)));
@@ -281,14 +282,14 @@ AVX2 static void probe_avx2(const struct cache *c, struct batch *b)
 
 /* ---- merging up to MERGE_GROUP pieces in step ---- */
 
-/* A piece being merged. A rank is stored << PLACE_BITS | its place, so that the smallest of them says
- * what to merge and where. Tokens stay at the place of their first byte; `alive` has a bit for each.
- * There is an id on either side of the places that merges with nothing, and a rank that nobody
- * reads, so that the ends need no special care. */
+/* A piece being merged. A rank is stored << PLACE_BITS | its place, so that the smallest of them
+ * says what to merge and where. Tokens stay at the place of their first byte; `alive` has a bit for
+ * each. There is an id on either side of the places that merges with nothing, and a rank that
+ * nobody reads, so that the ends need no special care. */
 enum { PLACES = 64, PLACE_BITS = 6, OUTSIDE = (1 << TOKEN_BITS) - 1 };
 struct merging {
     _Alignas(LINE_BYTES) uint32_t rank[PLACES + 1];
-    uint32_t id[PLACES + 2]; /* [place + 1] */
+    uint32_t id[PLACES + 2];   /* [place + 1] */
     uint32_t at, gone, before; /* places of the merger under way; before: + 1 */
     uint64_t alive;
     uint64_t left, right; /* the pairs it makes */
@@ -357,8 +358,8 @@ AVX2 static inline uint32_t find_pair(const struct vocab *v, uint64_t key, uint3
         const uint64_t *slot = v->pairs + line * 8;
         __m256i         a = _mm256_load_si256((const void *)slot);
         __m256i         b = _mm256_load_si256((const void *)(slot + 4));
-        __m256i same_a = _mm256_cmpeq_epi64(_mm256_srli_epi64(a, TOKEN_BITS), want);
-        __m256i same_b = _mm256_cmpeq_epi64(_mm256_srli_epi64(b, TOKEN_BITS), want);
+        __m256i         same_a = _mm256_cmpeq_epi64(_mm256_srli_epi64(a, TOKEN_BITS), want);
+        __m256i         same_b = _mm256_cmpeq_epi64(_mm256_srli_epi64(b, TOKEN_BITS), want);
         a = _mm256_or_si256(_mm256_and_si256(a, same_a), _mm256_and_si256(b, same_b));
         uint32_t id = (uint32_t)or_lanes(a) & ((1u << TOKEN_BITS) - 1);
         if (__builtin_expect(id || !slot[7], 1))

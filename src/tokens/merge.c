@@ -149,7 +149,7 @@ size_t merge_piece(struct merge *m, const uint8_t *p, size_t n, struct merge_tok
 
     window_encode(m, here, p, n < width ? n : width);
     while (done + here->n < n) {
-        size_t    cut = cut_of(here), rest = n - done - cut;
+        size_t              cut = cut_of(here), rest = n - done - cut;
         struct merge_token *unwritten = NULL;
         window_encode(m, ahead, p + done + cut, rest < MERGE_WINDOW ? rest : MERGE_WINDOW);
         size_t taken = take_tokens(here, cut, &unwritten, &last);

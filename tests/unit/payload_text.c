@@ -260,12 +260,12 @@ static void private_addresses_in_all_their_forms(void)
     for (size_t i = 0; i < COUNT(private); i++)
         if (!is_private(private[i])) {
             printf("# %s\n", private[i]);
-            CHECK(!"taken for public");
+            FAIL("taken for public");
         }
     for (size_t i = 0; i < COUNT(public); i++)
         if (is_private(public[i])) {
             printf("# %s\n", public[i]);
-            CHECK(!"taken for private");
+            FAIL("taken for private");
         }
 }
 
