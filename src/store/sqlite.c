@@ -238,7 +238,7 @@ static void sqlite_abort(struct store *s)
 
 static void give_back_pages(struct sqlite_store *q)
 {
-    int64_t    free_pages;
+    int64_t    free_pages = 0;
     struct err ignored;
 
     if (!sqlite_number(q, "PRAGMA freelist_count", &free_pages, &ignored) &&

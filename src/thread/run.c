@@ -91,7 +91,7 @@ struct sv run_refs(const struct run_tx *t, const struct json *callers,
                                         "input_id" };
     VEC(struct json_member) list = { 0 };
 
-    for (size_t i = 0; json_is(callers, JSON_OBJECT) && i < callers->n; i++) {
+    for (size_t i = 0; callers && callers->type == JSON_OBJECT && i < callers->n; i++) {
         bool taken = false;
         for (size_t k = 0; k < COUNT(ours); k++)
             taken = taken || sv_is(callers->members[i].key, ours[k]);
