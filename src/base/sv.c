@@ -23,18 +23,6 @@ bool sv_ends(struct sv v, struct sv suffix)
     return v.n >= suffix.n && sv_eq(sv_skip(v, v.n - suffix.n), suffix);
 }
 
-struct sv sv_skip(struct sv v, size_t n)
-{
-    if (n > v.n)
-        n = v.n;
-    return n ? (struct sv){ v.s + n, v.n - n } : v;
-}
-
-struct sv sv_first(struct sv v, size_t n)
-{
-    return (struct sv){ v.s, n < v.n ? n : v.n };
-}
-
 static bool is_blank(char c)
 {
     return c == ' ' || c == '\t' || c == '\r' || c == '\n';

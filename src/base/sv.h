@@ -31,15 +31,26 @@ struct sv     sv_of(const char *cstr);          /* NULL gives the absent value *
 int           sv_cmp(struct sv a, struct sv b); /* by bytes, then by length */
 bool          sv_starts(struct sv v, struct sv prefix);
 bool          sv_ends(struct sv v, struct sv suffix);
-struct sv     sv_skip(struct sv v, size_t n); /* without its first n bytes */
-struct sv     sv_first(struct sv v, size_t n);
 struct sv     sv_trim(struct sv v);           /* without blanks, tabs, CR, LF at both ends */
 struct sv_cut sv_cut(struct sv v, char byte); /* at the first `byte`; not found: head is v */
 struct sv_cut sv_cut_last(struct sv v, char byte);
 ptrdiff_t     sv_find(struct sv v, struct sv needle); /* offset or -1 */
 bool          sv_has(struct sv v, char byte);
 
-/* In the header, so that comparing with a literal costs a length and a few bytes. */
+/* In the header, because they are everywhere: comparing with a literal costs a length and a
+ * few bytes. */
+static inline struct sv sv_skip(struct sv v, size_t n) /* without its first n bytes */
+{
+    if (n > v.n)
+        n = v.n;
+    return (struct sv){ v.s ? v.s + n : NULL, v.n - n };
+}
+
+static inline struct sv sv_first(struct sv v, size_t n)
+{
+    return (struct sv){ v.s, n < v.n ? n : v.n };
+}
+
 static inline bool sv_eq(struct sv a, struct sv b)
 {
     return a.n == b.n && (a.n == 0 || memcmp(a.s, b.s, a.n) == 0);

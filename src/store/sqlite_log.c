@@ -206,13 +206,19 @@ static enum status lost(struct sqlite_store *q, int64_t seq, const char *what, s
     return err_hint(e, "`heddle log export` saves what is readable");
 }
 
+/* A column that is mostly NULL, which is then all that is asked. */
+static struct sv rare_sv(sqlite3_stmt *st, int at)
+{
+    return sqlite3_column_type(st, at) == SQLITE_NULL ? (struct sv){ 0 } : sqlite_column_sv(st, at);
+}
+
 static enum status read_brief(struct sqlite_store *q, sqlite3_stmt *st, struct entry *out,
                               struct err *e)
 {
     *out = (struct entry){
         .seq = sqlite3_column_int64(st, 0) & SEQ_MAX,
         .at = sqlite3_column_int64(st, 1),
-        .refs = sqlite_column_sv(st, 2),
+        .refs = rare_sv(st, 2),
         .payload = sqlite_column_sv(st, 3),
     };
     if (!out->refs.s)
@@ -231,8 +237,8 @@ static enum status read_entry(struct sqlite_store *q, sqlite3_stmt *st, struct e
     out->kind = sqlite_column_sv(st, 5);
     out->lane = sqlite_column_sv(st, 6);
     out->actor = sqlite_column_sv(st, 7);
-    out->id = sqlite_column_sv(st, 8);
-    out->op_id = sqlite_column_sv(st, 9);
+    out->id = rare_sv(st, 8);
+    out->op_id = rare_sv(st, 9);
     chain = sqlite_column_sv(st, 10);
     if (chain.n != HASH_SIZE)
         return lost(q, out->seq, "chain value", e);
