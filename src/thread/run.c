@@ -84,6 +84,19 @@ enum status run_append(struct run_tx *t, enum kind kind, struct sv lane, struct 
     return run_state_read(t->l, t->thread, t->agent, t->a, &t->s, e);
 }
 
+struct sv run_op_id(const char *prefix, struct sv id, struct arena *a)
+{
+    struct sb   b = sb_in(a, 0);
+    struct hash h = hash_blake2b(&id, 1);
+
+    sb_adds(&b, prefix);
+    if (b.n + id.n <= ENTRY_ID_MAX && !sv_has(id, 0) && utf8_invalid(id) < 0)
+        sb_add(&b, id);
+    else
+        sb_addf(&b, "#" SV_FMT, SV_ARG(hash_hex(&h, a)));
+    return sb_sv(&b);
+}
+
 struct sv run_refs(const struct run_tx *t, const struct json *callers,
                    const struct run_ref_pair *more, size_t n)
 {
@@ -237,12 +250,10 @@ static enum status read_refs(struct sv text, struct arena *a, struct json *out, 
 /* A request id is used once in a thread: late events of an old run cannot reach a new one. */
 static enum status claim_request(struct run_tx *t, struct sv *op_id, struct err *e)
 {
-    struct sb    b = sb_in(t->a, 0);
     struct entry n;
     bool         found;
 
-    sb_addf(&b, "run:" SV_FMT, SV_ARG(t->s.request_id));
-    *op_id = sb_sv(&b);
+    *op_id = run_op_id("run:", t->s.request_id, t->a);
     if (store_find_op(t->l->store, t->thread, *op_id, t->a, &n, &found, e))
         return err_code(e);
     if (!found)

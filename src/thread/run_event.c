@@ -46,12 +46,8 @@ static struct sv event_refs(const struct run_tx *t, const struct json *event,
 static struct sv event_op(const struct run_tx *t, const struct json *event)
 {
     struct sv id = json_text(event, "id");
-    struct sb b = sb_in(t->a, 0);
 
-    if (!id.n)
-        return (struct sv){ 0 };
-    sb_addf(&b, "event:" SV_FMT, SV_ARG(id));
-    return sb_sv(&b);
+    return id.n ? run_op_id("event:", id, t->a) : (struct sv){ 0 };
 }
 
 /* End the run because of an event. */

@@ -29,6 +29,10 @@ struct run_end {
     struct sv   refs, op_id;   /* of the event that ends it */
 };
 
+/* The op_id under which something of ours is found again: prefix and id, or a hash of the id when
+ * it is too long for that or no text. */
+struct sv run_op_id(const char *prefix, struct sv id, struct arena *a);
+
 /* End the run, then apply the parked context operation. */
 enum status run_finish(struct run_tx *t, const struct run_end *end, struct err *e) MUST_USE;
 

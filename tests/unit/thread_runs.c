@@ -1,4 +1,5 @@
 /* Runs: from the request to its end, with tools, steering, crashes and repeated reports. */
+#include "base/path.h"
 #include "thread_test.h"
 
 #define ANSWER(text) "{\"kind\":\"llm_completed\",\"data\":{\"text\":\"" text "\"}}\n"
@@ -418,6 +419,26 @@ static void a_batch_reported_twice_is_harmless(void)
     CHECK_INT(s.status, RUN_COMPLETED);
 }
 
+static void ids_of_any_length_are_found_again(void)
+{
+    struct run_state  s;
+    struct run_report r;
+    struct sb         id = sb_in(&t.a, 0), b = sb_in(&t.a, 0);
+
+    sb_pad(&id, 'r', NAME_MAX_BYTES);
+    OK(start_run(NULL, "Q", sb_sv(&id).s, &s));
+    sb_adds(&b, "{\"kind\":\"input_injected\",\"data\":{\"content\":\"x\"},\"id\":\"\\ud800");
+    sb_pad(&b, 'e', 1000);
+    sb_adds(&b, "\"}");
+    OK(send_events(NULL, sb_sv(&b).s, &s, &r));
+    CHECK_INT(r.logged, 1);
+    OK(send_events(NULL, sb_sv(&b).s, &s, &r));
+    CHECK_INT(r.duplicates, 1);
+    events(DONE);
+    CHECK_INT(start_run(NULL, "Q", sb_sv(&id).s, &s), ST_CONFLICT);
+    CHECK(reason_is("request_id"));
+}
+
 static void events_of_another_run_or_of_the_past_are_fenced_out(void)
 {
     start("Q", "r1");
@@ -529,7 +550,7 @@ THREAD_MAIN(
     T(steering_is_projected_when_it_is_drained_and_not_before), T(usage_is_summed_over_the_run),
     T(steering_is_refused_with_a_reason), T(steering_nobody_drained_is_gone_with_its_run_but_named),
     T(injected_input_carries_its_origin), T(an_injected_input_takes_its_queued_twin_off_the_queue),
-    T(a_batch_reported_twice_is_harmless), T(events_of_another_run_or_of_the_past_are_fenced_out),
-    T(events_are_applied_all_or_none), T(nothing_can_be_reported_where_nothing_ran),
-    T(events_without_an_effect_change_nothing), T(an_active_run_survives_a_crash_and_can_go_on),
-    T(a_run_whose_process_is_gone_can_be_ended), )
+    T(a_batch_reported_twice_is_harmless), T(ids_of_any_length_are_found_again),
+    T(events_of_another_run_or_of_the_past_are_fenced_out), T(events_are_applied_all_or_none),
+    T(nothing_can_be_reported_where_nothing_ran), T(events_without_an_effect_change_nothing),
+    T(an_active_run_survives_a_crash_and_can_go_on), T(a_run_whose_process_is_gone_can_be_ended), )
