@@ -112,6 +112,7 @@ struct context durable_keep(const struct context *current, const struct context 
         if (!ids.n)
             continue;
         m.tool_calls = calls;
+        m.whole = (struct sv){ 0 }; /* it would hold the other calls */
         *vec_push(&k.list, a) = m;
         add_results(&k, &ids);
         note_all(&k.again, &ids); /* a call is kept once */

@@ -58,8 +58,8 @@ struct message message_of_json(struct sv object)
         struct sv *field = field_of(&m, key);
         if (field)
             *field = raw;
-        else if (sv_is(key, "timestamp"))
-            sv_to_int(raw, &m.at);
+        else if (!sv_is(key, "timestamp") || !sv_to_int(raw, &m.at))
+            m.whole = object;
     }
     tidy(&m);
     return m;
@@ -69,6 +69,7 @@ struct message message_of_entry(const struct entry *n)
 {
     struct message m = message_of_json(n->payload);
 
+    m.whole = (struct sv){ 0 }; /* the log keeps the payload as it is */
     m.seq = n->seq;
     m.at = n->at;
     m.refs =
@@ -135,6 +136,10 @@ void message_write(struct sb *b, const struct message *m)
 
 void message_write_stored(struct sb *b, const struct message *m)
 {
+    if (m->whole.s) {
+        sb_add(b, m->whole);
+        return;
+    }
     sb_adds(b, "{\"content\":");
     sb_add(b, m->content);
     add_field(b, "name", m->name);

@@ -17,6 +17,8 @@ struct message {
     struct sv tool_calls;         /* absent, or a list */
     struct sv tool_call_id, name; /* absent, or a string */
     struct sv refs;               /* absent, or an object that is not empty */
+    struct sv whole;              /* of a snapshot's message with fields that are none of these:
+                                   * all of it, to be kept; else absent */
 };
 
 /* From an ai_message entry. The slices point into it. */
@@ -30,7 +32,8 @@ struct message message_of_json(struct sv object);
  * that are there. Canonical JSON. */
 void message_write(struct sb *b, const struct message *m);
 
-/* The shape kept in a snapshot: every field under its own name, timestamp included. */
+/* The shape kept in a snapshot: every field under its own name, timestamp included, and whatever
+ * else a snapshot's message came with. Who changes a message clears `whole`. */
 void message_write_stored(struct sb *b, const struct message *m);
 
 #endif

@@ -157,6 +157,7 @@ static enum status collect(void *ctx, const struct message *m, struct err *e)
     copy.tool_call_id = keep(m->tool_call_id, c->a);
     copy.name = keep(m->name, c->a);
     copy.refs = keep(m->refs, c->a);
+    copy.whole = keep(m->whole, c->a);
     *vec_push(&c->list, c->a) = copy;
     return ST_OK;
 }

@@ -34,6 +34,34 @@ static void meta_is_always_there_and_base_seq_only_when_given(void)
     CHECK(sv_find(last_entry().payload, SV("\"base_seq\":0,\"meta\":{\"rebase\":true}")) > 0);
 }
 
+static void a_snapshot_keeps_fields_that_are_not_ours(void)
+{
+    static const char context[] =
+        "{\"messages\":[{\"role\":\"user\",\"content\":\"a\",\"cache_control\":{\"type\":\"x\"}},"
+        "{\"role\":\"user\",\"content\":\"b\",\"timestamp\":\"2026-01-01T00:00:00Z\"},"
+        "{\"role\":\"user\",\"content\":\"c\",\"timestamp\":5}]}";
+    apply(REPLACE("default", "o1", context));
+    CHECK_SV(brief("default", NOW), SV("-| u:a u:b u:c")); /* they are kept, not shown */
+    CHECK(sv_find(view("default", NOW), SV("cache_control")) < 0);
+    for (int i = 0; i < 2; i++) {
+        struct sv p = last_entry().payload;
+        CHECK(sv_find(p, SV("\"cache_control\":{\"type\":\"x\"},\"content\":\"a\"")) > 0);
+        CHECK(sv_find(p, SV("\"timestamp\":\"2026-01-01T00:00:00Z\"")) > 0);
+        CHECK(sv_find(p, SV("\"timestamp\":5")) > 0);
+        /* And once more, from the projected context. */
+        struct projection_of of = { THREAD, LANE_DEFAULT, NOW, { 0 } };
+        struct projection    proj;
+        struct context       c = { 0 };
+        OK(log_begin(&t.l, THREAD, STORE_READ, &t.e));
+        OK(project(&t.l, &of, &t.a, &proj, &t.e));
+        OK(project_context(&proj, &c, &t.e));
+        log_abort(&t.l);
+        struct op op = { REPLACE("default", "o2", "") };
+        op.context = context_stored(&c, SV("x"), &t.a);
+        apply_op(op, ST_OK, __LINE__);
+    }
+}
+
 static void an_op_id_is_applied_once_for_ever(void)
 {
     apply(REPLACE("default", "op1", CTX("a")));
@@ -433,7 +461,8 @@ static void nested_too_deep_is_refused_before_it_cannot_be_exported(void)
 
 THREAD_MAIN(T(replace_writes_one_entry_with_everything_in_it),
             T(meta_is_always_there_and_base_seq_only_when_given),
-            T(an_op_id_is_applied_once_for_ever), T(switch_and_fork_are_applied_once_too),
+            T(a_snapshot_keeps_fields_that_are_not_ours), T(an_op_id_is_applied_once_for_ever),
+            T(switch_and_fork_are_applied_once_too),
             T(a_fork_at_the_head_repeated_later_is_the_same_fork),
             T(a_compaction_repeated_with_other_content_is_a_conflict),
             T(an_op_id_of_a_plain_entry_is_taken),
