@@ -374,7 +374,29 @@ static void many_members_are_found_and_sorted(void)
     arena_free(&a);
 }
 
-TAP_MAIN(T(the_canonical_form_has_sorted_keys_and_no_spaces),
+static void in_a_line_the_error_names_the_column_alone(void)
+{
+    struct json v;
+
+    CHECK(json_parse(SV("{\"a\":}"), JSON_ONE_LINE, &a, &v, &e) == ST_INVALID_SYNTAX);
+    CHECK(sv_ends(sv_of(e.text), SV("at column 6")));
+    CHECK(sv_find(sv_of(e.text), SV("line")) < 0);
+    arena_free(&a);
+}
+
+static void depth_is_counted_outside_strings(void)
+{
+    CHECK_INT(json_depth(SV("7")), 0);
+    CHECK_INT(json_depth(SV("\"[[[\"")), 0);
+    CHECK_INT(json_depth(SV("{}")), 1);
+    CHECK_INT(json_depth(SV("[{\"a\":[]},[]]")), 3);
+    CHECK_INT(json_depth(SV("{\"\\\"{[\":\"\\\\\",\"b\":[1]}")), 2);
+    CHECK_INT(json_depth(SV("]]]{")), 1); /* what is no JSON is at least no trap */
+    CHECK_INT(json_depth(SV("\"\\")), 0);
+}
+
+TAP_MAIN(T(in_a_line_the_error_names_the_column_alone), T(depth_is_counted_outside_strings),
+         T(the_canonical_form_has_sorted_keys_and_no_spaces),
          T(keys_are_sorted_by_bytes_not_by_letters), T(numbers_keep_their_text),
          T(numbers_that_json_does_not_have_are_refused), T(integers_are_read_within_their_range),
          T(escapes_are_read_and_only_the_needed_ones_written), T(a_lone_surrogate_is_kept),

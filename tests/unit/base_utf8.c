@@ -152,7 +152,17 @@ static void beyond_unicode_is_replaced(void)
     arena_free(&a);
 }
 
-TAP_MAIN(T(every_code_point_survives_the_round_trip), T(what_unicode_forbids_is_invalid),
+static void a_byte_order_mark_is_skipped_once_and_only_in_front(void)
+{
+    CHECK_SV(utf8_skip_bom(SV("\xef\xbb\xbfx")), SV("x"));
+    CHECK_SV(utf8_skip_bom(SV("\xef\xbb\xbf\xef\xbb\xbf")), SV("\xef\xbb\xbf"));
+    CHECK_SV(utf8_skip_bom(SV("x\xef\xbb\xbf")), SV("x\xef\xbb\xbf"));
+    CHECK_SV(utf8_skip_bom(SV("\xef\xbb")), SV("\xef\xbb"));
+    CHECK_SV(utf8_skip_bom(SV("")), SV(""));
+}
+
+TAP_MAIN(T(a_byte_order_mark_is_skipped_once_and_only_in_front),
+         T(every_code_point_survives_the_round_trip), T(what_unicode_forbids_is_invalid),
          T(empty_text_is_valid_and_decodes_to_nothing),
          T(the_first_invalid_byte_is_found_at_every_offset), T(nul_is_valid),
          T(an_invalid_part_counts_as_one), T(a_prefix_never_cuts_a_character),
