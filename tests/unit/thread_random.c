@@ -3,7 +3,7 @@
 #include "naive.h"
 #include "thread_test.h"
 
-enum { LOGS_IN_MEMORY = 220, LOGS_ON_DISK = 40, STEPS = 26 };
+enum { LOGS_IN_MEMORY = 220, LOGS_ON_DISK = 16, STEPS = 26 };
 
 static int logs(void)
 {
@@ -318,7 +318,7 @@ static void after_every_step_of_a_run_the_view_is_the_projection_of_the_log(void
         }
         t.s = test_open();
         t.l = log_of(t.s, test_views);
-        for (int step = 0; step < 60; step++) {
+        for (int step = 0; step < (t.on_disk ? 30 : 60); step++) {
             struct arena_mark m = arena_mark(&a);
             struct naive_log  n = { .a = &a };
             run_step(&d, step, &a);
