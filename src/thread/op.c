@@ -77,7 +77,7 @@ static struct sv op_refs(struct sv lane, struct sv op_id, struct sv superseded, 
     return sb_sv(&b);
 }
 
-/* meta with "rebase":true in it, canonical. */
+/* meta and `rebase` say the same, and meta is canonical. */
 static enum status settle_meta(struct op *op, struct arena *a, struct err *e)
 {
     struct json meta = { .type = JSON_OBJECT };
@@ -86,11 +86,15 @@ static enum status settle_meta(struct op *op, struct arena *a, struct err *e)
         return err_in(e, "meta");
     if (meta.type != JSON_OBJECT)
         return err_set(e, ST_INVALID_SYNTAX, "meta must be an object");
+    const struct json *said = json_find(&meta, "rebase");
+    if (said && op->rebase && !json_truth(said))
+        return err_set(e, ST_INVALID_SYNTAX, "rebase is asked for, and meta says otherwise");
+    op->rebase = op->type == OP_REPLACE && (op->rebase || json_truth(said));
     if (op->rebase && !op->has_base_seq) {
         err_set(e, ST_INVALID_SYNTAX, "rebase needs the seq the snapshot was made from");
         return err_hint(e, "add --base-seq N");
     }
-    if (op->rebase && !json_find(&meta, "rebase")) {
+    if (op->rebase && !said) {
         struct json_member *m = ARENA_NEW(a, struct json_member, meta.n + 1);
         for (size_t i = 0; i < meta.n; i++)
             m[i] = meta.members[i];

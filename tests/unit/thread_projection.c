@@ -193,6 +193,20 @@ static void base_seq_is_provenance_unless_rebase_is_asked_for(void)
     CHECK_SV(brief("default", NOW), SV("-| u:0 a:1 u:2 a:3 u:6"));
 }
 
+static void a_rebase_in_meta_is_a_rebase(void)
+{
+    say("user", "0");
+    say("user", "1");
+    apply(REPLACE("default", "o", "{\"messages\":[]}"), .meta = SV("{\"rebase\":true}"),
+          .has_base_seq = true, .base_seq = 0);
+    CHECK_SV(brief("default", NOW), SV("-| u:1"));
+    refuse(ST_INVALID_SYNTAX, REPLACE("default", "p", "{\"messages\":[]}"),
+           .meta = SV("{\"rebase\":true}"));
+    refuse(ST_INVALID_SYNTAX, REPLACE("default", "p", "{\"messages\":[]}"),
+           .meta = SV("{\"rebase\":false}"), .rebase = true, .has_base_seq = true, .base_seq = 0);
+    CHECK_INT(rev(), 3);
+}
+
 static void a_rebase_needs_a_seq_that_is_there(void)
 {
     say("user", "0");
@@ -412,7 +426,7 @@ THREAD_MAIN(T(an_empty_log_has_nothing_to_project),
             T(thinking_stands_in_front_of_the_text), T(parts_reasoning_and_refs_are_kept_whole),
             T(what_was_projected_can_be_put_back_as_a_snapshot),
             T(a_snapshot_without_a_prompt_has_none),
-            T(base_seq_is_provenance_unless_rebase_is_asked_for),
+            T(base_seq_is_provenance_unless_rebase_is_asked_for), T(a_rebase_in_meta_is_a_rebase),
             T(a_rebase_needs_a_seq_that_is_there), T(a_snapshot_that_cannot_be_read_is_passed_over),
             T(a_snapshot_keeps_roles_the_log_would_skip), T(a_leading_system_message_is_the_prompt),
             T(the_same_log_gives_the_same_bytes), T(json_at_its_edges_survives),
