@@ -149,6 +149,12 @@ heddle help --words 2>/dev/null | while read -r word; do
     heddle "$word" --help >/dev/null 2>&1 || heddle help "$word" >/dev/null 2>&1 || echo "$word"
 done >"$scratch/helpless"
 same "every command has help" "$(cat "$scratch/helpless")" ""
+for word in log op run; do
+    run heddle $word
+    has "$word alone has its forms" "$err" "heddle help $word"
+done
+run heddle log apend t
+has "a slip of the pen is known" "$err" "heddle log append"
 for words in "stats" "verify" "doctor" "init" "log show t" "project t" "run status t" "op switch t"; do
     # shellcheck disable=SC2086
     run heddle $words --no-such-option --json

@@ -14,16 +14,27 @@ const struct opt global_opts[] = {
 };
 /* clang-format on */
 
+/* The first word of commands of two? */
+static bool is_family_word(struct sv word)
+{
+    for (size_t i = 0; commands[i]; i++) {
+        struct sv_cut c = sv_cut(sv_of(commands[i]->name), ' ');
+        if (c.found && sv_eq(c.head, word))
+            return true;
+    }
+    return false;
+}
+
 static enum status unknown_command(struct sv word, struct sv two, struct err *e)
 {
     const char *nearest = NULL;
     size_t      best = 3;
-    bool        is_family = false;
+    bool        is_family = is_family_word(word); /* then that word is right: look no further */
 
     for (size_t i = 0; commands[i]; i++) {
-        struct sv     name = sv_of(commands[i]->name);
-        struct sv_cut c = sv_cut(name, ' ');
-        is_family = is_family || (c.found && sv_eq(c.head, word));
+        struct sv name = sv_of(commands[i]->name);
+        if (is_family && !sv_eq(sv_cut(name, ' ').head, word))
+            continue;
         size_t d1 = sv_distance(name, two), d2 = sv_distance(name, word);
         size_t d = d1 < d2 ? d1 : d2;
         if (d < best) {
