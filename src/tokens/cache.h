@@ -81,12 +81,12 @@ static inline uint64_t *cache_wide_set(const struct cache *c, const struct wide 
 
 static inline uint64_t *cache_short_set(const struct cache *c, uint64_t low)
 {
-    return c->shorts.sets + short_line(low, c->shorts.bits) * CACHE_WAYS;
+    return c->shorts.sets + (short_hash(low) >> (64 - c->shorts.bits)) * CACHE_WAYS;
 }
 
 static inline uint64_t *cache_middle_set(const struct cache *c, uint64_t low, uint64_t high)
 {
-    return c->middles.sets + middle_line(low, high, c->middles.bits) * 2 * CACHE_WAYS;
+    return c->middles.sets + (middle_hash(low, high) >> (64 - c->middles.bits)) * 2 * CACHE_WAYS;
 }
 
 /* The count, or 0 when the key is not there. */

@@ -5,26 +5,13 @@
 
 /* ---- what is not in the cache ---- */
 
-static bool vocab_has(const struct vocab *v, struct key k)
-{
-    const uint64_t *lines = k.high ? v->middles : v->shorts;
-    unsigned        bits = k.high ? v->middle_bits : v->short_bits, words = k.high ? 2 : 1;
-    size_t          line = k.high ? middle_line(k.low, k.high, bits) : short_line(k.low, bits);
-
-    for (;; line = (line + 1) & (((size_t)1 << bits) - 1)) {
-        const uint64_t *slot = lines + line * 8;
-        for (unsigned i = 0; i < 8; i += words)
-            if (slot[i] == k.low && (words == 1 || slot[i + 1] == k.high))
-                return true;
-        if (!slot[7])
-            return false;
-    }
-}
-
 static void vocab_expect(const struct vocab *v, struct key k)
 {
-    __builtin_prefetch(k.high ? v->middles + middle_line(k.low, k.high, v->middle_bits) * 8
-                              : v->shorts + short_line(k.low, v->short_bits) * 8);
+    const uint64_t *line =
+        k.high ? v->middles + line_of(middle_hash(k.low, k.high), v->middle_lines) * 8
+               : v->shorts + line_of(short_hash(k.low), v->short_lines) * 8;
+
+    __builtin_prefetch(line);
 }
 
 static void learn(struct tokens *t, struct batch *b, struct key k, unsigned count)
@@ -61,19 +48,15 @@ static void resolve_wides(struct tokens *t, struct batch *b)
 
 static void resolve(struct tokens *t, struct batch *b)
 {
-    struct key *missed = b->missed;
-    size_t      n = 0;
-
     for (size_t i = 0; i < b->n_missed; i++)
-        vocab_expect(t->v, missed[i]);
-    for (size_t i = 0; i < b->n_missed; i++) {
-        if (vocab_has(t->v, missed[i]))
-            learn(t, b, missed[i], 1);
-        else
-            missed[n++] = missed[i];
+        vocab_expect(t->v, b->missed[i]);
+    size_t found = t->kernel->find(t->v, b->missed, b->n_missed);
+    for (size_t i = 0; i < found; i++)
+        learn(t, b, b->missed[i], 1);
+    for (size_t i = found; i < b->n_missed; i += MERGE_GROUP) {
+        size_t left = b->n_missed - i;
+        merge_missed(t, b, b->missed + i, left < MERGE_GROUP ? left : MERGE_GROUP);
     }
-    for (size_t i = 0; i < n; i += MERGE_GROUP)
-        merge_missed(t, b, missed + i, n - i < MERGE_GROUP ? n - i : MERGE_GROUP);
     b->n_missed = 0;
 }
 
@@ -172,26 +155,43 @@ static void add_long(struct tokens *t, struct batch *b, const uint8_t *p, size_t
     add_segment(t, b, p + from, len - from);
 }
 
+/* The pieces from b->starts[i] on that are short or middling and may be read in place go to their
+ * lists, without a branch on which; stops at the first that is not so, or when a list is full. */
+static size_t add_run(struct batch *b, size_t i, size_t far)
+{
+    size_t n_shorts = b->n_shorts, n_middles = b->n_middles, at = b->starts[i];
+
+    while (i + 1 < b->n_starts && n_shorts < LIST && n_middles < LIST) {
+        size_t next = b->starts[i + 1], len = next - at;
+        if (len > KEY_MIDDLE_MAX || at > far)
+            break;
+        piece item = (uint32_t)at << PIECE_LEN_BITS | (uint32_t)len;
+        b->shorts[n_shorts] = item;
+        b->middles[n_middles] = item;
+        n_shorts += len <= KEY_SHORT_MAX;
+        n_middles += len > KEY_SHORT_MAX;
+        at = next;
+        i++;
+    }
+    b->n_shorts = n_shorts;
+    b->n_middles = n_middles;
+    return i;
+}
+
 static void add_pieces(struct tokens *t, struct batch *b, size_t last_end)
 {
     const uint8_t *base = b->base;
-    size_t far = b->readable - base > KEY_READ ? (size_t)(b->readable - base) - KEY_READ : 0;
+    size_t         reach = (size_t)(b->readable - base);
 
     for (size_t i = 0; i < b->n_starts; i++) {
+        if (base == b->base && reach > KEY_READ)
+            i = add_run(b, i, reach - KEY_READ);
         size_t at = b->starts[i];
         size_t len = (i + 1 < b->n_starts ? b->starts[i + 1] : last_end) - at;
-        if (len > KEY_MIDDLE_MAX) {
+        if (len > KEY_MIDDLE_MAX)
             add_long(t, b, base + at, len);
-        } else if (at > far || base != b->base) {
+        else
             add_piece(t, b, base + at, len);
-        } else {
-            piece item = (uint32_t)at << PIECE_LEN_BITS | (uint32_t)len;
-            b->shorts[b->n_shorts] = b->middles[b->n_middles] = item;
-            b->n_shorts += len <= KEY_SHORT_MAX;
-            b->n_middles += len > KEY_SHORT_MAX;
-            if (b->n_shorts >= LIST || b->n_middles >= LIST)
-                flush(t, b);
-        }
     }
 }
 

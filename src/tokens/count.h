@@ -48,6 +48,9 @@ struct kernel {
     /* Looks the listed pieces up, adds what is known to b->total and the rest to what missed. */
     void (*probe)(const struct cache *c, struct batch *b);
 
+    /* Puts the keys that are tokens of the vocabulary in front; returns their number. */
+    size_t (*find)(const struct vocab *v, struct key *keys, size_t n);
+
     /* The token counts of n <= MERGE_GROUP keys. */
     void (*merge)(const struct vocab *v, const struct key *keys, size_t n, uint8_t *counts);
     void (*merge_wide)(const struct vocab *v, const struct wide *keys, size_t n, uint8_t *counts);

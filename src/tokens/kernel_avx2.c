@@ -15,24 +15,24 @@ struct masks {
     uint64_t quote, slash, beyond;                     /* beyond: not ASCII */
 };
 
-AVX2 static inline uint64_t bits_of(__m256i low, __m256i high)
+AVX2 INLINE uint64_t bits_of(__m256i low, __m256i high)
 {
     return (uint32_t)_mm256_movemask_epi8(low) | (uint64_t)_mm256_movemask_epi8(high) << 32;
 }
 
-AVX2 static inline __m256i between(__m256i c, char first, char count)
+AVX2 INLINE __m256i between(__m256i c, char first, char count)
 {
     __m256i from = _mm256_sub_epi8(c, _mm256_set1_epi8(first));
 
     return _mm256_cmpeq_epi8(_mm256_min_epu8(from, _mm256_set1_epi8((char)(count - 1))), from);
 }
 
-AVX2 static inline __m256i equal(__m256i c, char value)
+AVX2 INLINE __m256i equal(__m256i c, char value)
 {
     return _mm256_cmpeq_epi8(c, _mm256_set1_epi8(value));
 }
 
-AVX2 static inline struct masks classify(const uint8_t *p)
+AVX2 INLINE struct masks classify(const uint8_t *p)
 {
     const __m256i a = _mm256_loadu_si256((const void *)p);
     const __m256i b = _mm256_loadu_si256((const void *)(p + 32));
@@ -68,7 +68,7 @@ static unsigned contraction(const uint8_t *p)
 }
 
 /* Blanks after a newline begin a piece, unless white space with another newline follows them. */
-AVX2 static inline uint64_t indents(uint64_t blank, uint64_t newline)
+AVX2 INLINE uint64_t indents(uint64_t blank, uint64_t newline)
 {
     uint64_t starts = blank & newline << 1, ends = (blank + starts) & ~blank;
 
@@ -82,7 +82,7 @@ AVX2 static inline uint64_t indents(uint64_t blank, uint64_t newline)
     return kept;
 }
 
-AVX2 static inline uint64_t apply_contractions(uint64_t starts, const struct masks *m,
+AVX2 INLINE uint64_t apply_contractions(uint64_t starts, const struct masks *m,
                                                const uint8_t *p, bool o200k)
 {
     uint64_t letter = m->upper | m->lower;
@@ -103,7 +103,7 @@ AVX2 static inline uint64_t apply_contractions(uint64_t starts, const struct mas
 }
 
 /* The piece starts in the 64 bytes at p, itself one, as far as they are certain. */
-AVX2 static inline uint64_t window_starts(const uint8_t *p, bool o200k)
+AVX2 INLINE uint64_t window_starts(const uint8_t *p, bool o200k)
 {
     const struct masks m = classify(p);
     uint64_t letter = m.upper | m.lower, blank = m.space | m.tab, white = blank | m.newline;
@@ -140,7 +140,7 @@ AVX2 static inline uint64_t window_starts(const uint8_t *p, bool o200k)
 }
 
 /* Writes base + the positions of the bits of `set`; there is room for 64 more. */
-AVX2 static inline void put_starts(uint32_t *out, uint32_t base, uint64_t set, unsigned n)
+AVX2 INLINE void put_starts(uint32_t *out, uint32_t base, uint64_t set, unsigned n)
 {
     for (unsigned done = 0; done < n; done += 8)
         for (unsigned i = 0; i < 8; i++) {
@@ -149,7 +149,7 @@ AVX2 static inline void put_starts(uint32_t *out, uint32_t base, uint64_t set, u
         }
 }
 
-AVX2 static inline size_t split_windows(struct split *s, size_t at, bool whole, struct batch *b,
+AVX2 INLINE size_t split_windows(struct split *s, size_t at, bool whole, struct batch *b,
                                         bool o200k)
 {
     size_t first = at;
@@ -185,67 +185,88 @@ AVX2 static size_t split_avx2(struct split *s, size_t at, bool whole, struct bat
 
 /* ---- the cache: all keys of a set at once ---- */
 
-AVX2 static inline uint64_t or_lanes(__m256i v)
+AVX2 INLINE uint64_t or_lanes(__m256i v)
 {
     __m128i half = _mm_or_si128(_mm256_castsi256_si128(v), _mm256_extracti128_si256(v, 1));
 
     return (uint64_t)_mm_cvtsi128_si64(_mm_or_si128(half, _mm_unpackhi_epi64(half, half)));
 }
 
+/* First all keys are made and their sets asked for, then all sets are read: the memory answers many
+ * questions at once. The keys are written where they stay if they miss. */
 AVX2 static void probe_shorts(const struct cache *c, struct batch *b)
 {
-    const __m256i content = _mm256_set1_epi64x((int64_t) ~(~(uint64_t)0 << KEY_COUNT_SHIFT));
-    size_t        total = 0, missed = b->n_missed;
+    const __m256i   content = _mm256_set1_epi64x((int64_t) ~(~(uint64_t)0 << KEY_COUNT_SHIFT));
+    const uint8_t  *base = b->base;
+    const uint64_t *sets = c->shorts.sets;
+    const unsigned  shift = 64 - c->shorts.bits;
+    struct key     *keys = b->missed + b->n_missed, *missed = keys;
+    size_t          total = 0, n = b->n_shorts;
 
-    for (size_t i = 0; i < b->n_shorts; i++) {
-        uint32_t item = b->shorts[i], len = item & PIECE_LEN;
-        uint64_t low = _bzhi_u64(load64(b->base + (item >> PIECE_LEN_BITS)), len * 8) |
-                       (uint64_t)len << KEY_LEN_SHIFT;
-        __m256i set = _mm256_load_si256((const void *)cache_short_set(c, low));
-        __m256i same =
-            _mm256_cmpeq_epi64(_mm256_and_si256(set, content), _mm256_set1_epi64x((int64_t)low));
+    for (size_t i = 0; i < n; i++) {
+        uint64_t len = b->shorts[i] & PIECE_LEN, at = b->shorts[i] >> PIECE_LEN_BITS;
+        keys[i].low = _bzhi_u64(load64(base + at), (unsigned)len * 8) | len << KEY_LEN_SHIFT;
+        __builtin_prefetch(sets + (short_hash(keys[i].low) >> shift) * CACHE_WAYS);
+    }
+    for (size_t i = 0; i < n; i++) {
+        uint64_t low = keys[i].low;
+        __m256i  set = _mm256_load_si256((const void *)(sets + (short_hash(low) >> shift) * CACHE_WAYS));
+        __m256i  key = _mm256_set1_epi64x((int64_t)low);
+        __m256i  same = _mm256_cmpeq_epi64(_mm256_and_si256(set, content), key);
         uint64_t count = or_lanes(_mm256_and_si256(set, same)) >> KEY_COUNT_SHIFT;
-        b->missed[missed] = (struct key){ low, 0 };
+        *missed = (struct key){ low, 0 };
         missed += !count;
         total += count;
     }
-    b->n_missed = missed;
+    b->n_missed = (size_t)(missed - b->missed);
     b->total += total;
+}
+
+/* The count of a key in two of the four ways of its set. */
+AVX2 INLINE __m256i match_two(const uint64_t *ways, __m256i key)
+{
+    const int64_t content = (int64_t) ~(~(uint64_t)0 << KEY_COUNT_SHIFT);
+    const __m256i contents = _mm256_set_epi64x(content, -1, content, -1);
+    __m256i       two = _mm256_load_si256((const void *)ways);
+    __m256i       same = _mm256_cmpeq_epi64(_mm256_and_si256(two, contents), key);
+
+    /* Both words must agree: put the verdict on the low one to that on the high one. */
+    return _mm256_and_si256(two, _mm256_and_si256(same, _mm256_shuffle_epi32(same, 0x44)));
 }
 
 AVX2 static void probe_middles(const struct cache *c, struct batch *b)
 {
-    const __m256i content = _mm256_set_epi64x((int64_t) ~(~(uint64_t)0 << KEY_COUNT_SHIFT), -1,
-                                              (int64_t) ~(~(uint64_t)0 << KEY_COUNT_SHIFT), -1);
-    size_t        total = 0, missed = b->n_missed;
+    const uint8_t  *base = b->base;
+    const uint64_t *sets = c->middles.sets;
+    const unsigned  shift = 64 - c->middles.bits;
+    struct key     *keys = b->missed + b->n_missed, *missed = keys;
+    size_t          total = 0, n = b->n_middles;
 
-    for (size_t i = 0; i < b->n_middles; i++) {
-        uint32_t       item = b->middles[i], len = item & PIECE_LEN;
-        const uint8_t *p = b->base + (item >> PIECE_LEN_BITS);
-        uint64_t       low = load64(p),
-                 high = _bzhi_u64(load64(p + 8), len * 8 - 64) | (uint64_t)len << KEY_LEN_SHIFT;
-        const uint64_t *set = cache_middle_set(c, low, high);
-        __m256i key = _mm256_set_epi64x((int64_t)high, (int64_t)low, (int64_t)high, (int64_t)low);
-        __m256i a = _mm256_load_si256((const void *)set),
-                d = _mm256_load_si256((const void *)(set + 4));
-        __m256i same_a = _mm256_cmpeq_epi64(_mm256_and_si256(a, content), key);
-        __m256i same_d = _mm256_cmpeq_epi64(_mm256_and_si256(d, content), key);
-        /* A hit needs both words: put each word's verdict on the other and keep the high ones. */
-        same_a = _mm256_and_si256(same_a, _mm256_shuffle_epi32(same_a, 0x44));
-        same_d = _mm256_and_si256(same_d, _mm256_shuffle_epi32(same_d, 0x44));
-        __m256i  hit = _mm256_or_si256(_mm256_and_si256(a, same_a), _mm256_and_si256(d, same_d));
-        __m128i  half = _mm_or_si128(_mm256_castsi256_si128(hit), _mm256_extracti128_si256(hit, 1));
-        uint64_t count = (uint64_t)_mm_extract_epi64(half, 1) >> KEY_COUNT_SHIFT;
-        b->missed[missed] = (struct key){ low, high };
+    for (size_t i = 0; i < n; i++) {
+        uint64_t       len = b->middles[i] & PIECE_LEN;
+        const uint8_t *p = base + (b->middles[i] >> PIECE_LEN_BITS);
+        uint64_t       low = load64(p), rest = _bzhi_u64(load64(p + 8), (unsigned)len * 8 - 64);
+        keys[i] = (struct key){ low, rest | len << KEY_LEN_SHIFT };
+        __builtin_prefetch(sets + (middle_hash(low, keys[i].high) >> shift) * 2 * CACHE_WAYS);
+    }
+    for (size_t i = 0; i < n; i++) {
+        struct key      k = keys[i];
+        const uint64_t *set = sets + (middle_hash(k.low, k.high) >> shift) * 2 * CACHE_WAYS;
+        __m128i         one = _mm_set_epi64x((int64_t)k.high, (int64_t)k.low);
+        __m256i         key = _mm256_broadcastsi128_si256(one);
+        __m256i         hit = _mm256_or_si256(match_two(set, key), match_two(set + 4, key));
+        one = _mm_or_si128(_mm256_castsi256_si128(hit), _mm256_extracti128_si256(hit, 1));
+        uint64_t count = (uint64_t)_mm_extract_epi64(one, 1) >> KEY_COUNT_SHIFT;
+        *missed = k;
         missed += !count;
         total += count;
     }
-    b->n_missed = missed;
+    b->n_missed = (size_t)(missed - b->missed);
     b->total += total;
 }
 
 /* All ones up to byte `len`, then the length's place. */
-AVX2 static inline struct wide wide_at(const uint8_t *p, size_t len)
+AVX2 INLINE struct wide wide_at(const uint8_t *p, size_t len)
 {
     const __m256i steps =
         _mm256_setr_epi8(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20,
@@ -280,6 +301,53 @@ AVX2 static void probe_avx2(const struct cache *c, struct batch *b)
     probe_wides(c, b);
 }
 
+/* ---- is it a token? ---- */
+
+AVX2 INLINE bool is_short_token(const struct vocab *v, uint64_t low)
+{
+    const __m256i key = _mm256_set1_epi64x((int64_t)low);
+
+    for (size_t line = line_of(short_hash(low), v->short_lines);; line = next_line(line, v->short_lines)) {
+        const uint64_t *slot = v->shorts + line * 8;
+        __m256i         a = _mm256_cmpeq_epi64(_mm256_load_si256((const void *)slot), key);
+        __m256i         b = _mm256_cmpeq_epi64(_mm256_load_si256((const void *)(slot + 4)), key);
+        a = _mm256_or_si256(a, b);
+        if (__builtin_expect(!slot[7] || !_mm256_testz_si256(a, a), 1))
+            return !_mm256_testz_si256(a, a);
+    }
+}
+
+AVX2 INLINE bool is_middle_token(const struct vocab *v, struct key k)
+{
+    const __m256i key = _mm256_broadcastsi128_si256(_mm_set_epi64x((int64_t)k.high, (int64_t)k.low));
+
+    for (size_t line = line_of(middle_hash(k.low, k.high), v->middle_lines);;
+         line = next_line(line, v->middle_lines)) {
+        const uint64_t *slot = v->middles + line * 8;
+        __m256i         a = _mm256_cmpeq_epi64(_mm256_load_si256((const void *)slot), key);
+        __m256i         b = _mm256_cmpeq_epi64(_mm256_load_si256((const void *)(slot + 4)), key);
+        a = _mm256_and_si256(a, _mm256_shuffle_epi32(a, 0x4e)); /* both words of a slot */
+        b = _mm256_and_si256(b, _mm256_shuffle_epi32(b, 0x4e));
+        a = _mm256_or_si256(a, b);
+        if (__builtin_expect(!slot[7] || !_mm256_testz_si256(a, a), 1))
+            return !_mm256_testz_si256(a, a);
+    }
+}
+
+AVX2 static size_t find_avx2(const struct vocab *v, struct key *keys, size_t n)
+{
+    struct key *found = keys;
+
+    for (size_t i = 0; i < n; i++) {
+        struct key k = keys[i];
+        bool       is = k.high ? is_middle_token(v, k) : is_short_token(v, k.low);
+        keys[i] = *found;
+        *found = k;
+        found += is;
+    }
+    return (size_t)(found - keys);
+}
+
 /* ---- merging up to MERGE_GROUP pieces in step ---- */
 
 /* A piece being merged. A rank is stored << PLACE_BITS | its place, so that the smallest of them
@@ -296,7 +364,7 @@ struct merging {
 };
 
 /* `blocks` of eight places are used. */
-AVX2 static inline void merging_load(struct merging *m, const struct vocab *v, const uint8_t *p,
+AVX2 INLINE void merging_load(struct merging *m, const struct vocab *v, const uint8_t *p,
                                      size_t n, size_t blocks)
 {
     for (size_t i = 0; i + 1 < n; i++) {
@@ -311,12 +379,12 @@ AVX2 static inline void merging_load(struct merging *m, const struct vocab *v, c
     m->alive = _bzhi_u64(~(uint64_t)0, (unsigned)n);
 }
 
-AVX2 static inline uint64_t pair_key(uint32_t left, uint32_t right)
+AVX2 INLINE uint64_t pair_key(uint32_t left, uint32_t right)
 {
     return ((uint64_t)left << TOKEN_BITS | right) + 1;
 }
 
-AVX2 static inline uint32_t lowest_rank(const uint32_t *rank, size_t blocks)
+AVX2 INLINE uint32_t lowest_rank(const uint32_t *rank, size_t blocks)
 {
     __m256i low = _mm256_load_si256((const void *)rank);
 
@@ -330,7 +398,7 @@ AVX2 static inline uint32_t lowest_rank(const uint32_t *rank, size_t blocks)
 
 /* Choose a merger and put it through, and ask for the lines that rank its neighbours. False when
  * there is none; what has then been done does no harm. */
-AVX2 static inline bool merging_choose(struct merging *m, const struct vocab *v, size_t blocks)
+AVX2 INLINE bool merging_choose(struct merging *m, const struct vocab *v, size_t blocks)
 {
     uint32_t best = lowest_rank(m->rank, blocks), at = best & (PLACES - 1);
     uint32_t merged = best >> PLACE_BITS;
@@ -343,18 +411,18 @@ AVX2 static inline bool merging_choose(struct merging *m, const struct vocab *v,
     m->id[at + 1] = merged;
     m->left = pair_key(m->id[m->before], merged);
     m->right = pair_key(merged, m->id[_tzcnt_u64(rest) + 1]);
-    __builtin_prefetch(v->pairs + pair_line(m->left, v->pair_bits) * 8);
-    __builtin_prefetch(v->pairs + pair_line(m->right, v->pair_bits) * 8);
+    __builtin_prefetch(v->pairs + line_of(pair_hash(m->left), v->pair_lines) * 8);
+    __builtin_prefetch(v->pairs + line_of(pair_hash(m->right), v->pair_lines) * 8);
     return best != TOKEN_NONE;
 }
 
 /* The merged token's rank and place, or TOKEN_NONE. */
-AVX2 static inline uint32_t find_pair(const struct vocab *v, uint64_t key, uint32_t place)
+AVX2 INLINE uint32_t find_pair(const struct vocab *v, uint64_t key, uint32_t place)
 {
     const __m256i want = _mm256_set1_epi64x((int64_t)key);
-    const size_t  lines = ((size_t)1 << v->pair_bits) - 1;
+    const size_t  lines = v->pair_lines;
 
-    for (size_t line = pair_line(key, v->pair_bits);; line = (line + 1) & lines) {
+    for (size_t line = line_of(pair_hash(key), lines);; line = next_line(line, lines)) {
         const uint64_t *slot = v->pairs + line * 8;
         __m256i         a = _mm256_load_si256((const void *)slot);
         __m256i         b = _mm256_load_si256((const void *)(slot + 4));
@@ -367,7 +435,7 @@ AVX2 static inline uint32_t find_pair(const struct vocab *v, uint64_t key, uint3
     }
 }
 
-AVX2 static inline void merging_rank(struct merging *m, const struct vocab *v)
+AVX2 INLINE void merging_rank(struct merging *m, const struct vocab *v)
 {
     uint32_t left = find_pair(v, m->left, m->before - 1), right = find_pair(v, m->right, m->at);
 
@@ -377,7 +445,7 @@ AVX2 static inline void merging_rank(struct merging *m, const struct vocab *v)
 }
 
 /* All pieces take a step, again and again, until none is left that merges. */
-AVX2 static inline void merge_in_step(struct merging *group, size_t n, const struct vocab *v,
+AVX2 INLINE void merge_in_step(struct merging *group, size_t n, const struct vocab *v,
                                       uint8_t *counts, size_t blocks)
 {
     uint8_t active[MERGE_GROUP];
@@ -420,6 +488,6 @@ AVX2 static void merge_wide_avx2(const struct vocab *v, const struct wide *keys,
     merge_in_step(group, n, v, counts, 8);
 }
 
-const struct kernel kernel_avx2 = { "avx2", split_avx2, probe_avx2, merge_avx2, merge_wide_avx2 };
+const struct kernel kernel_avx2 = { "avx2", split_avx2, probe_avx2, find_avx2, merge_avx2, merge_wide_avx2 };
 
 #endif

@@ -37,6 +37,35 @@ static void probe_plain(const struct cache *c, struct batch *b)
     }
 }
 
+static bool is_token(const struct vocab *v, struct key k)
+{
+    const uint64_t *slots = k.high ? v->middles : v->shorts;
+    size_t          lines = k.high ? v->middle_lines : v->short_lines, words = k.high ? 2 : 1;
+    uint64_t        hash = k.high ? middle_hash(k.low, k.high) : short_hash(k.low);
+
+    for (size_t line = line_of(hash, lines);; line = next_line(line, lines)) {
+        const uint64_t *slot = slots + line * 8;
+        for (size_t i = 0; i < 8; i += words)
+            if (slot[i] == k.low && (words == 1 || slot[i + 1] == k.high))
+                return true;
+        if (!slot[7])
+            return false;
+    }
+}
+
+static size_t find_plain(const struct vocab *v, struct key *keys, size_t n)
+{
+    size_t found = 0;
+
+    for (size_t i = 0; i < n; i++)
+        if (is_token(v, keys[i])) {
+            struct key k = keys[i];
+            keys[i] = keys[found];
+            keys[found++] = k;
+        }
+    return found;
+}
+
 /* By the definition, in one small array of tokens. */
 static uint8_t merge_bytes(const struct vocab *v, const uint8_t *p, size_t n)
 {
@@ -75,8 +104,7 @@ static void merge_wide_plain(const struct vocab *v, const struct wide *keys, siz
         counts[i] = merge_bytes(v, (const uint8_t *)keys[i].w, wide_len(&keys[i]));
 }
 
-const struct kernel kernel_plain = { "plain", split_plain, probe_plain, merge_plain,
-                                     merge_wide_plain };
+const struct kernel kernel_plain = { "plain", split_plain, probe_plain, find_plain, merge_plain, merge_wide_plain };
 
 const struct kernel *kernel_best(void)
 {

@@ -29,13 +29,13 @@ struct ch {
     unsigned bit, len;
 };
 
-static bool follows(const struct split *s, size_t at, unsigned low, unsigned high)
+INLINE bool follows(const struct split *s, size_t at, unsigned low, unsigned high)
 {
     return at < s->n && s->p[at] >= low && s->p[at] <= high;
 }
 
 /* The code point of a character of two to four bytes; 0 when it is not valid UTF-8. */
-static uint32_t decode(const struct split *s, size_t at, unsigned *len)
+INLINE uint32_t decode(const struct split *s, size_t at, unsigned *len)
 {
     const uint8_t *p = s->p + at;
 
@@ -58,7 +58,7 @@ static uint32_t decode(const struct split *s, size_t at, unsigned *len)
     return 0;
 }
 
-static struct ch ch_at(struct split *s, size_t at)
+INLINE struct ch ch_at(struct split *s, size_t at)
 {
     unsigned len = 1;
     uint32_t cp;

@@ -6,14 +6,14 @@
  *             one enum class per code point
  *   bytes     uint32_t[256]: byte -> id
  *   bigrams   uint32_t[65536]: first byte << 8 | second -> id of the two merged, or TOKEN_NONE
- *   pairs     lines of 8 uint64_t: (left << 18 | right) + 1) << 18 | merged id; 0 is empty
+ *   pairs     lines of 8 uint64_t: ((left << 18 | right) + 1) << 18 | merged id; 0 is empty
  *   short     lines of 8 uint64_t: tokens of 1 to 7 bytes; the length is the top byte
  *   middle    lines of 4 pairs of uint64_t: tokens of 8 to 15 bytes, likewise
  *   borders   struct borders: between which characters of three bytes a token can reach
  *   texts     uint32_t[n_tokens + 1]: where each token's bytes start; then the bytes
  *
- * A line that is full runs over into the next one, so a search stops at a line with an empty last
- * slot. The sections up to `borders` are checked when the table is opened; `texts`, which counting
+ * A line that is full runs over into the next one, so a search stops at a line whose last slot is
+ * empty. The sections up to `borders` are checked when the table is opened; `texts`, which counting
  * does not need, when it is first used. docs/FORMATS.md says the same for readers. */
 #ifndef HEDDLE_TOKENS_TABLE_H
 #define HEDDLE_TOKENS_TABLE_H
@@ -77,21 +77,29 @@ static inline uint64_t load64(const void *p)
     return v;
 }
 
-/* ---- where things are in the hashed sections; `bits` is log2 of the number of lines ---- */
+/* ---- where things are in the hashed sections ---- */
 
-static inline size_t pair_line(uint64_t key, unsigned bits)
+static inline uint64_t pair_hash(uint64_t key)
 {
-    return (size_t)(key * 0x9e3779b97f4a7c15u >> (64 - bits));
+    return key * 0x9e3779b97f4a7c15u;
 }
 
-static inline size_t short_line(uint64_t key, unsigned bits)
+static inline uint64_t short_hash(uint64_t key)
 {
-    return (size_t)(key * 0xd6e8feb86659fd93u >> (64 - bits));
+    return key * 0xd6e8feb86659fd93u;
 }
 
-static inline size_t middle_line(uint64_t low, uint64_t high, unsigned bits)
+static inline uint64_t middle_hash(uint64_t low, uint64_t high)
 {
-    return (size_t)((low * 0x9e3779b97f4a7c15u ^ high) * 0xd6e8feb86659fd93u >> (64 - bits));
+    return (low * 0x9e3779b97f4a7c15u ^ high) * 0xd6e8feb86659fd93u;
+}
+
+/* A section need not have a power of two lines: the hash is taken as a fraction of all of them. */
+static inline size_t line_of(uint64_t hash, size_t lines)
+{
+    __extension__ typedef unsigned __int128 product;
+
+    return (size_t)((product)hash * lines >> 64);
 }
 
 /* Where a token can reach from one character of three bytes (most of Asia's) into the next. Such

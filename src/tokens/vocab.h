@@ -13,7 +13,7 @@ struct vocab {
     const uint32_t *byte_id, *bigram;
     const uint64_t *pairs, *shorts, *middles;
     const struct borders *borders;
-    unsigned        pair_bits, short_bits, middle_bits;
+    size_t          pair_lines, short_lines, middle_lines;
     uint32_t        n_tokens;
 
     /* owned by vocab.c */
@@ -41,13 +41,17 @@ static inline enum class vocab_class(const struct vocab *v, uint32_t cp)
     return (enum class)v->class_of[(size_t)v->class_block[cp >> 7] << 7 | (cp & 127)];
 }
 
+static inline size_t next_line(size_t line, size_t lines)
+{
+    return line + 1 < lines ? line + 1 : 0;
+}
+
 /* The token that `left` and `right` merge into, or TOKEN_NONE. */
 static inline uint32_t vocab_pair(const struct vocab *v, uint32_t left, uint32_t right)
 {
     uint64_t key = ((uint64_t)left << TOKEN_BITS | right) + 1;
-    size_t   mask = ((size_t)1 << v->pair_bits) - 1;
 
-    for (size_t line = pair_line(key, v->pair_bits);; line = (line + 1) & mask) {
+    for (size_t line = line_of(pair_hash(key), v->pair_lines);; line = next_line(line, v->pair_lines)) {
         const uint64_t *slot = v->pairs + line * 8;
         for (int i = 0; i < 8; i++)
             if (slot[i] >> TOKEN_BITS == key)

@@ -85,11 +85,11 @@ static enum status make_classes(struct image *im, struct sv text, struct err *e)
 /* ---- hashed sections ---- */
 
 /* Into its line, or the next one with room; `words` uint64_t make an item. */
-static void put(uint64_t *lines, size_t line, unsigned bits, unsigned words, const uint64_t *item)
+static void put(uint64_t *slots, uint64_t hash, size_t lines, unsigned words, const uint64_t *item)
 {
-    for (;; line = (line + 1) & (((size_t)1 << bits) - 1))
+    for (size_t line = line_of(hash, lines);; line = line + 1 < lines ? line + 1 : 0)
         for (size_t i = 0; i < 8; i += words) {
-            uint64_t *slot = lines + line * 8 + i;
+            uint64_t *slot = slots + line * 8 + i;
             if (!slot[words - 1]) {
                 memcpy(slot, item, words * sizeof *item);
                 return;
@@ -97,26 +97,22 @@ static void put(uint64_t *lines, size_t line, unsigned bits, unsigned words, con
         }
 }
 
-/* So many lines that three slots in eight are taken: full lines are then rare. */
-static unsigned bits_for(size_t items, unsigned words)
+/* Two slots in three are taken: most lines then have room, and the table is read at every start. */
+static size_t lines_for(size_t items, unsigned words)
 {
-    unsigned bits = 1;
-
-    while (((size_t)8 / words << bits) * 3 < items * 5)
-        bits++;
-    return bits;
+    return items * words * 3 / 2 / 8 + 1;
 }
 
 static void make_pairs(struct image *im)
 {
     const struct merges *m = im->m;
-    unsigned             bits = bits_for(m->n, 1);
-    uint64_t            *lines = add_section(im, SECTION_PAIRS, (size_t)LINE_BYTES << bits);
+    size_t               lines = lines_for(m->n, 1);
+    uint64_t            *slots = add_section(im, SECTION_PAIRS, LINE_BYTES * lines);
 
     for (uint32_t i = 0; i < m->n; i++) {
         uint64_t key = ((uint64_t)m->left[i] << TOKEN_BITS | m->right[i]) + 1;
         uint64_t item = key << TOKEN_BITS | (256 + i);
-        put(lines, pair_line(key, bits), bits, 1, &item);
+        put(slots, pair_hash(key), lines, 1, &item);
     }
 }
 
@@ -127,8 +123,8 @@ static void make_tokens(struct image *im, enum section s, size_t shortest, size_
 
     for (size_t id = 0; id < n_tokens; id++)
         n += im->m->text[id].n >= shortest && im->m->text[id].n <= longest;
-    unsigned  bits = bits_for(n, words);
-    uint64_t *lines = add_section(im, s, (size_t)LINE_BYTES << bits);
+    size_t    lines = lines_for(n, words);
+    uint64_t *slots = add_section(im, s, LINE_BYTES * lines);
     for (size_t id = 0; id < n_tokens; id++) {
         struct sv text = im->m->text[id];
         uint64_t  item[2] = { 0 };
@@ -136,8 +132,8 @@ static void make_tokens(struct image *im, enum section s, size_t shortest, size_
             continue;
         memcpy(item, text.s, text.n);
         item[words - 1] |= (uint64_t)text.n << 56;
-        put(lines, words == 1 ? short_line(item[0], bits) : middle_line(item[0], item[1], bits),
-            bits, words, item);
+        put(slots, words == 1 ? short_hash(item[0]) : middle_hash(item[0], item[1]), lines, words,
+            item);
     }
 }
 
