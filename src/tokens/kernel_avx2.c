@@ -7,12 +7,18 @@
 
 #define AVX2 __attribute__((target("avx2,bmi,bmi2,lzcnt,popcnt")))
 
-/* ---- splitting: 64 bytes at a time ---- */
+/* ---- splitting: 64 bytes at a time ----
+ *
+ * A window starts at a piece start, so nothing before it matters. Its characters are sorted into
+ * classes, one bit each, and the rules of split.c become arithmetic on those bits: a shift by one
+ * asks for a character's neighbour, an addition runs along a row of ones. */
 
-/* One bit for each byte of a window. */
+/* One bit for each character of a window. */
 struct masks {
-    uint64_t upper, lower, digit, newline, space, tab; /* tab: TAB, VT, FF */
-    uint64_t quote, slash, beyond;                     /* beyond: not ASCII */
+    uint64_t upper, lower, letter, mark, number, newline, space, tab; /* tab: all other blanks */
+    uint64_t quote, slash;
+    uint64_t leads; /* at the first byte of each character: how bits become bytes again */
+    unsigned known; /* so many characters are known */
 };
 
 AVX2 INLINE uint64_t bits_of(__m256i low, __m256i high)
@@ -32,39 +38,108 @@ AVX2 INLINE __m256i equal(__m256i c, char value)
     return _mm256_cmpeq_epi8(c, _mm256_set1_epi8(value));
 }
 
-AVX2 INLINE struct masks classify(const uint8_t *p)
+/* The classes of the ASCII characters among 64 bytes, one bit for each byte. */
+AVX2 INLINE struct masks classify_ascii(__m256i a, __m256i b)
 {
-    const __m256i a = _mm256_loadu_si256((const void *)p);
-    const __m256i b = _mm256_loadu_si256((const void *)(p + 32));
     const __m256i small = _mm256_set1_epi8(0x20);
-    struct masks  m;
-    uint64_t      letter, control;
+    struct masks  m = { .leads = ~(uint64_t)0, .known = 64 };
+    uint64_t      letters, controls;
 
-    letter = bits_of(between(_mm256_or_si256(a, small), 'a', 26),
-                     between(_mm256_or_si256(b, small), 'a', 26));
-    m.lower = letter & bits_of(_mm256_slli_epi16(a, 2), _mm256_slli_epi16(b, 2)); /* bit 5 */
-    m.upper = letter & ~m.lower;
-    m.digit = bits_of(between(a, '0', 10), between(b, '0', 10));
+    letters = bits_of(between(_mm256_or_si256(a, small), 'a', 26),
+                      between(_mm256_or_si256(b, small), 'a', 26));
+    m.lower = letters & bits_of(_mm256_slli_epi16(a, 2), _mm256_slli_epi16(b, 2)); /* bit 5 */
+    m.upper = letters & ~m.lower;
+    m.number = bits_of(between(a, '0', 10), between(b, '0', 10));
     m.newline = bits_of(_mm256_or_si256(equal(a, '\n'), equal(a, '\r')),
                         _mm256_or_si256(equal(b, '\n'), equal(b, '\r')));
-    control = bits_of(between(a, '\t', 5), between(b, '\t', 5));
-    m.tab = control & ~m.newline;
+    controls = bits_of(between(a, '\t', 5), between(b, '\t', 5));
+    m.tab = controls & ~m.newline;
     m.space = bits_of(equal(a, ' '), equal(b, ' '));
     m.quote = bits_of(equal(a, '\''), equal(b, '\''));
     m.slash = bits_of(equal(a, '/'), equal(b, '/'));
-    m.beyond = bits_of(a, b);
     return m;
 }
 
-/* The length of 's 't 're 've 'm 'll 'd in any case, or 0; p[0] is the apostrophe. */
+/* A character of several bytes at p, all of them readable: its class and length. Length 0 when it is
+ * not valid UTF-8. */
+AVX2 INLINE unsigned class_at(const struct vocab *v, const uint8_t *p, unsigned *len)
+{
+    uint32_t cp, first = p[0], second = p[1] ^ 0x80u, third = p[2] ^ 0x80u, fourth = p[3] ^ 0x80u;
+    bool     valid;
+
+    if (first < 0xe0) {
+        cp = (first & 31) << 6 | second;
+        valid = second < 64 && first >= 0xc2;
+        *len = 2;
+    } else if (first < 0xf0) {
+        cp = (first & 15) << 12 | second << 6 | third;
+        valid = (second | third) < 64 && cp >= 0x800 && (cp < 0xd800 || cp > 0xdfff);
+        *len = 3;
+    } else {
+        cp = (first & 7) << 18 | second << 12 | third << 6 | fourth;
+        valid = (second | third | fourth) < 64 && first <= 0xf4 && cp >= 0x10000 && cp <= 0x10ffff;
+        *len = 4;
+    }
+    if (__builtin_expect(!valid, 0))
+        *len = 0;
+    return vocab_class(v, valid ? cp : 0);
+}
+
+/* Windows with other than ASCII. A class is three bits, gathered in three words at the places of the
+ * first bytes; then the bytes in between are squeezed out. */
+AVX2 static struct masks classify_any(const struct vocab *v, const uint8_t *p, struct masks m,
+                                      uint64_t beyond, uint64_t tails)
+{
+    uint64_t plane[3] = { 0 }, todo = beyond & ~tails, covered = ~beyond;
+    unsigned end = 64; /* bytes known */
+
+    for (; todo; todo = _blsr_u64(todo)) {
+        unsigned at = (unsigned)_tzcnt_u64(todo), len, class;
+        if (at > 60) { /* it may reach beyond the window */
+            end = at;
+            break;
+        }
+        class = class_at(v, p + at, &len);
+        plane[0] |= (uint64_t)(class & 1) << at;
+        plane[1] |= (uint64_t)(class >> 1 & 1) << at;
+        plane[2] |= (uint64_t)(class >> 2) << at;
+        covered |= ~(~(uint64_t)0 << len) << at;
+    }
+    /* Bytes that belong to no character end what is known. */
+    uint64_t stray = ~covered;
+    if (_tzcnt_u64(stray) < end)
+        end = (unsigned)_tzcnt_u64(stray);
+    const uint64_t p0 = plane[0], p1 = plane[1], p2 = plane[2], leads = _bzhi_u64(~tails, end);
+    _Static_assert(CLASS_UPPER == 1 && CLASS_LOWER == 2 && CLASS_LETTER == 3 && CLASS_MARK == 4 &&
+                       CLASS_NUMBER == 5 && CLASS_SPACE == 6,
+                   "the planes are read so");
+    m.upper = _pext_u64(m.upper | (p0 & ~p1 & ~p2), leads);
+    m.lower = _pext_u64(m.lower | (~p0 & p1 & ~p2), leads);
+    m.letter = _pext_u64(p0 & p1 & ~p2, leads);
+    m.mark = _pext_u64(~p0 & ~p1 & p2, leads);
+    m.number = _pext_u64(m.number | (p0 & ~p1 & p2), leads);
+    m.tab = _pext_u64(m.tab | (~p0 & p1 & p2), leads);
+    m.newline = _pext_u64(m.newline, leads);
+    m.space = _pext_u64(m.space, leads);
+    m.quote = _pext_u64(m.quote, leads);
+    m.slash = _pext_u64(m.slash, leads);
+    m.leads = leads;
+    m.known = (unsigned)_mm_popcnt_u64(leads);
+    return m;
+}
+
+/* The length in characters of 's 't 're 've 'm 'll 'd in any case, or 0; p[0] is the apostrophe. */
 static unsigned contraction(const uint8_t *p)
 {
     uint8_t first = p[1] | 0x20, second = p[2] | 0x20;
 
     if (first == 's' || first == 't' || first == 'm' || first == 'd')
         return 2;
-    return (second == 'e' && (first == 'r' || first == 'v')) || (second == 'l' && first == 'l') ? 3
-                                                                                                : 0;
+    if (p[1] == 0xc5 && p[2] == 0xbf) /* the long s */
+        return 2;
+    return (second == 'e' && (first == 'r' || first == 'v')) || (second == 'l' && first == 'l')
+               ? 3
+               : 0;
 }
 
 /* Blanks after a newline begin a piece, unless white space with another newline follows them. */
@@ -82,61 +157,82 @@ AVX2 INLINE uint64_t indents(uint64_t blank, uint64_t newline)
     return kept;
 }
 
-AVX2 INLINE uint64_t apply_contractions(uint64_t starts, const struct masks *m,
-                                               const uint8_t *p, bool o200k)
+/* Two more characters after the apostrophe are known: see `certain` below. */
+AVX2 static uint64_t apply_contractions(uint64_t starts, const struct masks *m, const uint8_t *p,
+                                        bool o200k)
 {
-    uint64_t letter = m->upper | m->lower;
-    uint64_t at = m->quote & letter >> 1 & (o200k ? letter << 1 : starts);
+    uint64_t letters = m->upper | m->lower | m->letter | m->mark;
+    uint64_t at = m->quote & letters >> 1 & (o200k ? letters << 1 : starts);
     unsigned end = 0;
 
-    at &= ~(uint64_t)0 >> 3; /* two more bytes must be in the window */
-    for (; at; at &= at - 1) {
-        unsigned i = (unsigned)_tzcnt_u64(at), len = contraction(p + i);
+    for (at = _bzhi_u64(at, m->known - 2); at; at &= at - 1) {
+        unsigned i = (unsigned)_tzcnt_u64(at);
+        unsigned len = contraction(p + _tzcnt_u64(_pdep_u64((uint64_t)1 << i, m->leads)));
         if (!len || (o200k && i == end)) /* one contraction does not follow another */
             continue;
         end = i + len;
         if (o200k)
-            starts &= ~((((uint64_t)1 << len) - 1) << i);
-        starts |= letter & (uint64_t)1 << end;
+            starts &= ~(~(~(uint64_t)0 << len) << i);
+        starts |= letters & (end < 64 ? (uint64_t)1 << end : 0);
     }
     return starts;
 }
 
-/* The piece starts in the 64 bytes at p, itself one, as far as they are certain. */
-AVX2 INLINE uint64_t window_starts(const uint8_t *p, bool o200k)
+/* The piece starts among the characters of a window, itself one, as far as they are certain. */
+AVX2 INLINE uint64_t starts_of(const struct masks *m, const uint8_t *p, bool o200k)
 {
-    const struct masks m = classify(p);
-    uint64_t letter = m.upper | m.lower, blank = m.space | m.tab, white = blank | m.newline;
-    uint64_t other = ~(letter | m.digit | white | m.beyond);
+    uint64_t mark = o200k ? m->mark : 0; /* in cl100k_base a mark is like punctuation */
+    uint64_t word = m->upper | m->lower | m->letter | mark;
+    uint64_t blank = m->space | m->tab, white = blank | m->newline;
+    uint64_t other = ~(word | m->number | white);
 
     /* Newlines right after punctuation belong to it; other white space stands by itself, except
      * its last blank, which belongs to what follows. */
-    uint64_t glued = m.newline & ~(m.newline + (m.newline & other << 1));
+    uint64_t glued = m->newline & ~(m->newline + (m->newline & other << 1));
     uint64_t apart = white & ~glued;
     uint64_t starts = 1 | (apart & ~(apart << 1)) | (blank & ~(white >> 1)) |
-                      indents(blank, m.newline) | (letter & (m.digit | m.newline) << 1) |
-                      (other & ~(other << 1) & ~(m.space << 1)) |
-                      (letter & other << 1 & (other | m.space) << 2);
+                      indents(blank, m->newline) | (word & (m->number | m->newline) << 1) |
+                      (other & ~(other << 1) & ~(m->space << 1)) |
+                      (word & other << 1 & (other | m->space) << 2);
     if (o200k)
-        starts |= m.upper & m.lower << 1;
+        starts |= m->upper & m->lower << 1;
 
-    uint64_t digits = m.digit & ~(m.digit << 1);
-    uint64_t four = m.digit & m.digit << 1 & m.digit << 2 & m.digit << 3;
+    uint64_t numbers = m->number & ~(m->number << 1);
+    uint64_t four = m->number & m->number << 1 & m->number << 2 & m->number << 3;
     do {
-        starts |= digits;
-        digits = digits << 3 & four;
-    } while (digits);
-    if (m.quote)
-        starts = apply_contractions(starts, &m, p, o200k);
+        starts |= numbers;
+        numbers = numbers << 3 & four;
+    } while (numbers);
 
-    /* Certain is what does not depend on bytes beyond the first non-ASCII one or the window: two
-     * bytes ahead for contractions, and all of a run of white space. */
-    unsigned limit = (unsigned)_tzcnt_u64(m.beyond);
-    if (o200k && glued & m.slash >> 1)
-        limit = (unsigned)_tzcnt_u64((glued & m.slash >> 1) << 1 | m.beyond);
-    uint64_t solid = _bzhi_u64(~white, limit);
-    unsigned run = 64 - (unsigned)_lzcnt_u64(solid), certain = limit < 3 ? 0 : limit - 3;
+    /* Certain is what does not depend on characters after the known ones: two ahead for
+     * contractions, all of a run of white space. Left to the plain rules are a slash that may be
+     * glued to a newline, capitals after caseless letters, and marks that do not follow a letter. */
+    uint64_t hard = 0;
+    if (o200k)
+        hard = (glued << 1 & m->slash) | (m->upper & (m->letter | mark) << 1) | (mark & ~(word << 1));
+    unsigned limit = (unsigned)_tzcnt_u64(hard);
+    limit = limit < m->known ? limit : m->known;
+    if (m->quote && m->known > 2)
+        starts = apply_contractions(starts, m, p, o200k);
+    unsigned run = 64 - (unsigned)_lzcnt_u64(_bzhi_u64(~white, limit));
+    unsigned certain = limit < 3 ? 0 : limit - 3;
     return _bzhi_u64(starts, run + 1 < certain ? run + 1 : certain) | 1;
+}
+
+/* The same, at bytes. */
+AVX2 INLINE uint64_t window_starts(const struct vocab *v, const uint8_t *p, bool o200k)
+{
+    const __m256i a = _mm256_loadu_si256((const void *)p);
+    const __m256i b = _mm256_loadu_si256((const void *)(p + 32));
+    struct masks  m = classify_ascii(a, b);
+    uint64_t      beyond = bits_of(a, b);
+
+    if (__builtin_expect(!beyond, 1))
+        return starts_of(&m, p, o200k);
+    const __m256i top = _mm256_set1_epi8((char)0xc0); /* bytes 0x80 to 0xbf go on a character */
+    uint64_t      tails = bits_of(_mm256_cmpgt_epi8(top, a), _mm256_cmpgt_epi8(top, b));
+    m = classify_any(v, p, m, beyond, tails);
+    return _pdep_u64(starts_of(&m, p, o200k), m.leads) | 1;
 }
 
 /* Writes base + the positions of the bits of `set`; there is room for 64 more. */
@@ -150,14 +246,14 @@ AVX2 INLINE void put_starts(uint32_t *out, uint32_t base, uint64_t set, unsigned
 }
 
 AVX2 INLINE size_t split_windows(struct split *s, size_t at, bool whole, struct batch *b,
-                                        bool o200k)
+                                 bool o200k)
 {
     size_t first = at;
 
     b->n_starts = 0;
     while (at < s->n && b->n_starts < BATCH && at - first < REACH) {
-        if (at + 64 <= s->n && s->p[at] < 0x80 && s->p[at + 1] < 0x80) {
-            uint64_t starts = window_starts(s->p + at, o200k);
+        if (at + 64 <= s->n) {
+            uint64_t starts = window_starts(s->v, s->p + at, o200k);
             unsigned top = 63 - (unsigned)_lzcnt_u64(starts);
             if (top) {
                 starts = _bzhi_u64(starts, top);

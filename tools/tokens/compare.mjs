@@ -1,16 +1,16 @@
 // Compares our ids and counts with npm tiktoken's, document by document.
 //
-//   node compare.mjs PROGRAM [MEGABYTES] [SEED]
+//   node compare.mjs PROGRAM [MEGABYTES] [SEED] [KIND…]
 //
 // PROGRAM is bench_tokens. MEGABYTES (default 20) is the amount of text of both sorts together:
 // documents found on this machine, and hard cases drawn from SEED (default 1). The current folder
-// holds node_modules with tiktoken. Exit status 1 on any difference; the document is kept.
+// holds node_modules with tiktoken. KINDs narrow it down to those. Exit status 1 on any difference; the document is kept.
 import { spawn } from 'node:child_process'
 import { writeFileSync } from 'node:fs'
 import { adversarial, frame, gather, hardCase, kinds, random } from './corpus.mjs'
 import { digest, oracle } from './oracle.mjs'
 
-const [program, megabytes = '20', seed = '1'] = process.argv.slice(2)
+const [program, megabytes = '20', seed = '1', ...only] = process.argv.slice(2)
 const BATCH = 4 << 20
 let failures = 0
 
@@ -56,7 +56,7 @@ for (const encoding of ['o200k_base', 'cl100k_base']) {
   const reference = oracle(encoding)
   const tokens = reference.vocabulary()
   const r = random(Number(seed))
-  const all = [...Object.keys(kinds), 'hard cases']
+  const all = only.length ? only : [...Object.keys(kinds), 'hard cases']
   let [bytes, count] = [0, 0]
   for (const kind of all) {
     let [batch, size, had] = [[], 0, bytes]
