@@ -27,6 +27,10 @@ struct docs_folder {
 };
 struct docs docs_in_folder(struct docs_folder *f);
 
+/* The document at a path below the workspace. */
+enum status doc_read_file(int root_fd, struct sv path, struct arena *a, struct doc *out,
+                          struct err *e) MUST_USE;
+
 /* ---- text ---- */
 
 int64_t doc_words(struct sv text);

@@ -17,8 +17,8 @@ static struct sv thread_dir(struct sv thread, const char *below, struct arena *a
     return sb_sv(&b);
 }
 
-static enum status read_at(int root, struct sv path, struct arena *a, struct doc *out,
-                           struct err *e)
+enum status doc_read_file(int root, struct sv path, struct arena *a, struct doc *out,
+                          struct err *e)
 {
     UNDO(fd_undo) int fd = -1;
     struct stat       st;
@@ -71,7 +71,7 @@ static enum status find_titled(int root, struct sv dir, struct sv name, struct a
         if (file.s[0] == '.' || !sv_ends(file, SV(".md")))
             continue;
         struct sv path = path_join(dir, sv_dup(file, a), a);
-        *found = read_at(root, path, a, out, &skipped) == ST_OK && is_titled(out->text, name);
+        *found = doc_read_file(root, path, a, out, &skipped) == ST_OK && is_titled(out->text, name);
     }
     closedir(d);
     return ST_OK;
@@ -93,7 +93,7 @@ static enum status folder_read(void *ctx, struct sv thread, struct sv name, stru
             struct sb b = sb_in(a, 0);
             sb_addf(&b, SV_FMT "/" SV_FMT "%s", SV_ARG(thread_dir(thread, below[k], a)),
                     SV_ARG(path), suffix[i]);
-            enum status s = path.n ? read_at(f->root_fd, sb_sv(&b), a, out, e) : ST_NOT_FOUND;
+            enum status s = path.n ? doc_read_file(f->root_fd, sb_sv(&b), a, out, e) : ST_NOT_FOUND;
             if (s != ST_NOT_FOUND)
                 return s;
         }

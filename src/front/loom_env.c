@@ -2,6 +2,7 @@
 
 #include "base/clock.h"
 #include "base/path.h"
+#include "share/asset.h"
 #include "tokens/tokens.h"
 
 static enum status ask(void *ctx, const struct model_request *q, struct arena *a,
@@ -23,11 +24,60 @@ static size_t count(void *ctx, struct sv text)
     return tokens_count(env->tokens, text);
 }
 
+/* A document of the thread itself, else one that a reference lets it read. */
+static enum status read_doc(void *ctx, struct sv thread, struct sv name, struct arena *a,
+                            struct doc *out, struct err *e)
+{
+    struct loom_env         *env = ctx;
+    static const char *const suffixes[] = { "", ".md" };
+    struct asset_found       found;
+    struct err               tried;
+
+    enum status s = env->own.read(env->own.ctx, thread, name, a, out, e);
+    for (size_t i = 0; s == ST_NOT_FOUND && i < COUNT(suffixes); i++) {
+        struct sb b = sb_in(a, 0);
+        sb_addf(&b, SV_FMT "%s", SV_ARG(name), suffixes[i]);
+        if (asset_find(&env->share, thread, sb_sv(&b), &found, &tried))
+            continue; /* what the first look said stands */
+        s = doc_read_file(env->app->root_fd, found.path, a, out, e);
+        out->read_only = !sv_is(sv_of(found.how), "own");
+    }
+    return s;
+}
+
+static enum status write_doc(void *ctx, const struct doc *d, struct sv text, struct err *e)
+{
+    struct loom_env *env = ctx;
+
+    return env->own.write(env->own.ctx, d, text, e);
+}
+
+static enum status describe(void *ctx, struct sv thread, struct arena *a, struct sv *title,
+                            struct sv *mode, struct err *e)
+{
+    struct loom_env    *env = ctx;
+    struct share_thread t;
+    bool                found;
+
+    (void)a;
+    if (share_thread_find(&env->share, thread, &t, &found, e))
+        return err_code(e);
+    if (found) {
+        *title = t.title;
+        *mode = t.mode;
+    }
+    return ST_OK;
+}
+
 void loom_env_init(struct loom_env *env, struct app *app)
 {
     *env = (struct loom_env){ .app = app, .folder = { app->root_fd } };
     env->client = (struct model_client){ .root_fd = app->root_fd, .a = app->a };
-    env->session = (struct session_env){ .docs = docs_in_folder(&env->folder),
+    env->own = docs_in_folder(&env->folder);
+    share_init(&env->share, &app->log, app->root_fd, app->actor, app->a);
+    env->session = (struct session_env){ .docs = { env, read_doc, write_doc },
+                                         .describe = describe,
+                                         .describe_ctx = env,
                                          .ask = ask,
                                          .ask_ctx = env,
                                          .count_tokens = count,

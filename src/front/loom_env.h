@@ -5,11 +5,14 @@
 
 #include "command/session.h"
 #include "front/app.h"
+#include "share/share.h"
 
 struct tokens;
 struct loom_env {
     struct app         *app;
-    struct docs_folder  folder;
+    struct docs_folder  folder; /* the thread's own documents ... */
+    struct docs         own;
+    struct share        share; /* ... and what it may read of others */
     struct model_client client;
     struct tokens      *tokens; /* NULL until the first count */
     struct session_env  session;
