@@ -266,8 +266,10 @@ static enum status parse_object(struct parser *p, struct json *out)
 
 static enum status parse_nested(struct parser *p, struct json *out, char open)
 {
-    if (++p->depth > JSON_DEPTH_MAX)
-        return err_set(p->e, ST_LIMIT_EXCEEDED, "JSON is nested deeper than %d", JSON_DEPTH_MAX);
+    int most = p->flags & JSON_DEEP ? JSON_DEPTH_DEEP : JSON_DEPTH_MAX;
+
+    if (++p->depth > most)
+        return err_set(p->e, ST_LIMIT_EXCEEDED, "JSON is nested deeper than %d", most);
     enum status s = open == '[' ? parse_array(p, out) : parse_object(p, out);
     p->depth--;
     return s;

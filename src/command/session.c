@@ -28,8 +28,13 @@ static enum status describe(struct session *s, struct err *e)
 static enum status set_up(struct session *s, struct log *log, const struct session_env *env,
                           struct sv thread, int64_t now, struct arena *a, struct err *e)
 {
-    *s = (struct session){ .log = log, .env = *env, .a = a, .home = thread };
-    s->loom = (struct loom){ .log = log, .thread = thread, .a = a, .now = now };
+    *s = (struct session){ .log = log, .env = *env, .a = a };
+    s->loom = (struct loom){ .log = log,
+                             .thread = thread,
+                             .a = a,
+                             .now = now,
+                             .describe = env->describe,
+                             .ctx = env->describe_ctx };
     if (!s->env.result_tokens)
         s->env.result_tokens = RESULT_TOKENS;
     if (!s->env.budget)

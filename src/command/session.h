@@ -59,7 +59,6 @@ struct session {
     struct viewer       viewer;
     struct session_env  env;
     struct arena       *a;
-    struct sv           home; /* the thread the session was opened on */
     bool                closes_turn; /* the next record is the turn's last */
 };
 

@@ -45,21 +45,17 @@ static enum status find_tree(struct session *s, struct sv name, struct loom *out
 
     if (store_threads(s->log->store, s->a, &threads, &n, e))
         return err_code(e);
-    for (int by_title = 0; by_title <= 1; by_title++)
-        for (size_t i = 0; i < n; i++) {
-            *out = (struct loom){ .log = s->log, .thread = threads[i].id, .a = s->a, .now = s->loom.now };
-            if (!by_title && sv_eq(threads[i].id, name))
-                return ST_OK;
-            if (!by_title || sv_is(threads[i].id, ".global"))
-                continue;
-            if (s->env.describe && s->env.describe(s->env.describe_ctx, out->thread, s->a,
-                                                   &out->title, &out->mode, e))
-                return err_code(e);
-            if (loom_title(out, &title, e))
-                return err_code(e);
-            if (sv_eq(title, name))
-                return ST_OK;
-        }
+    for (size_t i = 0; i < n; i++)
+        if (sv_eq(threads[i].id, name))
+            return loom_other(&s->loom, threads[i].id, out, e);
+    for (size_t i = 0; i < n; i++) {
+        if (sv_is(threads[i].id, ".global"))
+            continue;
+        if (loom_other(&s->loom, threads[i].id, out, e) || loom_title(out, &title, e))
+            return err_code(e);
+        if (sv_eq(title, name))
+            return ST_OK;
+    }
     return err_set(e, ST_NOT_FOUND, "no tree \"" SV_FMT "\"", SV_ARG(sv_first(name, 120)));
 }
 
@@ -82,6 +78,7 @@ static enum status tell_place(struct session *s, const struct node *n, struct re
 RUN(switch)
 {
     struct sv   tree = call_text(c, "tree");
+    struct loom before = s->loom;
     struct node n;
 
     if (tree.s) {
@@ -94,8 +91,7 @@ RUN(switch)
     if (st == ST_OK)
         st = loom_switch(&s->loom, s->agent.name, s->agent.kind, &n, e);
     if (st) {
-        if (tree.s)
-            s->loom.thread = s->home;
+        s->loom = before;
         return st;
     }
     r->object = n.local;

@@ -218,7 +218,9 @@ static enum status describe_tree(struct loom_rows *r, const struct json *p, stru
 {
     struct tree tree;
 
-    if (rows_tree(r, &tree, e))
+    const struct json *kept = json_find(p, "kept"); /* of an imported tree */
+    if (rows_tree(r, &tree, e) ||
+        (kept && row_put(r, SV("kept"), json_canonical(kept, r->a), e)))
         return err_code(e);
     if (json_text(p, "title").s)
         tree.title = json_text(p, "title");

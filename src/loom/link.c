@@ -92,13 +92,14 @@ static bool same_target(const struct link_target *a, const struct link_target *b
 static enum status link_other_tree(struct loom *l, struct sv agent, const struct node *from,
                                    const struct link_target *to, struct sv note, struct err *e)
 {
-    struct loom        other = { .log = l->log, .thread = to->tree, .a = l->a, .now = l->now };
+    struct loom        other;
     struct link_target back = { .node = from->local, .tree = l->thread };
     struct tree        tree;
     struct node        root;
     struct sv          node = to->node;
 
-    if (loom_title(l, &back.tree_title, e) || loom_tree(&other, &tree, e))
+    if (loom_other(l, to->tree, &other, e) || loom_title(l, &back.tree_title, e) ||
+        loom_tree(&other, &tree, e))
         return err_code(e);
     if (!node.n && tree.root == NO_NODE)
         return ST_OK; /* nothing there to hang it on */

@@ -6,6 +6,14 @@
 #include "thread/kind.h"
 #include "thread/lane.h"
 
+enum status loom_other(const struct loom *l, struct sv thread, struct loom *out, struct err *e)
+{
+    *out = *l;
+    out->thread = thread;
+    out->title = out->mode = (struct sv){ 0 };
+    return l->describe ? l->describe(l->ctx, thread, l->a, &out->title, &out->mode, e) : ST_OK;
+}
+
 /* ---- the tree --------------------------------------------------------------------- */
 
 enum status loom_tree(struct loom *l, struct tree *out, struct err *e)
@@ -109,15 +117,15 @@ static enum status elsewhere(struct loom *l, struct sv key, struct loom *out, bo
     *found = false;
     if (store_threads(l->log->store, l->a, &threads, &n, e))
         return err_code(e);
-    for (size_t i = 0; i < n && !*found; i++) {
-        struct loom      other = { .log = l->log, .thread = threads[i].id, .a = l->a, .now = l->now };
-        struct loom_rows r = rows_of_loom(&other);
+    for (size_t i = 0; i < n; i++) {
+        struct loom_rows r = { l->log->store, threads[i].id, sv_of(loom_view.name), l->a };
         if (sv_eq(threads[i].id, l->thread))
             continue;
         if (row_int(&r, key_of_name("l", key, l->a), NO_NODE, &seq, e))
             return err_code(e);
         *found = seq != NO_NODE;
-        *out = other;
+        if (*found)
+            return loom_other(l, threads[i].id, out, e);
     }
     return ST_OK;
 }

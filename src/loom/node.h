@@ -63,7 +63,15 @@ struct loom {
     int64_t       now;   /* for relative times and leases */
     struct sv     title; /* what the registry calls it; absent: the tree's own */
     struct sv     mode;  /* likewise */
+    /* Title and mode that a registry has for a thread; NULL: there is none. */
+    enum status (*describe)(void *ctx, struct sv thread, struct arena *a, struct sv *title,
+                            struct sv *mode, struct err *e);
+    void *ctx;
 };
+
+/* The same request, in another thread. */
+enum status loom_other(const struct loom *l, struct sv thread, struct loom *out,
+                       struct err *e) MUST_USE;
 
 extern const struct view loom_view;
 

@@ -54,13 +54,16 @@ static size_t split(struct sv query, struct sv *words)
 static enum status keep(struct loom *l, const struct store_hit *hit, struct found *out, bool *ok,
                         struct err *e)
 {
-    struct loom      at = { .log = l->log, .thread = hit->thread, .a = l->a, .now = l->now };
-    struct loom_rows r = rows_of_loom(&at);
+    struct loom      at;
+    struct loom_rows r = { l->log->store, hit->thread, sv_of(loom_view.name), l->a };
     struct sv        row;
     int64_t          by = NO_NODE;
 
-    if (row_get(&r, key1("n", hit->seq, l->a), &row, ok, e) || !*ok)
-        return *ok ? err_code(e) : ST_OK;
+    if (loom_other(l, hit->thread, &at, e) ||
+        row_get(&r, key1("n", hit->seq, l->a), &row, ok, e))
+        return err_code(e);
+    if (!*ok)
+        return ST_OK;
     out->thread = hit->thread;
     if (node_at(&at, hit->seq, &out->node, e) || node_hidden(&at, &out->node, &by, e) ||
         node_text(&at, hit->seq, &out->text, e) || loom_title(&at, &out->title, e))

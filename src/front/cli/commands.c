@@ -51,6 +51,8 @@
     X(cmd_tree) \
     X(cmd_tree_set) \
     X(cmd_search) \
+    X(cmd_import) \
+    X(cmd_export) \
     X(cmd_agent_add) \
     X(cmd_agent_list) \
     X(cmd_agent_set) \

@@ -1,0 +1,55 @@
+/* Trees of other looms, in and out.
+ *
+ * In: Open Loom 2.x (flat nodes and edges), socketteer/loom (nested children) and loomsidian
+ * (flat nodes with parent pointers). What we have no place for is kept with the node and
+ * written again on export. Ids are minted anew; a tree with several roots gets an
+ * empty one above them; nodes that no root reaches are left out and counted. Hashes of others are
+ * never recomputed as if they were ours: they stay in what is kept.
+ *
+ * Out: Open Loom 2.0, Markdown of one path, or our own JSON. */
+#ifndef HEDDLE_EXCHANGE_H
+#define HEDDLE_EXCHANGE_H
+
+#include "base/json.h"
+#include "loom/node.h"
+
+struct foreign_node {
+    struct sv        id, text;
+    struct sv        author; /* a usable name */
+    enum author_kind kind;
+    int64_t          at;     /* 0: not told */
+    int64_t          parent; /* index in the list; -1: a root */
+    struct sv        as;     /* role of the edge that leads to it, or absent */
+    struct sv        edited_from;
+    struct sv        local; /* local id it had, or absent */
+    struct sv        label; /* of its bookmark, or absent */
+    bool             bookmarked, pruned, excluded, version;
+    bool             annotation; /* a note on its parent, not a continuation */
+    struct sv        kept; /* JSON object of what we have no place for, or absent */
+};
+
+struct foreign_tree {
+    struct sv            title, mode;
+    struct sv            kept; /* likewise, of the tree */
+    struct foreign_node *nodes;  /* parents before children, siblings in order */
+    size_t               n, left_out;
+};
+
+/* All trees of a file. ST_INVALID_SYNTAX: no loom format we know; the hint says which we do. */
+enum status import_read(struct sv text, struct arena *a, struct foreign_tree **out, size_t *n,
+                        const char **format, struct err *e) MUST_USE;
+
+/* Append a tree to an empty thread, in an open write transaction; `actor` did it. Times that
+ * are not told become l->now. ST_CONFLICT: the thread has nodes already. */
+enum status import_write(struct loom *l, const struct foreign_tree *t, struct sv actor,
+                         struct err *e) MUST_USE;
+
+/* Everything, pruned branches marked as such. In an open transaction. */
+enum status export_open_loom(struct loom *l, struct sb *out, struct err *e) MUST_USE;
+enum status export_json(struct loom *l, struct sb *out, struct err *e) MUST_USE;
+
+/* The path to one node. */
+enum status export_markdown(struct loom *l, const struct node *n, struct sb *out,
+                            struct err *e) MUST_USE;
+
+#endif

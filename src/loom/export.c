@@ -1,0 +1,454 @@
+#include "base/clock.h"
+#include "loom/exchange.h"
+#include "loom/loom_internal.h"
+#include "loom/write.h"
+#include "thread/kind.h"
+
+/* ---- walking all nodes -------------------------------------------------------------- */
+
+typedef enum status each_node(void *ctx, const struct node *n, const struct json *payload,
+                              struct err *e);
+
+static enum status walk(struct loom *l, each_node *each, void *ctx, struct err *e)
+{
+    UNDO(store_scan_undo) struct store_scan *scan = NULL;
+    struct store_query q = { .thread = l->thread, .to = STORE_TO_END };
+    struct arena       scratch = { 0 };
+    struct loom        work = *l;
+    struct entry       x;
+    bool               more = true;
+    enum status        s = store_scan(l->log->store, &q, &scan, e);
+
+    work.a = &scratch;
+    while (!s && !(s = store_next(scan, &x, &more, e)) && more) {
+        struct loom_rows  r = rows_of_loom(&work);
+        struct arena_mark m = arena_mark(&scratch);
+        struct node       n;
+        struct json       p;
+        struct sv         row;
+        bool              found = false;
+        if (kind_of(x.kind) == KIND_AI_MESSAGE)
+            s = row_get(&r, key1("n", x.seq, &scratch), &row, &found, e);
+        if (!s && found && !(s = rows_node(&r, x.seq, &n, e)) && !n.withdrawn &&
+            !(s = json_parse(x.payload, 0, &scratch, &p, e)))
+            s = each(ctx, &n, &p, e);
+        arena_reset(&scratch, m);
+    }
+    arena_free(&scratch);
+    return s;
+}
+
+struct exporting {
+    struct loom *l;
+    struct jw   *w;
+    struct sb   *out;
+};
+
+static void write_time(struct jw *w, const char *key, int64_t at, struct arena *a)
+{
+    struct sb b = sb_in(a, 0);
+
+    sb_add_iso_ms(&b, at);
+    jw_kstr(w, key, sb_sv(&b));
+}
+
+/* ---- Open Loom -------------------------------------------------------------------- */
+
+/* Full ids where a node has one; the others go by their local id. */
+static struct sv id_of(const struct node *n)
+{
+    return n->id.n ? n->id : n->local;
+}
+
+static void write_meta(struct jw *w, const struct node *n)
+{
+    if (!n->bookmarked && !n->pruned && !n->excluded)
+        return;
+    jw_key(w, "meta");
+    jw_open(w, '{');
+    if (n->bookmarked)
+        jw_kbool(w, "bookmarked", true);
+    if (n->label.n)
+        jw_kstr(w, "bookmarkLabel", n->label);
+    if (n->pruned)
+        jw_kbool(w, "pruned", true);
+    if (n->excluded)
+        jw_kbool(w, "excluded", true);
+    jw_close(w, '}');
+}
+
+/* What came with an imported node is written again, our local id beside it. */
+static void write_kept(struct jw *w, const struct node *n, const struct json *kept)
+{
+    const struct json *ext = json_find(kept, "extensions");
+
+    for (size_t i = 0; json_is(kept, JSON_OBJECT) && i < kept->n; i++) {
+        if (sv_is(kept->members[i].key, "extensions") || sv_is(kept->members[i].key, "content"))
+            continue;
+        jw_key_sv(w, kept->members[i].key);
+        jw_json(w, &kept->members[i].value);
+    }
+    jw_key(w, "extensions");
+    jw_open(w, '{');
+    jw_key(w, "aspen-grove");
+    jw_open(w, '{');
+    jw_kstr(w, "localId", n->local);
+    jw_close(w, '}');
+    for (size_t i = 0; json_is(ext, JSON_OBJECT) && i < ext->n; i++) {
+        if (sv_is(ext->members[i].key, "aspen-grove"))
+            continue;
+        jw_key_sv(w, ext->members[i].key);
+        jw_json(w, &ext->members[i].value);
+    }
+    jw_close(w, '}');
+}
+
+static void write_content(struct jw *w, const struct json *payload, const struct json *kept,
+                          struct arena *a)
+{
+    const struct json *content = json_find(kept, "content");
+
+    jw_key(w, "content");
+    if (content) {
+        jw_json(w, content);
+        return;
+    }
+    jw_open(w, '[');
+    jw_open(w, '{');
+    jw_kstr(w, "type", SV("text"));
+    jw_kstr(w, "text", content_text(json_find(payload, "content"), a));
+    jw_close(w, '}');
+    jw_close(w, ']');
+}
+
+static enum status write_hash(struct exporting *x, const struct node *n, const struct json *kept,
+                              struct err *e)
+{
+    struct loom_rows r = rows_of_loom(x->l);
+    struct node      parent;
+    struct sb        b = sb_in(x->l->a, 0);
+
+    if (json_find(kept, "generation") || n->kind != AUTHOR_MODEL)
+        return ST_OK; /* what others attested stays as it is */
+    jw_key(x->w, "generation");
+    jw_open(x->w, '{');
+    sb_addf(&b, "sha256:" SV_FMT, SV_ARG(n->hash));
+    jw_kstr(x->w, "contentHash", sb_sv(&b));
+    jw_kstr(x->w, "hashAlgorithm", SV("sha256"));
+    if (n->parent != NO_NODE) {
+        struct sb p = sb_in(x->l->a, 0);
+        if (rows_node(&r, n->parent, &parent, e))
+            return err_code(e);
+        sb_addf(&p, "sha256:" SV_FMT, SV_ARG(parent.hash));
+        jw_key(x->w, "parentHashes");
+        jw_open(x->w, '[');
+        jw_str(x->w, sb_sv(&p));
+        jw_close(x->w, ']');
+    }
+    jw_close(x->w, '}');
+    return ST_OK;
+}
+
+static enum status open_loom_node(void *ctx, const struct node *n, const struct json *payload,
+                                  struct err *e)
+{
+    struct exporting  *x = ctx;
+    struct loom_rows   r = rows_of_loom(x->l);
+    const struct json *kept = json_find(json_find(payload, "node"), "extensions");
+    struct node        from;
+    bool               found = false;
+
+    if (n->edited_from.n && rows_find(&r, n->edited_from, &from, &found, e))
+        return err_code(e);
+    jw_key_sv(x->w, id_of(n));
+    jw_open(x->w, '{');
+    jw_kstr(x->w, "id", id_of(n));
+    write_content(x->w, payload, kept, x->l->a);
+    jw_key(x->w, "author");
+    jw_open(x->w, '{');
+    jw_kstr(x->w, "role", n->kind == AUTHOR_HUMAN ? SV("human") : SV("model"));
+    jw_kstr(x->w, "name", n->author);
+    jw_close(x->w, '}');
+    write_time(x->w, "createdAt", n->at, x->l->a);
+    if (found)
+        jw_kstr(x->w, "editedFrom", id_of(&from));
+    write_meta(x->w, n);
+    if (write_hash(x, n, kept, e))
+        return err_code(e);
+    write_kept(x->w, n, kept);
+    jw_close(x->w, '}');
+    return ST_OK;
+}
+
+static void annotation_id(struct sb *b, int64_t number)
+{
+    sb_addf(b, "ann-%lld", (long long)number);
+}
+
+/* Annotations are nodes there, each on an edge of its own kind. */
+static enum status open_loom_notes(void *ctx, const struct node *n, const struct json *payload,
+                                   struct err *e)
+{
+    struct exporting  *x = ctx;
+    struct annotation *list;
+    size_t             count;
+
+    (void)payload;
+    if (!n->notes || n->slot != n->seq)
+        return ST_OK;
+    if (loom_annotations(x->l, n, &list, &count, e))
+        return err_code(e);
+    for (size_t i = 0; i < count; i++) {
+        struct sb id = sb_in(x->l->a, 0);
+        annotation_id(&id, list[i].number);
+        jw_key_sv(x->w, sb_sv(&id));
+        jw_open(x->w, '{');
+        jw_kstr(x->w, "id", sb_sv(&id));
+        jw_key(x->w, "content");
+        jw_open(x->w, '[');
+        jw_open(x->w, '{');
+        jw_kstr(x->w, "type", SV("text"));
+        jw_kstr(x->w, "text", list[i].text);
+        jw_close(x->w, '}');
+        jw_close(x->w, ']');
+        jw_key(x->w, "author");
+        jw_open(x->w, '{');
+        jw_kstr(x->w, "role", list[i].kind == AUTHOR_HUMAN ? SV("human") : SV("model"));
+        jw_kstr(x->w, "name", list[i].author);
+        jw_close(x->w, '}');
+        write_time(x->w, "createdAt", list[i].at, x->l->a);
+        jw_close(x->w, '}');
+    }
+    return ST_OK;
+}
+
+static void write_edge(struct jw *w, const char *type, const struct sv *sources, size_t n,
+                       struct sv role, struct sv target)
+{
+    jw_open(w, '{');
+    jw_kstr(w, "type", sv_of(type));
+    jw_key(w, "sources");
+    jw_open(w, '[');
+    for (size_t i = 0; i < n; i++) {
+        jw_open(w, '{');
+        jw_kstr(w, "nodeId", sources[i]);
+        jw_kstr(w, "role", role.n ? role : SV("primary"));
+        jw_close(w, '}');
+    }
+    jw_close(w, ']');
+    jw_kstr(w, "targetNodeId", target);
+    jw_close(w, '}');
+}
+
+/* A continuation has its parent and every version of it as sources. */
+static enum status open_loom_edge(void *ctx, const struct node *n, const struct json *payload,
+                                  struct err *e)
+{
+    struct exporting *x = ctx;
+    struct loom_rows  r = rows_of_loom(x->l);
+    struct node       parent, *versions;
+    size_t            count;
+
+    (void)payload;
+    if (n->parent == NO_NODE)
+        return ST_OK;
+    if (rows_node(&r, n->parent, &parent, e) || node_versions(x->l, &parent, &versions, &count, e))
+        return err_code(e);
+    struct sv *sources = ARENA_NEW(x->l->a, struct sv, count);
+    for (size_t i = 0; i < count; i++)
+        sources[i] = id_of(&versions[i]);
+    write_edge(x->w, "continuation", sources, count, n->as, id_of(n));
+    return ST_OK;
+}
+
+static enum status open_loom_note_edge(void *ctx, const struct node *n, const struct json *payload,
+                                       struct err *e)
+{
+    struct exporting  *x = ctx;
+    struct annotation *list;
+    size_t             count;
+
+    (void)payload;
+    if (!n->notes || n->slot != n->seq)
+        return ST_OK;
+    if (loom_annotations(x->l, n, &list, &count, e))
+        return err_code(e);
+    for (size_t i = 0; i < count; i++) {
+        struct sb id = sb_in(x->l->a, 0);
+        struct sv on = id_of(n);
+        annotation_id(&id, list[i].number);
+        write_edge(x->w, "annotation", &on, 1, (struct sv){ 0 }, sb_sv(&id));
+    }
+    return ST_OK;
+}
+
+static enum status write_roots(struct exporting *x, struct err *e)
+{
+    struct node *roots;
+    size_t       n;
+
+    if (loom_roots(x->l, SIZE_MAX, &roots, &n, e))
+        return err_code(e);
+    jw_key(x->w, "rootNodeIds");
+    jw_open(x->w, '[');
+    for (size_t i = 0; i < n; i++)
+        jw_str(x->w, id_of(&roots[i]));
+    jw_close(x->w, ']');
+    return ST_OK;
+}
+
+static enum status write_tree_kept(struct exporting *x, struct err *e)
+{
+    struct loom_rows r = rows_of_loom(x->l);
+    struct json      kept;
+    bool             found;
+
+    if (row_json(&r, SV("kept"), &kept, &found, e))
+        return err_code(e);
+    for (size_t i = 0; found && json_is(&kept, JSON_OBJECT) && i < kept.n; i++) {
+        jw_key_sv(x->w, kept.members[i].key);
+        jw_json(x->w, &kept.members[i].value);
+    }
+    return ST_OK;
+}
+
+enum status export_open_loom(struct loom *l, struct sb *out, struct err *e)
+{
+    struct jw        w = jw_in(out, 2);
+    struct exporting x = { l, &w, out };
+    struct tree      tree;
+    struct sv        title;
+
+    if (loom_tree(l, &tree, e) || loom_title(l, &title, e))
+        return err_code(e);
+    jw_open(&w, '{');
+    jw_kstr(&w, "format", SV("open-loom"));
+    jw_kstr(&w, "version", SV("2.0"));
+    jw_key(&w, "generator");
+    jw_open(&w, '{');
+    jw_kstr(&w, "name", SV("heddle"));
+    jw_close(&w, '}');
+    jw_key(&w, "trees");
+    jw_open(&w, '[');
+    jw_open(&w, '{');
+    jw_kstr(&w, "id", l->thread);
+    jw_kstr(&w, "title", title);
+    jw_kstr(&w, "mode", tree.mode);
+    if (write_roots(&x, e) || write_tree_kept(&x, e))
+        return err_code(e);
+    jw_key(&w, "nodes");
+    jw_open(&w, '{');
+    if (walk(l, open_loom_node, &x, e) || walk(l, open_loom_notes, &x, e))
+        return err_code(e);
+    jw_close(&w, '}');
+    jw_key(&w, "edges");
+    jw_open(&w, '[');
+    if (walk(l, open_loom_edge, &x, e) || walk(l, open_loom_note_edge, &x, e))
+        return err_code(e);
+    jw_close(&w, ']');
+    jw_close(&w, '}');
+    jw_close(&w, ']');
+    jw_close(&w, '}');
+    sb_addc(out, '\n');
+    return ST_OK;
+}
+
+/* ---- our own JSON ------------------------------------------------------------------- */
+
+static enum status json_node(void *ctx, const struct node *n, const struct json *payload,
+                             struct err *e)
+{
+    struct exporting *x = ctx;
+    struct loom_rows  r = rows_of_loom(x->l);
+    struct node       parent;
+
+    if (n->parent != NO_NODE && rows_node(&r, n->parent, &parent, e))
+        return err_code(e);
+    jw_open(x->w, '{');
+    jw_kstr(x->w, "local_id", n->local);
+    jw_key(x->w, "parent");
+    jw_str(x->w, n->parent == NO_NODE ? (struct sv){ 0 } : parent.local);
+    jw_kstr(x->w, "author", n->author);
+    jw_kstr(x->w, "kind", sv_of(author_kind_name(n->kind)));
+    jw_kint(x->w, "at", n->at);
+    jw_kint(x->w, "seq", n->seq);
+    jw_kint(x->w, "depth", n->depth);
+    jw_kstr(x->w, "lane", n->lane);
+    jw_kstr(x->w, "text", content_text(json_find(payload, "content"), x->l->a));
+    if (n->edited_from.n)
+        jw_kstr(x->w, "edited_from", n->edited_from);
+    jw_kbool(x->w, "version", n->slot != n->seq);
+    jw_kbool(x->w, "bookmarked", n->bookmarked);
+    if (n->label.n)
+        jw_kstr(x->w, "label", n->label);
+    jw_kbool(x->w, "pruned", n->pruned);
+    jw_kbool(x->w, "excluded", n->excluded);
+    jw_kstr(x->w, "hash", n->hash);
+    jw_close(x->w, '}');
+    return ST_OK;
+}
+
+enum status export_json(struct loom *l, struct sb *out, struct err *e)
+{
+    struct jw        w = jw_in(out, 0);
+    struct exporting x = { l, &w, out };
+    struct tree      tree;
+    struct sv        title;
+
+    if (loom_tree(l, &tree, e) || loom_title(l, &title, e))
+        return err_code(e);
+    jw_open(&w, '{');
+    jw_kstr(&w, "thread", l->thread);
+    jw_kstr(&w, "title", title);
+    jw_kstr(&w, "mode", tree.mode);
+    jw_key(&w, "nodes");
+    jw_open(&w, '[');
+    if (walk(l, json_node, &x, e))
+        return err_code(e);
+    jw_close(&w, ']');
+    jw_close(&w, '}');
+    sb_addc(out, '\n');
+    return ST_OK;
+}
+
+/* ---- Markdown ----------------------------------------------------------------------- */
+
+/* A text that begins like a speaker's line or a heading would change the page's meaning. */
+static void add_markdown(struct sb *b, struct sv text)
+{
+    struct sv_cut c = { .tail = text, .found = true };
+
+    while (c.found) {
+        c = sv_cut(c.tail, '\n');
+        if (sv_starts(c.head, SV("**")) || sv_starts(c.head, SV("# ")))
+            sb_addc(b, '\\');
+        sb_add(b, c.head);
+        if (c.found)
+            sb_addc(b, '\n');
+    }
+}
+
+enum status export_markdown(struct loom *l, const struct node *n, struct sb *out, struct err *e)
+{
+    struct node *path;
+    size_t       count;
+    struct sv    title, text;
+    bool         buffer;
+
+    if (loom_title(l, &title, e) || loom_is_buffer(l, &buffer, e) ||
+        node_path(l, (struct sv){ 0 }, n, 0, &path, &count, e))
+        return err_code(e);
+    sb_addf(out, "# " SV_FMT "\n\n*The path to " SV_FMT ", %zu node%s, exported by heddle.*\n",
+            SV_ARG(title), SV_ARG(n->local), count, count == 1 ? "" : "s");
+    sb_adds(out, buffer ? "\n" : "");
+    for (size_t i = 0; i < count; i++) {
+        if (node_text(l, path[i].seq, &text, e))
+            return err_code(e);
+        if (!buffer)
+            sb_addf(out, "\n**" SV_FMT ":**\n\n", SV_ARG(path[i].author));
+        add_markdown(out, text);
+        sb_adds(out, buffer ? "" : "\n");
+    }
+    sb_adds(out, buffer ? "\n" : "");
+    return ST_OK;
+}

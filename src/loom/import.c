@@ -1,0 +1,436 @@
+/* From the files of other looms to one list of nodes. Every reader makes the same thing: a flat list
+ * with parent ids, which is then put in order. */
+#include "base/clock.h"
+#include "base/map.h"
+#include "base/path.h"
+#include "base/utf8.h"
+#include "base/vec.h"
+#include "loom/exchange.h"
+#include "loom/loom_internal.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+struct draft {
+    struct foreign_node node;
+    struct sv           parent; /* id; absent: none */
+    VEC(size_t) children;
+    bool placed;
+};
+
+struct reader {
+    struct arena *a;
+    VEC(struct draft) drafts;
+    struct map          index; /* id → position + 1 */
+    struct foreign_tree tree;
+};
+
+static struct draft *draft_of(struct reader *r, struct sv id)
+{
+    uintptr_t at = (uintptr_t)map_find(&r->index, id);
+
+    return at ? &r->drafts.v[at - 1] : NULL;
+}
+
+static struct draft *add_draft(struct reader *r, struct sv id)
+{
+    struct draft *d = vec_push(&r->drafts, r->a);
+
+    d->node = (struct foreign_node){ .id = id, .parent = -1, .kind = AUTHOR_HUMAN };
+    if (id.n)
+        map_put(&r->index, id, (void *)(uintptr_t)r->drafts.n);
+    return d;
+}
+
+/* A name that may stand as an actor, or the role itself. */
+static struct sv usable_name(struct sv name, struct sv role)
+{
+    struct err ignored;
+
+    return name.n && name_check(name, "author", &ignored) == ST_OK ? name : role;
+}
+
+static void set_role(struct foreign_node *n, struct sv role, struct sv name)
+{
+    n->kind = sv_is(role, "model") || sv_is(role, "mixed") ? AUTHOR_MODEL : AUTHOR_HUMAN;
+    n->author = usable_name(name, n->kind == AUTHOR_MODEL ? SV("model") : SV("human"));
+}
+
+static int64_t time_of(const struct json *v)
+{
+    int64_t ms = 0;
+
+    if (json_is(v, JSON_STRING) && clock_parse_iso(json_sv(v), &ms))
+        return ms;
+    if (json_is(v, JSON_NUMBER)) { /* seconds or milliseconds since 1970 */
+        double n = atof(v->s);
+        if (isfinite(n) && n > 0 && n < 1e14)
+            return n < 1e11 ? (int64_t)(n * 1000) : (int64_t)n;
+    }
+    return 0;
+}
+
+/* The members of an object that are not in `known`, as JSON; absent when there are none. */
+static struct sv leftovers(const struct json *v, const char *const *known, size_t n,
+                           struct arena *a)
+{
+    struct sb b = sb_in(a, 0);
+    struct jw w = jw_in(&b, 0);
+    bool      any = false;
+
+    jw_open(&w, '{');
+    for (size_t i = 0; json_is(v, JSON_OBJECT) && i < v->n; i++) {
+        bool has = false;
+        for (size_t k = 0; k < n; k++)
+            has = has || sv_is(v->members[i].key, known[k]);
+        if (has)
+            continue;
+        any = true;
+        jw_key_sv(&w, v->members[i].key);
+        jw_json(&w, &v->members[i].value);
+    }
+    jw_close(&w, '}');
+    return any ? sb_sv(&b) : (struct sv){ 0 };
+}
+
+/* ---- order ------------------------------------------------------------------------ */
+
+static void place(struct reader *r, size_t at, int64_t parent, struct foreign_tree *out)
+{
+    VEC(struct { size_t at; int64_t parent; }) todo = { 0 };
+
+    vec_push(&todo, r->a)->at = at;
+    todo.v[0].parent = parent;
+    while (todo.n) {
+        size_t        now = todo.v[--todo.n].at;
+        struct draft *d = &r->drafts.v[now];
+        if (d->placed)
+            continue; /* a second edge, or a circle */
+        d->placed = true;
+        d->node.parent = todo.v[todo.n].parent;
+        int64_t mine = (int64_t)out->n;
+        out->nodes[out->n++] = d->node;
+        for (size_t i = d->children.n; i-- > 0;) { /* the first child is taken first */
+            vec_push(&todo, r->a)->at = d->children.v[i];
+            todo.v[todo.n - 1].parent = mine;
+        }
+    }
+}
+
+static void put_in_order(struct reader *r)
+{
+    struct foreign_tree *t = &r->tree;
+    size_t               roots = 0;
+
+    t->nodes = ARENA_NEW(r->a, struct foreign_node, r->drafts.n + 1);
+    for (size_t i = 0; i < r->drafts.n; i++) {
+        struct draft *p = r->drafts.v[i].parent.s ? draft_of(r, r->drafts.v[i].parent) : NULL;
+        if (p)
+            *vec_push(&p->children, r->a) = i;
+        else
+            roots++;
+    }
+    int64_t above = -1;
+    if (roots > 1) { /* one root above them all */
+        t->nodes[t->n++] = (struct foreign_node){ .parent = -1, .author = SV("human"), .text = SV("") };
+        above = 0;
+    }
+    for (size_t i = 0; i < r->drafts.n; i++) {
+        struct sv parent = r->drafts.v[i].parent;
+        if (!parent.s || !draft_of(r, parent))
+            place(r, i, above, t);
+    }
+    t->left_out = r->drafts.n + (roots > 1) - t->n;
+}
+
+/* ---- Open Loom -------------------------------------------------------------------- */
+
+/* The text of content blocks; blocks that are no text are kept beside it. */
+static struct sv block_text(const struct json *content, bool *only_text, struct arena *a)
+{
+    *only_text = true;
+    for (size_t i = 0; json_is(content, JSON_ARRAY) && i < content->n; i++)
+        *only_text = *only_text && sv_is(json_text(&content->items[i], "type"), "text");
+    return content_text(content, a);
+}
+
+static struct sv agent_name(const struct json *doc, const struct json *tree, struct sv id)
+{
+    const struct json *mine = json_find_sv(json_find(tree, "agents"), id);
+
+    return json_text(mine ? mine : json_find_sv(json_find(doc, "agents"), id), "name");
+}
+
+static void open_loom_node(struct reader *r, const struct json *doc, const struct json *tree,
+                           struct sv id, const struct json *v)
+{
+    static const char *const known[] = { "id",         "content", "author", "createdAt",
+                                         "editedFrom", "meta" };
+    static const char *const known_text[] = { "id", "author", "createdAt", "editedFrom", "meta" };
+    const struct json       *author = json_find(v, "author"), *meta = json_find(v, "meta");
+    struct draft            *d = add_draft(r, id);
+    bool                     only_text;
+    struct sv                name = json_text(author, "name");
+
+    if (json_text(author, "agentId").n)
+        name = agent_name(doc, tree, json_text(author, "agentId"));
+    d->node.text = block_text(json_find(v, "content"), &only_text, r->a);
+    set_role(&d->node, json_text(author, "role"), name);
+    d->node.at = time_of(json_find(v, "createdAt"));
+    d->node.edited_from = json_text(v, "editedFrom");
+    d->node.bookmarked = json_truth(json_find(meta, "bookmarked"));
+    d->node.label = json_text(meta, "bookmarkLabel");
+    d->node.pruned = json_truth(json_find(meta, "pruned"));
+    d->node.excluded = json_truth(json_find(meta, "excluded"));
+    d->node.local =
+        json_text(json_find(json_find(v, "extensions"), "aspen-grove"), "localId");
+    d->node.kept = only_text ? leftovers(v, known, COUNT(known), r->a)
+                             : leftovers(v, known_text, COUNT(known_text), r->a);
+}
+
+/* The source that counts as the parent: the first primary one, else the first. */
+static const struct json *main_source(const struct json *edge)
+{
+    const struct json *sources = json_find(edge, "sources");
+
+    for (size_t i = 0; json_is(sources, JSON_ARRAY) && i < sources->n; i++) {
+        struct sv role = json_text(&sources->items[i], "role");
+        if (!role.s || sv_is(role, "primary"))
+            return &sources->items[i];
+    }
+    return json_is(sources, JSON_ARRAY) && sources->n ? &sources->items[0] : NULL;
+}
+
+/* Edges in their order: sibling order is theirs, so nodes are taken in the order in which
+ * edges name them. */
+static void open_loom_edge(struct reader *r, const struct json *edge, size_t *order, size_t *n)
+{
+    const struct json *source = main_source(edge);
+    struct draft      *target = draft_of(r, json_text(edge, "targetNodeId"));
+    struct sv          type = json_text(edge, "type"), role = json_text(source, "role");
+
+    if (!target || !source || target->parent.s || !draft_of(r, json_text(source, "nodeId")))
+        return;
+    target->parent = json_text(source, "nodeId");
+    target->node.annotation = !sv_is(type, "continuation");
+    if (sv_is(role, "context") || sv_is(role, "instruction"))
+        target->node.as = role;
+    order[(*n)++] = (size_t)(target - r->drafts.v);
+}
+
+/* In buffer mode an edit beside its original takes its place. */
+static void mark_versions(struct reader *r)
+{
+    for (size_t i = 0; i < r->drafts.n; i++) {
+        struct draft *d = &r->drafts.v[i];
+        struct draft *from = d->node.edited_from.n ? draft_of(r, d->node.edited_from) : NULL;
+        d->node.version = from && sv_is(r->tree.mode, "buffer") && sv_eq(from->parent, d->parent);
+    }
+}
+
+/* Drafts in the order of the edges that lead to them, roots first. */
+static void sort_by_edges(struct reader *r, const size_t *order, size_t n)
+{
+    struct draft *sorted = ARENA_NEW(r->a, struct draft, r->drafts.n + 1);
+    size_t        count = 0;
+
+    for (size_t i = 0; i < r->drafts.n; i++)
+        if (!r->drafts.v[i].parent.s)
+            sorted[count++] = r->drafts.v[i];
+    for (size_t i = 0; i < n; i++)
+        sorted[count++] = r->drafts.v[order[i]];
+    r->index = map_in(r->a);
+    for (size_t i = 0; i < count; i++)
+        map_put(&r->index, sorted[i].node.id, (void *)(uintptr_t)(i + 1));
+    r->drafts.v = sorted;
+    r->drafts.n = r->drafts.cap = count;
+}
+
+static enum status open_loom_tree(struct reader *r, const struct json *doc, const struct json *v,
+                                  struct err *e)
+{
+    static const char *const known[] = { "title", "mode",  "rootNodeIds", "currentNodeId",
+                                         "nodes", "edges", "id" };
+    const struct json       *nodes = json_find(v, "nodes"), *edges = json_find(v, "edges");
+    size_t                   n = 0;
+
+    if (!json_is(nodes, JSON_OBJECT))
+        return err_set(e, ST_INVALID_SYNTAX, "a tree has no \"nodes\" object");
+    r->tree.title = json_text(v, "title");
+    r->tree.mode = sv_is(json_text(v, "mode"), "buffer") ? SV("buffer") : SV("dialogue");
+    r->tree.kept = leftovers(v, known, COUNT(known), r->a);
+    for (size_t i = 0; i < nodes->n; i++)
+        open_loom_node(r, doc, v, nodes->members[i].key, &nodes->members[i].value);
+    size_t *order = ARENA_NEW(r->a, size_t, r->drafts.n + 1);
+    for (size_t i = 0; json_is(edges, JSON_ARRAY) && i < edges->n; i++)
+        open_loom_edge(r, &edges->items[i], order, &n);
+    sort_by_edges(r, order, n);
+    mark_versions(r);
+    return ST_OK;
+}
+
+/* ---- socketteer/loom --------------------------------------------------------------- */
+
+static void socketteer_node(struct reader *r, const struct json *v, struct sv parent, size_t depth);
+
+static void socketteer_children(struct reader *r, const struct json *v, struct sv id, size_t depth)
+{
+    const struct json *children = json_find(v, "children");
+
+    for (size_t i = 0; json_is(children, JSON_ARRAY) && i < children->n; i++)
+        socketteer_node(r, &children->items[i], id, depth + 1);
+}
+
+static bool has_tag(const struct json *v, const char *tag)
+{
+    const struct json *tags = json_find(v, "tags");
+
+    for (size_t i = 0; json_is(tags, JSON_ARRAY) && i < tags->n; i++)
+        if (sv_is(json_sv(&tags->items[i]), tag))
+            return true;
+    return false;
+}
+
+/* JSON_DEPTH_DEEP bounds how deep this goes. */
+static void socketteer_node(struct reader *r, const struct json *v, struct sv parent, size_t depth)
+{
+    static const char *const known[] = { "text", "children", "bookmark" };
+    const struct json       *meta = json_find(v, "meta");
+    struct sv                source = json_text(meta, "source"), id = json_text(v, "id");
+    bool is_root = !parent.s;
+
+    if (!id.n || draft_of(r, id)) { /* ids are not always there, nor always different */
+        struct sb b = sb_in(r->a, 0);
+        sb_addf(&b, "#%zu", r->drafts.n);
+        id = sb_sv(&b);
+    }
+    struct draft *d = add_draft(r, id);
+    d->parent = parent;
+    d->node.text = json_is(json_find(v, "text"), JSON_STRING) ? json_text(v, "text") : SV("");
+    bool human = sv_is(source, "prompt") || (!source.s && is_root);
+    set_role(&d->node, human ? SV("human") : SV("model"), (struct sv){ 0 });
+    d->node.at = time_of(json_find(meta, "creation_timestamp"));
+    d->node.bookmarked = json_truth(json_find(v, "bookmark")) || has_tag(v, "bookmark");
+    d->node.pruned = has_tag(v, "archived");
+    d->node.kept = leftovers(v, known, COUNT(known), r->a);
+    if (d->node.kept.s) {
+        struct sb b = sb_in(r->a, 0);
+        sb_addf(&b, "{\"extensions\":{\"socketteer-loom\":" SV_FMT "}}", SV_ARG(d->node.kept));
+        d->node.kept = sb_sv(&b);
+    }
+    socketteer_children(r, v, id, depth);
+}
+
+static void socketteer_tree(struct reader *r, const struct json *doc)
+{
+    r->tree.mode = SV("buffer");
+    if (json_is(doc, JSON_ARRAY))
+        for (size_t i = 0; i < doc->n; i++)
+            socketteer_node(r, &doc->items[i], (struct sv){ 0 }, 0);
+    else
+        socketteer_node(r, json_find(doc, "root") ? json_find(doc, "root") : doc, (struct sv){ 0 },
+                        0);
+}
+
+/* ---- loomsidian -------------------------------------------------------------------- */
+
+static void loomsidian_tree(struct reader *r, const struct json *doc)
+{
+    static const char *const known[] = { "text", "parentId", "bookmarked" };
+    const struct json       *nodes = json_find(doc, "nodes");
+
+    r->tree.mode = SV("buffer");
+    for (size_t i = 0; i < nodes->n; i++) {
+        const struct json *v = &nodes->members[i].value;
+        struct draft      *d = add_draft(r, nodes->members[i].key);
+        d->parent = json_text(v, "parentId");
+        d->node.text = json_is(json_find(v, "text"), JSON_STRING) ? json_text(v, "text") : SV("");
+        set_role(&d->node, d->parent.s ? SV("mixed") : SV("human"), (struct sv){ 0 });
+        d->node.bookmarked = json_truth(json_find(v, "bookmarked"));
+        d->node.at = time_of(json_find(v, "lastVisited"));
+        struct sv kept = leftovers(v, known, COUNT(known), r->a);
+        struct sb b = sb_in(r->a, 0);
+        sb_addf(&b, "{\"extensions\":{\"loomsidian\":" SV_FMT "}}", SV_ARG(kept));
+        d->node.kept = kept.s ? sb_sv(&b) : kept;
+    }
+}
+
+/* ---- which it is ------------------------------------------------------------------ */
+
+static struct reader reader_in(struct arena *a)
+{
+    return (struct reader){ .a = a, .index = map_in(a) };
+}
+
+static enum status read_open_loom(const struct json *doc, struct arena *a,
+                                  struct foreign_tree **out, size_t *n, struct err *e)
+{
+    const struct json *trees = json_find(doc, "trees");
+    struct sv          version = json_text(doc, "version");
+
+    if (!sv_starts(version, SV("2."))) {
+        err_set(e, ST_INVALID_SYNTAX, "Open Loom version '" SV_FMT "' is not known here",
+                SV_ARG(version));
+        return err_hint(e, "version 2.x is");
+    }
+    if (!json_is(trees, JSON_ARRAY) || !trees->n)
+        return err_set(e, ST_INVALID_SYNTAX, "the file has no trees");
+    *out = ARENA_NEW(a, struct foreign_tree, trees->n);
+    *n = trees->n;
+    for (size_t i = 0; i < trees->n; i++) {
+        struct reader r = reader_in(a);
+        if (open_loom_tree(&r, doc, &trees->items[i], e))
+            return err_in(e, "tree %zu", i + 1);
+        put_in_order(&r);
+        (*out)[i] = r.tree;
+    }
+    return ST_OK;
+}
+
+static bool is_loomsidian(const struct json *doc)
+{
+    const struct json *nodes = json_find(doc, "nodes");
+
+    return json_is(nodes, JSON_OBJECT) && nodes->n &&
+           json_find(&nodes->members[0].value, "parentId") != NULL;
+}
+
+static bool is_socketteer(const struct json *doc)
+{
+    const struct json *root = json_find(doc, "root");
+
+    if (json_is(doc, JSON_ARRAY))
+        return doc->n > 0 && json_find(&doc->items[0], "text");
+    return json_find(json_is(root, JSON_OBJECT) ? root : doc, "text") != NULL;
+}
+
+enum status import_read(struct sv text, struct arena *a, struct foreign_tree **out, size_t *n,
+                        const char **format, struct err *e)
+{
+    struct json   doc;
+    struct reader r = reader_in(a);
+
+    if (sv_starts(text, SV("\xef\xbb\xbf")))
+        text = sv_skip(text, 3);
+    if (json_parse(text, JSON_KEEP_ORDER | JSON_DEEP, a, &doc, e))
+        return err_code(e);
+    if (sv_is(json_text(&doc, "format"), "open-loom")) {
+        *format = "Open Loom";
+        return read_open_loom(&doc, a, out, n, e);
+    }
+    if (is_loomsidian(&doc)) {
+        *format = "loomsidian";
+        loomsidian_tree(&r, &doc);
+    } else if (is_socketteer(&doc)) {
+        *format = "socketteer/loom";
+        socketteer_tree(&r, &doc);
+    } else {
+        err_set(e, ST_INVALID_SYNTAX, "this is no loom file we know");
+        return err_hint(e, "Open Loom 2.x, socketteer/loom and loomsidian files are read");
+    }
+    put_in_order(&r);
+    *out = ARENA_NEW(a, struct foreign_tree, 1);
+    (*out)[0] = r.tree;
+    *n = 1;
+    return ST_OK;
+}

@@ -1,0 +1,167 @@
+#include "base/map.h"
+#include "loom/exchange.h"
+#include "loom/loom_internal.h"
+#include "loom/write.h"
+#include "thread/kind.h"
+
+/* What has been made so far: local ids by position in the list, so that children and edits
+ * find what they hang on after the scratch memory of each node is gone. */
+struct importing {
+    struct loom               *l;
+    const struct foreign_tree *t;
+    struct sv                  actor;
+    struct sv                 *locals;
+    struct map                 index; /* foreign id → position + 1 */
+};
+
+static enum status describe(struct importing *im, struct err *e)
+{
+    struct sb b = sb_in(im->l->a, 0);
+    struct jw w = jw_in(&b, 0);
+
+    jw_open(&w, '{');
+    jw_kstr(&w, "agent", im->actor);
+    if (im->t->kept.s) {
+        jw_key(&w, "kept");
+        jw_raw(&w, im->t->kept);
+    }
+    jw_kstr(&w, "mark", SV("tree"));
+    jw_kstr(&w, "mode", im->t->mode);
+    if (im->t->title.n)
+        jw_kstr(&w, "title", im->t->title);
+    jw_close(&w, '}');
+    return loom_append(im->l, im->actor, kind_name(KIND_LOOM_MARK), sb_sv(&b), NULL, e);
+}
+
+static enum status find_local(struct importing *im, struct sv local, struct node *out, bool *found,
+                              struct err *e)
+{
+    struct loom_rows r = rows_of_loom(im->l);
+
+    *found = false;
+    return local.s ? rows_find(&r, local, out, found, e) : ST_OK;
+}
+
+/* The local id that the node with this foreign id was given, if it came before. */
+static struct sv local_of(struct importing *im, struct sv id, size_t before)
+{
+    uintptr_t at = id.n ? (uintptr_t)map_find(&im->index, id) : 0;
+
+    return at && at <= before ? im->locals[at - 1] : (struct sv){ 0 };
+}
+
+static enum status mark(struct importing *im, const struct foreign_node *f, const struct node *n,
+                        struct err *e)
+{
+    if (f->bookmarked && loom_mark(im->l, im->actor, "bookmark", n, f->label, e))
+        return err_code(e);
+    if (f->excluded && loom_mark(im->l, im->actor, "exclude", n, (struct sv){ 0 }, e))
+        return err_code(e);
+    return ST_OK;
+}
+
+/* The local id it had, when nobody here has it. */
+static enum status wanted_local(struct importing *im, struct sv local, struct sv *out,
+                                struct err *e)
+{
+    struct node taken;
+    bool        found = false;
+
+    *out = (struct sv){ 0 };
+    if (!local_id_is_valid(local))
+        return ST_OK;
+    if (find_local(im, local, &taken, &found, e))
+        return err_code(e);
+    if (!found)
+        *out = local;
+    return ST_OK;
+}
+
+static enum status add(struct importing *im, size_t i, struct node *made, struct err *e)
+{
+    const struct foreign_node *f = &im->t->nodes[i];
+    struct node                parent, from;
+    bool                       has_parent = false, has_from = false;
+    struct new_node            n = { .text = f->text,
+                                     .author = f->author,
+                                     .kind = f->kind,
+                                     .via = "import",
+                                     .as = f->as,
+                                     .at = f->at,
+                                     .extensions = f->kept.s ? f->kept : SV("{}") };
+
+    if (f->parent >= 0 && find_local(im, im->locals[f->parent], &parent, &has_parent, e))
+        return err_code(e);
+    if (find_local(im, local_of(im, f->edited_from, i), &from, &has_from, e) ||
+        wanted_local(im, f->local, &n.local, e))
+        return err_code(e);
+    n.parent = has_parent ? &parent : NULL;
+    n.edited_from = has_from ? &from : NULL;
+    n.version = f->version && has_from;
+    return loom_add(im->l, &n, made, e) ? err_code(e) : mark(im, f, made, e);
+}
+
+static enum status annotate(struct importing *im, const struct foreign_node *f, struct err *e)
+{
+    struct node on;
+    int64_t     number;
+    bool        found;
+
+    if (!sv_trim(f->text).n)
+        return ST_OK;
+    if (find_local(im, im->locals[f->parent], &on, &found, e))
+        return err_code(e);
+    return found ? loom_annotate(im->l, f->author, f->kind, &on, f->text, &number, e) : ST_OK;
+}
+
+/* Pruned branches are hidden once everything is there. */
+static enum status prune(struct importing *im, struct err *e)
+{
+    for (size_t i = 0; i < im->t->n; i++) {
+        struct node n;
+        bool        found;
+        if (!im->t->nodes[i].pruned || im->t->nodes[i].parent < 0)
+            continue;
+        if (find_local(im, im->locals[i], &n, &found, e) ||
+            (found && loom_mark(im->l, im->actor, "prune", &n, (struct sv){ 0 }, e)))
+            return err_code(e);
+    }
+    return ST_OK;
+}
+
+enum status import_write(struct loom *l, const struct foreign_tree *t, struct sv actor,
+                         struct err *e)
+{
+    struct arena     scratch = { 0 };
+    struct loom      work = *l;
+    struct importing im = { .l = &work, .t = t, .actor = actor };
+    struct tree      tree;
+    enum status      s = ST_OK;
+
+    if (loom_tree(l, &tree, e))
+        return err_code(e);
+    if (tree.root != NO_NODE) {
+        err_set(e, ST_CONFLICT, "thread '" SV_FMT "' has nodes already", SV_ARG(l->thread));
+        return err_hint(e, "import into a thread of its own");
+    }
+    work.a = &scratch;
+    im.locals = ARENA_NEW(l->a, struct sv, t->n ? t->n : 1);
+    im.index = map_in(l->a);
+    for (size_t i = 0; i < t->n; i++)
+        map_put(&im.index, t->nodes[i].id, (void *)(uintptr_t)(i + 1));
+    s = describe(&im, e);
+    for (size_t i = 0; i < t->n && !s; i++) {
+        struct arena_mark m = arena_mark(&scratch);
+        struct node       made;
+        if (t->nodes[i].annotation && t->nodes[i].parent >= 0) {
+            s = annotate(&im, &t->nodes[i], e);
+        } else if ((s = add(&im, i, &made, e)) == ST_OK) {
+            im.locals[i] = sv_dup(made.local, l->a);
+        }
+        arena_reset(&scratch, m);
+    }
+    if (!s)
+        s = prune(&im, e);
+    arena_free(&scratch);
+    return s;
+}
