@@ -269,7 +269,7 @@ enum status fs_draft_open(struct fs_draft *d, int root, struct sv path, int mode
     if (d->fd >= 0)
         return ST_OK;
     fs_draft_drop(d);
-    return e->code;
+    return err_code(e);
 }
 
 /* An unnamed file gets its temporary name only for the moment of the rename. */
@@ -375,10 +375,7 @@ enum status fs_remove(int root, struct sv path, struct err *e)
 
 static enum fs_kind kind_of_mode(mode_t mode)
 {
-    return S_ISREG(mode)   ? FS_FILE
-           : S_ISDIR(mode) ? FS_DIR
-           : S_ISLNK(mode) ? FS_LINK
-                           : FS_OTHER;
+    return S_ISREG(mode) ? FS_FILE : S_ISDIR(mode) ? FS_DIR : S_ISLNK(mode) ? FS_LINK : FS_OTHER;
 }
 
 enum fs_kind fs_kind(int root, struct sv path)
@@ -411,7 +408,7 @@ enum status fs_list(int root, struct sv path, struct arena *a, struct fs_item **
     int fd;
 
     if (fs_open(root, path.n ? path : SV("."), O_RDONLY | O_DIRECTORY, &fd, e))
-        return e->code;
+        return err_code(e);
     DIR *d = fdopendir(fd);
     if (!d) {
         close(fd);

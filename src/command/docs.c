@@ -138,7 +138,8 @@ static char lower(char c)
 
 static bool is_word_char(char c)
 {
-    return (lower(c) >= 'a' && lower(c) <= 'z') || (c >= '0' && c <= '9') || (unsigned char)c >= 0x80;
+    return (lower(c) >= 'a' && lower(c) <= 'z') || (c >= '0' && c <= '9') ||
+           (unsigned char)c >= 0x80;
 }
 
 /* Does `id` equal the slug of the title: lower case, words joined by dashes? */

@@ -17,8 +17,7 @@ static struct sv thread_dir(struct sv thread, const char *below, struct arena *a
     return sb_sv(&b);
 }
 
-enum status doc_read_file(int root, struct sv path, struct arena *a, struct doc *out,
-                          struct err *e)
+enum status doc_read_file(int root, struct sv path, struct arena *a, struct doc *out, struct err *e)
 {
     UNDO(fd_undo) int fd = -1;
     struct stat       st;
@@ -28,8 +27,8 @@ enum status doc_read_file(int root, struct sv path, struct arena *a, struct doc 
     if (fstat(fd, &st) != 0 || !S_ISREG(st.st_mode))
         return err_set(e, ST_NOT_FOUND, SV_FMT " is not a file", SV_ARG(path));
     *out = (struct doc){ .path = path,
-                         .modified = (int64_t)st.st_mtim.tv_sec * 1000 +
-                                     st.st_mtim.tv_nsec / 1000000 };
+                         .modified =
+                             (int64_t)st.st_mtim.tv_sec * 1000 + st.st_mtim.tv_nsec / 1000000 };
     if (fs_read_fd(fd, DOC_MAX, a, &out->text, e))
         return err_code(e);
     struct hash h = hash_blake2b(&out->text, 1);

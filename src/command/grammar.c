@@ -54,8 +54,8 @@ static bool is_id(struct sv v)
         return false;
     for (size_t i = 0; i < v.n; i++) {
         unsigned char c = (unsigned char)v.s[i];
-        bool          alnum = (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
-        bool          mark = c == '\'' || (c == '-' && i > 0) || c >= 0x80;
+        bool alnum = (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+        bool mark = c == '\'' || (c == '-' && i > 0) || c >= 0x80;
         if (!alnum && !(mark && i > 0))
             return false;
         if (c >= 0x80 && !sv_starts(sv_skip(v, i), SV("’")))
@@ -234,7 +234,8 @@ static enum status fit(struct reading *r, const struct param *p, const struct to
     switch (p->type) {
     case PARAM_ID:
         if (t->type == TOKEN_TEXT || !is_id(text)) {
-            err_set(e, ST_INVALID_SYNTAX, "'" SV_FMT "' is not a node id", SV_ARG(sv_first(text, 60)));
+            err_set(e, ST_INVALID_SYNTAX, "'" SV_FMT "' is not a node id",
+                    SV_ARG(sv_first(text, 60)));
             return misfit(r->tool, t->key, e);
         }
         break;
@@ -387,8 +388,8 @@ static enum status check_complete(const struct tool *t, const struct call *c, st
     }
     if ((!wants_one || one == 1) && maybe <= 1)
         return ST_OK;
-    err_set(e, ST_INVALID_SYNTAX, one == 0 && wants_one ? "%s needs something to act on"
-                                                          : "%s takes only one of these",
+    err_set(e, ST_INVALID_SYNTAX,
+            one == 0 && wants_one ? "%s needs something to act on" : "%s takes only one of these",
             t->name);
     return misfit(t, (struct sv){ 0 }, e);
 }

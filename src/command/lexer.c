@@ -35,8 +35,8 @@ static bool quoted(struct sv *v, struct sb *b)
             *v = sv_skip(*v, close);
             return true;
         }
-        bool escape = v->s[0] == '\\' && v->n > 1 &&
-                      (v->s[1] == '"' || v->s[1] == '\\' || v->s[1] == 'n');
+        bool escape =
+            v->s[0] == '\\' && v->n > 1 && (v->s[1] == '"' || v->s[1] == '\\' || v->s[1] == 'n');
         if (b)
             sb_addc(b, !escape ? v->s[0] : v->s[1] == 'n' ? '\n' : v->s[1]);
         *v = sv_skip(*v, escape ? 2 : 1);

@@ -183,8 +183,8 @@ static bool is_fatal(enum status st)
 
 static enum status attempt(struct session *s, struct result *r, struct err *e)
 {
-    struct call  c;
-    enum status  st = call_parse(r->line, s->a, &c, e);
+    struct call c;
+    enum status st = call_parse(r->line, s->a, &c, e);
 
     if (c.tool)
         r->verb = sv_of(c.tool->name);
@@ -339,9 +339,11 @@ void result_json(struct jw *w, const struct result *r)
 static enum status add_said(struct session *s, struct sv text, struct sv at, const char *via,
                             struct node *out, struct err *e)
 {
-    struct new_node n = { .text = text, .author = s->agent.name, .kind = s->agent.kind, .via = via };
-    struct node     parent;
-    bool            found = true;
+    struct new_node n = {
+        .text = text, .author = s->agent.name, .kind = s->agent.kind, .via = via
+    };
+    struct node parent;
+    bool        found = true;
 
     if (at.s ? node_find_visible(&s->loom, at, &parent, e)
              : loom_position(&s->loom, s->agent.name, &parent, &found, e))

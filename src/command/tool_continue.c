@@ -32,7 +32,8 @@ static enum status only_subject(struct session *s, struct agent *out, struct err
     }
     if (found == 1)
         return ST_OK;
-    err_set(e, ST_NOT_FOUND, found ? "there are several subject models" : "there is no subject model");
+    err_set(e, ST_NOT_FOUND,
+            found ? "there are several subject models" : "there is no subject model");
     return err_hint(e, found ? "name one: → continue using agent:\"Name\""
                              : "a person can add one: heddle agent add Sub --kind model --model …");
 }
@@ -114,7 +115,8 @@ static enum status gather(struct asking *q, struct err *e)
 
     q->system = sb_in(s->a, 0);
     sb_add(&q->system, sv_trim(q->subject.system_prompt));
-    int64_t first = q->from.depth + 1 > SUBJECT_NODES_MAX ? q->from.depth + 1 - SUBJECT_NODES_MAX : 0;
+    int64_t first =
+        q->from.depth + 1 > SUBJECT_NODES_MAX ? q->from.depth + 1 - SUBJECT_NODES_MAX : 0;
     if (loom_is_buffer(&s->loom, &buffer, e) ||
         node_path(&s->loom, s->agent.name, &q->from, first, &path, &n, e))
         return err_code(e);
@@ -291,8 +293,8 @@ RUN(continue)
     if (!s->env.ask)
         return err_set(e, ST_MODEL_ERROR, "no model can be asked here");
     if (lease_take(&s->loom, s->agent.name, &q.from, e) || session_pause(s, e) ||
-        ask_all(&q, call_count(c, "n", 1),
-                call_count(c, "tokens", q.subject.max_tokens), &got, e) ||
+        ask_all(&q, call_count(c, "n", 1), call_count(c, "tokens", q.subject.max_tokens), &got,
+                e) ||
         session_resume(s, e) || lease_release(&s->loom, s->agent.name, &q.from, e))
         return err_code(e);
     if (got.list.n)

@@ -173,7 +173,8 @@ static void diff_lines(struct sb *b, const struct sv *x, size_t n, const struct 
 #define COMMON(i, k) common[(i) * (m + 1) + (k)]
     for (i = n; i-- > 0;)
         for (k = m; k-- > 0;) {
-            uint16_t skip = COMMON(i + 1, k) > COMMON(i, k + 1) ? COMMON(i + 1, k) : COMMON(i, k + 1);
+            uint16_t skip =
+                COMMON(i + 1, k) > COMMON(i, k + 1) ? COMMON(i + 1, k) : COMMON(i, k + 1);
             COMMON(i, k) = sv_eq(x[i], y[k]) ? (uint16_t)(COMMON(i + 1, k + 1) + 1) : skip;
         }
     for (i = k = 0; i < n || k < m;) {
@@ -248,7 +249,8 @@ static enum status tell(struct session *s, const struct entry *n, struct sb *b, 
         show_target(b, &(struct link_target){ .doc = json_text(&p, "doc") }, true);
         sb_addc(b, '\n');
     } else if (k == KIND_LOOM_MARK && !sv_is(mark, "lease") && !sv_is(mark, "release") && on.n) {
-        sb_addf(b, "  " SV_FMT ": " SV_FMT " [" SV_FMT "]\n", SV_ARG(who), SV_ARG(mark), SV_ARG(on));
+        sb_addf(b, "  " SV_FMT ": " SV_FMT " [" SV_FMT "]\n", SV_ARG(who), SV_ARG(mark),
+                SV_ARG(on));
     }
     return ST_OK;
 }
@@ -256,12 +258,12 @@ static enum status tell(struct session *s, const struct entry *n, struct sb *b, 
 RUN(changes)
 {
     UNDO(store_scan_undo) struct store_scan *scan = NULL;
-    struct sv          since = call_text(c, "since");
-    struct store_query q = { .thread = s->loom.thread, .to = STORE_TO_END };
-    struct entry       n;
-    struct sb          lines = sb_in(s->a, 0);
-    int64_t            from = -1, told = 0, left = 0;
-    bool               more = true;
+    struct sv                                since = call_text(c, "since");
+    struct store_query                       q = { .thread = s->loom.thread, .to = STORE_TO_END };
+    struct entry                             n;
+    struct sb                                lines = sb_in(s->a, 0);
+    int64_t                                  from = -1, told = 0, left = 0;
+    bool                                     more = true;
 
     if (!since.s || sv_is(since, "turn")) {
         if (memory_turn(&s->loom, s->agent.name, &from, e))

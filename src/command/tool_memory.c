@@ -347,10 +347,10 @@ enum { COUNTED_NODES = 500 };
  * the path where it is long. */
 static enum status context_tokens(struct session *s, int64_t *tokens, bool *exact, struct err *e)
 {
-    struct node  here, *path;
-    size_t       n;
-    struct sb    b = sb_in(s->a, 0);
-    bool         found;
+    struct node here, *path;
+    size_t      n;
+    struct sb   b = sb_in(s->a, 0);
+    bool        found;
 
     show_addendum(&b, s->agent.permissions);
     if (show_memory_block(&s->loom, &s->viewer, NULL, NULL, &b, e) ||

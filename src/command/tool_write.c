@@ -127,7 +127,8 @@ RUN(respond)
         return err_code(e);
     r->object = parent.local;
     r->undo = undo_of(s, "prune", made.local, "back", parent.local);
-    sb_addf(&r->text, "✓ created [" SV_FMT "] as " SV_FMT " from [" SV_FMT "]\n  switched to [" SV_FMT "]\n",
+    sb_addf(&r->text,
+            "✓ created [" SV_FMT "] as " SV_FMT " from [" SV_FMT "]\n  switched to [" SV_FMT "]\n",
             SV_ARG(made.local), SV_ARG(as.n ? as : SV("continuation")), SV_ARG(parent.local),
             SV_ARG(made.local));
     return ST_OK;

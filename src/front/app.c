@@ -60,7 +60,7 @@ enum status app_find_root(struct app *app, const char *start, struct err *e)
 
 /* Every view of every room. */
 static const struct view *const views[] = { &thread_view, &share_view, &loom_view, &agents_view,
-                                             NULL };
+                                            NULL };
 
 /* The file named by the config, below the workspace: a config comes with a checkout, and
  * must not lead the log elsewhere, neither by its text nor through a link. */

@@ -75,19 +75,18 @@ void loom_env_init(struct loom_env *env, struct app *app)
     env->client = (struct model_client){ .root_fd = app->root_fd, .a = app->a };
     env->own = docs_in_folder(&env->folder);
     share_init(&env->share, &app->log, app->root_fd, app->actor, app->a);
-    env->session = (struct session_env){ .docs = { env, read_doc, write_doc },
-                                         .describe = describe,
-                                         .describe_ctx = env,
-                                         .ask = ask,
-                                         .ask_ctx = env,
-                                         .count_tokens = count,
-                                         .tokens_ctx = env,
-                                         .subject = config_text(&app->config, "loom.subject"),
-                                         .summary_model =
-                                             config_text(&app->config, "loom.summary_model"),
-                                         .result_tokens =
-                                             config_int(&app->config, "loom.result_tokens", 0),
-                                         .budget = config_int(&app->config, "loom.budget", 0) };
+    env->session =
+        (struct session_env){ .docs = { env, read_doc, write_doc },
+                              .describe = describe,
+                              .describe_ctx = env,
+                              .ask = ask,
+                              .ask_ctx = env,
+                              .count_tokens = count,
+                              .tokens_ctx = env,
+                              .subject = config_text(&app->config, "loom.subject"),
+                              .summary_model = config_text(&app->config, "loom.summary_model"),
+                              .result_tokens = config_int(&app->config, "loom.result_tokens", 0),
+                              .budget = config_int(&app->config, "loom.budget", 0) };
 }
 
 void loom_env_release(struct loom_env *env)

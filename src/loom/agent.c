@@ -119,11 +119,11 @@ static enum status read_agent(struct sv row, struct arena *a, struct agent *out,
 
     if (json_parse(row, 0, a, &v, e))
         return err_in(e, "an agent");
-    *out = (struct agent){ .name = json_text(&v, "name"),
-                           .kind = sv_is(json_text(&v, "kind"), "model") ? AUTHOR_MODEL
-                                                                         : AUTHOR_HUMAN,
-                           .model = json_text(&v, "model"),
-                           .system_prompt = json_text(&v, "system_prompt") };
+    *out =
+        (struct agent){ .name = json_text(&v, "name"),
+                        .kind = sv_is(json_text(&v, "kind"), "model") ? AUTHOR_MODEL : AUTHOR_HUMAN,
+                        .model = json_text(&v, "model"),
+                        .system_prompt = json_text(&v, "system_prompt") };
     json_int(json_find(&v, "max_tokens"), &out->max_tokens);
     list = json_find(&v, "permissions");
     for (size_t i = 0; json_is(list, JSON_ARRAY) && i < list->n; i++)
@@ -144,8 +144,7 @@ enum status agent_find(struct log *l, struct sv name, struct arena *a, struct ag
     return *found ? read_agent(row, a, out, e) : ST_OK;
 }
 
-enum status agent_list(struct log *l, struct arena *a, struct agent **out, size_t *n,
-                       struct err *e)
+enum status agent_list(struct log *l, struct arena *a, struct agent **out, size_t *n, struct err *e)
 {
     UNDO(store_rows_undo) struct store_rows *rows = NULL;
     struct store_row_query                   q = { .thread = GLOBAL_THREAD,

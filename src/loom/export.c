@@ -12,12 +12,12 @@ typedef enum status each_node(void *ctx, const struct node *n, const struct json
 static enum status walk(struct loom *l, each_node *each, void *ctx, struct err *e)
 {
     UNDO(store_scan_undo) struct store_scan *scan = NULL;
-    struct store_query q = { .thread = l->thread, .to = STORE_TO_END };
-    struct arena       scratch = { 0 };
-    struct loom        work = *l;
-    struct entry       x;
-    bool               more = true;
-    enum status        s = store_scan(l->log->store, &q, &scan, e);
+    struct store_query                       q = { .thread = l->thread, .to = STORE_TO_END };
+    struct arena                             scratch = { 0 };
+    struct loom                              work = *l;
+    struct entry                             x;
+    bool                                     more = true;
+    enum status                              s = store_scan(l->log->store, &q, &scan, e);
 
     work.a = &scratch;
     while (!s && !(s = store_next(scan, &x, &more, e)) && more) {

@@ -108,7 +108,8 @@ static enum status link_far_end(struct loom_rows *r, const struct entry *n, cons
     bool               found;
 
     if (sv_is(type, "doc"))
-        return put_end(r, key_name1("y", json_text(target, "doc"), n->seq, r->a), &back, p, true, e);
+        return put_end(r, key_name1("y", json_text(target, "doc"), n->seq, r->a), &back, p, true,
+                       e);
     if (!sv_is(type, "node"))
         return ST_OK;
     if (named_node(r, target, &far, &found, e))
@@ -219,8 +220,7 @@ static enum status describe_tree(struct loom_rows *r, const struct json *p, stru
     struct tree tree;
 
     const struct json *kept = json_find(p, "kept"); /* of an imported tree */
-    if (rows_tree(r, &tree, e) ||
-        (kept && row_put(r, SV("kept"), json_canonical(kept, r->a), e)))
+    if (rows_tree(r, &tree, e) || (kept && row_put(r, SV("kept"), json_canonical(kept, r->a), e)))
         return err_code(e);
     if (json_text(p, "title").s)
         tree.title = json_text(p, "title");

@@ -37,7 +37,8 @@ enum status local_id_new(struct loom_rows *r, void (*draw)(void *, unsigned char
     if (rows_tree(r, &tree, e))
         return err_code(e);
     /* Longer from the start where most short ones are taken. */
-    size_t n = (size_t)LOCAL_ID_MIN + (tree.nodes > 100000 ? 1 : 0) + (tree.nodes > 3000000 ? 1 : 0);
+    size_t n =
+        (size_t)LOCAL_ID_MIN + (tree.nodes > 100000 ? 1 : 0) + (tree.nodes > 3000000 ? 1 : 0);
     for (int tries = 1;; tries++) {
         unsigned char raw[LOCAL_ID_MAX];
         char          id[LOCAL_ID_MAX];
@@ -159,9 +160,7 @@ static void describe(struct loom_rows *r, struct making *m)
     n->seq = n->slot = n->latest = m->entry->seq;
     n->at = m->entry->at;
     n->lane = m->entry->lane;
-    n->kind = sv_is(role, "user")   ? AUTHOR_HUMAN
-              : sv_is(role, "tool") ? AUTHOR_TOOL
-                                    : AUTHOR_MODEL;
+    n->kind = sv_is(role, "user") ? AUTHOR_HUMAN : sv_is(role, "tool") ? AUTHOR_TOOL : AUTHOR_MODEL;
     n->author = json_text(m->given, "author");
     if (!n->author.n)
         n->author = json_text(m->payload, "agent");
@@ -185,8 +184,7 @@ static enum status index_node(struct loom_rows *r, const struct node *n, struct 
 {
     if (row_put_int(r, key_of_name("l", n->local, r->a), n->seq, e))
         return err_code(e);
-    if (n->id.n &&
-        row_put_int(r, key_of_name("i", local_key(n->id, r->a), r->a), n->seq, e))
+    if (n->id.n && row_put_int(r, key_of_name("i", local_key(n->id, r->a), r->a), n->seq, e))
         return err_code(e);
     return rows_put_node(r, n, e);
 }
@@ -322,8 +320,7 @@ static enum status add_child(struct loom_rows *r, struct making *m, struct err *
 
 /* ---- lanes and places ------------------------------------------------------------- */
 
-static enum status put_lane(struct loom_rows *r, struct sv lane, struct lane_end end,
-                            struct err *e)
+static enum status put_lane(struct loom_rows *r, struct sv lane, struct lane_end end, struct err *e)
 {
     struct sb b = sb_in(r->a, 0);
 
@@ -341,7 +338,7 @@ static bool moves_its_author(const struct making *m)
 
 static enum status move_on(struct loom_rows *r, struct making *m, bool is_version, struct err *e)
 {
-    struct lane_end end;
+    struct lane_end    end;
     const struct node *n = &m->node;
 
     if (rows_lane(r, n->lane, &end, e))

@@ -1,5 +1,5 @@
-/* From the files of other looms to one list of nodes. Every reader makes the same thing: a flat list
- * with parent ids, which is then put in order. */
+/* From the files of other looms to one list of nodes. Every reader makes the same thing: a flat
+ * list with parent ids, which is then put in order. */
 #include "base/clock.h"
 #include "base/map.h"
 #include "base/path.h"
@@ -97,7 +97,11 @@ static struct sv leftovers(const struct json *v, const char *const *known, size_
 
 static void place(struct reader *r, size_t at, int64_t parent, struct foreign_tree *out)
 {
-    VEC(struct { size_t at; int64_t parent; }) todo = { 0 };
+    VEC(struct {
+        size_t  at;
+        int64_t parent;
+    })
+    todo = { 0 };
 
     vec_push(&todo, r->a)->at = at;
     todo.v[0].parent = parent;
@@ -132,7 +136,8 @@ static void put_in_order(struct reader *r)
     }
     int64_t above = -1;
     if (roots > 1) { /* one root above them all */
-        t->nodes[t->n++] = (struct foreign_node){ .parent = -1, .author = SV("human"), .text = SV("") };
+        t->nodes[t->n++] =
+            (struct foreign_node){ .parent = -1, .author = SV("human"), .text = SV("") };
         above = 0;
     }
     for (size_t i = 0; i < r->drafts.n; i++) {
@@ -164,8 +169,8 @@ static struct sv agent_name(const struct json *doc, const struct json *tree, str
 static void open_loom_node(struct reader *r, const struct json *doc, const struct json *tree,
                            struct sv id, const struct json *v)
 {
-    static const char *const known[] = { "id",         "content", "author", "createdAt",
-                                         "editedFrom", "meta" };
+    static const char *const known[] = { "id",        "content",    "author",
+                                         "createdAt", "editedFrom", "meta" };
     static const char *const known_text[] = { "id", "author", "createdAt", "editedFrom", "meta" };
     const struct json       *author = json_find(v, "author"), *meta = json_find(v, "meta");
     struct draft            *d = add_draft(r, id);
@@ -182,8 +187,7 @@ static void open_loom_node(struct reader *r, const struct json *doc, const struc
     d->node.label = json_text(meta, "bookmarkLabel");
     d->node.pruned = json_truth(json_find(meta, "pruned"));
     d->node.excluded = json_truth(json_find(meta, "excluded"));
-    d->node.local =
-        json_text(json_find(json_find(v, "extensions"), "aspen-grove"), "localId");
+    d->node.local = json_text(json_find(json_find(v, "extensions"), "aspen-grove"), "localId");
     d->node.kept = only_text ? leftovers(v, known, COUNT(known), r->a)
                              : leftovers(v, known_text, COUNT(known_text), r->a);
 }
@@ -297,7 +301,7 @@ static void socketteer_node(struct reader *r, const struct json *v, struct sv pa
     static const char *const known[] = { "text", "children", "bookmark" };
     const struct json       *meta = json_find(v, "meta");
     struct sv                source = json_text(meta, "source"), id = json_text(v, "id");
-    bool is_root = !parent.s;
+    bool                     is_root = !parent.s;
 
     if (!id.n || draft_of(r, id)) { /* ids are not always there, nor always different */
         struct sb b = sb_in(r->a, 0);

@@ -54,12 +54,11 @@ static enum status read_links(struct loom *l, struct sv prefix, struct link **ou
             return err_in(e, "a link");
         const struct json *t = json_find(&v, "target");
         (*out)[i] = (struct link){ .note = json_text(&v, "note"), .entry = key_last(rows[i].key) };
-        (*out)[i].target =
-            (struct link_target){ .node = json_text(t, "node"),
-                                  .doc = json_text(t, "doc"),
-                                  .section = json_text(t, "section"),
-                                  .tree = json_text(t, "tree"),
-                                  .tree_title = json_text(t, "title") };
+        (*out)[i].target = (struct link_target){ .node = json_text(t, "node"),
+                                                 .doc = json_text(t, "doc"),
+                                                 .section = json_text(t, "section"),
+                                                 .tree = json_text(t, "tree"),
+                                                 .tree_title = json_text(t, "title") };
     }
     return ST_OK;
 }
@@ -124,8 +123,8 @@ enum status loom_link(struct loom *l, struct sv agent, const struct node *from,
     for (size_t i = 0; i < n; i++)
         if (same_target(&links[i].target, to))
             return ST_OK;
-    if (loom_append(l, agent, kind_name(KIND_LOOM_LINK), payload(l, agent, from->local, to, note, false),
-                    entry, e))
+    if (loom_append(l, agent, kind_name(KIND_LOOM_LINK),
+                    payload(l, agent, from->local, to, note, false), entry, e))
         return err_code(e);
     return to->tree.s ? link_other_tree(l, agent, from, to, note, e) : ST_OK;
 }

@@ -27,8 +27,8 @@ enum status memory_pins(struct loom *l, struct sv agent, struct pin **out, size_
         struct json v;
         if (json_parse(rows[i].value, 0, l->a, &v, e))
             return err_in(e, "a pin");
-        (*out)[i] = (struct pin){ json_text(&v, "node"), json_text(&v, "doc"),
-                                  json_text(&v, "section") };
+        (*out)[i] =
+            (struct pin){ json_text(&v, "node"), json_text(&v, "doc"), json_text(&v, "section") };
     }
     return ST_OK;
 }

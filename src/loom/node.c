@@ -143,10 +143,9 @@ static enum status not_found(struct loom *l, struct sv text, struct err *e)
             return err_code(e);
         err_set(e, ST_CROSS_TREE, "node [" SV_FMT "] is in tree \"" SV_FMT "\"", SV_ARG(key),
                 SV_ARG(title));
-        return err_hint(e,
-                        "use → switch to " SV_FMT " in tree:\"" SV_FMT
-                        "\" (requires cross-tree permission)",
-                        SV_ARG(key), SV_ARG(title));
+        return err_hint(
+            e, "use → switch to " SV_FMT " in tree:\"" SV_FMT "\" (requires cross-tree permission)",
+            SV_ARG(key), SV_ARG(title));
     }
     if (nearest(l, key, &near_id, e))
         return err_code(e);
@@ -185,8 +184,8 @@ enum status loom_ids(struct loom *l, struct sv start, size_t max, struct sv **ou
     struct loom_rows  r = rows_of_loom(l);
     struct store_row *rows;
 
-    if (row_list(&r, key_of_name("l", local_key(start, l->a), l->a), (struct sv){ 0 }, max, &rows, n,
-                 e))
+    if (row_list(&r, key_of_name("l", local_key(start, l->a), l->a), (struct sv){ 0 }, max, &rows,
+                 n, e))
         return err_code(e);
     *out = ARENA_NEW(l->a, struct sv, *n ? *n : 1);
     for (size_t i = 0; i < *n; i++)
@@ -255,8 +254,8 @@ static struct sv first_sentence(struct sv text)
     text = sv_trim(text);
     for (size_t i = 0; i < text.n; i++) {
         bool blank = text.s[i] == ' ' || text.s[i] == '\n' || text.s[i] == '\t';
-        bool ends = blank && i && (text.s[i - 1] == '.' || text.s[i - 1] == '!' ||
-                                   text.s[i - 1] == '?');
+        bool ends =
+            blank && i && (text.s[i - 1] == '.' || text.s[i - 1] == '!' || text.s[i - 1] == '?');
         words += blank && i && text.s[i - 1] != ' ' && text.s[i - 1] != '\n';
         if (ends || words >= SUMMARY_WORDS || (text.s[i] == '\n' && i && text.s[i - 1] == '\n'))
             return sv_trim(sv_first(text, i));
@@ -360,8 +359,8 @@ enum status node_ancestor(struct loom *l, const struct node *n, int64_t depth, s
     return rows_up_to_depth(&r, *n, depth, out, e);
 }
 
-enum status node_version(struct loom *l, struct sv agent, const struct node *slot,
-                         struct node *out, struct err *e)
+enum status node_version(struct loom *l, struct sv agent, const struct node *slot, struct node *out,
+                         struct err *e)
 {
     struct loom_rows r = rows_of_loom(l);
     int64_t          chosen = NO_NODE;
@@ -425,7 +424,8 @@ enum status node_versions(struct loom *l, const struct node *n, struct node **ou
 
 /* ---- places ----------------------------------------------------------------------- */
 
-enum status loom_lane_tip(struct loom *l, struct sv lane, struct node *out, bool *found, struct err *e)
+enum status loom_lane_tip(struct loom *l, struct sv lane, struct node *out, bool *found,
+                          struct err *e)
 {
     struct loom_rows r = rows_of_loom(l);
     struct lane_end  end;

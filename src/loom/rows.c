@@ -142,9 +142,9 @@ enum status row_each(struct loom_rows *r, struct sv prefix, struct sv after, boo
                      bool (*each)(void *, const struct store_row *), void *ctx, struct err *e)
 {
     UNDO(store_rows_undo) struct store_rows *rows = NULL;
-    struct store_row_query q = { r->thread, r->view, prefix, after, backwards };
-    struct store_row       row;
-    bool                   more = true;
+    struct store_row_query                   q = { r->thread, r->view, prefix, after, backwards };
+    struct store_row                         row;
+    bool                                     more = true;
 
     if (store_rows(r->store, &q, &rows, e))
         return err_code(e);

@@ -59,8 +59,7 @@ static enum status keep(struct loom *l, const struct store_hit *hit, struct foun
     struct sv        row;
     int64_t          by = NO_NODE;
 
-    if (loom_other(l, hit->thread, &at, e) ||
-        row_get(&r, key1("n", hit->seq, l->a), &row, ok, e))
+    if (loom_other(l, hit->thread, &at, e) || row_get(&r, key1("n", hit->seq, l->a), &row, ok, e))
         return err_code(e);
     if (!*ok)
         return ST_OK;

@@ -77,7 +77,8 @@ enum status show_node(struct loom *l, const struct node *node, enum show_flags f
     bool        made;
 
     if (with_slot_counts(l, node, &n, e) ||
-        ((flags & SHOW_FULL) ? node_text(l, n.seq, &text, e) : node_summary(l, &n, &text, &made, e)))
+        ((flags & SHOW_FULL) ? node_text(l, n.seq, &text, e)
+                             : node_summary(l, &n, &text, &made, e)))
         return err_code(e);
     sb_addf(b, "[" SV_FMT "] %s · ", SV_ARG(n.local), author_kind_name(n.kind));
     sb_add_ago(b, n.at, l->now);
@@ -99,8 +100,7 @@ enum status show_node(struct loom *l, const struct node *node, enum show_flags f
     return ST_OK;
 }
 
-enum status show_annotation(struct loom *l, const struct annotation *n, struct sb *b,
-                            struct err *e)
+enum status show_annotation(struct loom *l, const struct annotation *n, struct sb *b, struct err *e)
 {
     struct node on;
 

@@ -188,8 +188,8 @@ enum status show_tree_summary(struct loom *l, struct sb *b, struct err *e)
 enum status show_short_path(struct loom *l, struct sv agent, const struct node *n, struct sb *b,
                             struct err *e)
 {
-    struct node  root, *tail;
-    size_t       count;
+    struct node   root, *tail;
+    size_t        count;
     const int64_t from = n->depth <= 2 ? 0 : n->depth - 1;
 
     if (node_path(l, agent, n, from, &tail, &count, e))

@@ -14,7 +14,7 @@ static enum status fold_summary(struct loom_rows *r, const struct entry *n, cons
 
     if (!json_text(target, "node").n)
         return sv_is(json_text(target, "type"), "tree") ? row_put_int(r, SV("sum/tree"), n->seq, e)
-                                                         : ST_OK;
+                                                        : ST_OK;
     if (rows_find(r, json_text(target, "node"), &node, &found, e))
         return err_code(e);
     if (!found)
@@ -29,10 +29,14 @@ static enum status fold(struct fold *f, const struct entry *n, struct err *e)
 {
     static enum status (*const folds[])(struct loom_rows *, const struct entry *,
                                         const struct json *, struct err *) = {
-        [KIND_AI_MESSAGE] = fold_message,       [KIND_AI_CONTEXT_OPERATION] = fold_lane_op,
-        [KIND_LOOM_ANNOTATION] = fold_annotation, [KIND_LOOM_LINK] = fold_link,
-        [KIND_LOOM_MARK] = fold_mark,           [KIND_MEMORY_OPERATION] = fold_memory,
-        [KIND_TOOL_ACTION] = fold_action,       [KIND_SUMMARY] = fold_summary,
+        [KIND_AI_MESSAGE] = fold_message,
+        [KIND_AI_CONTEXT_OPERATION] = fold_lane_op,
+        [KIND_LOOM_ANNOTATION] = fold_annotation,
+        [KIND_LOOM_LINK] = fold_link,
+        [KIND_LOOM_MARK] = fold_mark,
+        [KIND_MEMORY_OPERATION] = fold_memory,
+        [KIND_TOOL_ACTION] = fold_action,
+        [KIND_SUMMARY] = fold_summary,
     };
     struct loom_rows r = rows_of_fold(f);
     enum kind        k = kind_of(n->kind);

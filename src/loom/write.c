@@ -212,12 +212,10 @@ static enum status edit_id(struct loom *l, struct sv local, struct sv *out, stru
 enum status loom_edit(struct loom *l, const struct node *target, struct sv text, struct sv author,
                       enum author_kind kind, struct node *out, bool *in_place, struct err *e)
 {
-    struct new_node n = { .text = text,
-                          .author = author,
-                          .kind = kind,
-                          .via = "edit",
-                          .edited_from = target };
-    struct node     parent;
+    struct new_node n = {
+        .text = text, .author = author, .kind = kind, .via = "edit", .edited_from = target
+    };
+    struct node parent;
 
     if (loom_is_buffer(l, in_place, e))
         return err_code(e);

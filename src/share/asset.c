@@ -182,7 +182,7 @@ static enum status walk(struct share *s, struct sv thread, struct sv below, int 
                        "thread '" SV_FMT "' has more than %d files or %d levels", SV_ARG(thread),
                        SCOPE_FILES_MAX, SCOPE_DEPTH_MAX);
     if (fs_list(s->root, share_path(thread, "", below, s->a), s->a, &items, &n, e))
-        return e->code;
+        return err_code(e);
     for (size_t i = 0; i < n; i++) {
         struct sv path = path_join(below, items[i].name, s->a);
         bool      link = items[i].kind == FS_LINK;
@@ -193,7 +193,7 @@ static enum status walk(struct share *s, struct sv thread, struct sv below, int 
         if (kind == FS_FILE)
             add_file(s, out, path);
         else if (kind == FS_DIR && !link && walk(s, thread, path, depth + 1, out, e))
-            return e->code;
+            return err_code(e);
     }
     return ST_OK;
 }
@@ -209,7 +209,7 @@ static enum status collect_one(struct share *s, struct sv thread, struct sv scop
         if (kind == FS_FILE)
             add_file(s, out, below);
         else if (kind == FS_DIR && walk(s, thread, below, 1, out, e))
-            return e->code;
+            return err_code(e);
         any = any || kind == FS_FILE || kind == FS_DIR;
     }
     if (!any) {
@@ -231,7 +231,7 @@ enum status scope_collect(struct share *s, struct sv thread, const struct sv *sc
     }
     for (size_t i = 0; i < n_scope; i++)
         if (collect_one(s, thread, scope[i], out, e))
-            return e->code;
+            return err_code(e);
     return ST_OK;
 }
 
@@ -344,10 +344,10 @@ enum status ref_freshness(struct share *s, const struct share_ref *r, enum fresh
     size_t              n_warnings = s->warnings.n;
 
     if (share_thread_find(s, r->target, &t, &found, e))
-        return e->code;
+        return err_code(e);
     *whole = found ? REF_FRESH : REF_MISSING;
     if (found && scope_collect(s, r->target, r->scope, r->n_scope, &now, e))
-        return e->code;
+        return err_code(e);
     s->warnings.n = n_warnings; /* what is missing is the answer here, not a warning */
     if (found && !r->frozen && now.missing && now.missing == r->n_scope)
         *whole = REF_MISSING;

@@ -80,14 +80,14 @@ static enum status put_ref(struct share *s, struct sb *b, const struct share_ref
     struct sb           inside = sb_in(s->a, 0);
 
     if (share_thread_find(s, target, &t, &found, e))
-        return e->code;
+        return err_code(e);
     if (!found) {
         share_warn(s, "W202", target, "Referenced Thread " SV_FMT " not found", SV_ARG(target));
         return ST_OK;
     }
     for (size_t i = 0; i < n; i++)
         if (sv_eq(refs[i].target, target) && assets_of_ref(s, &refs[i], &assets, e))
-            return e->code;
+            return err_code(e);
     for (size_t i = 0; i < assets.list.n; i++)
         put_asset(s, &inside, &assets.list.v[i], "    ", &any);
     if (!any) {
@@ -97,7 +97,7 @@ static enum status put_ref(struct share *s, struct sb *b, const struct share_ref
     }
     sb_adds(b, "  <ref");
     if (attribute(b, "thread", target, e))
-        return e->code;
+        return err_code(e);
     sb_addf(b, ">\n" SV_FMT "  </ref>\n", SV_ARG(sb_sv(&inside)));
     return ST_OK;
 }
@@ -114,11 +114,11 @@ enum status block_write(struct share *s, struct sv thread, bool at_spawn, struct
 
     if (share_thread(s, thread, &t, e) || (!at_spawn && assets_own(s, thread, &own, e)) ||
         share_refs(s, thread, true, s->a, &refs, &n, e))
-        return e->code;
+        return err_code(e);
     sb_adds(&b, "<thread_context");
     if (attribute(&b, "thread", t.id, e) || attribute(&b, "objective", t.objective, e) ||
         attribute(&b, "relations_file", SHARE_RELATIONS, e))
-        return e->code;
+        return err_code(e);
     sb_adds(&b, ">\n");
     for (size_t i = 0; i < own.list.n; i++)
         put_asset(s, &b, &own.list.v[i], "  ", &any);
@@ -127,7 +127,7 @@ enum status block_write(struct share *s, struct sv thread, bool at_spawn, struct
         for (size_t k = 0; k < i; k++)
             done = done || sv_eq(refs[k].target, refs[i].target);
         if (!done && put_ref(s, &b, refs, n, refs[i].target, e))
-            return e->code;
+            return err_code(e);
     }
     sb_adds(&b, "</thread_context>");
     *out = sb_sv(&b);
@@ -146,7 +146,7 @@ enum status block_injections(const struct injection *v, size_t n, struct arena *
         sb_adds(&b, "  <injection");
         if (attribute(&b, "type", v[i].type, e) || attribute(&b, "by", v[i].actor, e) ||
             attribute(&b, "at", sb_sv(&at), e))
-            return e->code;
+            return err_code(e);
         sb_addc(&b, '>');
         struct err ignored;
         struct sb  body = sb_in(a, 0);
@@ -155,7 +155,7 @@ enum status block_injections(const struct injection *v, size_t n, struct arena *
             sb_add_json_string(&quoted, v[i].content);
             body = sb_in(a, 0);
             if (sb_add_xml(&body, sb_sv(&quoted), e))
-                return e->code;
+                return err_code(e);
         }
         sb_addf(&b, SV_FMT "</injection>\n", SV_ARG(sb_sv(&body)));
     }

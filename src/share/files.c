@@ -148,7 +148,7 @@ static enum status thread_changed(struct share *s, struct changes *c, struct sv 
     if (!id.s || seen(c->relations.v, c->relations.n, "threads", id))
         return ST_OK;
     if (share_thread_find(s, id, &t, &found, e))
-        return e->code;
+        return err_code(e);
     if (!found) {
         c->everything = true;
         return ST_OK;
@@ -169,11 +169,11 @@ static enum status relation_changed(struct share *s, struct changes *c, struct s
     if (!id.s || seen(c->relations.v, c->relations.n, "relations", id))
         return ST_OK;
     if (share_thread_find(s, id, &t, &found, e))
-        return e->code;
+        return err_code(e);
     if (!found)
         return ST_OK; /* the target of a broken reference has no relation of its own */
     if (render_relation(s, id, c->a, &text, e))
-        return e->code;
+        return err_code(e);
     *vec_push(&c->relations, c->a) = (struct patch){ PATCH_ITEM, "relations", t.id, text };
     return ST_OK;
 }
@@ -188,11 +188,11 @@ static enum status objective_changed(struct share *s, struct changes *c, struct 
     if (!id.s || seen(c->objectives.v, c->objectives.n, "objectives", id))
         return ST_OK;
     if (share_row(s, key_of_name("obj", id, c->a), &row, &found, e))
-        return e->code;
+        return err_code(e);
     if (!found)
         return ST_OK; /* a thread of an objective that is not written down here */
     if (objective_read(row, c->a, &o, e) || render_objective(s, &o, c->a, &text, e))
-        return e->code;
+        return err_code(e);
     *vec_push(&c->objectives, c->a) = (struct patch){ PATCH_ITEM, "objectives", o.id, text };
     return ST_OK;
 }
@@ -204,7 +204,7 @@ static enum status entry_changed(struct share *s, struct changes *c, const struc
     struct sv          text = { 0 };
 
     if (share_touch(n, c->a, &touch, e))
-        return e->code;
+        return err_code(e);
     c->everything = c->everything || touch.everything;
     if (c->everything)
         return ST_OK;
@@ -213,7 +213,7 @@ static enum status entry_changed(struct share *s, struct changes *c, const struc
         relation_changed(s, c, touch.relations[1], e) ||
         objective_changed(s, c, touch.objective, e) ||
         (touch.is_operation && render_operation(n, c->a, &text, e)))
-        return e->code;
+        return err_code(e);
     if (text.s)
         *vec_push(&c->relations, c->a) = (struct patch){ PATCH_ITEM, "operations", { 0 }, text };
     return ST_OK;
@@ -232,18 +232,18 @@ static enum status collect_changes(struct share *s, int64_t from, int64_t rev, s
     if (c->everything)
         return ST_OK;
     if (store_scan(s->log->store, &q, &scan, e))
-        return e->code;
+        return err_code(e);
     for (;;) {
         if (store_next(scan, &n, &more, e))
-            return e->code;
+            return err_code(e);
         if (!more)
             break;
         struct entry kept = entry_dup(&n, c->a);
         if (entry_changed(s, c, &kept, e))
-            return e->code;
+            return err_code(e);
     }
     if (share_meta(s, &m, e))
-        return e->code;
+        return err_code(e);
     *vec_push(&c->relations, c->a) =
         (struct patch){ PATCH_METADATA, NULL, { 0 }, render_metadata(&m, FILE_RELATIONS, c->a) };
     *vec_push(&c->registry, c->a) =
@@ -268,7 +268,7 @@ static enum status try_patch(struct share *s, int which, const struct changes *c
                                                        : c->registry.n;
 
     if (fs_open(s->root, share_file_paths[which], O_RDONLY, &fd, e))
-        return e->code;
+        return err_code(e);
     if (fstat(fd, &st) != 0 || st.st_size == 0)
         return err_set(e, ST_CORRUPT, "empty");
     char *old = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_PRIVATE | MAP_POPULATE, fd, 0);
@@ -349,7 +349,7 @@ static enum status write_all(struct share *s, int64_t rev, const int dirs[SHARE_
         bool patchable = !c->everything && on_disk[i] >= 0 && on_disk[i] == on_disk[FILE_RELATIONS];
         out[i].same = patchable && i == FILE_OBJECTIVES && !c->objectives.n;
         if (!out[i].same && make_output(s, dirs[i], i, c, patchable, &out[i], e))
-            return e->code;
+            return err_code(e);
     }
     for (int i = 0; i < SHARE_FILES; i++) {
         struct fs_mark now = out[i].mark;
@@ -361,11 +361,11 @@ static enum status write_all(struct share *s, int64_t rev, const int dirs[SHARE_
     }
     s->stamp.applied = rev;
     if (stamp_write(s, e))
-        return e->code;
+        return err_code(e);
     for (int i = 0; i < SHARE_FILES; i++)
         if (!out[i].same &&
             put_in_place(s, dirs[i], i, &out[i], on_disk[i] >= 0 || s->foreign[i], e))
-            return e->code;
+            return err_code(e);
     if (fsync(dirs[0]) != 0 || fsync(dirs[FILE_REGISTRY]) != 0)
         return err_errno(e, "fsync .leslie");
     return ST_OK;

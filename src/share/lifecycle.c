@@ -92,13 +92,13 @@ enum status share_lifecycle(struct share *s, struct sv thread, struct sv action,
     struct sb b;
 
     if (share_thread(s, thread, out, e))
-        return e->code;
+        return err_code(e);
     if (!lifecycle_is_action(action)) {
         err_set(e, ST_INVALID_SYNTAX, "'" SV_FMT "' is no action", SV_ARG(action));
         return err_hint(e, "suspend, resume, done, cancel, archive");
     }
     if (change(s, out, action, e))
-        return e->code;
+        return err_code(e);
     struct jw w = op_start(s, &b, "lifecycle");
     jw_kstr(&w, "thread_id", thread);
     jw_kstr(&w, "action", action);
@@ -114,7 +114,7 @@ enum status share_transfer(struct share *s, const struct transfer_request *r,
     struct sb b;
 
     if (share_thread(s, r->thread, out, e))
-        return e->code;
+        return err_code(e);
     if (!lifecycle_is_direction(r->direction)) {
         err_set(e, ST_INVALID_SYNTAX, "'" SV_FMT "' is no direction", SV_ARG(r->direction));
         return err_hint(e, "request_approval, delegate, handoff");
@@ -126,7 +126,7 @@ enum status share_transfer(struct share *s, const struct transfer_request *r,
         return err_hint(e, "human, agent, system");
     }
     if (change(s, out, r->direction, e))
-        return e->code;
+        return err_code(e);
     bool moves = r->executor.n && !sv_is(r->direction, "request_approval");
     if (moves)
         out->executor = r->executor;

@@ -30,10 +30,10 @@ static enum status take_flock(struct share *s, struct err *e)
 {
     if (fs_mkdirs(s->root, SV(".heddle"), e) ||
         fs_mkdirs(s->root, SV(".leslie/threads/.global"), e))
-        return e->code;
+        return err_code(e);
     if (fs_open(s->root, SV(".heddle/share.lock"), O_RDWR | O_CREAT, &s->flock_fd, e)) {
         s->flock_fd = -1;
-        return e->code;
+        return err_code(e);
     }
     while (flock(s->flock_fd, LOCK_EX) != 0)
         if (errno != EINTR)
@@ -147,7 +147,7 @@ enum status share_lock(struct share *s, struct err *e)
     return ST_OK;
 fail:
     share_unlock(s);
-    return e->code;
+    return err_code(e);
 }
 
 void share_unlock(struct share *s)

@@ -291,9 +291,9 @@ enum status share_merge(struct share *s, const struct merge_request *r, struct m
 
     *out = (struct merge_result){ 0 };
     if (check_merge(&m))
-        return e->code;
+        return err_code(e);
     for (size_t i = 0; i < r->sources.n; i++)
         if (merge_source(&m, r->sources.v[i]))
-            return e->code;
+            return err_code(e);
     return r->dry_run ? ST_OK : append_merge(&m);
 }

@@ -33,7 +33,7 @@ enum status object_hash_of(struct share *s, struct sv path, struct sv *hash, int
     uint64_t          n;
 
     if (fs_open(s->root, path, O_RDONLY | O_NONBLOCK, &fd, e))
-        return e->code;
+        return err_code(e);
     if (hash_blake2b_fd(fd, &h, &n, e))
         return err_in(e, SV_FMT, SV_ARG(path));
     *hash = hash_hex(&h, s->a);
@@ -71,7 +71,7 @@ static enum status copy_to(struct share *s, int from, struct sv path, mode_t mod
     const char       *temp = sv_cstr(rand_id(".heddle-tmp-", 12, s->a), s->a);
 
     if (fs_open(s->root, path_dir(path), O_RDONLY | O_DIRECTORY, &dir, e))
-        return e->code;
+        return err_code(e);
     to = openat(dir, temp, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
     if (to < 0)
         return err_errno(e, "create a file in " SV_FMT, SV_ARG(path_dir(path)));
@@ -119,11 +119,11 @@ enum status object_put_file(struct share *s, struct sv path, struct sv *hash, in
     UNDO(fd_undo) int fd = -1;
 
     if (object_hash_of(s, path, hash, size, e))
-        return e->code;
+        return err_code(e);
     if (fs_kind(s->root, object_path(*hash, s->a)) == FS_FILE)
         return ST_OK;
     if (fs_open(s->root, path, O_RDONLY | O_NONBLOCK, &fd, e))
-        return e->code;
+        return err_code(e);
     return make_object(s, fd, hash, size, e) ? err_in(e, SV_FMT, SV_ARG(path)) : ST_OK;
 }
 
@@ -167,7 +167,7 @@ enum status object_place(struct share *s, struct sv hash, struct sv path, struct
     if (fs_mkdirs(s->root, path_dir(path), e) || fs_open(s->root, object, O_RDONLY, &from, e) ||
         fs_open(s->root, path_dir(object), O_RDONLY | O_DIRECTORY, &objects, e) ||
         fs_open(s->root, path_dir(path), O_RDONLY | O_DIRECTORY, &dir, e))
-        return e->code;
+        return err_code(e);
     int to = openat(dir, temp, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0444);
     if (to < 0)
         return err_errno(e, "create a file in " SV_FMT, SV_ARG(path_dir(path)));
@@ -184,7 +184,7 @@ enum status object_place(struct share *s, struct sv hash, struct sv path, struct
     }
     err_errno(e, "place " SV_FMT, SV_ARG(path));
     unlinkat(dir, temp, 0);
-    return e->code;
+    return err_code(e);
 }
 
 enum status object_drop(struct share *s, struct sv hash, struct err *e)

@@ -70,13 +70,13 @@ enum status share_objective_create(struct share *s, struct sv title, struct sv i
     bool      found = true;
 
     if (op_text(title, "the title", e) || (id.s && name_check(id, "objective id", e)))
-        return e->code;
+        return err_code(e);
     *made = id;
     while (found) {
         if (!id.s)
             *made = rand_hex_id("obj-", s->a);
         if (share_row(s, key_of_name("obj", *made, s->a), &row, &found, e))
-            return e->code;
+            return err_code(e);
         if (found && id.s) {
             err_set(e, ST_CONFLICT, "Objective '" SV_FMT "' exists already", SV_ARG(id));
             return err_reason(e, "exists");
@@ -131,7 +131,7 @@ static enum status check_spawn(struct share *s, const struct spawn_request *r, s
         (r->parent.s && share_thread(s, r->parent, &t, e)) ||
         (r->id.s &&
          (name_check(r->id, "thread id", e) || share_thread_find(s, r->id, &t, &found, e))))
-        return e->code;
+        return err_code(e);
     if (r->id.s && found) {
         err_set(e, ST_CONFLICT, "Thread '" SV_FMT "' exists already", SV_ARG(r->id));
         return err_reason(e, "exists");
@@ -154,7 +154,7 @@ static enum status draw_id(struct share *s, struct sv *id, struct err *e)
     while (found) {
         *id = rand_hex_id("thread-", s->a);
         if (share_thread_find(s, *id, &t, &found, e))
-            return e->code;
+            return err_code(e);
         found = found || fs_kind(s->root, share_dir(*id, s->a)) != FS_MISSING;
     }
     return ST_OK;
@@ -170,7 +170,7 @@ static enum status inherited_of(struct share *s, const struct spawn_request *r, 
                                .inherit = true };
     if (sv_is(r->inherit, "partial") &&
         scope_normal(s, r->scope.v, r->scope.n, &out->scope, &out->n_scope, e))
-        return e->code;
+        return err_code(e);
     return snapshot_take(s, out, e);
 }
 
@@ -199,7 +199,7 @@ static enum status spawn_refs(struct share *s, const struct spawn_request *r, st
                                        .given_as = "--ref" };
         struct share_ref         made;
         if (share_reference(s, &q, &made, e))
-            return e->code;
+            return err_code(e);
     }
     return ST_OK;
 }
@@ -213,7 +213,7 @@ static enum status append_spawn(struct share *s, const struct spawn_request *r, 
     bool             inherits = r->inherit.s && !sv_is(r->inherit, "none");
 
     if (inherits && inherited_of(s, r, id, &copies, e))
-        return e->code;
+        return err_code(e);
     jw_open(&tw, '[');
     for (size_t i = 0; i < r->tags.n; i++)
         jw_str(&tw, r->tags.v[i]);
@@ -244,13 +244,13 @@ enum status share_spawn(struct share *s, const struct spawn_request *r, struct s
     struct sv id = r->id;
 
     if (check_spawn(s, r, e) || draw_id(s, &id, e))
-        return e->code;
+        return err_code(e);
     /* A chosen id may already be somebody's target: look before anything is appended. */
     for (size_t i = 0; i < r->refs.n; i++)
         if (share_check_cycle(s, id, sv_cut(r->refs.v[i], ':').head, "--ref", e))
-            return e->code;
+            return err_code(e);
     if (append_spawn(s, r, id, e) || spawn_refs(s, r, id, e))
-        return e->code;
+        return err_code(e);
     return share_thread(s, id, out, e);
 }
 
@@ -264,7 +264,7 @@ enum status share_inject(struct share *s, struct sv thread, struct sv type, stru
 
     if (share_thread(s, thread, &t, e) || name_check(type, "type", e) ||
         op_text(content, "the content", e))
-        return e->code;
+        return err_code(e);
     if (thread_has_ended(t.status)) {
         err_set(e, ST_CONFLICT, "Thread '" SV_FMT "' is %s: an injection would never be read",
                 SV_ARG(thread), thread_status_name(t.status));
@@ -284,7 +284,7 @@ enum status share_pending(struct share *s, struct sv thread, struct injection **
     struct sv *rows;
 
     if (share_rows_below(s, key_pair("inject", thread, SV(""), s->a), false, s->a, &rows, n, e))
-        return e->code;
+        return err_code(e);
     *out = ARENA_NEW(s->a, struct injection, *n + 1);
     for (size_t i = 0; i < *n; i++) {
         struct json v;
@@ -320,7 +320,7 @@ enum status share_session(struct share *s, struct sv thread, struct sv session, 
     struct sb           b;
 
     if (share_thread(s, thread, &t, e) || op_text(session, "the session id", e))
-        return e->code;
+        return err_code(e);
     struct jw w = op_start(s, &b, "session");
     jw_kstr(&w, "thread_id", thread);
     jw_kstr(&w, "session_id", session);

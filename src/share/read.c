@@ -151,11 +151,11 @@ enum status asset_find(struct share *s, struct sv thread, struct sv name, struct
     size_t              n;
 
     if (share_thread(s, thread, &t, e) || path_normal(name, s->a, &q.name, e))
-        return e->code;
+        return err_code(e);
     if (!q.name.n)
         return err_set(e, ST_INVALID_SYNTAX, "the name is empty");
     if (share_refs(s, thread, true, s->a, &refs, &n, e))
-        return e->code;
+        return err_code(e);
     look_own(&q);
     if (!q.hits.n)
         look_exact_copy(&q, refs, n);

@@ -42,10 +42,10 @@ static enum status read_graph(struct share *s, struct graph *g, struct err *e)
     bool                                     more;
 
     if (store_rows(s->log->store, &q, &rows, e))
-        return e->code;
+        return err_code(e);
     for (;;) {
         if (store_rows_next(rows, &row, &more, e))
-            return e->code;
+            return err_code(e);
         if (!more)
             return ST_OK;
         struct sv_cut c = sv_cut(sv_skip(row.key, q.prefix.n), '/');
@@ -136,7 +136,7 @@ static enum status has_rows(struct share *s, const char *prefix, struct sv id, b
     struct store_row                         row;
 
     if (store_rows(s->log->store, &q, &rows, e))
-        return e->code;
+        return err_code(e);
     return store_rows_next(rows, &row, any, e);
 }
 
@@ -150,7 +150,7 @@ enum status share_check_cycle(struct share *s, struct sv from, struct sv target,
     if (sv_eq(from, target))
         return circular(s, from, (struct sv[]){ from, from }, 2, target, given_as, e);
     if (has_rows(s, "to", target, &out_of_target, e) || has_rows(s, "by", from, &into_from, e))
-        return e->code;
+        return err_code(e);
     if (!out_of_target || !into_from)
         return ST_OK;
     g.nodes = map_in(&scratch);
@@ -188,7 +188,7 @@ enum status snapshot_take(struct share *s, struct share_ref *r, struct err *e)
 
     if (scope_collect(s, r->target, r->scope, r->n_scope, &now, e) ||
         share_refs(s, r->from, true, s->a, &refs, &n, e))
-        return e->code;
+        return err_code(e);
     r->files = ARENA_NEW(s->a, struct share_file, now.list.n + 1);
     for (size_t i = 0; i < now.list.n; i++) {
         struct share_file f = { .name = now.list.v[i].name, .source = now.list.v[i].source };
@@ -217,7 +217,7 @@ static enum status live_names(struct share *s, struct share_ref *r, struct err *
     size_t            n;
 
     if (share_refs(s, r->from, false, s->a, &refs, &n, e) || assets_of_ref(s, r, &assets, e))
-        return e->code;
+        return err_code(e);
     if (r->missing)
         s->warnings.n = n_warnings;
     r->files = ARENA_NEW(s->a, struct share_file, assets.list.n + r->n_scope + 1);
@@ -286,7 +286,7 @@ static enum status append_reference(struct share *s, const struct share_ref *r,
     size_t                  n;
 
     if (share_refs(s, r->from, false, s->a, &refs, &n, e))
-        return e->code;
+        return err_code(e);
     for (size_t i = 0; i < n; i++)
         if (repeats(&refs[i], r))
             old = &refs[i];
@@ -310,17 +310,17 @@ enum status share_reference(struct share *s, const struct reference_request *q,
         share_check_cycle(s, q->from, q->target, q->given_as, e) ||
         scope_normal(s, q->scope.v, q->scope.n, &r.scope, &r.n_scope, e) ||
         share_thread_find(s, q->target, &target, &found, e))
-        return e->code;
+        return err_code(e);
     r.missing = !found;
     if (!found)
         share_warn(s, "W202", q->target, "Referenced Thread " SV_FMT " not found",
                    SV_ARG(q->target));
     if (r.frozen && found ? snapshot_take(s, &r, e) : live_names(s, &r, e))
-        return e->code;
+        return err_code(e);
     if (r.missing)
         r.n_files = 0;
     if (append_reference(s, &r, &q->scope, e))
-        return e->code;
+        return err_code(e);
     r.at = clock_now_ms();
     *out = r;
     return ST_OK;
@@ -374,7 +374,7 @@ static enum status refresh_one(struct share *s, const struct share_ref *old, con
     res->ref.files = NULL;
     res->ref.n_files = 0;
     if (share_thread_find(s, old->target, &t, &found, e))
-        return e->code;
+        return err_code(e);
     if (!found) { /* keep what there is: it may be all that is left of the target */
         share_warn(s, "W202", old->target, "Referenced Thread " SV_FMT " not found",
                    SV_ARG(old->target));
@@ -383,7 +383,7 @@ static enum status refresh_one(struct share *s, const struct share_ref *old, con
     }
     res->ref.missing = false;
     if (old->frozen ? snapshot_take(s, &res->ref, e) : live_names(s, &res->ref, e))
-        return e->code;
+        return err_code(e);
     if (old->frozen)
         keep_outside(s, old, &res->ref, scope, n);
     count_changes(old, res);
@@ -406,12 +406,12 @@ enum status share_refresh(struct share *s, const struct refresh_request *q,
     if (share_thread(s, q->from, &t, e) ||
         scope_normal(s, q->scope.v, q->scope.n, &scope, &n_scope, e) ||
         share_refs(s, q->from, true, s->a, &refs, &n_refs, e))
-        return e->code;
+        return err_code(e);
     for (size_t i = 0; i < n_refs; i++) {
         if (q->target.s && !sv_eq(refs[i].target, q->target))
             continue;
         if (refresh_one(s, &refs[i], scope, n_scope, vec_push(&done, s->a), e))
-            return e->code;
+            return err_code(e);
     }
     if (!done.n) {
         err_set(e, ST_NOT_FOUND, "Thread '" SV_FMT "' has no reference%s" SV_FMT, SV_ARG(q->from),

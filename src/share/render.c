@@ -103,7 +103,7 @@ static enum status put_ids(struct share *s, struct jw *w, const char *key, enum 
     size_t     n;
 
     if (share_ids(s, which, id, a, &ids, &n, e))
-        return e->code;
+        return err_code(e);
     jw_key(w, key);
     jw_open(w, '[');
     for (size_t i = 0; i < n; i++)
@@ -122,12 +122,12 @@ enum status render_relation(struct share *s, struct sv id, struct arena *a, stru
 
     if (share_row(s, key_of_name("dep", id, a), &dep, &has_dep, e) ||
         share_row(s, key_of_name("relx", id, a), &extra, &has_extra, e))
-        return e->code;
+        return err_code(e);
     jw_open(&w, '{');
     if (put_ids(s, &w, "children", SHARE_CHILDREN, id, a, e) ||
         put_ids(s, &w, "references_to", SHARE_TARGETS, id, a, e) ||
         put_ids(s, &w, "referenced_by", SHARE_REFERRERS, id, a, e))
-        return e->code;
+        return err_code(e);
     jw_key(&w, "depends_on");
     put_json(&w, has_dep ? dep : SV("[]"));
     if (has_extra)
@@ -169,7 +169,7 @@ enum status render_operation(const struct entry *n, struct arena *a, struct sv *
     struct json p;
 
     if (json_parse(n->payload, 0, a, &p, e))
-        return e->code;
+        return err_code(e);
     struct sv raw = json_text(&p, "record");
     if (sv_is(json_text(&p, "operation"), "import")) { /* another program's row, as it was */
         if (raw.s)
@@ -249,7 +249,7 @@ static enum status each_relation(void *ctx, const struct share_thread *t, struct
     struct sv         text;
 
     if (render_relation(w->s, t->id, w->a, &text, e))
-        return e->code;
+        return err_code(e);
     item(w, t->id, text);
     arena_reset(w->a, m);
     return ST_OK;
@@ -263,7 +263,7 @@ static enum status bad_items(struct writer *w, const char *section, struct err *
 
     if (share_rows_below(w->s, prefix, true, w->a, &keys, &n, e) ||
         share_rows_below(w->s, prefix, false, w->a, &values, &n, e))
-        return e->code;
+        return err_code(e);
     for (size_t i = 0; i < n; i++) {
         struct sb b = sb_in(w->a, 0);
         struct jw j = at_depth(&b, 2);
@@ -281,18 +281,18 @@ static enum status all_operations(struct writer *w, struct err *e)
     bool                                     more;
 
     if (store_scan(w->s->log->store, &q, &scan, e))
-        return e->code;
+        return err_code(e);
     for (;;) {
         struct arena_mark  m = arena_mark(w->a);
         struct share_touch touch;
         struct sv          text = { 0 };
         if (store_next(scan, &n, &more, e))
-            return e->code;
+            return err_code(e);
         if (!more)
             return ST_OK;
         if (share_touch(&n, w->a, &touch, e) ||
             (touch.is_operation && render_operation(&n, w->a, &text, e)))
-            return e->code;
+            return err_code(e);
         if (text.s)
             item(w, (struct sv){ 0 }, text);
         arena_reset(w->a, m);
@@ -307,13 +307,13 @@ static enum status relations_file(struct writer *w, const struct share_meta *m, 
     sb_add(w->out, render_metadata(m, FILE_RELATIONS, w->a));
     sb_adds(w->out, ",\n  \"threads\": {");
     if (share_threads(w->s, each_thread, w, e) || bad_items(w, "threads", e))
-        return e->code;
+        return err_code(e);
     close_items(w, "},\n  \"operations\": [");
     if (all_operations(w, e))
-        return e->code;
+        return err_code(e);
     close_items(w, "],\n  \"relations\": {");
     if (share_threads(w->s, each_relation, w, e) || bad_items(w, "relations", e))
-        return e->code;
+        return err_code(e);
     close_items(w, "}");
     jw.comma = true;
     jw.after_key = false;
@@ -329,7 +329,7 @@ static enum status registry_file(struct writer *w, const struct share_meta *m, s
     sb_add(w->out, render_metadata(m, FILE_REGISTRY, w->a));
     sb_adds(w->out, ",\n  \"threads\": {");
     if (share_threads(w->s, each_thread, w, e))
-        return e->code;
+        return err_code(e);
     close_items(w, "}\n}\n");
     return ST_OK;
 }
@@ -343,7 +343,7 @@ enum status render_objective(struct share *s, const struct share_objective *o, s
     size_t     n;
 
     if (share_ids(s, SHARE_MEMBERS, o->id, a, &ids, &n, e))
-        return e->code;
+        return err_code(e);
     jw_open(&j, '{');
     jw_kstr(&j, "id", o->id);
     jw_kstr(&j, "title", o->title);
@@ -371,16 +371,16 @@ static enum status objectives_file(struct writer *w, const struct share_meta *m,
     size_t                  n;
 
     if (share_objectives(w->s, w->a, &all, &n, e))
-        return e->code;
+        return err_code(e);
     sb_adds(w->out, "{\n  \"version\": \"1.0\",\n  \"objectives\": {");
     for (size_t i = 0; i < n; i++) {
         struct sv text;
         if (render_objective(w->s, &all[i], w->a, &text, e))
-            return e->code;
+            return err_code(e);
         item(w, all[i].id, text);
     }
     if (bad_items(w, "objectives", e))
-        return e->code;
+        return err_code(e);
     close_items(w, "},\n  \"metadata\": ");
     sb_add(w->out, render_metadata(m, FILE_OBJECTIVES, w->a));
     sb_adds(w->out, "\n}\n");

@@ -333,10 +333,10 @@ enum status share_rows_below(struct share *s, struct sv prefix, bool keys, struc
     bool more;
 
     if (store_rows(s->log->store, &q, &rows, e))
-        return e->code;
+        return err_code(e);
     for (;;) {
         if (store_rows_next(rows, &row, &more, e))
-            return e->code;
+            return err_code(e);
         if (!more)
             break;
         *vec_push(&list, a) = sv_dup(keys ? sv_skip(row.key, prefix.n) : row.value, a);
@@ -353,7 +353,7 @@ enum status share_meta(struct share *s, struct share_meta *out, struct err *e)
 
     *out = (struct share_meta){ 0 };
     if (share_row(s, SV("meta"), &row, &found, e))
-        return e->code;
+        return err_code(e);
     return found ? meta_read(row, s->a, out, e) : ST_OK;
 }
 
@@ -363,7 +363,7 @@ enum status share_thread_find(struct share *s, struct sv id, struct share_thread
     struct sv row;
 
     if (share_row(s, key_of_name("thread", id, s->a), &row, found, e))
-        return e->code;
+        return err_code(e);
     return *found ? thread_read(row, s->a, out, e) : ST_OK;
 }
 
@@ -372,7 +372,7 @@ enum status share_thread(struct share *s, struct sv id, struct share_thread *out
     bool found;
 
     if (share_thread_find(s, id, out, &found, e))
-        return e->code;
+        return err_code(e);
     if (found)
         return ST_OK;
     err_set(e, ST_NOT_FOUND, "Thread '" SV_FMT "' not found", SV_ARG(id));
@@ -387,7 +387,7 @@ enum status share_objective(struct share *s, struct sv id, struct share_objectiv
     bool      found;
 
     if (share_row(s, key_of_name("obj", id, s->a), &row, &found, e))
-        return e->code;
+        return err_code(e);
     if (found)
         return objective_read(row, s->a, out, e);
     err_set(e, ST_NOT_FOUND, "Objective '" SV_FMT "' not found", SV_ARG(id));
@@ -457,11 +457,11 @@ enum status share_objectives(struct share *s, struct arena *a, struct share_obje
     struct sv *ids;
 
     if (share_rows_below(s, SV("objorder/"), false, a, &ids, n, e))
-        return e->code;
+        return err_code(e);
     *out = ARENA_NEW(a, struct share_objective, *n + 1);
     for (size_t i = 0; i < *n; i++)
         if (share_objective(s, ids[i], &(*out)[i], e))
-            return e->code;
+            return err_code(e);
     return ST_OK;
 }
 
@@ -474,12 +474,12 @@ enum status share_refs(struct share *s, struct sv from, bool inherited, struct a
     if (share_rows_below(s, key_pair("ref", from, SV(""), a), false, a, &refs, &n_refs, e) ||
         (inherited &&
          share_rows_below(s, key_pair("inh", from, SV(""), a), false, a, &more, &n_more, e)))
-        return e->code;
+        return err_code(e);
     *out = ARENA_NEW(a, struct share_ref, n_refs + n_more + 1);
     *n = n_refs + n_more;
     for (size_t i = 0; i < *n; i++)
         if (ref_read(i < n_more ? more[i] : refs[i - n_more], a, &(*out)[i], e))
-            return e->code;
+            return err_code(e);
     return ST_OK;
 }
 

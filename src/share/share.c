@@ -34,10 +34,10 @@ static enum status begin(struct share *s, enum store_mode mode, int64_t *rev, st
     struct store_head head;
 
     if (log_begin(s->log, SHARE_GLOBAL, mode, e))
-        return e->code;
+        return err_code(e);
     if (store_head(s->log->store, SHARE_GLOBAL, &head, e)) {
         log_abort(s->log);
-        return e->code;
+        return err_code(e);
     }
     *rev = head.rev;
     return ST_OK;
@@ -97,7 +97,7 @@ static enum status import_foreign(struct share *s, struct err *e)
 
     if ((s->foreign[FILE_OBJECTIVES] && import_file(s, FILE_OBJECTIVES, e)) ||
         (s->foreign[FILE_RELATIONS] && import_file(s, FILE_RELATIONS, e)))
-        return e->code;
+        return err_code(e);
     if (s->foreign[FILE_REGISTRY] && s->stamp.file[FILE_REGISTRY][0].rev >= 0 &&
         fs_read(s->root, SHARE_REGISTRY, 0, s->a, &text, e) == ST_OK) {
         err_set(e, ST_CONFLICT, "another program changed it");
@@ -113,11 +113,11 @@ static enum status begin_write(struct share *s, struct err *e)
     char    salt[32];
 
     if (share_lock(s, e))
-        return e->code;
+        return err_code(e);
     s->writing = true;
     if (begin(s, STORE_WRITE, &rev, e) || files_look(s, rev, &current, e) || import_foreign(s, e)) {
         share_end(s);
-        return e->code;
+        return err_code(e);
     }
     struct sb b = sb_in(s->a, sizeof salt);
     sb_addf(&b, "share %lld", (long long)rev);
@@ -133,9 +133,9 @@ enum status share_begin(struct share *s, enum store_mode mode, struct err *e)
     if (mode == STORE_WRITE)
         return begin_write(s, e);
     if (begin(s, STORE_READ, &rev, e))
-        return e->code;
+        return err_code(e);
     if (files_look(s, rev, &current, e))
-        return e->code;
+        return err_code(e);
     if (current)
         return ST_OK;
     if (s->read_only) {
@@ -146,7 +146,7 @@ enum status share_begin(struct share *s, enum store_mode mode, struct err *e)
     }
     log_abort(s->log);
     if (begin_write(s, e) || share_commit(s, e))
-        return e->code;
+        return err_code(e);
     return begin(s, STORE_READ, &rev, e);
 }
 
@@ -159,7 +159,7 @@ enum status share_commit(struct share *s, struct err *e)
 
     if (log_commit(s->log, e)) {
         share_end(s);
-        return e->code;
+        return err_code(e);
     }
     enum status r = begin(s, STORE_READ, &rev, &late);
     if (!r && rev && s->stamp.applied < rev)
@@ -196,7 +196,7 @@ static enum status fresh_op_id(struct share *s, struct sv *out, struct err *e)
     while (found) {
         *out = rand_hex_id("op-", s->a);
         if (store_find_op(s->log->store, SHARE_GLOBAL, *out, s->a, &taken, &found, e))
-            return e->code;
+            return err_code(e);
     }
     return ST_OK;
 }
@@ -211,7 +211,7 @@ enum status share_append(struct share *s, struct sv op_id, struct sv payload, st
                             .op_id = op_id };
 
     if (!op_id.s && fresh_op_id(s, &n.op_id, e))
-        return e->code;
+        return err_code(e);
     if (json_parse(payload, 0, s->a, &v, e))
         return err_in(e, "operation");
     n.payload = json_canonical(&v, s->a);

@@ -116,10 +116,10 @@ enum status share_transcript(struct share *s, const struct transcript_request *r
     int64_t             end = r->end ? r->end : start;
 
     if (share_thread(s, r->thread, &t, e))
-        return e->code;
+        return err_code(e);
     name = file_name(r, start, s->a);
     if (object_put(s, file_text(r, start, end, s->a), &hash, e))
-        return e->code;
+        return err_code(e);
     struct jw w = op_start(s, &b, "transcript");
     jw_kstr(&w, "thread_id", r->thread);
     jw_kstr(&w, "name", name);

@@ -687,14 +687,14 @@ static enum status fold(struct fold *f, const struct entry *n, struct err *e)
     if (kind_of(n->kind) != KIND_THREAD_OPERATION || !sv_eq(f->thread, SHARE_GLOBAL))
         return ST_OK;
     if (json_parse(n->payload, 0, f->a, &p, e))
-        return e->code;
+        return err_code(e);
     op = operation_of(json_text(&p, "operation"));
     if (!op)
         return ST_OK; /* of a newer version: kept, and otherwise ignored */
     struct op o = { f, n, &p, e };
     if (op->params && n->op_id.s &&
         fold_put(f, key_of_name("opid", n->op_id, f->a), seq_text(n->seq, f->a), e))
-        return e->code;
+        return err_code(e);
     return op->fold(&o);
 }
 
@@ -710,7 +710,7 @@ enum status share_touch(const struct entry *n, struct arena *a, struct share_tou
     if (kind_of(n->kind) != KIND_THREAD_OPERATION)
         return ST_OK;
     if (json_parse(n->payload, 0, a, &p, e))
-        return e->code;
+        return err_code(e);
     out->operation = json_text(&p, "operation");
     op = operation_of(out->operation);
     if (!op)

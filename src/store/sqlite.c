@@ -128,7 +128,7 @@ static enum status run_kept(struct sqlite_store *q, enum sqlite_statement which,
 {
     sqlite3_stmt *st = NULL;
 
-    return sqlite_ready(q, which, &st, e) ? e->code : sqlite_run(q, st, e);
+    return sqlite_ready(q, which, &st, e) ? err_code(e) : sqlite_run(q, st, e);
 }
 
 void sqlite_bind_sv(sqlite3_stmt *st, int at, struct sv v)

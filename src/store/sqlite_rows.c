@@ -60,7 +60,7 @@ enum status sqlite_row_del(struct store *s, const struct store_key *k, struct er
     sqlite3_stmt        *st;
     int64_t              tid;
 
-    return at_key(q, Q_ROW_DEL, k, &st, &tid, e) ? e->code : sqlite_run(q, st, e);
+    return at_key(q, Q_ROW_DEL, k, &st, &tid, e) ? err_code(e) : sqlite_run(q, st, e);
 }
 
 struct sqlite_rows {

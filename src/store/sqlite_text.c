@@ -50,7 +50,7 @@ static enum status name_threads(struct sqlite_store *q, struct store_hit *hits, 
                                 const int64_t *tids, struct arena *a, struct err *e)
 {
     sqlite3_stmt *st = NULL;
-    int           rc = sqlite3_prepare_v2(q->db, "SELECT id FROM thread WHERE tid = ?", -1, &st, NULL);
+    int rc = sqlite3_prepare_v2(q->db, "SELECT id FROM thread WHERE tid = ?", -1, &st, NULL);
 
     for (size_t i = 0; rc == SQLITE_OK && i < n; i++) {
         sqlite3_bind_int64(st, 1, tids[i]);

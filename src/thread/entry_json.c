@@ -116,7 +116,7 @@ enum status entry_read(struct sv line, const struct entry_defaults *d, struct ar
         return err_code(e);
     if (v.type != JSON_OBJECT)
         return bad(e, "the line is not an object");
-    return check_keys(&v, e) ? e->code : read_fields(&v, d, a, out, e);
+    return check_keys(&v, e) ? err_code(e) : read_fields(&v, d, a, out, e);
 }
 
 void entry_write(struct sb *b, const struct entry *n)

@@ -25,7 +25,7 @@ enum status tokens_open(enum tokens_encoding enc, struct tokens **out, struct er
     struct vocab *v;
 
     if (vocab_open(enc, &v, e))
-        return e->code;
+        return err_code(e);
     *out = new_counter();
     (*out)->v = v;
     (*out)->kernel = kernel_best();

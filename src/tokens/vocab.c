@@ -85,7 +85,7 @@ enum status vocab_read(struct vocab *v, enum tokens_encoding enc, const uint8_t 
 {
     *v = (struct vocab){ .encoding = enc, .map = map, .map_size = size, .path = path };
     if (check_head(v, path, e))
-        return e->code;
+        return err_code(e);
     v->n_tokens = ((const struct table_head *)(const void *)map)->n_tokens;
     v->class_block = section_at(v, SECTION_CLASSES);
     v->class_of = v->class_block + CLASS_BLOCKS;

@@ -92,11 +92,11 @@ static enum status write_entries(struct writer *w, struct ack *ack, size_t size,
                                   .payload = payload(w, ack->id, i, ack->n, size) };
     list[0].op_id = sv_of(ack->id);
     if (log_begin(&w->log, thread, STORE_WRITE, e))
-        return e->code;
+        return err_code(e);
     if (log_append(&w->log, thread, LOG_ANY_REV, list, (size_t)ack->n, &h, e) ||
         log_commit(&w->log, e)) {
         log_abort(&w->log);
-        return e->code;
+        return err_code(e);
     }
     ack->first = h.rev - ack->n;
     return ST_OK;
@@ -114,7 +114,7 @@ static enum status write_operation(struct writer *w, struct ack *ack, struct err
     op.from = op.type == OP_FORK ? SV("default") : (struct sv){ 0 };
     op.from_seq = OP_AT_HEAD;
     if (op_apply(&w->log, &op, &w->a, &r, e))
-        return e->code;
+        return err_code(e);
     ack->first = r.seq;
     return ST_OK;
 }

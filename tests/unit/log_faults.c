@@ -37,10 +37,10 @@ static enum status append_messages(struct log *l, struct sv thread, size_t n, st
     for (size_t i = 0; i < n; i++)
         list[i] = message(i % 2 ? "default" : "side");
     if (log_begin(l, thread, STORE_WRITE, e))
-        return e->code;
+        return err_code(e);
     if (log_append(l, thread, LOG_ANY_REV, list, n, &h, e) || log_commit(l, e)) {
         log_abort(l);
-        return e->code;
+        return err_code(e);
     }
     return ST_OK;
 }
@@ -67,11 +67,11 @@ static enum status append_to_two(struct log *l, struct err *e)
     struct store_head h;
 
     if (log_begin(l, SV("t"), STORE_WRITE, e))
-        return e->code;
+        return err_code(e);
     if (log_append(l, SV("t"), LOG_ANY_REV, &one, 1, &h, e) ||
         log_append(l, SV("other"), LOG_ANY_REV, &two, 1, &h, e) || log_commit(l, e)) {
         log_abort(l);
-        return e->code;
+        return err_code(e);
     }
     return ST_OK;
 }
@@ -87,10 +87,10 @@ static enum status append_large(struct log *l, struct err *e)
     struct entry one = message("default");
     one.payload = sb_sv(&b);
     if (log_begin(l, SV("t"), STORE_WRITE, e))
-        return e->code;
+        return err_code(e);
     if (log_append(l, SV("t"), LOG_ANY_REV, &one, 1, &h, e) || log_commit(l, e)) {
         log_abort(l);
-        return e->code;
+        return err_code(e);
     }
     return ST_OK;
 }
@@ -101,10 +101,10 @@ static enum status rebuild(struct log *l, enum store_mode mode, struct err *e)
     struct log later = log_of(l->store, newer_views);
 
     if (log_begin(&later, SV("t"), mode, e))
-        return e->code;
+        return err_code(e);
     if (log_commit(&later, e)) {
         log_abort(&later);
-        return e->code;
+        return err_code(e);
     }
     return ST_OK;
 }
@@ -183,7 +183,7 @@ static enum status events(struct log *l, struct sv text, struct err *e)
     struct run_report report;
 
     if (json_parse(text, 0, &a, &list, e))
-        return e->code;
+        return err_code(e);
     return run_events(l, &who, list.items, list.n, &a, &out, &report, e);
 }
 
@@ -257,11 +257,11 @@ static enum status checkpoint_and_restore(struct log *l, struct err *e)
     struct op_result         r;
 
     if (checkpoint_take(l, &from, &a, &c, e))
-        return e->code;
+        return err_code(e);
     checkpoint_set_times(&c, 1, 0);
     if (checkpoint_sign(&c, &keys, NULL, &a, &token, e) ||
         checkpoint_verify(token, &keys, c.fingerprint, 2, &a, &c, e))
-        return e->code;
+        return err_code(e);
     return checkpoint_restore(l, token, &c, SV("test"), 2, &a, &r, e);
 }
 
@@ -279,7 +279,7 @@ static enum status project_all(struct log *l, struct err *e)
     int                  n = 0;
 
     if (log_begin(l, SV("t"), STORE_READ, e))
-        return e->code;
+        return err_code(e);
     enum status s = project(l, &of, &a, &p, e);
     if (!s)
         s = project_each(&p, count_message, &n, e);
@@ -310,27 +310,27 @@ static enum status filled(struct log *l, struct err *e)
 
 static enum status started(struct log *l, struct err *e)
 {
-    return filled(l, e) ? e->code : start(l, e);
+    return filled(l, e) ? err_code(e) : start(l, e);
 }
 
 static enum status called(struct log *l, struct err *e)
 {
-    return started(l, e) ? e->code : model_calls_tools(l, e);
+    return started(l, e) ? err_code(e) : model_calls_tools(l, e);
 }
 
 static enum status steered(struct log *l, struct err *e)
 {
-    return started(l, e) || steer(l, e) ? e->code : steer(l, e);
+    return started(l, e) || steer(l, e) ? err_code(e) : steer(l, e);
 }
 
 static enum status parked(struct log *l, struct err *e)
 {
-    return started(l, e) ? e->code : op_replace(l, e);
+    return started(l, e) ? err_code(e) : op_replace(l, e);
 }
 
 static enum status compacted(struct log *l, struct err *e)
 {
-    return filled(l, e) || op_replace(l, e) ? e->code : append_messages(l, SV("t"), 4, e);
+    return filled(l, e) || op_replace(l, e) ? err_code(e) : append_messages(l, SV("t"), 4, e);
 }
 
 struct work {

@@ -123,7 +123,7 @@ enum status merges_from_ranks(enum tokens_encoding enc, struct sv ranks, struct 
         uint32_t      rank = (uint32_t)texts.n;
         struct sv     text;
         if (read_rank_line(line.head, rank, a, &text, e))
-            return e->code;
+            return err_code(e);
         if (rank < 256)
             out->byte_of[rank] = (uint8_t)text.s[0];
         *vec_push(&texts, a) = text;

@@ -20,10 +20,11 @@ static void *add_section(struct image *im, enum section s, size_t size)
 
 static bool class_named(struct sv name, enum class *out)
 {
-    static const char *const names[] = { [CLASS_OTHER] = "other",   [CLASS_UPPER] = "upper",
-                                         [CLASS_LOWER] = "lower",   [CLASS_LETTER] = "letter",
-                                         [CLASS_MARK] = "mark",     [CLASS_NUMBER] = "number",
-                                         [CLASS_SPACE] = "space",   [CLASS_NEWLINE] = "newline" };
+    static const char *const names[] = {
+        [CLASS_OTHER] = "other",   [CLASS_UPPER] = "upper",    [CLASS_LOWER] = "lower",
+        [CLASS_LETTER] = "letter", [CLASS_MARK] = "mark",      [CLASS_NUMBER] = "number",
+        [CLASS_SPACE] = "space",   [CLASS_NEWLINE] = "newline"
+    };
 
     for (size_t i = 0; i < COUNT(names); i++)
         if (sv_is(name, names[i])) {
@@ -40,7 +41,7 @@ static bool read_range(const char *line, uint8_t *class_of)
     if (end[0] != '.' || end[1] != '.')
         return false;
     unsigned long last = strtoul(end + 2, &end, 16);
-    enum class    class;
+    enum class class;
 
     if (*end != ' ' || first > last || last > 0x10ffff || !class_named(sv_of(end + 1), &class))
         return false;
@@ -143,7 +144,7 @@ static void make_bytes(struct image *im)
 {
     const struct merges *m = im->m;
     uint32_t            *id_of = add_section(im, SECTION_BYTES, 256 * sizeof *id_of);
-    uint32_t *bigram = add_section(im, SECTION_BIGRAMS, 65536 * sizeof *bigram);
+    uint32_t            *bigram = add_section(im, SECTION_BIGRAMS, 65536 * sizeof *bigram);
 
     for (uint32_t id = 0; id < 256; id++)
         id_of[m->byte_of[id]] = id;
@@ -248,7 +249,7 @@ enum status table_make(const struct merges *m, struct sv classes, struct arena *
     im.head.encoding = m->encoding;
     im.head.n_tokens = 256 + m->n;
     if (make_classes(&im, classes, e))
-        return e->code;
+        return err_code(e);
     make_bytes(&im);
     make_pairs(&im);
     make_tokens(&im, SECTION_SHORT, 1, 7);

@@ -63,9 +63,9 @@ static enum status run_parse(struct app *app, struct err *e)
     struct jw        w = jw_in(&app->out, 2);
 
     enum status s = app->n_args && !sv_is(file, "-") ? fs_read(AT_FDCWD, file, 0, app->a, &text, e)
-                                                      : fs_read_fd(0, 0, app->a, &text, e);
+                                                     : fs_read_fd(0, 0, app->a, &text, e);
     if (s || block_parse(text, app->a, &doc, e))
-        return e->code;
+        return err_code(e);
     put_doc(&w, &doc);
     sb_addc(&app->out, '\n');
     return ST_OK;
@@ -81,7 +81,7 @@ static enum status acknowledge(struct app *app, struct sv thread, const struct p
     if (!p->n_pending)
         return ST_OK;
     if (sb_flush(&app->out, e))
-        return e->code;
+        return err_code(e);
     if (door_open(&d, app, STORE_WRITE, e) ||
         share_delivered(&d.s, thread, p->pending, p->n_pending, e) || door_commit(&d, e))
         return door_fail(&d, e);
@@ -100,7 +100,7 @@ static enum status run(struct app *app, const void *opts, struct err *e)
     if (!app->n_args)
         return err_set(e, ST_USAGE, "`heddle context` takes a thread, or --parse");
     if (o->task.s && app_text(app, o->task, &task, e))
-        return e->code;
+        return err_code(e);
     if (door_open(&d, app, STORE_READ, e) ||
         prompt_make(&d.s, app_arg(app, 0), o->spawned, task, &p, e))
         return door_fail(&d, e);
@@ -112,7 +112,7 @@ static enum status run(struct app *app, const void *opts, struct err *e)
     sb_add(&d.text, p.text);
     sb_addc(&d.text, '\n');
     if (door_done(&d, e))
-        return e->code;
+        return err_code(e);
     if (o->peek || d.s.read_only)
         return ST_OK;
     return acknowledge(app, app_arg(app, 0), &p, e);
@@ -123,10 +123,9 @@ const struct command cmd_context = {
     .synopsis = "T [--task TEXT|-] [--peek] | --parse [FILE]",
     .group = GROUP_SHARE,
     .summary = "Print the <thread_context> of a thread, a blank line, and the task",
-    .details =
-        "Injections that wait for the thread stand between the block and the task, and are\n"
-        "acknowledged in the log once they are printed.\n\n"
-        "--parse finds the block in a message and prints what it says as JSON.",
+    .details = "Injections that wait for the thread stand between the block and the task, and are\n"
+               "acknowledged in the log once they are printed.\n\n"
+               "--parse finds the block in a message and prints what it says as JSON.",
     .opts = context_opts,
     .opts_size = sizeof(struct context_opts),
     .max_args = 1,

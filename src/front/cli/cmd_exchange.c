@@ -54,7 +54,9 @@ static enum status import_all(struct app *app, const struct foreign_tree *trees,
                               struct err *e)
 {
     for (size_t i = 0; i < n; i++) {
-        struct loom l = { .log = &app->log, .thread = thread_name(app, i), .a = app->a, .now = clock_now_ms() };
+        struct loom l = {
+            .log = &app->log, .thread = thread_name(app, i), .a = app->a, .now = clock_now_ms()
+        };
         if (name_check(l.thread, "thread id", e) || import_write(&l, &trees[i], app->actor, e))
             return err_code(e);
     }
@@ -121,7 +123,9 @@ static enum status export_path(struct app *app, struct loom *l, struct sv node, 
 static enum status run_export(struct app *app, const void *opts, struct err *e)
 {
     const struct export_opts *o = opts;
-    struct loom l = { .log = &app->log, .thread = app_arg(app, 0), .a = app->a, .now = clock_now_ms() };
+    struct loom               l = {
+                      .log = &app->log, .thread = app_arg(app, 0), .a = app->a, .now = clock_now_ms()
+    };
     struct store_head h;
     enum status       s;
 
@@ -149,9 +153,10 @@ const struct command cmd_import = {
     .synopsis = "T FILE|-",
     .group = GROUP_LOOM,
     .summary = "Bring in a tree from another loom",
-    .details = "Reads Open Loom 2.x, socketteer/loom and loomsidian files. A file with several trees "
-               "makes the threads T, T-2, T-3 and so on. Everything is written or nothing.\n\n"
-               "  heddle import marie marie.openloom",
+    .details =
+        "Reads Open Loom 2.x, socketteer/loom and loomsidian files. A file with several trees "
+        "makes the threads T, T-2, T-3 and so on. Everything is written or nothing.\n\n"
+        "  heddle import marie marie.openloom",
     .min_args = 2,
     .max_args = 2,
     .needs = NEEDS_WRITE,
@@ -163,9 +168,10 @@ const struct command cmd_export = {
     .synopsis = "T [--format openloom|markdown|json] [--node ID]",
     .group = GROUP_LOOM,
     .summary = "Write a tree for another loom, or a path as a text",
-    .details = "openloom is Open Loom 2.0, with pruned branches marked; what an imported file carried "
-               "beside its nodes is written again. markdown is the path to one node. json is heddle's "
-               "own list of nodes. (`heddle log export` writes the whole log, loss-free.)",
+    .details =
+        "openloom is Open Loom 2.0, with pruned branches marked; what an imported file carried "
+        "beside its nodes is written again. markdown is the path to one node. json is heddle's "
+        "own list of nodes. (`heddle log export` writes the whole log, loss-free.)",
     .opts = export_table,
     .opts_size = sizeof(struct export_opts),
     .min_args = 1,

@@ -83,7 +83,7 @@ static enum status gather(struct graph *g, struct err *e)
     if (share_objectives(&g->d->s, a, &g->objectives, &g->n_objectives, e) ||
         share_threads(&g->d->s, add_node, g, e) ||
         share_rows_below(&g->d->s, SV("ref/"), false, a, &rows, &n, e))
-        return e->code;
+        return err_code(e);
     for (size_t i = 0; i < g->nodes.n; i++) {
         struct node *p = parent_of(g, node_at(g, i));
         if (p)
@@ -92,7 +92,7 @@ static enum status gather(struct graph *g, struct err *e)
     for (size_t i = 0; i < n; i++) {
         struct share_ref *r = ARENA_NEW(a, struct share_ref, 1);
         if (ref_read(rows[i], a, r, e))
-            return e->code;
+            return err_code(e);
         struct node *from = map_find(&g->nodes, r->from);
         if (from)
             *vec_push(&from->refs, a) = r;
@@ -109,9 +109,9 @@ static enum status mark_of(struct graph *g, const struct share_ref *r, const cha
     bool                found = map_has(&g->nodes, r->target);
 
     if (!found && share_thread_find(&g->d->s, r->target, &t, &found, e))
-        return e->code;
+        return err_code(e);
     if (found && r->frozen && ref_freshness(&g->d->s, r, &f, NULL, e))
-        return e->code;
+        return err_code(e);
     *mark = !found ? "broken" : f == REF_FRESH ? "" : "stale";
     return ST_OK;
 }
@@ -123,7 +123,8 @@ static const char *sign_of(enum thread_status s)
     return signs[s];
 }
 
-/* ---- text ------------------------------------------------------------------------------------- */
+/* ---- text -------------------------------------------------------------------------------------
+ */
 
 enum { DEPTH_DRAWN = 24 };
 
@@ -148,7 +149,7 @@ static enum status put_refs(struct graph *g, const struct node *n, const bool *l
         const struct share_ref *r = n->refs.v[i];
         const char             *mark;
         if (mark_of(g, r, &mark, e))
-            return e->code;
+            return err_code(e);
         for (int k = 0; k < depth && k < DEPTH_DRAWN; k++)
             sb_adds(g->out, last[k] ? "   " : "│  ");
         sb_addf(g->out, "%s    %s " SV_FMT, n->children.n ? "│" : " ", r->frozen ? "▣" : "→",
@@ -179,7 +180,7 @@ static enum status put_tree(struct graph *g, struct node *root, bool is_last, st
             sb_addf(g->out, "  (%s)", thread_status_name(v.n->t.status));
         sb_addc(g->out, '\n');
         if (put_refs(g, v.n, last, v.depth, e))
-            return e->code;
+            return err_code(e);
         for (size_t i = v.n->children.n; i-- > 0;)
             *vec_push(&todo, a) =
                 (struct visit){ v.n->children.v[i], v.depth + 1, i + 1 == v.n->children.n };
@@ -201,7 +202,7 @@ static enum status text_objective(struct graph *g, struct sv id, struct err *e)
         if (!is_root_of(g, n, id))
             continue;
         if (pending && put_tree(g, pending, false, e))
-            return e->code;
+            return err_code(e);
         pending = n;
     }
     return pending ? put_tree(g, pending, true, e) : ST_OK;
@@ -218,7 +219,7 @@ static enum status as_text(struct graph *g, struct err *e)
         sb_addf(g->out, "  (%s, %lld of %lld open)\n", objective_status(o), (long long)o->open,
                 (long long)o->threads);
         if (text_objective(g, o->id, e))
-            return e->code;
+            return err_code(e);
     }
     if (g->out->n)
         sb_adds(g->out, "\n→ live   ▣ frozen   ! needs attention\n");
@@ -283,7 +284,7 @@ static enum status put_edges(struct graph *g, const struct node *n, bool mermaid
         const struct share_ref *r = n->refs.v[i];
         const char             *mark;
         if (mark_of(g, r, &mark, e))
-            return e->code;
+            return err_code(e);
         sb_addf(g->out, "  t%zu ", n->number);
         if (mermaid)
             sb_addf(g->out, "%s|%s%s%s| ", r->frozen ? "-.->" : "-->",
@@ -302,7 +303,8 @@ static enum status put_edges(struct graph *g, const struct node *n, bool mermaid
 
 static enum status as_drawing(struct graph *g, bool mermaid, struct err *e)
 {
-    sb_adds(g->out, mermaid ? "flowchart LR\n" : "digraph threads {\n  rankdir=LR;\n  node [shape=box];\n");
+    sb_adds(g->out,
+            mermaid ? "flowchart LR\n" : "digraph threads {\n  rankdir=LR;\n  node [shape=box];\n");
     for (size_t i = 0; i < g->n_objectives; i++) {
         const struct share_objective *o = &g->objectives[i];
         if (g->only.s && !sv_eq(g->only, o->id))
@@ -322,7 +324,7 @@ static enum status as_drawing(struct graph *g, bool mermaid, struct err *e)
     }
     for (size_t k = 0; k < g->nodes.n; k++)
         if (put_edges(g, node_at(g, k), mermaid, e))
-            return e->code;
+            return err_code(e);
     if (!mermaid)
         sb_adds(g->out, "}\n");
     return ST_OK;
@@ -337,7 +339,7 @@ static enum status json_edges(struct graph *g, struct jw *w, struct err *e)
             const struct share_ref *r = node_at(g, k)->refs.v[i];
             const char             *mark;
             if (mark_of(g, r, &mark, e))
-                return e->code;
+                return err_code(e);
             jw_open(w, '{');
             jw_kstr(w, "from", r->from);
             jw_kstr(w, "target", r->target);
@@ -368,7 +370,7 @@ static enum status as_json(struct graph *g, struct err *e)
     }
     jw_close(w, ']');
     if (json_edges(g, w, e))
-        return e->code;
+        return err_code(e);
     jw_close(w, '}');
     return ST_OK;
 }
@@ -378,13 +380,13 @@ static enum status run(struct app *app, const void *opts, struct err *e)
     const struct graph_opts *o = opts;
     struct door              d;
     struct graph             g = { .d = &d, .only = o->objective, .out = &d.text };
-    bool mermaid = sv_is(o->format, "mermaid"), dot = sv_is(o->format, "dot");
+    bool                     mermaid = sv_is(o->format, "mermaid"), dot = sv_is(o->format, "dot");
 
     if (o->format.s && !mermaid && !dot && !sv_is(o->format, "text"))
         return err_set(e, ST_USAGE, "--format is text, dot or mermaid");
     if (door_open(&d, app, STORE_READ, e) || gather(&g, e))
         return door_fail(&d, e);
-    enum status s = app->json ? as_json(&g, e)
+    enum status s = app->json        ? as_json(&g, e)
                     : mermaid || dot ? as_drawing(&g, mermaid, e)
                                      : as_text(&g, e);
     return s ? door_fail(&d, e) : door_done(&d, e);

@@ -86,7 +86,7 @@ static enum status run_inject(struct app *app, const void *opts, struct err *e)
     if (!o->content.s && app->n_args < 2)
         return err_set(e, ST_USAGE, "Missing required flag --content");
     if (app_text(app, o->content.s ? o->content : app_arg(app, 1), &content, e))
-        return e->code;
+        return err_code(e);
     if (door_open(&d, app, STORE_WRITE, e) ||
         share_inject(&d.s, app_arg(app, 0), type, content, &at, e) || door_commit(&d, e))
         return door_fail(&d, e);

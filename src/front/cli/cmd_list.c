@@ -56,9 +56,11 @@ static enum status each(void *ctx, const struct share_thread *t, struct err *e)
 
 static enum status run_list(struct app *app, const void *opts, struct err *e)
 {
-    static const char *const heads[] = { "THREAD", "STATUS", "EXECUTOR", "OBJECTIVE", "TITLE", NULL };
-    struct door              d;
-    struct listing           l = { .d = &d, .o = opts, .table = { .heads = heads } };
+    static const char *const heads[] = {
+        "THREAD", "STATUS", "EXECUTOR", "OBJECTIVE", "TITLE", NULL
+    };
+    struct door    d;
+    struct listing l = { .d = &d, .o = opts, .table = { .heads = heads } };
 
     if (door_open(&d, app, STORE_READ, e))
         return door_fail(&d, e);
@@ -82,7 +84,7 @@ static enum status text_refs(struct door *d, const struct share_ref *refs, size_
         enum freshness          whole, *each_file;
         each_file = ARENA_NEW(d->app->a, enum freshness, r->n_files + 1);
         if (ref_freshness(&d->s, r, &whole, each_file, e))
-            return e->code;
+            return err_code(e);
         sb_addf(&d->text, "  %s %s " SV_FMT "  %s", r->frozen ? "▣" : "→",
                 r->inherit  ? "inherited"
                 : r->frozen ? "frozen"
@@ -162,7 +164,8 @@ static enum status run_status(struct app *app, const void *opts, struct err *e)
         while (d.data_text.n && d.data_text.s[d.data_text.n - 1] != '\n')
             d.data_text.n--;
         d.data_text.n--;
-        sb_addf(&d.data_text, ",\n    \"references\": " SV_FMT ",\n    \"pending_injections\": %zu\n  }",
+        sb_addf(&d.data_text,
+                ",\n    \"references\": " SV_FMT ",\n    \"pending_injections\": %zu\n  }",
                 SV_ARG(sb_sv(&extra)), n_pending);
     }
     d.warnings = true;

@@ -212,12 +212,13 @@ const struct command cmd_loom = {
     .synopsis = "T [--agent A] [--show addendum|memory|context]",
     .group = GROUP_LOOM,
     .summary = "Walk and write a tree at a prompt",
-    .details = "A line that starts with → or / is a command (see heddle-loom(7)); any other line is "
-               "said, and becomes a node. Tab completes commands and ids; a line that ends in a "
-               "backslash goes on in the next one.\n\n"
-               "  $ heddle loom design\n"
-               "  [a7x2] › /tree\n"
-               "  [a7x2] › What if we used one table?",
+    .details =
+        "A line that starts with → or / is a command (see heddle-loom(7)); any other line is "
+        "said, and becomes a node. Tab completes commands and ids; a line that ends in a "
+        "backslash goes on in the next one.\n\n"
+        "  $ heddle loom design\n"
+        "  [a7x2] › /tree\n"
+        "  [a7x2] › What if we used one table?",
     .opts = opts_table,
     .opts_size = sizeof(struct loom_opts),
     .min_args = 1,

@@ -41,7 +41,8 @@ static enum status run_merge(struct app *app, const void *opts, struct err *e)
                                    .dry_run = o->dry_run };
 
     if (!o->sources.n || !o->target.n)
-        return err_set(e, ST_USAGE, "Missing required flag --%s", o->sources.n ? "target" : "sources");
+        return err_set(e, ST_USAGE, "Missing required flag --%s",
+                       o->sources.n ? "target" : "sources");
     if (door_open(&d, app, STORE_WRITE, e) || share_merge(&d.s, &r, &res, e) || door_commit(&d, e))
         return door_fail(&d, e);
     jw_open(d.data, '{');
@@ -120,17 +121,17 @@ static enum status run_transcript(struct app *app, const void *opts, struct err 
                                         .query = o->query,
                                         .mode = o->mode,
                                         .stop_reason = o->stop_reason };
-    struct sv *const needed[] = { (struct sv *)(uintptr_t)&o->chat,
-                                  (struct sv *)(uintptr_t)&o->query,
-                                  (struct sv *)(uintptr_t)&o->assistant };
-    static const char *const names[] = { "chat", "query", "assistant" };
+    struct sv *const              needed[] = { (struct sv *)(uintptr_t)&o->chat,
+                                               (struct sv *)(uintptr_t)&o->query,
+                                               (struct sv *)(uintptr_t)&o->assistant };
+    static const char *const      names[] = { "chat", "query", "assistant" };
 
     for (size_t i = 0; i < COUNT(needed); i++)
         if (!sv_trim(*needed[i]).n)
             return err_set(e, ST_USAGE, "Missing required flag --%s", names[i]);
     if (time_of(o->start, "start", &r.start, e) || time_of(o->end, "end", &r.end, e) ||
         app_text(app, o->assistant, &r.assistant, e))
-        return e->code;
+        return err_code(e);
     if (door_open(&d, app, STORE_WRITE, e) || share_transcript(&d.s, &r, &path, e) ||
         door_commit(&d, e))
         return door_fail(&d, e);

@@ -76,7 +76,7 @@ static enum status read_context(struct app *app, struct sv file, struct sv *out,
     }
     if (sv_is(file, "-")) {
         if (app_text(app, file, out, e))
-            return e->code;
+            return err_code(e);
         *out = utf8_skip_bom(*out);
         return ST_OK;
     }
@@ -95,7 +95,7 @@ static enum status new_op_id(struct app *app, struct sv thread, struct sv *out, 
     struct store_head h;
 
     if (store_head(app->log.store, thread, &h, e))
-        return e->code;
+        return err_code(e);
     rand_mix((struct sv){ (const char *)h.chain.b, HASH_SIZE });
     *out = rand_id("op_", 20, app->a);
     return ST_OK;
@@ -142,12 +142,12 @@ static enum status need_lane(const struct op_opts *o, const char *command, struc
 
 static enum status run_switch(struct app *app, const void *opts, struct err *e)
 {
-    return need_lane(opts, "op switch", e) ? e->code : apply(app, OP_SWITCH, opts, e);
+    return need_lane(opts, "op switch", e) ? err_code(e) : apply(app, OP_SWITCH, opts, e);
 }
 
 static enum status run_fork(struct app *app, const void *opts, struct err *e)
 {
-    return need_lane(opts, "op fork", e) ? e->code : apply(app, OP_FORK, opts, e);
+    return need_lane(opts, "op fork", e) ? err_code(e) : apply(app, OP_FORK, opts, e);
 }
 
 const struct command cmd_op_replace = {

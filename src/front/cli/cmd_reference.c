@@ -43,7 +43,7 @@ static enum status run_reference(struct app *app, const void *opts, struct err *
 
     q.frozen = !sv_is(o->binding, "live");
     if (need(o->from, "from", e) || need(o->target, "target", e))
-        return e->code;
+        return err_code(e);
     if (o->binding.s && q.frozen && !sv_is(o->binding, "frozen"))
         return err_set(e, ST_USAGE, "--binding is live or frozen, not '" SV_FMT "'",
                        SV_ARG(o->binding));
@@ -79,7 +79,7 @@ static enum status run_refresh(struct app *app, const void *opts, struct err *e)
     struct refresh_request q = { o->from, o->target, list_of(o->scope, app->a) };
 
     if (need(o->from, "from", e))
-        return e->code;
+        return err_code(e);
     if (door_open(&d, app, STORE_WRITE, e) || share_refresh(&d.s, &q, &done, &n, e) ||
         door_commit(&d, e))
         return door_fail(&d, e);

@@ -98,8 +98,7 @@ static enum status run_do(struct app *app, const void *opts, struct err *e)
     struct sv              output;
 
     loom_env_init(&env, app);
-    if (app_text(app, SV("-"), &output, e) ||
-        loom_env_open(&env, app_arg(app, 0), o->agent, &s, e))
+    if (app_text(app, SV("-"), &output, e) || loom_env_open(&env, app_arg(app, 0), o->agent, &s, e))
         return err_code(e);
     enum status st = session_turn(&s, output, &turn, e);
     if (app->json && !st)

@@ -73,7 +73,7 @@ static enum status run(struct app *app, const void *opts, struct err *e)
 
     if (need(o->intent, "intent", e) || need(o->objective, "objective", e) ||
         parse_binding(o->binding, false, &r.frozen, e) || app_text(app, o->intent, &intent, e))
-        return e->code;
+        return err_code(e);
     r.intent = intent;
     if (door_open(&d, app, STORE_WRITE, e) || share_spawn(&d.s, &r, &t, e) || door_commit(&d, e))
         return door_fail(&d, e);

@@ -178,7 +178,9 @@ static enum status run_tree(struct app *app, const void *opts, struct err *e)
 
 static enum status set(struct app *app, const struct tree_opts *o, struct err *e)
 {
-    struct loom l = { .log = &app->log, .thread = app_arg(app, 0), .a = app->a, .now = clock_now_ms() };
+    struct loom l = {
+        .log = &app->log, .thread = app_arg(app, 0), .a = app->a, .now = clock_now_ms()
+    };
     struct tree tree;
 
     if (loom_tree(&l, &tree, e))
@@ -226,8 +228,9 @@ const struct command cmd_tree_set = {
     .synopsis = "T [--title TEXT] [--mode dialogue|buffer]",
     .group = GROUP_LOOM,
     .summary = "Give a tree its title and mode",
-    .details = "In dialogue mode an edit makes a branch; in buffer mode it makes a version in place, "
-               "and what follows stays. The mode is fixed once there is a node.",
+    .details =
+        "In dialogue mode an edit makes a branch; in buffer mode it makes a version in place, "
+        "and what follows stays. The mode is fixed once there is a node.",
     .opts = set_table,
     .opts_size = sizeof(struct tree_opts),
     .min_args = 1,

@@ -73,7 +73,7 @@ static enum status run_ps(struct app *app, const void *opts, struct err *e)
 
     (void)opts;
     if (bury_lost(app, e))
-        return e->code;
+        return err_code(e);
     if (door_open(&d, app, STORE_READ, e) || worker_list(&d.s, &all, &n, e))
         return door_fail(&d, e);
     jw_open(d.data, '[');
@@ -104,7 +104,7 @@ static enum status find(struct door *d, struct worker *w, struct err *e)
 
     if (door_open(d, d->app, STORE_READ, e) || share_thread(&d->s, id, &t, e) ||
         worker_find(&d->s, id, w, &found, e))
-        return e->code;
+        return err_code(e);
     share_end(&d->s);
     if (found)
         return ST_OK;

@@ -44,7 +44,7 @@ static enum status check_seqs(struct log *l, struct sv thread, const struct batc
     struct store_head h;
 
     if (store_head(l->store, thread, &h, e))
-        return e->code;
+        return err_code(e);
     for (size_t i = 0; i < b->lines.n; i++) {
         const struct batch_line *one = &b->lines.v[i];
         int64_t                  becomes = h.rev + (int64_t)i;
@@ -74,7 +74,7 @@ enum status batch_append(struct log *l, struct sv thread, int64_t expect, const 
                          struct entry *list, struct store_head *head, struct err *e)
 {
     if (check_seqs(l, thread, b, e))
-        return e->code;
+        return err_code(e);
     enum status s = log_append(l, thread, expect, list, b->lines.n, head, e);
     if (s)
         return name_line(b, list, s, e);

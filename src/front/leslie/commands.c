@@ -39,7 +39,7 @@ enum status leslie_init(struct app *app, const struct leslie_call *call, struct 
     struct sb    b;
 
     if (agents_md_write(app, leslie_value(call, "yes") != NULL, &g, e))
-        return e->code;
+        return err_code(e);
     struct jw w = data_in(&b, app);
     jw_kstr(&w, "status", sv_of(sv_is(sv_of(g.status), "unchanged") ? "updated" : g.status));
     jw_kstr(&w, "previous_version", g.previous);
@@ -48,7 +48,8 @@ enum status leslie_init(struct app *app, const struct leslie_call *call, struct 
     return reply(app, &b, e);
 }
 
-/* ---- the environment file --------------------------------------------------------------------- */
+/* ---- the environment file ---------------------------------------------------------------------
+ */
 
 static void set_lines(struct app *app, struct sv text, bool over)
 {
@@ -105,8 +106,8 @@ enum status leslie_environment(struct app *app, const struct leslie_call *call, 
 
 static struct sv env_text(struct app *app, bool from_env)
 {
-    static const char *const names[] = { "ANTHROPIC_API_KEY",       "ANTHROPIC_AUTH_TOKEN",
-                                         "ANTHROPIC_BASE_URL",      "ANTHROPIC_MODEL",
+    static const char *const names[] = { "ANTHROPIC_API_KEY",          "ANTHROPIC_AUTH_TOKEN",
+                                         "ANTHROPIC_BASE_URL",         "ANTHROPIC_MODEL",
                                          "ANTHROPIC_SMALL_FAST_MODEL", "ANTHROPIC_CUSTOM_HEADERS" };
     struct sb                b = sb_in(app->a, 0);
 
@@ -138,7 +139,7 @@ enum status leslie_config_init(struct app *app, const struct leslie_call *call, 
         /* It may hold a key: nobody else reads it. */
         if (fs_mkdirs(home, SV(".leslie"), e) ||
             fs_write(home, SV(".leslie/env"), env_text(app, from_env), 0600, e))
-            return e->code;
+            return err_code(e);
         there = false;
     }
     struct jw w = data_in(&b, app);
@@ -152,7 +153,8 @@ enum status leslie_config_init(struct app *app, const struct leslie_call *call, 
     return reply(app, &b, e);
 }
 
-/* ---- run --------------------------------------------------------------------------------------- */
+/* ---- run ---------------------------------------------------------------------------------------
+ */
 
 static enum status is_completed(struct app *app, struct sv objective, bool *done, bool *working,
                                 struct err *e)
@@ -211,7 +213,7 @@ enum status leslie_run_objective(struct app *app, const struct leslie_call *call
         struct timespec   step = { 0, 100 * 1000000L };
         struct arena_mark m = arena_mark(app->a);
         if (is_completed(app, objective, &done, &working, e))
-            return e->code;
+            return err_code(e);
         idle = working ? 0 : idle + 1;
         arena_reset(app->a, m);
         if (!done && idle > 10)

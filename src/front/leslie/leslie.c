@@ -218,7 +218,8 @@ static enum status run_ours(struct app *app, const struct translation *t,
 
 static void usage(struct sb *out)
 {
-    sb_adds(out, "usage: leslie COMMAND [--flag value] [--format json|table|yaml] [--config FILE]\n\n");
+    sb_adds(out,
+            "usage: leslie COMMAND [--flag value] [--format json|table|yaml] [--config FILE]\n\n");
     for (size_t i = 0; i < COUNT(translations); i++) {
         sb_addf(out, "  leslie %s", translations[i].name);
         for (const struct flag *f = translations[i].flags; f->kind != F_END; f++)
@@ -242,12 +243,12 @@ enum status leslie_run(struct app *app, char **words, size_t n, struct err *e)
     }
     t = find(app, &call, e);
     if (!t || leslie_environment(app, &call, e) || check_required(t, &call, e))
-        return e->code;
+        return err_code(e);
     if (t->run) {
         if (leslie_value(&call, "as"))
             app->actor = sv_of(leslie_value(&call, "as"));
         if (app_find_root(app, leslie_value(&call, "root"), e))
-            return e->code;
+            return err_code(e);
         return t->run(app, &call, e);
     }
     return run_ours(app, t, &call, e);

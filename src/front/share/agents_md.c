@@ -11,8 +11,9 @@ static bool agrees(struct sv previous)
 {
     char answer[16] = "";
 
-    fprintf(stderr, "AGENTS.md has the guide of version " SV_FMT "; replace it with " GUIDE_VERSION
-                    "? [y/N] ",
+    fprintf(stderr,
+            "AGENTS.md has the guide of version " SV_FMT "; replace it with " GUIDE_VERSION
+            "? [y/N] ",
             SV_ARG(previous));
     return fgets(answer, sizeof answer, stdin) && (answer[0] == 'y' || answer[0] == 'Y');
 }
@@ -23,7 +24,7 @@ enum status agents_md_write(struct app *app, bool yes, struct guide *out, struct
     enum status s = fs_read(app->root_fd, AGENTS_MD, 16 << 20, app->a, &old, e);
 
     if ((s && s != ST_NOT_FOUND) || guide_apply(old, app->a, out, e))
-        return e->code;
+        return err_code(e);
     if (out->major && !yes && !agrees(out->previous)) {
         out->status = "skipped";
         return ST_OK;

@@ -43,7 +43,7 @@ enum status door_open(struct door *d, struct app *app, enum store_mode mode, str
     d->data = &d->data_writer;
     share_init(&d->s, &app->log, app->root_fd, app->actor, app->a);
     if (!app->log.store && (mode == STORE_WRITE ? app_open_log(app, mode, e) : open_to_read(d, e)))
-        return e->code;
+        return err_code(e);
     return share_begin(&d->s, mode, e);
 }
 
@@ -72,7 +72,7 @@ enum status door_fail(struct door *d, struct err *e)
     if (!wants_json(d->app))
         say_warnings(d);
     d->app->error_details = d->s.details;
-    return e->code;
+    return err_code(e);
 }
 
 static void put_warnings(struct door *d, struct jw *w)
@@ -215,7 +215,7 @@ enum status json_objective(struct jw *w, struct share *s, const struct share_obj
     size_t     n;
 
     if (share_ids(s, SHARE_MEMBERS, o->id, s->a, &ids, &n, e))
-        return e->code;
+        return err_code(e);
     jw_open(w, '{');
     jw_kstr(w, "id", o->id);
     jw_kstr(w, "title", o->title);

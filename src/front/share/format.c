@@ -96,7 +96,7 @@ enum status format_print(struct sb *out, struct sv text, struct sv format, struc
         return ST_OK;
     }
     if (json_parse(text, JSON_KEEP_ORDER, a, &v, e))
-        return e->code;
+        return err_code(e);
     if (sv_is(format, "table")) {
         as_table(out, &v);
         return ST_OK;

@@ -8,11 +8,11 @@ enum status prompt_make(struct share *s, struct sv thread, bool at_spawn, struct
 
     if (block_write(s, thread, at_spawn, &block, e) ||
         share_pending(s, thread, &out->pending, &out->n_pending, e))
-        return e->code;
+        return err_code(e);
     sb_add(&b, block);
     if (out->n_pending) {
         if (block_injections(out->pending, out->n_pending, s->a, &injected, e))
-            return e->code;
+            return err_code(e);
         sb_addf(&b, "\n\n" SV_FMT, SV_ARG(injected));
     }
     if (task.s) {

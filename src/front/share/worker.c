@@ -30,8 +30,9 @@ static int64_t ticks_of(int64_t pid)
     text[n] = 0;
     char *behind = strrchr(text, ')'); /* the name may hold anything */
     if (behind && behind[1] &&
-        sscanf(behind + 4, "%*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d %*d "
-                           "%*d %lld",
+        sscanf(behind + 4,
+               "%*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d %*d "
+               "%*d %lld",
                &ticks) != 1)
         ticks = -1;
     if (behind && behind[2] == 'Z')
@@ -64,7 +65,7 @@ enum status worker_find(struct share *s, struct sv thread, struct worker *out, b
     struct sv row;
 
     if (share_row(s, key_of_name("worker", thread, s->a), &row, found, e))
-        return e->code;
+        return err_code(e);
     return *found ? read_worker(row, s->a, out, e) : ST_OK;
 }
 
@@ -73,11 +74,11 @@ enum status worker_list(struct share *s, struct worker **out, size_t *n, struct 
     struct sv *rows;
 
     if (share_rows_below(s, SV("worker/"), false, s->a, &rows, n, e))
-        return e->code;
+        return err_code(e);
     *out = ARENA_NEW(s->a, struct worker, *n + 1);
     for (size_t i = 0; i < *n; i++)
         if (read_worker(rows[i], s->a, &(*out)[i], e))
-            return e->code;
+            return err_code(e);
     return ST_OK;
 }
 
@@ -90,9 +91,9 @@ void worker_line(struct door *d, struct sv thread)
     if (worker_find(&d->s, thread, &w, &found, &ignored) || !found)
         return;
     sb_addf(&d->text, "worker: %s, pid %lld, log " SV_FMT "\n",
-            w.alive                      ? "running"
+            w.alive                     ? "running"
             : sv_is(w.state, "running") ? "died without a word"
-                                         : sv_cstr(w.state, d->app->a),
+                                        : sv_cstr(w.state, d->app->a),
             (long long)w.pid, SV_ARG(w.log));
 }
 
@@ -136,11 +137,11 @@ static enum status open_children(struct share *s, struct sv parent, bool *any, s
 
     *any = false;
     if (share_ids(s, SHARE_CHILDREN, parent, s->a, &ids, &n, e))
-        return e->code;
+        return err_code(e);
     for (size_t i = 0; i < n && !*any; i++) {
         struct share_thread t;
         if (share_thread(s, ids[i], &t, e))
-            return e->code;
+            return err_code(e);
         *any = !thread_has_ended(t.status);
     }
     return ST_OK;
@@ -158,11 +159,11 @@ enum status worker_child_ended(struct share *s, const struct share_thread *child
         return ST_OK;
     if (share_thread_find(s, child->parent, &parent, &found, e) ||
         (found && worker_find(s, child->parent, &w, &waits, e)))
-        return e->code;
+        return err_code(e);
     if (!found || !waits || parent.status != THREAD_SUSPENDED || !sv_is(w.state, "waiting"))
         return ST_OK;
     if (open_children(s, parent.id, &any, e))
-        return e->code;
+        return err_code(e);
     if (any)
         return ST_OK;
     *resumed = parent.id;
@@ -235,7 +236,7 @@ static enum status write_down(struct door *d, struct sv thread, struct sv name, 
                         .started = clock_now_ms() };
 
     if (share_begin(&d->s, STORE_WRITE, e) || worker_note(&d->s, &w, e))
-        return e->code;
+        return err_code(e);
     return share_commit(&d->s, e);
 }
 
@@ -289,11 +290,11 @@ static enum status prompt_of(struct app *app, struct sv thread, struct sv *text,
 
     share_init(&s, &app->log, app->root_fd, app->actor, app->a);
     if (share_begin(&s, STORE_WRITE, e))
-        return e->code;
+        return err_code(e);
     if (share_thread(&s, thread, &t, e) || prompt_make(&s, thread, false, t.title, &p, e) ||
         (p.n_pending && share_delivered(&s, thread, p.pending, p.n_pending, e))) {
         share_end(&s);
-        return e->code;
+        return err_code(e);
     }
     *text = p.text;
     return share_commit(&s, e);
@@ -347,17 +348,18 @@ static enum status settle(struct share *s, struct worker *w, struct sv *resumed,
 
     *resumed = (struct sv){ 0 };
     if (share_thread(s, w->thread, &t, e))
-        return e->code;
+        return err_code(e);
     if (w->code == 0 && t.status == THREAD_ACTIVE) {
         if (open_children(s, t.id, &any, e) ||
-            as_system(s, t.id, any ? "suspend" : "done", any ? "Waiting for child threads" : NULL, e))
-            return e->code;
+            as_system(s, t.id, any ? "suspend" : "done", any ? "Waiting for child threads" : NULL,
+                      e))
+            return err_code(e);
         if (any)
             w->state = SV("waiting");
         t.status = any ? THREAD_SUSPENDED : THREAD_COMPLETED;
     }
     if (worker_note(s, w, e))
-        return e->code;
+        return err_code(e);
     return worker_child_ended(s, &t, resumed, e);
 }
 
@@ -373,7 +375,7 @@ static enum status keep_output(struct share *s, const struct worker *w, int64_t 
                                     .end = w->ended };
 
     if (share_thread(s, w->thread, &t, e) || fs_read(s->root, w->log, 0, s->a, &said, e))
-        return e->code;
+        return err_code(e);
     r.query = t.title;
     r.assistant = sv_skip(said, (size_t)from < said.n ? (size_t)from : said.n);
     return share_transcript(s, &r, &path, e);
@@ -388,7 +390,7 @@ static enum status finish(struct app *app, struct sv thread, int status, int64_t
 
     share_init(&s, &app->log, app->root_fd, SV("system"), app->a);
     if (share_begin(&s, STORE_WRITE, e))
-        return e->code;
+        return err_code(e);
     if (worker_find(&s, thread, &w, &found, e))
         goto fail;
     w.thread = thread;
@@ -400,7 +402,7 @@ static enum status finish(struct app *app, struct sv thread, int status, int64_t
     return share_commit(&s, e);
 fail:
     share_end(&s);
-    return e->code;
+    return err_code(e);
 }
 
 /* The parent goes on where it stopped, with a supervisor of its own. */
@@ -434,7 +436,7 @@ enum status worker_supervise(struct app *app, struct sv thread, struct sv with, 
     if (app_open_log(app, STORE_WRITE, e) || prompt_of(app, thread, &text, e) ||
         fs_mkdirs(app->root_fd, path_dir(log), e) ||
         fs_open(app->root_fd, log, O_WRONLY | O_CREAT | O_APPEND, &out, e))
-        return e->code;
+        return err_code(e);
     int64_t from = lseek(out, 0, SEEK_END);
     int     in = prompt_fd(text);
     pid_t   child = in < 0 ? -1 : start_child(app, thread, name, command, in, out);
@@ -443,11 +445,12 @@ enum status worker_supervise(struct app *app, struct sv thread, struct sv with, 
     while (waitpid(child, &status, 0) < 0 && errno == EINTR)
         ;
     if (finish(app, thread, status, from, &resumed, e))
-        return e->code;
+        return err_code(e);
     return resumed.s ? restart(app, resumed, e) : ST_OK;
 }
 
-/* ---- stopping ---------------------------------------------------------------------------------- */
+/* ---- stopping ----------------------------------------------------------------------------------
+ */
 
 static void pause_ms(int ms)
 {
