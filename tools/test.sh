@@ -99,7 +99,6 @@ builds() {
     threads=$(thread_tests)
     made release heddle torture_programs
     made asan heddle test_programs
-    made dev heddle
     made clang heddle test_programs
     # shellcheck disable=SC2086
     [ -z "$threads" ] || made tsan $threads
