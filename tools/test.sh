@@ -94,7 +94,7 @@ thread_tests() { # names of the programs that are also run under ThreadSanitizer
     [ ! -f tests/tsan.txt ] || grep -v '^ *#' tests/tsan.txt || true
 }
 
-builds() {
+builds() { # gcc as users get it and with sanitizers, and clang; warnings are errors
     local threads
     threads=$(thread_tests)
     made release heddle torture_programs

@@ -33,7 +33,7 @@ enum status fs_write(int root, struct sv path, struct sv bytes, int mode, struct
  * name (where the file system can do that), so that a killed process leaves no trace.
  *
  *     struct fs_draft d;
- *     if (fs_draft_open(&d, root, path, 0644, e)) return e->code;
+ *     if (fs_draft_open(&d, root, path, 0644, e)) return err_code(e);
  *     write to d.fd ...
  *     if (failed) fs_draft_drop(&d); else return fs_draft_commit(&d, e);             */
 struct fs_draft {

@@ -6,7 +6,7 @@
  * ST_INVALID_SYNTAX with a hint that shows the form.
  *
  *     struct call c;
- *     if (call_parse(SV("show me node a7x2"), a, &c, e)) return e->code;
+ *     if (call_parse(SV("show me node a7x2"), a, &c, e)) return err_code(e);
  *     c.tool->name                        "view"
  *     call_text(&c, "id")                 "a7x2"
  *     call_print(&b, &c)                  view [a7x2]

@@ -2,8 +2,8 @@
  * another, each in a transaction of its own, and everything is recorded.
  *
  *     struct session s;
- *     if (session_open(&s, log, &env, thread, agent, now, a, e)) return e->code;
- *     if (session_turn(&s, output, &turn, e)) return e->code;
+ *     if (session_open(&s, log, &env, thread, agent, now, a, e)) return err_code(e);
+ *     if (session_turn(&s, output, &turn, e)) return err_code(e);
  *     for (size_t i = 0; i < turn.n; i++) print(turn.results[i].text);
  *
  * An error of a command is a result, shown to the agent; only what concerns the whole (the

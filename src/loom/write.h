@@ -1,10 +1,10 @@
 /* Changing the tree: each function checks, appends its entries in the open write
  * transaction, and tells what came of it. Who may do it was checked before (agent.h).
  *
- *     if (log_begin(log, thread, STORE_WRITE, e)) return e->code;
+ *     if (log_begin(log, thread, STORE_WRITE, e)) return err_code(e);
  *     if (loom_add(&loom, &(struct new_node){ .text = text, .author = SV("ada"),
  *                                             .parent = &tip }, &made, e) ||
- *         log_commit(log, e)) { log_abort(log); return e->code; }                       */
+ *         log_commit(log, e)) { log_abort(log); return err_code(e); }                       */
 #ifndef HEDDLE_WRITE_H
 #define HEDDLE_WRITE_H
 

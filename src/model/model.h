@@ -2,7 +2,7 @@
  *
  *     struct model_client client = { .root_fd = fd };
  *     struct model_request q = { .model = SV("offline:echo"), .messages = m, .n = 1 };
- *     if (model_complete(&client, &q, a, &answer, e)) return e->code;
+ *     if (model_complete(&client, &q, a, &answer, e)) return err_code(e);
  *
  * Providers here need no network: offline:echo repeats the last message, and
  * offline:script FILE answers from a file of JSON Lines below the workspace. */

@@ -4,7 +4,7 @@
  * were U+FFFD, which is what a lossy decoder hands to the reference.
  *
  *     struct tokens *t;
- *     if (tokens_open(TOKENS_O200K, &t, e)) return e->code;
+ *     if (tokens_open(TOKENS_O200K, &t, e)) return err_code(e);
  *     size_t n = tokens_count(t, SV("Hello world"));
  *     tokens_close(t);
  *

@@ -425,7 +425,7 @@ enum status worker_restart(struct door *d, const struct share_thread *t, struct 
 enum status worker_supervise(struct app *app, struct sv thread, struct sv with, struct err *e)
 {
     UNDO(fd_undo) int  out = -1;
-    struct sv          name = with, text, resumed = { 0 };
+    struct sv          name = with, text = { 0 }, resumed = { 0 };
     const struct json *command = command_of(app, with, &name);
     int                status = 0;
     struct sv          log = log_of_thread(thread, app->a);
