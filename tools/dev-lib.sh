@@ -43,6 +43,7 @@ libsqlite3-dev  pc:sqlite3
 libsodium-dev   pc:libsodium
 libexpat1-dev   pc:expat
 libcurl4        so:libcurl.so.4
+libedit2        so:libedit.so.2
 "
 packages_test="
 clang           cmd:clang
