@@ -34,16 +34,16 @@ sources() { # every C file of ours, each name followed by a NUL
 # shellcheck disable=SC2034
 {
 packages_build="
-gcc             cmd:gcc
-libc6-dev       file:/usr/include/stdio.h
-cmake           cmd:cmake
-ninja-build     cmd:ninja
-pkg-config      cmd:pkg-config
-libsqlite3-dev  pc:sqlite3
-libsodium-dev   pc:libsodium
-libexpat1-dev   pc:expat
-libcurl4        so:libcurl.so.4
-libedit2        so:libedit.so.2
+gcc                  cmd:gcc
+libc6-dev            file:/usr/include/stdio.h
+cmake                cmd:cmake
+ninja-build          cmd:ninja
+pkg-config           cmd:pkg-config
+libsqlite3-dev       pc:sqlite3
+libsodium-dev        pc:libsodium
+libexpat1-dev        pc:expat
+libcurl4-openssl-dev pc:libcurl
+libedit2             so:libedit.so.2
 "
 packages_test="
 clang           cmd:clang
