@@ -115,6 +115,27 @@ enum status sqlite_ready(struct sqlite_store *q, enum sqlite_statement which, sq
     return ST_OK;
 }
 
+enum status sqlite_take(struct sqlite_store *q, int kind, const char *text, sqlite3_stmt **out,
+                        struct err *e)
+{
+    int rc = SQLITE_OK;
+
+    *out = q->idle[kind];
+    q->idle[kind] = NULL;
+    if (!*out)
+        rc = sqlite3_prepare_v3(q->db, text, -1, SQLITE_PREPARE_PERSISTENT, out, NULL);
+    return rc == SQLITE_OK ? ST_OK : sqlite_fail(q, rc, e);
+}
+
+void sqlite_put_aside(struct sqlite_store *q, int kind, sqlite3_stmt *st)
+{
+    sqlite3_reset(st);
+    if (st && !q->idle[kind])
+        q->idle[kind] = st;
+    else
+        sqlite3_finalize(st);
+}
+
 enum status sqlite_run(struct sqlite_store *q, sqlite3_stmt *st, struct err *e)
 {
     int         rc = sqlite3_step(st);

@@ -33,9 +33,10 @@ enum sqlite_statement {
     Q_COUNT,
 };
 
-/* Scans of entries come in kinds: forwards or backwards, all or by one of two marks, whole
- * or brief. */
-enum { SQLITE_SCANS = 2 * 3 * 2 };
+/* Scans come in kinds. Of entries: forwards or backwards, all or by one of two marks, whole or
+ * brief. Of rows: with or without a bound at each end, forwards or backwards. */
+enum { SQLITE_ENTRY_SCANS = 2 * 3 * 2, SQLITE_ROW_SCANS = 2 * 2 * 2 };
+enum { SQLITE_SCANS = SQLITE_ENTRY_SCANS + SQLITE_ROW_SCANS };
 
 struct sqlite_store {
     struct store  base;
@@ -73,6 +74,12 @@ enum status sqlite_ready(struct sqlite_store *q, enum sqlite_statement which, sq
 
 /* Run a kept statement to its end. */
 enum status sqlite_run(struct sqlite_store *q, sqlite3_stmt *st, struct err *e);
+
+/* A statement for a scan of this kind: the one that lies idle, or a new one of `text` when it
+ * is in use; and back again. */
+enum status sqlite_take(struct sqlite_store *q, int kind, const char *text, sqlite3_stmt **out,
+                        struct err *e);
+void        sqlite_put_aside(struct sqlite_store *q, int kind, sqlite3_stmt *st);
 
 /* What SQLite just said, as our error. */
 enum status sqlite_fail(struct sqlite_store *q, int rc, struct err *e);

@@ -141,7 +141,7 @@ struct sqlite_scan {
     " AND key BETWEEN ?1 AND ?2 ORDER BY key"
 
 /* By scan_kind(). */
-static const char *const scan_sql[SQLITE_SCANS] = {
+static const char *const scan_sql[SQLITE_ENTRY_SCANS] = {
     ALL(WHOLE),         MARKED(WHOLE, "1"),         MARKED(WHOLE, "2"),
     ALL(WHOLE) " DESC", MARKED(WHOLE, "1") " DESC", MARKED(WHOLE, "2") " DESC",
     ALL(BRIEF),         MARKED(BRIEF, "1"),         MARKED(BRIEF, "2"),
@@ -151,19 +151,6 @@ static const char *const scan_sql[SQLITE_SCANS] = {
 static int scan_kind(const struct store_query *q)
 {
     return (q->brief ? 6 : 0) + (q->backwards ? 3 : 0) + (q->lane.s ? (int)q->mark : 0);
-}
-
-/* A statement for the scan: the one that lies idle, or a new one when it is in use. */
-static enum status scan_ready(struct sqlite_store *q, struct sqlite_scan *scan, struct err *e)
-{
-    int rc = SQLITE_OK;
-
-    scan->st = q->idle[scan->kind];
-    q->idle[scan->kind] = NULL;
-    if (!scan->st)
-        rc = sqlite3_prepare_v3(q->db, scan_sql[scan->kind], -1, SQLITE_PREPARE_PERSISTENT,
-                                &scan->st, NULL);
-    return rc == SQLITE_OK ? ST_OK : sqlite_fail(q, rc, e);
 }
 
 static void scan_bind(struct sqlite_scan *scan, const struct store_query *query, int64_t tid)
@@ -190,7 +177,7 @@ enum status sqlite_scan(struct store *s, const struct store_query *query, struct
     scan->kind = scan_kind(query);
     scan->brief = query->brief;
     scan->done = !tid || query->from > query->to || query->to < 0;
-    if (!scan->done && scan_ready(q, scan, e)) {
+    if (!scan->done && sqlite_take(q, scan->kind, scan_sql[scan->kind], &scan->st, e)) {
         free(scan);
         return err_code(e);
     }
@@ -268,11 +255,7 @@ void sqlite_scan_close(struct store_scan *base)
     struct sqlite_scan  *scan = (struct sqlite_scan *)base;
     struct sqlite_store *q = sqlite_of(base->store);
 
-    sqlite3_reset(scan->st);
-    if (scan->st && !q->idle[scan->kind])
-        q->idle[scan->kind] = scan->st;
-    else
-        sqlite3_finalize(scan->st);
+    sqlite_put_aside(q, scan->kind, scan->st);
     free(scan);
 }
 

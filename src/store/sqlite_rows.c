@@ -66,58 +66,64 @@ enum status sqlite_row_del(struct store *s, const struct store_key *k, struct er
 struct sqlite_rows {
     struct store_rows base;
     sqlite3_stmt     *st;
+    int               kind;
     bool              done;
 };
 
 /* Only the bounds that are there stand in the text: the planner cannot use one that
  * might be NULL. */
-static sqlite3_stmt *rows_statement(struct sqlite_store *q, const struct store_row_query *query,
-                                    int64_t tid, int *rc)
-{
-    struct arena  scratch = { 0 };
-    struct sb     text = sb_in(&scratch, 0);
-    struct sv     end = store_prefix_end(query->prefix, &scratch);
-    sqlite3_stmt *st = NULL;
-    bool          stops = query->backwards && query->after.s;
-    bool          starts = !query->backwards && sv_cmp(query->after, query->prefix) > 0;
+#define ROWS(bounds, order)                                                                        \
+    "SELECT key, value FROM row WHERE tid = ?1 AND view = ?2 AND key >= ?3" bounds                 \
+    " ORDER BY key" order
 
-    sb_adds(&text, "SELECT key, value FROM row WHERE tid = ?1 AND view = ?2 AND key >= ?3");
-    sb_adds(&text, end.s ? " AND key < ?4" : "");
-    sb_adds(&text, stops ? " AND key <= ?5" : "");
-    sb_adds(&text, query->backwards ? " ORDER BY key DESC" : " ORDER BY key");
-    *rc = sqlite3_prepare_v2(q->db, sb_sv(&text).s, -1, &st, NULL);
-    if (*rc == SQLITE_OK) {
-        sqlite3_bind_int64(st, 1, tid);
-        sqlite3_bind_text64(st, 2, query->view.s, query->view.n, SQLITE_TRANSIENT, SQLITE_UTF8);
-        bind_bytes(st, 3, starts ? query->after : query->prefix, SQLITE_TRANSIENT);
-        if (end.s)
-            bind_bytes(st, 4, end, SQLITE_TRANSIENT);
-        if (stops)
-            bind_bytes(st, 5, query->after, SQLITE_TRANSIENT);
-    }
-    arena_free(&scratch);
-    return st;
+enum { HAS_END = 1, STOPS = 2, BACKWARDS = 4 };
+static const char *const rows_sql[SQLITE_ROW_SCANS] = {
+    [0] = ROWS("", ""),
+    [HAS_END] = ROWS(" AND key < ?4", ""),
+    [BACKWARDS] = ROWS("", " DESC"),
+    [BACKWARDS | HAS_END] = ROWS(" AND key < ?4", " DESC"),
+    [BACKWARDS | STOPS] = ROWS(" AND key <= ?5", " DESC"),
+    [BACKWARDS | STOPS | HAS_END] = ROWS(" AND key < ?4 AND key <= ?5", " DESC"),
+};
+
+/* The caller's bytes may go before the scan does: all is copied. */
+static void rows_bind(sqlite3_stmt *st, const struct store_row_query *query, int64_t tid, int way,
+                      struct sv end)
+{
+    bool starts = !query->backwards && sv_cmp(query->after, query->prefix) > 0;
+
+    sqlite3_bind_int64(st, 1, tid);
+    sqlite3_bind_text64(st, 2, query->view.s, query->view.n, SQLITE_TRANSIENT, SQLITE_UTF8);
+    bind_bytes(st, 3, starts ? query->after : query->prefix, SQLITE_TRANSIENT);
+    if (way & HAS_END)
+        bind_bytes(st, 4, end, SQLITE_TRANSIENT);
+    if (way & STOPS)
+        bind_bytes(st, 5, query->after, SQLITE_TRANSIENT);
 }
 
 enum status sqlite_rows(struct store *s, const struct store_row_query *query,
                         struct store_rows **out, struct err *e)
 {
     struct sqlite_store *q = sqlite_of(s);
-    struct sqlite_rows  *rows = calloc(1, sizeof *rows);
-    int64_t              tid;
-    int                  rc;
+    struct arena         scratch = { 0 };
+    struct sv            end = store_prefix_end(query->prefix, &scratch);
+    int                  way = (end.s ? HAS_END : 0) | (query->backwards ? BACKWARDS : 0) |
+              (query->backwards && query->after.s ? STOPS : 0);
+    sqlite3_stmt *st = NULL;
+    int64_t       tid;
 
-    if (!rows)
-        die("out of memory");
-    if (sqlite_tid(q, query->thread, &tid, e)) {
-        free(rows);
+    if (sqlite_tid(q, query->thread, &tid, e) ||
+        sqlite_take(q, SQLITE_ENTRY_SCANS + way, rows_sql[way], &st, e)) {
+        arena_free(&scratch);
         return err_code(e);
     }
-    rows->st = rows_statement(q, query, tid, &rc);
-    if (rc != SQLITE_OK) {
-        free(rows);
-        return sqlite_fail(q, rc, e);
-    }
+    rows_bind(st, query, tid, way, end);
+    arena_free(&scratch);
+    struct sqlite_rows *rows = calloc(1, sizeof *rows);
+    if (!rows)
+        die("out of memory");
+    rows->st = st;
+    rows->kind = SQLITE_ENTRY_SCANS + way;
     *out = (struct store_rows *)rows;
     return ST_OK;
 }
@@ -145,7 +151,7 @@ void sqlite_rows_close(struct store_rows *base)
 {
     struct sqlite_rows *rows = (struct sqlite_rows *)base;
 
-    sqlite3_finalize(rows->st);
+    sqlite_put_aside(sqlite_of(base->store), rows->kind, rows->st);
     free(rows);
 }
 
