@@ -6,13 +6,13 @@
  * it; REACH is what is wanted: >=R of the floor's rate, <=R times the floor's time, or a bound
  * on OURS itself (<N, >N). Both sides take turns, because the machine is never quiet.
  *
- *     bench_log FOLDER [NAME...]      NAME: single batch read import project fork
+ *     bench_log FOLDER [NAME...]      NAME: single batch views read import project fork
  *     bench_log FOLDER peer=N         N messages one at a time and read back, for log.sh
  *     bench_log FOLDER version        of SQLite
  *
  * HEDDLE_BENCH_ENTRIES scales the long thread (1,000,000). */
 #include "base/clock.h"
-#include "base/vec.h"
+#include "front/app.h"
 #include "thread/op.h"
 #include "thread/project.h"
 
@@ -26,9 +26,11 @@
 
 enum { PAYLOAD = 500 };
 
-static const struct view *const views[] = { &thread_view, NULL };
-static const char              *folder;
-static int64_t                  long_n = 1000000;
+/* The log with the view that projection needs, or with those of the whole program. */
+static const struct view *const  log_views[] = { &thread_view, NULL };
+static const struct view *const *views = log_views;
+static const char               *folder;
+static int64_t                   long_n = 1000000;
 
 static void check(enum status s, const struct err *e)
 {
@@ -278,6 +280,15 @@ static void bench_batch(void)
     appending("durable append, batches of 100", 100, 10, ">=0.7");
 }
 
+/* The same through every view of the program: the tree, the registry, words for searching. */
+static void bench_views(void)
+{
+    views = app_views;
+    appending("one at a time, with every view of the program", 1, 100, ">=0.8");
+    appending("batches of 100, with every view of the program", 100, 5, ">=0.7");
+    views = log_views;
+}
+
 static double peak_mb(void)
 {
     struct rusage u;
@@ -506,8 +517,9 @@ static void beside_a_peer(int64_t n)
 static const struct {
     const char *name;
     void (*run)(void);
-} parts[] = { { "single", bench_single }, { "batch", bench_batch },     { "read", bench_read },
-              { "import", bench_import }, { "project", bench_project }, { "fork", bench_fork } };
+} parts[] = { { "single", bench_single }, { "batch", bench_batch },   { "views", bench_views },
+              { "read", bench_read },     { "import", bench_import }, { "project", bench_project },
+              { "fork", bench_fork } };
 
 int main(int argc, char **argv)
 {

@@ -59,8 +59,8 @@ enum status app_find_root(struct app *app, const char *start, struct err *e)
 }
 
 /* Every view of every room. */
-static const struct view *const views[] = { &thread_view, &share_view, &loom_view, &agents_view,
-                                            NULL };
+const struct view *const app_views[] = { &thread_view, &share_view, &loom_view, &agents_view,
+                                         NULL };
 
 /* The file named by the config, below the workspace: a config comes with a checkout, and
  * must not lead the log elsewhere, neither by its text nor through a link. */
@@ -96,7 +96,7 @@ enum status app_open_log(struct app *app, enum store_mode mode, struct err *e)
     }
     if (store_open(url, &o, &store, e))
         return err_code(e);
-    app->log = log_of(store, views);
+    app->log = log_of(store, app_views);
     return ST_OK;
 }
 

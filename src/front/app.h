@@ -33,6 +33,9 @@ void app_release(struct app *app); /* closes the log and the root */
  * or .teddy, else `start` itself; reads .heddle/config.json. */
 enum status app_find_root(struct app *app, const char *start, struct err *e) MUST_USE;
 
+/* The views of every room, ending with NULL. */
+extern const struct view *const app_views[];
+
 /* Open the workspace's log. For writing it is made when it is missing (and .heddle with
  * it); for reading a missing one is ST_NOT_FOUND. HEDDLE_STORE names another store than
  * the config does. ST_PERMISSION_DENIED: the config's path leads out of the workspace. */
