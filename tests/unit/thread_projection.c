@@ -360,21 +360,6 @@ static int64_t cost_of(struct sv thread, struct sv lane, int64_t upto, int64_t *
     return p.read;
 }
 
-static void a_projection_reads_what_it_returns_however_long_the_log(void)
-{
-    int64_t returned, few = 0;
-
-    for (int n = 1000; n <= (t.on_disk ? 20000 : 100000); n *= t.on_disk ? 20 : 100) {
-        struct sv id = long_thread(n);
-        int64_t   read = cost_of(id, LANE_DEFAULT, NOW, &returned);
-        CHECK_INT(returned, 100);
-        CHECK_INT(read, 101); /* and the snapshot */
-        few = few ? few : read;
-        CHECK_INT(read, few);
-        CHECK_INT(cost_of(id, LANE_DEFAULT, 9, &returned), 10);
-    }
-}
-
 /* Entries, rows and bytes that a fork adds. */
 struct cost {
     int64_t entries, rows, payload;
@@ -401,20 +386,27 @@ static struct cost fork_cost(struct sv thread)
                           (int64_t)(n.payload.n + n.refs.n) };
 }
 
-static void a_fork_costs_the_same_on_a_short_and_on_a_long_log(void)
+/* Both in one test, so that the long log is written once. */
+static void a_projection_reads_what_it_returns_and_a_fork_costs_the_same_however_long_the_log(void)
 {
-    int64_t     returned;
-    struct sv   large = long_thread(t.on_disk ? 20000 : 100000), small = long_thread(1000);
-    struct cost s = fork_cost(small), l = fork_cost(large);
+    struct sv threads[] = { long_thread(1000), long_thread(t.on_disk ? 20000 : 100000) };
+    int64_t   returned;
 
+    for (size_t i = 0; i < COUNT(threads); i++) {
+        CHECK_INT(cost_of(threads[i], LANE_DEFAULT, NOW, &returned), 101); /* with the snapshot */
+        CHECK_INT(returned, 100);
+        CHECK_INT(cost_of(threads[i], LANE_DEFAULT, 9, &returned), 10);
+    }
+    struct cost s = fork_cost(threads[0]), l = fork_cost(threads[1]);
     CHECK_INT(s.entries, 1);
     CHECK_INT(l.entries, 1);
     CHECK_INT(s.rows, l.rows);
     CHECK_INT(s.payload, l.payload);
     CHECK(l.payload < 1024);
-    CHECK_INT(cost_of(large, SV("side"), NOW, &returned),
-              cost_of(small, SV("side"), NOW, &returned));
-    CHECK_INT(returned, 501);
+    for (size_t i = 0; i < COUNT(threads); i++) {
+        CHECK_INT(cost_of(threads[i], SV("side"), NOW, &returned), 501);
+        CHECK_INT(returned, 501);
+    }
 }
 
 THREAD_MAIN(T(an_empty_log_has_nothing_to_project),
@@ -431,5 +423,4 @@ THREAD_MAIN(T(an_empty_log_has_nothing_to_project),
             T(a_snapshot_keeps_roles_the_log_would_skip), T(a_leading_system_message_is_the_prompt),
             T(the_same_log_gives_the_same_bytes), T(json_at_its_edges_survives),
             T(deep_nesting_is_kept_to_the_limit_and_refused_beyond),
-            T(a_projection_reads_what_it_returns_however_long_the_log),
-            T(a_fork_costs_the_same_on_a_short_and_on_a_long_log), )
+            T(a_projection_reads_what_it_returns_and_a_fork_costs_the_same_however_long_the_log), )

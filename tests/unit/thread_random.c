@@ -3,7 +3,7 @@
 #include "naive.h"
 #include "thread_test.h"
 
-enum { LOGS_IN_MEMORY = 220, LOGS_ON_DISK = 16, STEPS = 26 };
+enum { LOGS_IN_MEMORY = 200, LOGS_ON_DISK = 16, STEPS = 22 };
 
 static int logs(void)
 {
