@@ -1,5 +1,6 @@
 #!/bin/sh
 # `init`, `doctor`, `verify`, `stats`: what they say when all is well, and when it is not.
+# shellcheck source=tests/e2e/lib.sh disable=SC2016,SC2317
 . "$(dirname "$0")/lib.sh"
 
 note() { # note TEXT THREAD WORDS...

@@ -1,5 +1,6 @@
 #!/bin/sh
 # `heddle op` and `heddle project`, as someone meets them who does not read manuals.
+# shellcheck source=tests/e2e/lib.sh
 . "$(dirname "$0")/lib.sh"
 
 say() { # say ROLE TEXT WORDS...: a message to thread t

@@ -1,5 +1,6 @@
 #!/bin/sh
 # `heddle run`: the life of a request from the shell.
+# shellcheck source=tests/e2e/lib.sh
 . "$(dirname "$0")/lib.sh"
 
 event() { # event LINES WORDS...
