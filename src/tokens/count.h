@@ -8,6 +8,7 @@
 #define HEDDLE_TOKENS_COUNT_H
 
 #include "tokens/cache.h"
+#include "tokens/merge.h"
 #include "tokens/split.h"
 
 enum {
@@ -54,6 +55,9 @@ struct kernel {
     /* The token counts of n <= MERGE_GROUP keys. */
     void (*merge)(const struct vocab *v, const struct key *keys, size_t n, uint8_t *counts);
     void (*merge_wide)(const struct vocab *v, const struct wide *keys, size_t n, uint8_t *counts);
+
+    /* For pieces longer than that. */
+    merge_window_fn *window;
 };
 enum { MERGE_GROUP = 32 };
 

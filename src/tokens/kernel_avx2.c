@@ -1,5 +1,6 @@
 /* The inner loops for x86-64 processors with AVX2. */
 #include "tokens/count.h"
+#include "tokens/window.h"
 
 #if defined(__x86_64__)
 
@@ -584,6 +585,37 @@ AVX2 static void merge_wide_avx2(const struct vocab *v, const struct wide *keys,
     merge_in_step(group, n, v, counts, 8);
 }
 
-const struct kernel kernel_avx2 = { "avx2", split_avx2, probe_avx2, find_avx2, merge_avx2, merge_wide_avx2 };
+/* ---- windows of long pieces ---- */
+
+AVX2 INLINE uint32_t lowest_avx2(const uint32_t *block)
+{
+    return lowest_rank(block, BLOCK / 8);
+}
+
+AVX2 INLINE size_t index_avx2(const uint32_t *block, uint32_t value)
+{
+    const __m256i want = _mm256_set1_epi32((int)value);
+    __m256i       a = _mm256_cmpeq_epi32(_mm256_load_si256((const void *)block), want);
+    __m256i       b = _mm256_cmpeq_epi32(_mm256_load_si256((const void *)(block + 8)), want);
+    unsigned      low = (unsigned)_mm256_movemask_ps(_mm256_castsi256_ps(a));
+    unsigned      high = (unsigned)_mm256_movemask_ps(_mm256_castsi256_ps(b));
+
+    return _tzcnt_u32(high << 8 | low);
+}
+
+AVX2 INLINE uint32_t pair_avx2(const struct vocab *v, uint32_t left, uint32_t right)
+{
+    uint32_t found = find_pair(v, pair_key(left, right), 0);
+
+    return found == TOKEN_NONE ? found : found >> PLACE_BITS;
+}
+
+AVX2 static uint64_t window_avx2(const struct vocab *v, struct merge_window *w, const uint8_t *p,
+                                 size_t n)
+{
+    return window_encode(v, w, p, n, (struct window_steps){ lowest_avx2, index_avx2, pair_avx2 });
+}
+
+const struct kernel kernel_avx2 = { "avx2", split_avx2, probe_avx2, find_avx2, merge_avx2, merge_wide_avx2, window_avx2 };
 
 #endif

@@ -1,5 +1,6 @@
 /* The inner loops for any processor. */
 #include "tokens/count.h"
+#include "tokens/window.h"
 
 static size_t split_plain(struct split *s, size_t at, bool whole, struct batch *b)
 {
@@ -104,7 +105,32 @@ static void merge_wide_plain(const struct vocab *v, const struct wide *keys, siz
         counts[i] = merge_bytes(v, (const uint8_t *)keys[i].w, wide_len(&keys[i]));
 }
 
-const struct kernel kernel_plain = { "plain", split_plain, probe_plain, find_plain, merge_plain, merge_wide_plain };
+static uint32_t lowest_plain(const uint32_t *block)
+{
+    uint32_t low = block[0];
+
+    for (int i = 1; i < BLOCK; i++)
+        low = block[i] < low ? block[i] : low;
+    return low;
+}
+
+static size_t index_plain(const uint32_t *block, uint32_t value)
+{
+    size_t i = 0;
+
+    while (block[i] != value)
+        i++;
+    return i;
+}
+
+static uint64_t window_plain(const struct vocab *v, struct merge_window *w, const uint8_t *p,
+                             size_t n)
+{
+    return window_encode(v, w, p, n,
+                         (struct window_steps){ lowest_plain, index_plain, vocab_pair });
+}
+
+const struct kernel kernel_plain = { "plain", split_plain, probe_plain, find_plain, merge_plain, merge_wide_plain, window_plain };
 
 const struct kernel *kernel_best(void)
 {

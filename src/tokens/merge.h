@@ -15,22 +15,28 @@
 
 enum { MERGE_WINDOW = 512 };
 
-/* One window being encoded: a list through its first bytes, and the lowest rank of every 16. */
+/* One window being encoded; see window.h. */
 struct merge_window {
     size_t    n, cap;
     uint32_t *id;   /* of the token that starts at this byte */
     uint32_t *rank; /* of its merger with the next one; TOKEN_NONE at the end and inside tokens */
     uint32_t *next, *prev;
-    uint32_t *lowest; /* rank of each block of 16 */
+    uint32_t *lowest; /* rank of each block */
 };
+void merge_window_reserve(struct merge_window *w, size_t cap);
+
+/* Encodes p[0..n) in w; returns the number of steps taken. */
+typedef uint64_t merge_window_fn(const struct vocab *v, struct merge_window *w, const uint8_t *p,
+                                 size_t n);
 
 struct merge {
     const struct vocab *v;
+    merge_window_fn    *encode;
     struct merge_window windows[2], seam;
-    uint64_t            steps; /* work done so far, for tests of how cost grows */
+    uint64_t            steps; /* taken so far, for tests of how cost grows */
 };
 
-void merge_init(struct merge *m, const struct vocab *v);
+void merge_init(struct merge *m, const struct vocab *v, merge_window_fn *encode);
 void merge_release(struct merge *m);
 
 struct merge_token {

@@ -29,7 +29,7 @@ enum status tokens_open(enum tokens_encoding enc, struct tokens **out, struct er
     *out = new_counter();
     (*out)->v = v;
     (*out)->kernel = kernel_best();
-    merge_init(&(*out)->merge, v);
+    merge_init(&(*out)->merge, v, (*out)->kernel->window);
     cache_init(&(*out)->cache);
     return ST_OK;
 }
