@@ -127,15 +127,20 @@ static void kstr_lossy(struct jw *w, const char *key, const char *text)
     arena_free(&scratch);
 }
 
-void app_error_json(struct jw *w, const struct err *e)
+static void error_members(struct jw *w, const struct err *e)
 {
-    jw_open(w, '{');
     jw_kstr(w, "code", sv_of(status_word(e->code)));
     kstr_lossy(w, "message", e->text);
     if (e->hint[0])
         kstr_lossy(w, "hint", e->hint);
     if (e->reason[0])
         jw_kstr(w, "reason", sv_of(e->reason));
+}
+
+void app_error_json(struct jw *w, const struct err *e)
+{
+    jw_open(w, '{');
+    error_members(w, e);
     jw_close(w, '}');
 }
 
@@ -148,11 +153,13 @@ void app_fail(struct app *app, const struct err *e)
         jw_open(&w, '{');
         jw_kbool(&w, "success", false);
         jw_key(&w, "error");
-        app_error_json(&w, e);
+        jw_open(&w, '{');
+        error_members(&w, e);
         if (app->error_details.s) {
             jw_key(&w, "details");
             jw_raw(&w, app->error_details);
         }
+        jw_close(&w, '}');
         jw_close(&w, '}');
         sb_addc(&text, '\n');
         sb_add(&app->out, sb_sv(&text));

@@ -139,7 +139,7 @@ static enum status parse_block(struct reading *r, struct sv block)
     enum XML_Status st = XML_Parse(r->parser, block.s, (int)block.n, 1);
 
     if (r->failed)
-        return r->e->code;
+        return err_code(r->e);
     if (st == XML_STATUS_ERROR && !r->ended)
         return err_set(r->e, ST_INVALID_SYNTAX, "<thread_context>, line %lu: %s",
                        (unsigned long)XML_GetCurrentLineNumber(r->parser),

@@ -30,7 +30,7 @@ static enum status drop_unused(struct effect *f, struct sv hash)
     bool      found;
 
     if (!hash.n || share_row(f->s, key_of_name("blob", hash, f->a), &row, &found, f->e))
-        return hash.n ? f->e->code : ST_OK;
+        return hash.n ? err_code(f->e) : ST_OK;
     return found ? ST_OK : object_drop(f->s, hash, f->e);
 }
 
@@ -38,7 +38,7 @@ static enum status drop_list(struct effect *f, const struct json *hashes)
 {
     for (size_t i = 0; json_is(hashes, JSON_ARRAY) && i < hashes->n; i++)
         if (drop_unused(f, json_sv(&hashes->items[i])))
-            return f->e->code;
+            return err_code(f->e);
     return ST_OK;
 }
 
@@ -57,7 +57,7 @@ static enum status place_copies(struct effect *f, const struct share_ref *r)
         }
         /* A later entry may have dropped this content since; then there is nothing to do. */
         if (share_row(f->s, key_of_name("blob", r->files[i].hash, f->a), &row, &found, f->e))
-            return f->e->code;
+            return err_code(f->e);
         if (found)
             share_warn(f->s, "T502", r->from, "the stored content of " SV_FMT " is gone",
                        SV_ARG(path));
@@ -71,12 +71,12 @@ static enum status remove_copies(struct effect *f, struct sv thread, const struc
         struct sv place = json_sv(&places->items[i]), row, dir;
         bool      found;
         if (share_row(f->s, key_pair("snap", thread, place, f->a), &row, &found, f->e))
-            return f->e->code;
+            return err_code(f->e);
         if (found)
             continue; /* another reference holds it now */
         struct sv path = share_path(thread, "context/inherited", place, f->a);
         if (fs_remove(f->s->root, path, f->e))
-            return f->e->code;
+            return err_code(f->e);
         for (dir = path_dir(place); dir.n; dir = path_dir(dir)) { /* folders left empty */
             UNDO(fd_undo) int parent = -1;
             struct sv         full = share_path(thread, "context/inherited", dir, f->a);
@@ -95,7 +95,7 @@ static enum status write_live_names(struct effect *f, struct sv thread)
     struct sv         path = share_path(thread, "context/live", SV(".refs.json"), f->a), old, now;
 
     if (share_refs(f->s, thread, false, f->a, &refs, &n, f->e))
-        return f->e->code;
+        return err_code(f->e);
     for (size_t i = 0; i < n; i++)
         if (!refs[i].frozen)
             refs[live++] = refs[i];
@@ -103,7 +103,7 @@ static enum status write_live_names(struct effect *f, struct sv thread)
     if (fs_read(f->s->root, path, 0, f->a, &old, f->e) == ST_OK && sv_eq(old, now))
         return ST_OK;
     if (fs_mkdirs(f->s->root, path_dir(path), f->e))
-        return f->e->code;
+        return err_code(f->e);
     return fs_write(f->s->root, path, now, 0666, f->e);
 }
 
@@ -119,7 +119,7 @@ static enum status do_reference(struct effect *f)
     if (ref_of_json(f->p, f->a, &r, f->e) || place_copies(f, &r) ||
         remove_copies(f, r.from, json_find(f->p, "gone")) ||
         drop_list(f, json_find(f->p, "gone_hashes")) || (!r.frozen && write_live_names(f, r.from)))
-        return f->e->code;
+        return err_code(f->e);
     if (!r.missing || share_thread_find(f->s, r.from, &t, &found, f->e) || !found)
         return ST_OK;
     struct sb b = sb_in(f->a, 0);
@@ -140,10 +140,10 @@ static enum status do_spawn(struct effect *f)
     for (size_t i = 0; i < COUNT(folders); i++)
         if (fs_mkdirs(f->s->root, share_path(text(f, "thread_id"), "", sv_of(folders[i]), f->a),
                       f->e))
-            return f->e->code;
+            return err_code(f->e);
     if (!json_is(copied, JSON_OBJECT))
         return ST_OK;
-    return ref_of_json(copied, f->a, &r, f->e) ? f->e->code : place_copies(f, &r);
+    return ref_of_json(copied, f->a, &r, f->e) ? err_code(f->e) : place_copies(f, &r);
 }
 
 /* ---- lines in logs -----------------------------------------------------------------------------
@@ -159,7 +159,7 @@ static enum status append_line(struct effect *f, struct sv path, struct sv line)
         return ST_OK;
     if (fs_mkdirs(f->s->root, path_dir(path), f->e) ||
         fs_open(f->s->root, path, O_WRONLY | O_APPEND | O_CREAT, &fd, f->e))
-        return f->e->code;
+        return err_code(f->e);
     return write(fd, line.s, line.n) == (ssize_t)line.n
                ? ST_OK
                : err_errno(f->e, "append to " SV_FMT, SV_ARG(path));
@@ -244,7 +244,7 @@ static enum status put_file(struct effect *f, struct sv path, struct sv before, 
     if (st == ST_NOT_FOUND)
         return ST_OK;
     if (st || fs_mkdirs(f->s->root, path_dir(path), f->e))
-        return f->e->code;
+        return err_code(f->e);
     return fs_write(f->s->root, path, bytes, 0666, f->e);
 }
 
@@ -257,7 +257,7 @@ static enum status do_merge(struct effect *f)
         if (put_file(f, share_path(text(f, "target"), "", json_text(one, "path"), f->a),
                      json_text(one, "before"), json_text(one, "after")) ||
             drop_unused(f, json_text(one, "after")))
-            return f->e->code;
+            return err_code(f->e);
     }
     return ST_OK;
 }
@@ -273,19 +273,19 @@ static enum status do_transcript(struct effect *f)
 
     if (object_read(f->s, text(f, "hash"), f->a, &bytes, f->e) == ST_OK) {
         if (fs_mkdirs(f->s->root, dir, f->e))
-            return f->e->code;
+            return err_code(f->e);
         if (fs_read(f->s->root, path, 0, f->a, &now, f->e) || !sv_eq(now, bytes))
             if (fs_write(f->s->root, path, bytes, 0666, f->e))
-                return f->e->code;
+                return err_code(f->e);
         if (drop_unused(f, text(f, "hash")))
-            return f->e->code;
+            return err_code(f->e);
     }
     if (fs_list(f->s->root, dir, f->a, &items, &n, f->e))
-        return f->e->code;
+        return err_code(f->e);
     for (size_t i = n; i-- > 0;) /* names begin with their time: the last are the newest */
         if (sv_ends(items[i].name, SV(".txt")) && ++txt > TRANSCRIPTS_KEPT &&
             fs_remove(f->s->root, path_join(dir, items[i].name, f->a), f->e))
-            return f->e->code;
+            return err_code(f->e);
     return ST_OK;
 }
 

@@ -68,9 +68,12 @@ static void stamp_read(struct share *s)
     st->applied = applied;
 }
 
+/* In place and without waiting for the disk: the kernel has it when the process dies, and when
+ * the machine does, a stamp that is too old or torn only makes the next command look closer. */
 static enum status stamp_write(struct share *s, struct err *e)
 {
-    struct sb b = sb_in(s->a, 0);
+    UNDO(fd_undo) int fd = -1;
+    struct sb         b = sb_in(s->a, 0);
 
     sb_addf(&b, "heddle-share 1\napplied %lld\n", (long long)s->stamp.applied);
     for (int i = 0; i < SHARE_FILES * 2; i++) {
@@ -78,7 +81,12 @@ static enum status stamp_write(struct share *s, struct err *e)
         sb_addf(&b, "%d %lld %llu %llu %lld\n", i / 2, (long long)s->stamp.file[i / 2][i % 2].rev,
                 (unsigned long long)m->inode, (unsigned long long)m->size, (long long)m->mtime_ns);
     }
-    return fs_write(s->root, STAMP, sb_sv(&b), 0666, e);
+    struct sv text = sb_sv(&b);
+    if (fs_open(s->root, STAMP, O_WRONLY | O_CREAT, &fd, e))
+        return err_code(e);
+    if (pwrite(fd, text.s, text.n, 0) != (ssize_t)text.n || ftruncate(fd, (off_t)text.n) != 0)
+        return err_errno(e, "write " SV_FMT, SV_ARG(STAMP));
+    return ST_OK;
 }
 
 /* The rev the file on disk was written for; -1: others wrote it; -2: there is none. */
@@ -116,6 +124,7 @@ enum status files_look(struct share *s, int64_t rev, bool *current, struct err *
 
 struct output {
     char           temp[64];
+    int            fd;
     struct fs_mark mark;
     bool           same; /* nothing in it changed: only the stamp does */
     bool           made;
@@ -282,14 +291,14 @@ static enum status try_patch(struct share *s, int which, const struct changes *c
 static enum status make_output(struct share *s, int dir, int which, const struct changes *c,
                                bool patchable, struct output *o, struct err *e)
 {
-    struct arena      scratch = { 0 };
-    UNDO(fd_undo) int fd = -1;
-    enum status       r = ST_CORRUPT;
+    struct arena scratch = { 0 };
+    int          fd;
+    enum status  r = ST_CORRUPT;
 
     /* One name for ever: what a killed heddle left is overwritten. We hold the lock. */
     snprintf(o->temp, sizeof o->temp, ".heddle-tmp-%.*s",
              SV_ARG(path_base(share_file_paths[which])));
-    fd = openat(dir, o->temp, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+    fd = o->fd = openat(dir, o->temp, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
     if (fd < 0)
         return err_errno(e, "create .leslie/%s", o->temp);
     o->made = true;
@@ -305,8 +314,10 @@ static enum status make_output(struct share *s, int dir, int which, const struct
     }
     if (!r)
         r = sb_flush(&out, e);
-    if (!r && (fdatasync(fd) != 0 || !fs_mark_fd(fd, &o->mark)))
-        r = err_errno(e, "fsync");
+    if (!r) /* on its way to the disk while the next one is made */
+        (void)!sync_file_range(fd, 0, 0, SYNC_FILE_RANGE_WRITE);
+    if (!r && !fs_mark_fd(fd, &o->mark))
+        r = err_errno(e, "fstat");
     arena_free(&scratch);
     return r ? err_in(e, SV_FMT, SV_ARG(share_file_paths[which])) : ST_OK;
 }
@@ -351,6 +362,9 @@ static enum status write_all(struct share *s, int64_t rev, const int dirs[SHARE_
         if (!out[i].same && make_output(s, dirs[i], i, c, patchable, &out[i], e))
             return err_code(e);
     }
+    for (int i = 0; i < SHARE_FILES; i++)
+        if (out[i].made && fdatasync(out[i].fd) != 0)
+            return err_errno(e, "fsync " SV_FMT, SV_ARG(share_file_paths[i]));
     for (int i = 0; i < SHARE_FILES; i++) {
         struct fs_mark now = out[i].mark;
         if (out[i].same && !fs_mark(s->root, share_file_paths[i], &now))
@@ -400,9 +414,12 @@ enum status files_write(struct share *s, int64_t rev, struct err *e)
         r = collect_changes(s, on_disk[FILE_RELATIONS], rev, &c, e);
     if (!r)
         r = write_all(s, rev, dirs, &c, on_disk, out, e);
-    for (int i = 0; i < SHARE_FILES; i++)
+    for (int i = 0; i < SHARE_FILES; i++) {
         if (r && out[i].made)
             unlinkat(dirs[i], out[i].temp, 0);
+        if (out[i].made)
+            close(out[i].fd);
+    }
     fd_undo(&dirs[0]);
     fd_undo(&dirs[FILE_REGISTRY]);
     arena_free(&scratch);

@@ -88,7 +88,7 @@ static enum status quarantine(struct import *im, const char *section, const stru
                "%s in .leslie/ holds a row '" SV_FMT "' that is left alone: %s", section,
                SV_ARG(m->key), why);
     if (share_row(im->s, key_pair("bad", sv_of(section), m->key, im->a), &old, &found, im->e))
-        return im->e->code;
+        return err_code(im->e);
     if (found && sv_eq(old, value))
         return ST_OK;
     struct jw w = start(&b, im, "bad");
@@ -173,7 +173,7 @@ static enum status import_thread(struct import *im, const struct json_member *m)
     if (wrong)
         return quarantine(im, "threads", m, wrong);
     if (share_thread_find(im->s, theirs.id, &ours, &found, im->e))
-        return im->e->code;
+        return err_code(im->e);
     if (!found)
         return append_thread(im, &theirs);
     theirs.seq = ours.seq;
@@ -213,7 +213,7 @@ static enum status forget_bad(struct import *im)
     struct sb  b;
 
     if (share_rows_below(im->s, SV("bad/threads/"), true, im->a, &keys, &n, im->e))
-        return im->e->code;
+        return err_code(im->e);
     for (size_t i = 0; i < n; i++) {
         if (map_has(&im->there, keys[i]))
             continue;
@@ -221,7 +221,7 @@ static enum status forget_bad(struct import *im)
         jw_kstr(&w, "section", SV("threads"));
         jw_kstr(&w, "key", keys[i]);
         if (finish(im, &w, &b, (struct sv){ 0 }))
-            return im->e->code;
+            return err_code(im->e);
     }
     return ST_OK;
 }
@@ -253,7 +253,7 @@ static enum status find_base(struct import *im, const struct json *operations)
         bool      found;
         int64_t   seq = -1;
         if (log_row_get(im->s->log, SHARE_GLOBAL, &share_view, key, im->a, &row, &found, im->e))
-            return im->e->code;
+            return err_code(im->e);
         if (found && sv_to_int(row, &seq) && seq >= im->base)
             im->base = seq + 1;
         arena_reset(im->a, m);
@@ -268,7 +268,7 @@ static enum status import_operation(struct import *im, const struct json *v)
     bool      found;
 
     if (share_row(im->s, key_of_name("opid", id, im->a), &row, &found, im->e))
-        return im->e->code;
+        return err_code(im->e);
     if (found)
         return ST_OK;
     struct jw w = start(&b, im, "operation");
@@ -295,7 +295,7 @@ static enum status import_edges(struct import *im, struct sv from, const struct 
     struct err          ignored;
 
     if (share_ids(im->s, SHARE_TARGETS, from, im->a, &ours, &n, im->e))
-        return im->e->code;
+        return err_code(im->e);
     for (size_t i = 0; json_is(targets, JSON_ARRAY) && i < targets->n; i++) {
         bool known = false, found;
         target = json_sv(&targets->items[i]);
@@ -304,7 +304,7 @@ static enum status import_edges(struct import *im, struct sv from, const struct 
         if (known || name_check(target, "target", &ignored))
             continue;
         if (share_thread_find(im->s, target, &t, &found, im->e))
-            return im->e->code;
+            return err_code(im->e);
         struct share_ref r = { .id = SV("ref-imported"),
                                .from = from,
                                .target = target,
@@ -312,7 +312,7 @@ static enum status import_edges(struct import *im, struct sv from, const struct 
         struct jw        w = start(&b, im, "edge");
         ref_write(&w, &r);
         if (finish(im, &w, &b, (struct sv){ 0 }))
-            return im->e->code;
+            return err_code(im->e);
     }
     return ST_OK;
 }
@@ -330,14 +330,14 @@ static enum status gone_edges(struct import *im, struct sv from, const struct js
     int64_t    seq = 0;
 
     if (share_ids(im->s, SHARE_TARGETS, from, im->a, &ours, &n, im->e))
-        return im->e->code;
+        return err_code(im->e);
     jw_key(w, "remove");
     jw_open(w, '[');
     for (size_t i = 0; i < n; i++) {
         if (lists(targets, ours[i]))
             continue;
         if (share_row(im->s, key_pair("edge", from, ours[i], im->a), &row, &found, im->e))
-            return im->e->code;
+            return err_code(im->e);
         if (found && sv_to_int(row, &seq) && seq < im->base) {
             *any = true;
             jw_str(w, ours[i]);
@@ -356,23 +356,23 @@ static enum status import_relation(struct import *im, const struct json_member *
     bool                found, any = false;
 
     if (share_thread_find(im->s, m->key, &t, &found, im->e))
-        return im->e->code;
+        return err_code(im->e);
     if (!found || v->type != JSON_OBJECT)
         return map_has(&im->there, m->key) || v->type != JSON_OBJECT
                    ? quarantine(im, "relations", m, "no thread has this id")
                    : ST_OK; /* of a thread that was removed */
     if (import_edges(im, m->key, json_find(v, "references_to")))
-        return im->e->code;
+        return err_code(im->e);
     if (im->only_new)
         return ST_OK;
     struct jw w = start(&b, im, "relation");
     jw_kstr(&w, "id", m->key);
     if (gone_edges(im, m->key, json_find(v, "references_to"), &w, &any))
-        return im->e->code;
+        return err_code(im->e);
     if (json_is(depends, JSON_ARRAY)) {
         dep = json_string_of(depends, im->a);
         if (share_row(im->s, key_of_name("dep", m->key, im->a), &old, &found, im->e))
-            return im->e->code;
+            return err_code(im->e);
         if (found ? !sv_eq(old, dep) : depends->n > 0) {
             any = true;
             jw_kstr(&w, "depends_on", dep);
@@ -380,7 +380,7 @@ static enum status import_relation(struct import *im, const struct json_member *
     }
     extra = others(v, relation_keys, im->a);
     if (share_row(im->s, key_of_name("relx", m->key, im->a), &old, &found, im->e))
-        return im->e->code;
+        return err_code(im->e);
     if (extra.s && (!found || !sv_eq(old, extra))) {
         any = true;
         jw_kstr(&w, "extra", extra);
@@ -408,7 +408,7 @@ static enum status import_root(struct import *im, const struct json *doc)
     if (json_is(metadata, JSON_OBJECT))
         extra_meta = others(metadata, meta_keys, im->a);
     if (share_meta(im->s, &m, im->e))
-        return im->e->code;
+        return err_code(im->e);
     if (im->only_new || (sv_same(m.extra, extra) && sv_same(m.extra_meta, extra_meta)))
         return ST_OK;
     struct jw w = start(&b, im, "root");
@@ -437,18 +437,18 @@ static enum status import_all(struct import *im, const struct json *doc)
 
     clock_parse_iso(json_text(json_find(doc, "metadata"), "last_updated"), &im->written);
     if (find_base(im, ops))
-        return im->e->code;
+        return err_code(im->e);
     for (size_t i = 0; i < threads->n; i++)
         if (import_thread(im, &threads->members[i]))
-            return im->e->code;
+            return err_code(im->e);
     for (size_t i = 0; i < ops->n; i++)
         if (import_operation(im, &ops->items[i]))
-            return im->e->code;
+            return err_code(im->e);
     for (size_t i = 0; i < relations->n; i++)
         if (import_relation(im, &relations->members[i]))
-            return im->e->code;
+            return err_code(im->e);
     if (!im->only_new && (share_threads(im->s, remove_thread, im, im->e) || forget_bad(im)))
-        return im->e->code;
+        return err_code(im->e);
     return import_root(im, doc);
 }
 
@@ -492,7 +492,7 @@ static enum status import_objective(struct import *im, const struct json_member 
         updated = created;
     if (share_row(im->s, key_of_name("obj", id, im->a), &row, &found, im->e) ||
         (found && objective_read(row, im->a, &ours, im->e)))
-        return im->e->code;
+        return err_code(im->e);
     extra = others(v, keys, im->a);
     if (!ours.threads && json_is(ids, JSON_ARRAY) && ids->n)
         listed = json_string_of(ids, im->a);

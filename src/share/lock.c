@@ -3,8 +3,8 @@
  * Among heddle processes: flock on .heddle/share.lock, which the kernel gives back when a
  * process dies. Towards Leslie: its lock folders `<file>.lock`, made to take the lock,
  * removed to give it back; one whose mtime is more than 10 s old is abandoned. A folder is made
- * under another name first and its inode is written down in share.lock before it is renamed
- * into place, so that the next heddle knows at once which folder a killed heddle left behind.
+ * under another name first, and its inode and mtime are written down in share.lock before it is
+ * renamed into place, so that the next heddle knows at once which folder a killed heddle left.
  *
  * Both files are locked in the same order; Leslie never holds two, so nobody waits in a circle. */
 #include "share/share_internal.h"
@@ -41,30 +41,43 @@ static enum status take_flock(struct share *s, struct err *e)
     return ST_OK;
 }
 
-/* The inodes of the folders that a heddle made last; 0: none. */
-static void read_owned(int fd, unsigned long long owned[2])
-{
-    char    text[64] = "";
-    ssize_t n = pread(fd, text, sizeof text - 1, 0);
+/* A folder that a heddle made; inode 0: none. An inode alone is soon used again. */
+struct made {
+    unsigned long long inode;
+    long long          mtime_ns;
+};
 
-    owned[0] = owned[1] = 0;
-    if (n > 0)
-        sscanf(text, "%20llu %20llu", &owned[0], &owned[1]);
+static struct made made_of(const struct stat *st)
+{
+    return (struct made){ st->st_ino, st->st_mtim.tv_sec * 1000000000LL + st->st_mtim.tv_nsec };
 }
 
-static enum status write_owned(int fd, const unsigned long long owned[2], struct err *e)
+static void read_owned(int fd, struct made owned[2])
 {
-    char text[64];
-    int  n = snprintf(text, sizeof text, "%020llu %020llu\n", owned[0], owned[1]);
+    char    text[128] = "";
+    ssize_t n = pread(fd, text, sizeof text - 1, 0);
+
+    owned[0] = owned[1] = (struct made){ 0 };
+    if (n > 0)
+        sscanf(text, "%20llu %20lld %20llu %20lld", &owned[0].inode, &owned[0].mtime_ns,
+               &owned[1].inode, &owned[1].mtime_ns);
+}
+
+static enum status write_owned(int fd, const struct made owned[2], struct err *e)
+{
+    char text[128];
+    int  n = snprintf(text, sizeof text, "%020llu %020lld %020llu %020lld\n", owned[0].inode,
+                      owned[0].mtime_ns, owned[1].inode, owned[1].mtime_ns);
 
     return pwrite(fd, text, (size_t)n, 0) == n ? ST_OK : err_errno(e, "write .heddle/share.lock");
 }
 
-static bool is_abandoned(const struct stat *st, unsigned long long owned)
+static bool is_abandoned(const struct stat *st, struct made owned)
 {
     struct timespec now;
+    struct made this = made_of(st);
 
-    if (owned && st->st_ino == owned)
+    if (owned.inode && this.inode == owned.inode && this.mtime_ns == owned.mtime_ns)
         return true; /* we hold the flock, so the heddle that made it is gone */
     clock_gettime(CLOCK_REALTIME, &now);
     int64_t age =
@@ -101,7 +114,7 @@ static bool claim(int dir, const char *made, const char *name)
     return mkdirat(dir, name, 0777) == 0; /* a file system without that rename */
 }
 
-static enum status take_folder(struct share *s, int dir, int which, unsigned long long owned[2],
+static enum status take_folder(struct share *s, int dir, int which, struct made owned[2],
                                struct err *e)
 {
     const char *name = lock_names[which];
@@ -113,13 +126,13 @@ static enum status take_folder(struct share *s, int dir, int which, unsigned lon
     snprintf(made, sizeof made, ".heddle-lock-%ld-%d", (long)getpid(), which);
     if (mkdirat(dir, made, 0777) != 0 && errno != EEXIST)
         return err_errno(e, "mkdir .leslie/%s", made);
-    unsigned long long before = owned[which];
+    struct made before = owned[which];
     if (fstatat(dir, made, &st, AT_SYMLINK_NOFOLLOW) == 0)
-        owned[which] = st.st_ino;
+        owned[which] = made_of(&st);
     enum status r = write_owned(s->flock_fd, owned, e);
     while (!r && !(won = claim(dir, made, name))) {
         if (fstatat(dir, name, &held, AT_SYMLINK_NOFOLLOW) == 0 && is_abandoned(&held, before)) {
-            before = 0;
+            before = (struct made){ 0 };
             if (unlinkat(dir, name, AT_REMOVEDIR) == 0)
                 continue;
         }
@@ -135,8 +148,8 @@ static enum status take_folder(struct share *s, int dir, int which, unsigned lon
 
 enum status share_lock(struct share *s, struct err *e)
 {
-    UNDO(fd_undo) int  dir = -1;
-    unsigned long long owned[2];
+    UNDO(fd_undo) int dir = -1;
+    struct made       owned[2];
 
     if (take_flock(s, e) || fs_open(s->root, SV(".leslie"), O_RDONLY | O_DIRECTORY, &dir, e))
         goto fail;

@@ -24,14 +24,14 @@ struct merged_file {
     bool      exists;
 };
 
-enum merge_strategy { INTERACTIVE, AGENT_FIRST, HUMAN, STRICT };
+enum strategy { INTERACTIVE, AGENT_FIRST, HUMAN, STRICT };
 
 struct merge {
     struct share               *s;
     const struct merge_request *r;
     struct merge_result        *out;
     struct map                  files; /* path → struct merged_file */
-    enum merge_strategy         strategy;
+    enum strategy               strategy;
     struct err                 *e;
 };
 
@@ -61,7 +61,7 @@ static enum status target_file(struct merge *m, struct sv path, struct merged_fi
         f->path = path;
         if (read_file(m->s, share_path(m->r->target, "", path, m->s->a), &f->bytes, &f->exists,
                       m->e))
-            return m->e->code;
+            return err_code(m->e);
         if (f->exists)
             f->before = hash_of(f->bytes, m->s->a);
         map_put(&m->files, path, f);
@@ -79,7 +79,7 @@ static enum status copy_held(struct merge *m, struct sv holder, struct sv origin
 
     *found = false;
     if (share_refs(m->s, holder, true, m->s->a, &refs, &n, m->e))
-        return m->e->code;
+        return err_code(m->e);
     for (size_t i = 0; i < n && !*found; i++)
         for (size_t k = 0; refs[i].frozen && k < refs[i].n_files && !*found; k++) {
             if (!sv_eq(refs[i].target, origin) || !sv_eq(refs[i].files[k].name, name))
@@ -87,7 +87,7 @@ static enum status copy_held(struct merge *m, struct sv holder, struct sv origin
             if (read_file(m->s,
                           share_path(holder, "context/inherited", refs[i].files[k].place, m->s->a),
                           bytes, found, m->e))
-                return m->e->code;
+                return err_code(m->e);
         }
     return ST_OK;
 }
@@ -96,7 +96,7 @@ static enum status find_base(struct merge *m, struct sv source, struct sv name, 
                              bool *found)
 {
     if (copy_held(m, source, m->r->target, name, bytes, found))
-        return m->e->code;
+        return err_code(m->e);
     return *found ? ST_OK : copy_held(m, m->r->target, source, name, bytes, found);
 }
 
@@ -157,7 +157,7 @@ static enum status conflict(struct merge *m, struct sv source, struct merged_fil
     }
     sb_addf(&b, SV_FMT ".from-" SV_FMT, SV_ARG(f->path), SV_ARG(source));
     if (target_file(m, sb_sv(&b), &beside))
-        return m->e->code;
+        return err_code(m->e);
     take(m, beside, theirs);
     return ST_OK;
 }
@@ -177,7 +177,7 @@ static enum status merge_file(struct merge *m, struct sv source, const struct sc
 
     if (read_file(m->s, share_path(source, "", file->source, m->s->a), &theirs, &exists, m->e) ||
         target_file(m, file->source, &f) || find_base(m, source, file->name, &base, &has_base))
-        return m->e->code;
+        return err_code(m->e);
     if (!exists || (f->exists && sv_eq(f->bytes, theirs)) || (has_base && sv_eq(base, theirs)))
         return ST_OK; /* gone meanwhile, the same, or not changed by the source */
     if (!f->exists && !has_base) {
@@ -219,11 +219,11 @@ static enum status merge_source(struct merge *m, struct sv source)
     struct scope_files files;
 
     if (scope_collect(m->s, source, NULL, 0, &files, m->e))
-        return m->e->code;
+        return err_code(m->e);
     for (size_t i = 0; i < files.list.n; i++)
         if (wanted(m->r, files.list.v[i].source, m->s->a) &&
             merge_file(m, source, &files.list.v[i]))
-            return m->e->code;
+            return err_code(m->e);
     return ST_OK;
 }
 
@@ -241,7 +241,7 @@ static enum status append_merge(struct merge *m)
     for (size_t i = 0; i < m->out->merged.n; i++) {
         struct merged_file *f = map_find(&m->files, m->out->merged.v[i]);
         if (object_put(m->s, f->bytes, &f->after, m->e))
-            return m->e->code;
+            return err_code(m->e);
         jw_open(&w, '{');
         jw_kstr(&w, "path", f->path);
         jw_kstr(&w, "before", f->before);
@@ -265,11 +265,11 @@ static enum status check_merge(struct merge *m)
                 SV_ARG(m->r->strategy));
         return err_hint(m->e, "interactive, agent-first, human, strict");
     }
-    m->strategy = (enum merge_strategy)k;
+    m->strategy = (enum strategy)k;
     if (!m->r->sources.n)
         return err_set(m->e, ST_INVALID_SYNTAX, "there are no sources to merge");
     if (share_thread(m->s, m->r->target, &t, m->e))
-        return m->e->code;
+        return err_code(m->e);
     for (size_t i = 0; i < m->r->scope.n; i++) {
         struct sv normal;
         if (path_normal(m->r->scope.v[i], m->s->a, &normal, m->e))
@@ -277,7 +277,7 @@ static enum status check_merge(struct merge *m)
     }
     for (size_t i = 0; i < m->r->sources.n; i++) {
         if (share_thread(m->s, m->r->sources.v[i], &t, m->e))
-            return m->e->code;
+            return err_code(m->e);
         if (sv_eq(m->r->sources.v[i], m->r->target))
             return err_set(m->e, ST_INVALID_SYNTAX, "a thread cannot be merged into itself");
     }

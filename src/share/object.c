@@ -135,7 +135,7 @@ enum status object_put(struct share *s, struct sv bytes, struct sv *hash, struct
     struct sv path = object_path(*hash, s->a);
     if (fs_kind(s->root, path) == FS_FILE)
         return ST_OK;
-    return fs_mkdirs(s->root, path_dir(path), e) ? e->code
+    return fs_mkdirs(s->root, path_dir(path), e) ? err_code(e)
                                                  : fs_write(s->root, path, bytes, 0444, e);
 }
 

@@ -63,7 +63,7 @@ static enum status find_thread(struct op *o, struct sv id, struct share_thread *
     struct sv row;
 
     if (get(o, key_of_name("thread", id, o->f->a), &row, found))
-        return o->e->code;
+        return err_code(o->e);
     return *found ? thread_read(row, o->f->a, t, o->e) : ST_OK;
 }
 
@@ -79,7 +79,7 @@ static enum status change_meta(struct op *o, int threads, int objectives, bool i
     bool              found;
 
     if (get(o, SV("meta"), &row, &found) || (found && meta_read(row, o->f->a, &m, o->e)))
-        return o->e->code;
+        return err_code(o->e);
     m.at = o->n->at;
     if (in_objective)
         m.objectives_at = o->n->at;
@@ -96,16 +96,16 @@ static enum status count_in_objective(struct op *o, struct sv id, int threads, i
     bool                   found;
 
     if (get(o, key, &row, &found))
-        return o->e->code;
+        return err_code(o->e);
     if (!found)
         return ST_OK;
     if (objective_read(row, o->f->a, &obj, o->e))
-        return o->e->code;
+        return err_code(o->e);
     obj.threads += threads;
     obj.open += open;
     obj.updated = o->n->at;
     if (put(o, key, objective_row(&obj, o->f->a)))
-        return o->e->code;
+        return err_code(o->e);
     return change_meta(o, 0, 0, true);
 }
 
@@ -116,7 +116,7 @@ static enum status set_status(struct op *o, struct share_thread *t, enum thread_
     t->status = to;
     t->updated = o->n->at;
     if (save_thread(o, t))
-        return o->e->code;
+        return err_code(o->e);
     return count_in_objective(o, t->objective, 0, open);
 }
 
@@ -128,9 +128,9 @@ static enum status add_thread(struct op *o, const struct share_thread *t)
         del(o, key_pair("bad", SV("relations"), t->id, a)) ||
         put(o, key_pair("member", t->objective, t->id, a), SV("")) ||
         count_in_objective(o, t->objective, 1, thread_has_ended(t->status) ? 0 : 1))
-        return o->e->code;
+        return err_code(o->e);
     if (t->parent.s && put(o, key_seq("child", t->parent, t->seq, a), t->id))
-        return o->e->code;
+        return err_code(o->e);
     return change_meta(o, 1, 0, false);
 }
 
@@ -141,9 +141,9 @@ static enum status drop_thread(struct op *o, const struct share_thread *t)
     if (del(o, key_of_name("thread", t->id, a)) ||
         del(o, key_pair("member", t->objective, t->id, a)) ||
         count_in_objective(o, t->objective, -1, thread_has_ended(t->status) ? 0 : -1))
-        return o->e->code;
+        return err_code(o->e);
     if (t->parent.s && del(o, key_seq("child", t->parent, t->seq, a)))
-        return o->e->code;
+        return err_code(o->e);
     return change_meta(o, -1, 0, false);
 }
 
@@ -157,10 +157,10 @@ static enum status rows_of(struct op *o, struct sv prefix, struct store_row **ou
     bool more;
 
     if (store_rows(o->f->store, &q, &rows, o->e))
-        return o->e->code;
+        return err_code(o->e);
     for (;;) {
         if (store_rows_next(rows, &row, &more, o->e))
-            return o->e->code;
+            return err_code(o->e);
         if (!more)
             break;
         *vec_push(&list, o->f->a) =
@@ -181,13 +181,13 @@ static enum status add_edge(struct op *o, struct sv from, struct sv target, bool
     bool          found;
 
     if (missing && put(o, key_pair("broken", from, target, a), seq_text(seq, a)))
-        return o->e->code;
+        return err_code(o->e);
     if (get(o, edge, &row, &found))
-        return o->e->code;
+        return err_code(o->e);
     if (found)
         return ST_OK;
     if (put(o, edge, seq_text(seq, a)) || put(o, key_seq("to", from, seq, a), target))
-        return o->e->code;
+        return err_code(o->e);
     return put(o, key_seq("by", target, seq, a), from);
 }
 
@@ -202,19 +202,19 @@ static enum status drop_edge(struct op *o, struct sv from, struct sv target)
     int64_t           seq = 0;
 
     if (get(o, edge, &row, &found))
-        return o->e->code;
+        return err_code(o->e);
     if (!found)
         return ST_OK;
     sv_to_int(row, &seq);
     if (del(o, edge) || del(o, key_seq("to", from, seq, a)) ||
         del(o, key_seq("by", target, seq, a)) || del(o, key_pair("broken", from, target, a)) ||
         rows_of(o, key_pair("ref", from, SV(""), a), &refs, &n))
-        return o->e->code;
+        return err_code(o->e);
     for (size_t i = 0; i < n; i++) {
         if (ref_read(refs[i].value, a, &r, o->e))
-            return o->e->code;
+            return err_code(o->e);
         if (sv_eq(r.target, target) && del(o, refs[i].key))
-            return o->e->code;
+            return err_code(o->e);
     }
     return ST_OK;
 }
@@ -226,10 +226,10 @@ static enum status mend(struct op *o, struct sv id)
     size_t            n;
 
     if (rows_of(o, key_pair("by", id, SV(""), o->f->a), &by, &n))
-        return o->e->code;
+        return err_code(o->e);
     for (size_t i = 0; i < n; i++)
         if (del(o, key_pair("broken", by[i].value, id, o->f->a)))
-            return o->e->code;
+            return err_code(o->e);
     return ST_OK;
 }
 
@@ -242,7 +242,7 @@ static enum status count_blob(struct op *o, struct sv hash, int by)
     bool      found;
 
     if (get(o, key, &row, &found))
-        return o->e->code;
+        return err_code(o->e);
     if (found)
         sv_to_int(row, &n);
     n += by;
@@ -254,7 +254,7 @@ static enum status add_copies(struct op *o, const struct share_ref *r)
     for (size_t i = 0; i < r->n_files && r->frozen; i++)
         if (put(o, key_pair("snap", r->from, r->files[i].place, o->f->a), r->target) ||
             count_blob(o, r->files[i].hash, 1))
-            return o->e->code;
+            return err_code(o->e);
     return ST_OK;
 }
 
@@ -263,7 +263,7 @@ static enum status drop_copies(struct op *o, const struct share_ref *r)
     for (size_t i = 0; i < r->n_files && r->frozen; i++)
         if (del(o, key_pair("snap", r->from, r->files[i].place, o->f->a)) ||
             count_blob(o, r->files[i].hash, -1))
-            return o->e->code;
+            return err_code(o->e);
     return ST_OK;
 }
 
@@ -287,10 +287,10 @@ static enum status ref_slot(struct op *o, const char *prefix, const struct share
 
     *key = key_seq(prefix, r->from, o->n->seq, o->f->a);
     if (rows_of(o, key_pair(prefix, r->from, SV(""), o->f->a), &rows, &n))
-        return o->e->code;
+        return err_code(o->e);
     for (size_t i = 0; i < n; i++) {
         if (ref_read(rows[i].value, o->f->a, &old, o->e))
-            return o->e->code;
+            return err_code(o->e);
         if (by_id ? !sv_eq(old.id, r->id) : !same_scope(&old, r))
             continue;
         *key = rows[i].key;
@@ -306,7 +306,7 @@ static enum status save_ref(struct op *o, struct share_ref *r, bool by_id)
     r->at = o->n->at;
     r->seq = o->n->seq;
     if (ref_slot(o, r->inherit ? "inh" : "ref", r, by_id, &key) || add_copies(o, r))
-        return o->e->code;
+        return err_code(o->e);
     return put(o, key, ref_row(r, o->f->a));
 }
 
@@ -327,17 +327,17 @@ static enum status fold_objective(struct op *o)
 
     /* Threads may have named it before it came. */
     if (rows_of(o, key_pair("member", obj.id, SV(""), a), &members, &n))
-        return o->e->code;
+        return err_code(o->e);
     for (size_t i = 0; i < n; i++) {
         struct sv id = sv_cut_last(members[i].key, '/').tail;
         if (find_thread(o, id, &t, &found))
-            return o->e->code;
+            return err_code(o->e);
         obj.threads += found;
         obj.open += found && !thread_has_ended(t.status);
     }
     if (put(o, key_of_name("obj", obj.id, a), objective_row(&obj, a)) ||
         put(o, key_of_seq("objorder", obj.seq, a), obj.id))
-        return o->e->code;
+        return err_code(o->e);
     return change_meta(o, 0, 1, true);
 }
 
@@ -360,18 +360,18 @@ static enum status fold_spawn(struct op *o)
     struct share_ref r;
 
     if (add_thread(o, &t) || mend(o, t.id))
-        return o->e->code;
+        return err_code(o->e);
     if (t.parent.s) {
         struct sb b = sb_in(o->f->a, 0);
         sb_addc(&b, '[');
         sb_add_json_string(&b, t.parent);
         sb_addc(&b, ']');
         if (put(o, key_of_name("dep", t.id, o->f->a), sb_sv(&b)))
-            return o->e->code;
+            return err_code(o->e);
     }
     if (!json_is(copied, JSON_OBJECT))
         return ST_OK;
-    return ref_of_json(copied, o->f->a, &r, o->e) ? o->e->code : save_ref(o, &r, false);
+    return ref_of_json(copied, o->f->a, &r, o->e) ? err_code(o->e) : save_ref(o, &r, false);
 }
 
 static enum status fold_reference(struct op *o)
@@ -380,7 +380,7 @@ static enum status fold_reference(struct op *o)
 
     if (ref_of_json(o->p, o->f->a, &r, o->e) || save_ref(o, &r, false) ||
         add_edge(o, r.from, r.target, r.missing, o->n->seq))
-        return o->e->code;
+        return err_code(o->e);
     return change_meta(o, 0, 0, false);
 }
 
@@ -389,7 +389,7 @@ static enum status fold_refresh(struct op *o)
     struct share_ref r;
 
     if (ref_of_json(o->p, o->f->a, &r, o->e) || save_ref(o, &r, true))
-        return o->e->code;
+        return err_code(o->e);
     return change_meta(o, 0, 0, false);
 }
 
@@ -401,13 +401,13 @@ static enum status fold_status(struct op *o)
     bool                found;
 
     if (find_thread(o, text(o, "thread_id"), &t, &found))
-        return o->e->code;
+        return err_code(o->e);
     if (!found || !thread_status_of(text(o, "to"), &to))
         return ST_OK;
     if (text(o, "executor").n)
         t.executor = text(o, "executor");
     if (set_status(o, &t, to))
-        return o->e->code;
+        return err_code(o->e);
     return change_meta(o, 0, 0, false);
 }
 
@@ -417,12 +417,12 @@ static enum status fold_session(struct op *o)
     bool                found;
 
     if (find_thread(o, text(o, "thread_id"), &t, &found))
-        return o->e->code;
+        return err_code(o->e);
     if (!found)
         return ST_OK;
     t.session = text(o, "session_id");
     t.updated = o->n->at;
-    return save_thread(o, &t) ? o->e->code : change_meta(o, 0, 0, false);
+    return save_thread(o, &t) ? err_code(o->e) : change_meta(o, 0, 0, false);
 }
 
 static enum status fold_inject(struct op *o)
@@ -438,7 +438,7 @@ static enum status fold_inject(struct op *o)
     jw_kstr(&w, "type", text(o, "type"));
     jw_close(&w, '}');
     if (put(o, key_seq("inject", text(o, "thread_id"), o->n->seq, o->f->a), sb_sv(&b)))
-        return o->e->code;
+        return err_code(o->e);
     return change_meta(o, 0, 0, false);
 }
 
@@ -450,7 +450,7 @@ static enum status fold_deliver(struct op *o)
     for (size_t i = 0; json_is(list, JSON_ARRAY) && i < list->n; i++)
         if (json_int(&list->items[i], &seq) &&
             del(o, key_seq("inject", text(o, "thread_id"), seq, o->f->a)))
-            return o->e->code;
+            return err_code(o->e);
     return ST_OK;
 }
 
@@ -500,14 +500,14 @@ static enum status import_thread(struct op *o)
 
     thread_of_import(o, o->p, &t);
     if (find_thread(o, t.id, &old, &found))
-        return o->e->code;
+        return err_code(o->e);
     if (found) {
         t.seq = old.seq;
         t.mode = old.mode;
         if (drop_thread(o, &old))
-            return o->e->code;
+            return err_code(o->e);
     }
-    return add_thread(o, &t) ? o->e->code : mend(o, t.id);
+    return add_thread(o, &t) ? err_code(o->e) : mend(o, t.id);
 }
 
 static enum status import_objective(struct op *o)
@@ -517,18 +517,18 @@ static enum status import_objective(struct op *o)
     bool                   found;
 
     if (get(o, key, &row, &found))
-        return o->e->code;
+        return err_code(o->e);
     if (!found && (fold_objective(o) || get(o, key, &row, &found)))
-        return o->e->code;
+        return err_code(o->e);
     if (objective_read(row, o->f->a, &old, o->e))
-        return o->e->code;
+        return err_code(o->e);
     old.title = text(o, "title");
     old.extra = text(o, "extra");
     old.listed = text(o, "listed");
     json_int(json_find(o->p, "created"), &old.created);
     json_int(json_find(o->p, "updated"), &old.updated);
     if (put(o, key, objective_row(&old, o->f->a)))
-        return o->e->code;
+        return err_code(o->e);
     return change_meta(o, 0, 0, true);
 }
 
@@ -539,7 +539,7 @@ static enum status import_edge(struct op *o)
 
     if (ref_of_json(o->p, o->f->a, &r, o->e) || save_ref(o, &r, false) ||
         add_edge(o, r.from, r.target, r.missing, o->n->seq))
-        return o->e->code;
+        return err_code(o->e);
     return change_meta(o, 0, 0, false);
 }
 
@@ -551,11 +551,11 @@ static enum status import_relation(struct op *o)
 
     for (size_t i = 0; json_is(gone, JSON_ARRAY) && i < gone->n; i++)
         if (drop_edge(o, id, json_sv(&gone->items[i])))
-            return o->e->code;
+            return err_code(o->e);
     if (text(o, "depends_on").s && put(o, key_of_name("dep", id, a), text(o, "depends_on")))
-        return o->e->code;
+        return err_code(o->e);
     if (text(o, "extra").s && put(o, key_of_name("relx", id, a), text(o, "extra")))
-        return o->e->code;
+        return err_code(o->e);
     return change_meta(o, 0, 0, false);
 }
 
@@ -566,7 +566,7 @@ static enum status import_root(struct op *o)
     bool              found;
 
     if (get(o, SV("meta"), &row, &found) || (found && meta_read(row, o->f->a, &m, o->e)))
-        return o->e->code;
+        return err_code(o->e);
     m.extra = text(o, "extra");
     m.extra_meta = text(o, "extra_meta");
     return put(o, SV("meta"), meta_row(&m, o->f->a));
@@ -602,20 +602,20 @@ static enum status fold_remove(struct op *o)
     size_t              n;
 
     if (find_thread(o, text(o, "thread_id"), &t, &found))
-        return o->e->code;
+        return err_code(o->e);
     if (!found)
         return ST_OK;
     if (drop_thread(o, &t) || rows_of(o, key_pair("to", t.id, SV(""), a), &rows, &n))
-        return o->e->code;
+        return err_code(o->e);
     for (size_t i = 0; i < n; i++)
         if (drop_edge(o, t.id, rows[i].value))
-            return o->e->code;
+            return err_code(o->e);
     if (del(o, key_of_name("dep", t.id, a)) ||
         rows_of(o, key_pair("by", t.id, SV(""), a), &rows, &n))
-        return o->e->code;
+        return err_code(o->e);
     for (size_t i = 0; i < n; i++)
         if (put(o, key_pair("broken", rows[i].value, t.id, a), seq_text(o->n->seq, a)))
-            return o->e->code;
+            return err_code(o->e);
     return ST_OK;
 }
 

@@ -60,9 +60,9 @@ static void pending_is_read_as_active(void)
 
 static void slugs_and_cuts_are_upstreams(void)
 {
-    CHECK_SV(transcript_slug(SV("fix bug: TypeError: Cannot read property 'name' of undefined!!!"),
-                             &a),
-             SV("fix-bug-TypeError-Cannot-read-property-name-of-und"));
+    CHECK_SV(
+        transcript_slug(SV("fix bug: TypeError: Cannot read property 'name' of undefined!!!"), &a),
+        SV("fix-bug-TypeError-Cannot-read-property-name-of-und"));
     CHECK_SV(transcript_slug(SV("!!!"), &a), SV("task"));
     CHECK_SV(transcript_slug(SV("--a--b--"), &a), SV("a-b"));
     CHECK_SV(transcript_slug(SV("\xe4\xbf\xae\xe5\xa4\x8d bug"), &a),
@@ -127,8 +127,8 @@ static void another_major_version_asks_first(void)
     CHECK(guide_apply(SV("<leslie_system_guide></leslie_system_guide>"), &a, &g, &e) == ST_OK);
     CHECK(g.major);
     CHECK_SV(g.previous, SV("0.0.0"));
-    CHECK(guide_apply(SV("<leslie_system_guide version=\"x\"></leslie_system_guide>"), &a, &g, &e) ==
-          ST_INVALID_SYNTAX);
+    CHECK(guide_apply(SV("<leslie_system_guide version=\"x\"></leslie_system_guide>"), &a, &g,
+                      &e) == ST_INVALID_SYNTAX);
     CHECK(guide_apply(SV("<leslie_system_guide version=\"2.0.0\">"), &a, &g, &e) ==
           ST_INVALID_SYNTAX);
 }
@@ -252,10 +252,10 @@ static void tricks_with_entities_are_refused(void)
 }
 
 TAP_MAIN(T(the_table_of_states_is_the_published_one), T(a_transfer_revives_nothing_that_has_ended),
-         T(pending_is_read_as_active), T(slugs_and_cuts_are_upstreams), T(actors_are_of_three_kinds),
-         T(the_guide_is_made_appended_and_idempotent), T(the_guide_is_replaced_between_its_tags_only),
-         T(another_major_version_asks_first), T(changes_in_different_places_merge_cleanly),
-         T(the_same_line_changed_twice_is_a_conflict),
+         T(pending_is_read_as_active), T(slugs_and_cuts_are_upstreams),
+         T(actors_are_of_three_kinds), T(the_guide_is_made_appended_and_idempotent),
+         T(the_guide_is_replaced_between_its_tags_only), T(another_major_version_asks_first),
+         T(changes_in_different_places_merge_cleanly), T(the_same_line_changed_twice_is_a_conflict),
          T(merging_with_an_unchanged_side_gives_the_other),
          T(what_is_written_as_an_attribute_is_read_back), T(a_block_is_found_inside_a_message),
          T(tricks_with_entities_are_refused), )

@@ -104,16 +104,16 @@ static void make_objective(struct place *p)
 
 static enum status refer(struct place *p, const char *from, const char *target, bool frozen)
 {
-    struct reference_request q = { .from = sv_of(from),
-                                   .target = sv_of(target),
-                                   .frozen = frozen,
-                                   .given_as = "--target" };
-    struct share_ref         r;
+    struct reference_request q = {
+        .from = sv_of(from), .target = sv_of(target), .frozen = frozen, .given_as = "--target"
+    };
+    struct share_ref r;
 
     return share_reference(&p->s, &q, &r, &p->e);
 }
 
-/* ---- files ------------------------------------------------------------------------------------ */
+/* ---- files ------------------------------------------------------------------------------------
+ */
 
 static void patched_files_equal_rendered_files(void)
 {
@@ -147,8 +147,8 @@ static void patched_files_equal_rendered_files(void)
         }
         case 2: (void)refer(&p, one, two, seed & 1); break;
         default:
-            (void)!share_lifecycle(&p.s, sv_of(one), sv_of(actions[(seed >> 24) % 5]), SV("why"), &t,
-                                   &p.e);
+            (void)!share_lifecycle(&p.s, sv_of(one), sv_of(actions[(seed >> 24) % 5]), SV("why"),
+                                   &t, &p.e);
         }
         commit(&p);
         files_are_what_rendering_gives(&p);
@@ -203,7 +203,8 @@ static void a_crash_after_the_commit_is_repaired(void)
     place_close(&p);
 }
 
-/* ---- what others write --------------------------------------------------------------------------- */
+/* ---- what others write
+ * --------------------------------------------------------------------------- */
 
 static struct sv replaced(struct sv text, const char *from, const char *to, struct arena *a)
 {
@@ -230,8 +231,8 @@ static void unknown_keys_survive_a_write(void)
     spawn(&p, "a", NULL);
     commit(&p);
     text = file(&p, SHARE_RELATIONS);
-    text = replaced(text, "\"version\": \"1.0\",", "\"version\": \"1.0\", \"zeta\": [1, {\"a\": 2.0}],",
-                    &p.a);
+    text = replaced(text, "\"version\": \"1.0\",",
+                    "\"version\": \"1.0\", \"zeta\": [1, {\"a\": 2.0}],", &p.a);
     text = replaced(text, "\"title\":", "\"color\": \"red\", \"title\":", &p.a);
     text = replaced(text, "\"depends_on\":", "\"likes\": {}, \"depends_on\":", &p.a);
     write_file(&p, SHARE_RELATIONS, text);
@@ -241,7 +242,8 @@ static void unknown_keys_survive_a_write(void)
     text = file(&p, SHARE_RELATIONS);
     CHECK(sv_find(text, SV("\"color\": \"red\"")) > 0);
     CHECK(sv_find(text, SV("\"likes\": {}")) > 0);
-    CHECK(sv_find(text, SV("\n  \"zeta\": [\n    1,\n    {\n      \"a\": 2.0\n    }\n  ]\n}\n")) > 0);
+    CHECK(sv_find(text, SV("\n  \"zeta\": [\n    1,\n    {\n      \"a\": 2.0\n    }\n  ]\n}\n")) >
+          0);
     files_are_what_rendering_gives(&p);
     begin(&p, STORE_WRITE);
     spawn(&p, "c", "a");
@@ -291,8 +293,7 @@ static void an_unreadable_file_never_costs_a_readable_one(void)
     share_end(&p.s);
     CHECK_SV(file(&p, SHARE_RELATIONS), good);
     CHECK(fs_kind(p.f.fd, SV(".leslie/thread_relations.json.bak")) == FS_MISSING ||
-          sv_find(file(&p, SV(".leslie/thread_relations.json.bak")), SV("tru")) !=
-              (ptrdiff_t)13);
+          sv_find(file(&p, SV(".leslie/thread_relations.json.bak")), SV("tru")) != (ptrdiff_t)13);
     struct fs_item *items;
     size_t          n, kept = 0;
     CHECK(fs_list(p.f.fd, SV(".leslie"), &p.a, &items, &n, &p.e) == ST_OK);
@@ -302,7 +303,8 @@ static void an_unreadable_file_never_costs_a_readable_one(void)
     place_close(&p);
 }
 
-/* ---- circles -------------------------------------------------------------------------------------- */
+/* ---- circles
+ * -------------------------------------------------------------------------------------- */
 
 enum { CHAIN = 20000 };
 
@@ -316,9 +318,10 @@ static void a_long_chain_is_followed_to_its_end(void)
     spawn(&p, "n0", NULL);
     for (int i = 1; i < CHAIN; i++) { /* edges n1 → n0, n2 → n1, …: all but n0 broken, and kept */
         struct sb b = sb_in(&p.a, 0);
-        sb_addf(&b, "{\"operation\":\"reference\",\"operator\":\"user\",\"ref_id\":\"r%d\","
-                    "\"from\":\"n%d\",\"target\":\"n%d\",\"binding\":\"live\",\"files\":[],"
-                    "\"scope\":[]}",
+        sb_addf(&b,
+                "{\"operation\":\"reference\",\"operator\":\"user\",\"ref_id\":\"r%d\","
+                "\"from\":\"n%d\",\"target\":\"n%d\",\"binding\":\"live\",\"files\":[],"
+                "\"scope\":[]}",
                 i, i, i - 1);
         struct sb id = sb_in(&p.a, 0);
         sb_addf(&id, "op-chain-%d", i);
@@ -359,7 +362,8 @@ static void a_circle_says_its_whole_path(void)
     place_close(&p);
 }
 
-/* ---- content ---------------------------------------------------------------------------------------- */
+/* ---- content
+ * ---------------------------------------------------------------------------------------- */
 
 static void equal_content_is_stored_once_and_dropped_with_its_last_copy(void)
 {

@@ -27,10 +27,15 @@ struct node {
 struct graph {
     struct door            *d;
     struct map              nodes; /* id → struct node, in order of creation */
+    struct map              roots; /* objective → struct roots */
     struct share_objective *objectives;
     size_t                  n_objectives;
     struct sv               only;
     struct sb              *out;
+};
+
+struct roots {
+    VEC(struct node *) list;
 };
 
 /* ---- gathering ------------------------------------------------------------------------------ */
@@ -73,6 +78,17 @@ static struct node *parent_of(const struct graph *g, const struct node *n)
     return p && sv_eq(p->t.objective, n->t.objective) ? p : NULL;
 }
 
+static struct roots *roots_of(struct graph *g, struct sv objective)
+{
+    struct roots *r = map_find(&g->roots, objective);
+
+    if (!r) {
+        r = ARENA_NEW(g->d->app->a, struct roots, 1);
+        map_put(&g->roots, objective, r);
+    }
+    return r;
+}
+
 static enum status gather(struct graph *g, struct err *e)
 {
     struct arena *a = g->d->app->a;
@@ -80,6 +96,7 @@ static enum status gather(struct graph *g, struct err *e)
     size_t        n;
 
     g->nodes = map_in(a);
+    g->roots = map_in(a);
     if (share_objectives(&g->d->s, a, &g->objectives, &g->n_objectives, e) ||
         share_threads(&g->d->s, add_node, g, e) ||
         share_rows_below(&g->d->s, SV("ref/"), false, a, &rows, &n, e))
@@ -88,6 +105,8 @@ static enum status gather(struct graph *g, struct err *e)
         struct node *p = parent_of(g, node_at(g, i));
         if (p)
             *vec_push(&p->children, a) = node_at(g, i);
+        else
+            *vec_push(&roots_of(g, node_at(g, i)->t.objective)->list, a) = node_at(g, i);
     }
     for (size_t i = 0; i < n; i++) {
         struct share_ref *r = ARENA_NEW(a, struct share_ref, 1);
@@ -188,24 +207,14 @@ static enum status put_tree(struct graph *g, struct node *root, bool is_last, st
     return ST_OK;
 }
 
-static bool is_root_of(const struct graph *g, const struct node *n, struct sv objective)
-{
-    return sv_eq(n->t.objective, objective) && !parent_of(g, n);
-}
-
 static enum status text_objective(struct graph *g, struct sv id, struct err *e)
 {
-    struct node *pending = NULL;
+    const struct roots *r = roots_of(g, id);
 
-    for (size_t i = 0; i < g->nodes.n; i++) {
-        struct node *n = node_at(g, i);
-        if (!is_root_of(g, n, id))
-            continue;
-        if (pending && put_tree(g, pending, false, e))
+    for (size_t i = 0; i < r->list.n; i++)
+        if (put_tree(g, r->list.v[i], i + 1 == r->list.n, e))
             return err_code(e);
-        pending = n;
-    }
-    return pending ? put_tree(g, pending, true, e) : ST_OK;
+    return ST_OK;
 }
 
 static enum status as_text(struct graph *g, struct err *e)

@@ -19,8 +19,8 @@ static enum status run_create(struct app *app, const void *opts, struct err *e)
     struct sv                 id, title = app_arg(app, 0);
     struct sb                 dir = sb_in(app->a, 0);
 
-    if (door_open(&d, app, STORE_WRITE, e) ||
-        share_objective_create(&d.s, title, o->id, &id, e) || door_commit(&d, e))
+    if (door_open(&d, app, STORE_WRITE, e) || share_objective_create(&d.s, title, o->id, &id, e) ||
+        door_commit(&d, e))
         return door_fail(&d, e);
     sb_addf(&dir, SV_FMT "/.leslie/logs/" SV_FMT, SV_ARG(app->root), SV_ARG(id));
     jw_open(d.data, '{');

@@ -137,42 +137,54 @@ void jw_ktime(struct jw *w, const char *key, int64_t ms)
 
 /* ---- tables ------------------------------------------------------------------------------ */
 
+/* One row, one line, and nothing a terminal would obey. */
+static struct sv cell_text(struct sv v, struct arena *a)
+{
+    struct sv line = sv_cut(v, '\n').head;
+    bool      plain = true;
+
+    for (size_t i = 0; i < line.n && plain; i++)
+        plain = (unsigned char)line.s[i] >= 0x20 && line.s[i] != 0x7f;
+    if (plain)
+        return sv_dup(line, a);
+    struct sb b = sb_in(a, 0);
+    sb_add_plain(&b, line);
+    return sb_sv(&b);
+}
+
 void table_row(struct table *t, struct arena *a, const struct sv *cells)
 {
-    t->n = 0;
-    while (t->heads[t->n])
+    for (t->n = 0; t->heads[t->n] && t->n < TABLE_COLUMNS;)
         t->n++;
     struct sv *row = ARENA_NEW(a, struct sv, t->n);
     for (size_t i = 0; i < t->n; i++) {
-        struct sb b = sb_in(a, 0);
-        sb_add_plain(&b, sv_cut(cells[i], '\n').head); /* one row, one line */
-        row[i] = sb_sv(&b);
+        row[i] = cell_text(cells[i], a);
+        size_t n = utf8_count(row[i]);
+        t->width[i] = n > t->width[i] ? n : t->width[i];
     }
     *vec_push(&t->rows, a) = row;
 }
 
+static void print_row(const struct table *t, struct sb *out, const struct sv *row)
+{
+    for (size_t c = 0; c < t->n; c++) {
+        struct sv cell = row ? row[c] : sv_of(t->heads[c]);
+        size_t    n = utf8_count(cell), head = utf8_count(sv_of(t->heads[c]));
+        size_t    width = t->width[c] > head ? t->width[c] : head;
+        sb_add(out, cell);
+        if (c + 1 < t->n)
+            sb_pad(out, ' ', width - n + 2);
+    }
+    sb_addc(out, '\n');
+}
+
 void table_print(const struct table *t, struct sb *out)
 {
-    size_t width[16] = { 0 };
-
     if (!t->rows.n)
         return;
-    for (size_t c = 0; c < t->n; c++) {
-        width[c] = utf8_count(sv_of(t->heads[c]));
-        for (size_t r = 0; r < t->rows.n; r++) {
-            size_t n = utf8_count(t->rows.v[r][c]);
-            width[c] = n > width[c] ? n : width[c];
-        }
-    }
-    for (size_t r = 0; r <= t->rows.n; r++)
-        for (size_t c = 0; c < t->n; c++) {
-            struct sv cell = r ? t->rows.v[r - 1][c] : sv_of(t->heads[c]);
-            bool      last = c + 1 == t->n;
-            sb_add(out, cell);
-            sb_pad(out, ' ', last ? 0 : width[c] - utf8_count(cell) + 2);
-            if (last)
-                sb_addc(out, '\n');
-        }
+    print_row(t, out, NULL);
+    for (size_t r = 0; r < t->rows.n; r++)
+        print_row(t, out, t->rows.v[r]);
 }
 
 /* ---- records ------------------------------------------------------------------------------ */

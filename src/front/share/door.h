@@ -36,11 +36,12 @@ bool is_leslie(const struct app *app);
 struct sv iso(int64_t ms, struct arena *a);
 void      jw_ktime(struct jw *w, const char *key, int64_t ms);
 
-/* Rows under headings, columns as wide as their widest cell, at most `max` of the last. */
+/* Rows under headings, columns as wide as their widest cell. */
+enum { TABLE_COLUMNS = 8 };
 struct table {
     VEC(struct sv *) rows;
     const char *const *heads; /* ends with NULL */
-    size_t             n;
+    size_t             n, width[TABLE_COLUMNS];
 };
 void table_row(struct table *t, struct arena *a, const struct sv *cells);
 void table_print(const struct table *t, struct sb *out);
