@@ -16,7 +16,7 @@ cat >.heddle/config.json <<'JSON'
   "fails": ["sh", "-c", "exit 3"],
   "missing": ["/no/such/program"],
   "sleeps": ["sh", "-c", "sleep 300 & sleep 300"],
-  "asks": ["sh", "-c", "\"$HEDDLE\" lifecycle $HEDDLE_THREAD suspend >/dev/null"]}}
+  "asks": ["sh", "-c", "echo '{\"type\":\"init\",\"session_id\":\"s-42\"}'; \"$HEDDLE\" lifecycle $HEDDLE_THREAD suspend >/dev/null"]}}
 JSON
 export HEDDLE
 run heddle spawn --intent "Write the plan" --objective goal --id w1 --json
@@ -39,6 +39,7 @@ not_ok "a program that is not there is a failure" heddle wait w3 --timeout 20
 heddle spawn --intent x --objective goal --id w4 --with asks >/dev/null
 heddle wait w4 --timeout 20 >/dev/null
 same "a state changed during the run is kept" "$(state w4)" suspended
+json "and the session it named is stored" "$(cat .leslie/thread_relations.json)" '.threads.w4.session_id' '"s-42"'
 
 # ---- children and their parent ----
 touch hold

@@ -17,7 +17,8 @@ static const struct opt init_opts[] = {
     { 0 },
 };
 
-/* The database and the signing key stay out of version control; the config may go in. */
+/* The database, what it leads to, and the signing key stay out of version control; the config may
+ * go in. */
 static const char ignored[] = "heddle.db*\ncheckpoint.key*\n";
 
 static enum status make_if_missing(struct app *app, struct sv path, struct sv bytes, bool *made,

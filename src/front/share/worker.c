@@ -282,7 +282,8 @@ enum status worker_start(struct door *d, const struct share_thread *t, struct sv
 
 /* ---- the supervisor -------------------------------------------------------------------------- */
 
-static enum status prompt_of(struct app *app, struct sv thread, struct sv *text, struct err *e)
+static enum status prompt_of(struct app *app, struct sv thread, struct sv *text, struct sv *session,
+                             struct err *e)
 {
     struct share        s;
     struct share_thread t;
@@ -297,6 +298,7 @@ static enum status prompt_of(struct app *app, struct sv thread, struct sv *text,
         return err_code(e);
     }
     *text = p.text;
+    *session = t.session;
     return share_commit(&s, e);
 }
 
@@ -378,7 +380,26 @@ static enum status keep_output(struct share *s, const struct worker *w, int64_t 
         return err_code(e);
     r.query = t.title;
     r.assistant = sv_skip(said, (size_t)from < said.n ? (size_t)from : said.n);
+    struct sv session = session_in(r.assistant, s->a);
+    if (session.n && !sv_eq(session, t.session) && share_session(s, t.id, session, e))
+        return err_code(e);
     return share_transcript(s, &r, &path, e);
+}
+
+/* An agent's first message often names its session: a line that is a JSON object with one. */
+static struct sv session_in(struct sv said, struct arena *a)
+{
+    struct err ignored;
+
+    while (said.n) {
+        struct sv_cut line = sv_cut(said, '\n');
+        struct json   v;
+        said = line.tail;
+        if (sv_starts(line.head, SV("{")) && sv_find(line.head, SV("\"session_id\"")) >= 0 &&
+            json_parse(line.head, 0, a, &v, &ignored) == ST_OK && json_text(&v, "session_id").n)
+            return json_text(&v, "session_id");
+    }
+    return (struct sv){ 0 };
 }
 
 static enum status finish(struct app *app, struct sv thread, int status, int64_t from,
@@ -425,7 +446,7 @@ enum status worker_restart(struct door *d, const struct share_thread *t, struct 
 enum status worker_supervise(struct app *app, struct sv thread, struct sv with, struct err *e)
 {
     UNDO(fd_undo) int  out = -1;
-    struct sv          name = with, text = { 0 }, resumed = { 0 };
+    struct sv          name = with, text = { 0 }, session = { 0 }, resumed = { 0 };
     const struct json *command = command_of(app, with, &name);
     int                status = 0;
     struct sv          log = log_of_thread(thread, app->a);
@@ -433,13 +454,15 @@ enum status worker_supervise(struct app *app, struct sv thread, struct sv with, 
     signal(SIGTERM, SIG_IGN); /* for the child; we stay to write down how it ended */
     if (!json_is(command, JSON_ARRAY) || !command->n)
         return err_set(e, ST_NOT_FOUND, "executors." SV_FMT " is not set", SV_ARG(name));
-    if (app_open_log(app, STORE_WRITE, e) || prompt_of(app, thread, &text, e) ||
+    if (app_open_log(app, STORE_WRITE, e) || prompt_of(app, thread, &text, &session, e) ||
         fs_mkdirs(app->root_fd, path_dir(log), e) ||
         fs_open(app->root_fd, log, O_WRONLY | O_CREAT | O_APPEND, &out, e))
         return err_code(e);
     int64_t from = lseek(out, 0, SEEK_END);
     int     in = prompt_fd(text);
-    pid_t   child = in < 0 ? -1 : start_child(app, thread, name, command, in, out);
+    if (session.n)
+        setenv("HEDDLE_SESSION", sv_cstr(session, app->a), 1);
+    pid_t child = in < 0 ? -1 : start_child(app, thread, name, command, in, out);
     if (child < 0)
         return err_errno(e, "start executors." SV_FMT, SV_ARG(name));
     while (waitpid(child, &status, 0) < 0 && errno == EINTR)
