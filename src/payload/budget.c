@@ -2,10 +2,14 @@
 
 #include <stdlib.h>
 
+struct candidate {
+    struct budget_item *item;
+};
+
 static int in_cutting_order(const void *left, const void *right)
 {
-    const struct budget_item *a = *(struct budget_item *const *)left;
-    const struct budget_item *b = *(struct budget_item *const *)right;
+    const struct budget_item *a = ((const struct candidate *)left)->item;
+    const struct budget_item *b = ((const struct candidate *)right)->item;
 
     if (a->rank != b->rank)
         return a->rank < b->rank ? -1 : 1;
@@ -17,19 +21,19 @@ static int in_cutting_order(const void *left, const void *right)
 size_t budget_apply(struct budget_item *items, size_t n, size_t fixed, size_t budget,
                     struct arena *scratch)
 {
-    struct budget_item **order = ARENA_NEW(scratch, struct budget_item *, n + 1);
-    size_t               sum = fixed;
+    struct candidate *order = ARENA_NEW(scratch, struct candidate, n + 1);
+    size_t            sum = fixed;
 
     for (size_t i = 0; i < n; i++) {
-        order[i] = &items[i];
+        order[i].item = &items[i];
         sum += items[i].tokens;
     }
     qsort(order, n, sizeof order[0], in_cutting_order);
     for (size_t i = 0; i < n && sum > budget; i++) {
-        if (order[i]->tokens <= order[i]->note)
+        if (order[i].item->tokens <= order[i].item->note)
             continue;
-        order[i]->cut = true;
-        sum -= order[i]->tokens - order[i]->note;
+        order[i].item->cut = true;
+        sum -= order[i].item->tokens - order[i].item->note;
     }
     return sum;
 }

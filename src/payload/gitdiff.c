@@ -41,7 +41,7 @@ static enum status run(const char *const *args, struct arena *a, struct sv *out,
                        struct err *e)
 {
     UNDO(fd_undo) int fd = -1;
-    pid_t             pid;
+    pid_t             pid = -1;
     int               status = 0, error = start(args, &fd, &pid);
 
     if (error) {
@@ -96,6 +96,7 @@ enum status gitdiff_read(struct sv root, struct sv *out, struct err *e)
             die("out of memory (%zu bytes)", text.n);
         memcpy(copy, text.n ? text.s : "", text.n);
         *out = (struct sv){ copy, text.n };
+        /* cppcheck-suppress memleak ; the caller's now */
     }
     arena_free(&scratch);
     return s;

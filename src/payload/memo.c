@@ -202,7 +202,8 @@ enum status memo_read(struct sv file, struct arena *a, memos *out, struct err *e
             indent = indent_of(line);
         struct memo m = { .from = at, .to = item_end(file, next, indent) };
         if (!opens_item(line, indent) ||
-            !item_text(sv_skip(line, indent + 1), sv_skip(sv_first(file, m.to), next), a, &m.text)) {
+            !item_text(sv_skip(line, indent + 1), sv_skip(sv_first(file, m.to), next), a,
+                       &m.text)) {
             struct sb shown = sb_in(a, 0);
             sb_add_plain(&shown, sv_first(bare, 60));
             return err_set(e, ST_INVALID_SYNTAX, "'%s' is no item of a list", sb_sv(&shown).s);

@@ -206,6 +206,7 @@ static void hold(struct resource *r, struct sv body)
     memcpy(copy, body.n ? body.s : "", body.n);
     copy[body.n] = 0;
     r->body = (struct sv){ copy, body.n };
+    /* cppcheck-suppress memleak ; r's now, see resource_release() */
 }
 
 static void load_page(const struct load_config *c, struct load_own *own, struct resource *r)

@@ -17,8 +17,8 @@ struct rules {
     VEC(struct rules_dir) above; /* folders of the work tree above the workspace, and it */
 };
 
-/* Never shown, except through .teddyignore: a line such as !*\/ in a .gitignore means
- * the project's folders, not these. */
+/* Never shown, except through .teddyignore: a line of a .gitignore that brings back all
+ * folders means the project's, not these. */
 static const char *const builtin_names[] = {
     ".git", ".venv", "__pycache__", ".teddy", ".ruff_cache", ".heddle", ".leslie",
 };

@@ -85,12 +85,15 @@ struct heavy {
     bool      is_dir;
 };
 
+struct weighed {
+    const struct resource *r;
+};
+
 static int by_path(const void *left, const void *right)
 {
-    const struct resource *a = *(struct resource *const *)left;
-    const struct resource *b = *(struct resource *const *)right;
+    const struct weighed *a = left, *b = right;
 
-    return sv_cmp(a->name, b->name);
+    return sv_cmp(a->r->name, b->r->name);
 }
 
 static int by_weight(const void *left, const void *right)
@@ -103,10 +106,10 @@ static int by_weight(const void *left, const void *right)
 }
 
 struct weigher {
-    struct sb              *out;
-    const struct resource **v;
-    size_t                  total;
-    struct arena            scratch;
+    struct sb      *out;
+    struct weighed *v;
+    size_t          total;
+    struct arena    scratch;
 };
 
 /* The part of a name behind `skip` bytes; a URL is one part. */
@@ -125,14 +128,14 @@ static void weigh(struct weigher *w, size_t from, size_t to, size_t skip, size_t
 
     for (size_t i = from; i < to; i++) {
         bool          is_dir;
-        struct sv     name = part_of(w->v[i], skip, &is_dir);
+        struct sv     name = part_of(w->v[i].r, skip, &is_dir);
         struct heavy *last = parts.n ? &parts.v[parts.n - 1] : NULL;
         if (!last || !is_dir || !sv_eq(last->name, name)) {
             last = vec_push(&parts, &w->scratch);
             *last = (struct heavy){ .name = name, .from = i, .is_dir = is_dir };
         }
         last->to = i + 1;
-        last->tokens += w->v[i]->cut ? 0 : w->v[i]->tokens;
+        last->tokens += w->v[i].r->cut ? 0 : w->v[i].r->tokens;
     }
     if (parts.n)
         qsort(parts.v, parts.n, sizeof parts.v[0], by_weight);
@@ -154,10 +157,10 @@ void report_token_tree(struct sb *out, const struct payload *p)
     struct weigher w = { .out = out };
     size_t         n = 0;
 
-    w.v = ARENA_NEW(&w.scratch, const struct resource *, p->lists.resources.n + 1);
+    w.v = ARENA_NEW(&w.scratch, struct weighed, p->lists.resources.n + 1);
     for (size_t i = 0; i < p->lists.resources.n; i++)
         if (p->lists.resources.v[i].scopes) {
-            w.v[n++] = &p->lists.resources.v[i];
+            w.v[n++].r = &p->lists.resources.v[i];
             w.total += p->lists.resources.v[i].cut ? 0 : p->lists.resources.v[i].tokens;
         }
     qsort(w.v, n, sizeof w.v[0], by_path);
