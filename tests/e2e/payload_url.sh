@@ -109,6 +109,23 @@ printf '{"payload":{"allow_private_urls":true,"url_timeout_ms":300}}\n' >.heddle
 printf '%s/slow\nlocal.txt\n' "$base" >.teddy/global.context
 run heddle payload
 has "a slow page is given up" "$out" "$base/slow: Timeout was reached"
+printf '{"payload":{"allow_private_urls":true,"url_timeout_ms":15000}}\n' >.heddle/config.json
+printf 'before' >half.md
+: >"$scratch/hits"
+"$HEDDLE" payload --output half.md >/dev/null 2>&1 &
+writer=$!
+tries=0
+while ! grep -q slow "$scratch/hits" && [ $tries -lt 100 ]; do
+    sleep 0.1
+    tries=$((tries + 1))
+done
+kill -TERM $writer
+wait $writer 2>/dev/null
+same "a payload that is interrupted leaves the old file" "$(cat half.md)" before
+same "and nothing beside it" "$(ls -A)" ".heddle
+.teddy
+half.md
+local.txt"
 printf 'http://127.0.0.1:1/\nhttp://no-such-host.invalid/\n' >.teddy/global.context
 run heddle payload
 exits "nobody there is no failure" 0
