@@ -157,22 +157,35 @@ static void take_scan(const struct load_config *c, const struct load_own *own, s
     }
 }
 
+static bool scan_file(int fd, struct scan *s, struct tokens *tokens, bool hash, bool secrets,
+                      struct buffer *b)
+{
+    scan_begin(s, tokens, hash, secrets);
+    bool ok = read_parts(fd, b, scan_part, s);
+    int  error = errno;
+    scan_end(s);
+    b->n = 0;
+    errno = error;
+    return ok;
+}
+
 static void load_large(const struct load_config *c, struct load_own *own, struct resource *r,
                        int fd, const struct stat *st, struct buffer *b)
 {
     struct scan s = { .path = r->name };
+    bool        ok = scan_file(fd, &s, own->tokens, c->hash, !c->allow_secrets, b);
 
-    scan_begin(&s, own->tokens, !c->allow_secrets);
-    bool ok = read_parts(fd, b, scan_part, &s);
-    int  error = errno;
-    scan_end(&s);
-    b->n = 0;
+    /* The placeholder of what is no text shows its hash, whoever asked. */
+    if (ok && !c->hash && (s.has_nul || s.is_invalid)) {
+        s = (struct scan){ .path = r->name };
+        ok = lseek(fd, 0, SEEK_SET) == 0 && scan_file(fd, &s, NULL, true, false, b);
+    }
     if (!ok) {
-        set_state(r, RES_UNREADABLE, strerror(error));
+        set_state(r, RES_UNREADABLE, strerror(errno));
         return;
     }
     r->changed = stamp_of(st);
-    take_scan(&(struct load_config){ .hash = true, .allow_secrets = c->allow_secrets }, own, r, &s);
+    take_scan(c, own, r, &s);
 }
 
 static void load_file(const struct load_config *c, struct load_own *own, struct resource *r,

@@ -10,7 +10,7 @@
 struct scan_part {
     struct hash_sha256   hash;
     struct tokens_stream stream;
-    bool                 counts, secrets;
+    bool                 counts, hashes, secrets;
     size_t               ticks; /* length of the run at the end of the last part */
     uint64_t             lines;
     char                 seam[2 * SECRET_OVERLAP];
@@ -75,14 +75,16 @@ void scan_text(struct scan *s, struct sv text, struct tokens *tokens, bool hash,
         s->tokens = tokens_count(tokens, text);
 }
 
-void scan_begin(struct scan *s, struct tokens *tokens, bool secrets)
+void scan_begin(struct scan *s, struct tokens *tokens, bool hash, bool secrets)
 {
     s->part = calloc(1, sizeof *s->part);
     if (!s->part)
         die("out of memory");
     s->part->secrets = secrets;
     s->part->counts = tokens != NULL;
-    hash_sha256_init(&s->part->hash);
+    s->part->hashes = hash;
+    if (hash)
+        hash_sha256_init(&s->part->hash);
     if (tokens)
         tokens_stream_init(&s->part->stream, tokens);
 }
@@ -133,7 +135,8 @@ void scan_add(struct scan *s, struct sv v)
     if (!v.n)
         return;
     look_at(s, v);
-    hash_sha256_add(&s->part->hash, v);
+    if (s->part->hashes)
+        hash_sha256_add(&s->part->hash, v);
     if (s->has_nul || s->is_invalid)
         return;
     add_runs(s, v);
@@ -145,7 +148,8 @@ void scan_add(struct scan *s, struct sv v)
 
 void scan_end(struct scan *s)
 {
-    s->sha256 = hash_sha256_end(&s->part->hash);
+    if (s->part->hashes)
+        s->sha256 = hash_sha256_end(&s->part->hash);
     if (s->part->counts)
         s->tokens = tokens_stream_end(&s->part->stream);
     free(s->part);

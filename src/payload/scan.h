@@ -25,7 +25,7 @@ struct scan {
 void scan_text(struct scan *s, struct sv text, struct tokens *tokens, bool hash, bool secrets);
 
 /* A text in parts, cut between characters. */
-void scan_begin(struct scan *s, struct tokens *tokens, bool secrets);
+void scan_begin(struct scan *s, struct tokens *tokens, bool hash, bool secrets);
 void scan_add(struct scan *s, struct sv part);
 void scan_end(struct scan *s);
 

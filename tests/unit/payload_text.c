@@ -151,7 +151,7 @@ static void a_scan_in_parts_is_a_scan(void)
     CHECK(whole.secret && whole.secret_line == 3);
     for (size_t n = 1; n < text.n; n++) {
         struct scan s = { .path = SV("x") };
-        scan_begin(&s, NULL, true);
+        scan_begin(&s, NULL, true, true);
         for (struct sv rest = text; rest.n;) {
             size_t take = n < rest.n ? n : rest.n;
             while (take < rest.n && ((unsigned char)rest.s[take] & 0xc0) == 0x80)
