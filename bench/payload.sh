@@ -46,25 +46,22 @@ cd "$tree"
 
 # ---- measuring ----
 
-# fastest COMMAND...: best wall time of $runs in seconds, and peak memory in kB.
-fastest() {
-    local best='' peak=0 i
-    for ((i = 0; i < runs; i++)); do
-        /usr/bin/time -f '%e %M' -o "$work/time" "$@" >/dev/null 2>"$work/err" || { cat "$work/err" >&2; return 1; }
-        # /usr/bin/time has hundredths; the shell's clock is finer.
-        local from to
-        from=$(date +%s%N)
-        "$@" >/dev/null 2>&1
-        to=$(date +%s%N)
-        local took=$(((to - from) / 1000))
-        if [ -z "$best" ] || [ $took -lt "$best" ]; then best=$took; fi
-        peak=$(awk '{ print $2 }' "$work/time")
-    done
-    echo "$best $peak"
+# measure COMMAND...: wall time in µs, CPU time in µs, peak memory in kB, of one run.
+measure() {
+    local from to
+    from=$(date +%s%N)
+    /usr/bin/time -f '%U %S %M' -o "$work/time" "$@" >/dev/null 2>"$work/err" || { cat "$work/err" >&2; return 1; }
+    to=$(date +%s%N)
+    awk -v us=$(((to - from) / 1000)) 'END { print us, ($1 + $2) * 1000000, $3 }' "$work/time"
 }
-row() { # row NAME MICROSECONDS KB NOTE
-    awk -v name="$1" -v us="$2" -v kb="$3" -v note="${4:-}" 'BEGIN {
-        printf "%-44s %10.1f ms %8.1f MB   %s\n", name, us / 1000, kb / 1024, note }'
+# fastest COMMAND...: the run of $runs with the least wall time, on a machine that may be busy.
+fastest() {
+    local i
+    for ((i = 0; i < runs; i++)); do measure "$@"; done | sort -n | head -n 1
+}
+row() { # row NAME WALL CPU KB NOTE
+    awk -v name="$1" -v us="$2" -v cpu="$3" -v kb="$4" -v note="${5:-}" 'BEGIN {
+        printf "%-44s %10.1f ms %10.0f ms CPU %7.1f MB   %s\n", name, us / 1000, cpu / 1000, kb / 1024, note }'
 }
 ratio() { awk -v a="$1" -v b="$2" 'BEGIN { printf "%.2f", a / b }'; }
 
@@ -74,49 +71,46 @@ bytes=$(tr '\n' '\0' <"$work/files" | xargs -0 cat 2>/dev/null | wc -c)
 echo "tree: $count files, $((bytes / 1000000)) MB"
 echo
 
-read -r git_us git_kb < <(fastest git ls-files -co --exclude-standard)
-read -r rg_us rg_kb < <(fastest rg --files --hidden)
-mkdir -p "$work/list" && rm -f .teddy/global.context
-read -r tree_us tree_kb < <(fastest "$heddle" payload)
+read -r git_us git_cpu git_kb < <(fastest git ls-files -co --exclude-standard)
+read -r rg_us rg_cpu rg_kb < <(fastest rg --files --hidden)
+rm -f .teddy/global.context
+read -r tree_us tree_cpu tree_kb < <(fastest "$heddle" payload)
 printf '.\n' >.teddy/global.context
-row "list: git ls-files -co --exclude-standard" "$git_us" "$git_kb"
-row "list: rg --files --hidden" "$rg_us" "$rg_kb"
-row "list: heddle payload, nothing listed" "$tree_us" "$tree_kb" "$(ratio "$tree_us" "$rg_us") of rg, $(ratio "$tree_us" "$git_us") of git"
+row "list: git ls-files -co --exclude-standard" "$git_us" "$git_cpu" "$git_kb"
+row "list: rg --files --hidden" "$rg_us" "$rg_cpu" "$rg_kb"
+row "list: heddle payload, nothing listed" "$tree_us" "$tree_cpu" "$tree_kb" "$(ratio "$tree_us" "$rg_us") of rg, $(ratio "$tree_us" "$git_us") of git"
 echo
 
 tr '\n' '\0' <"$work/files" >"$work/files0"
-read -r cat_us cat_kb < <(fastest sh -c 'xargs -0 cat <"$1" >/dev/null' sh "$work/files0")
-read -r pack_us pack_kb < <(fastest "$heddle" payload --no-copy --output "$work/input.md")
-read -r null_us null_kb < <(fastest "$heddle" payload --no-copy --output /dev/null)
-row "read: cat of the same files to nothing" "$cat_us" "$cat_kb"
-row "pack: heddle payload to nothing, no counts" "$null_us" "$null_kb" "$(ratio "$null_us" "$cat_us") of reading"
-row "pack: heddle payload to a file, no counts" "$pack_us" "$pack_kb" "$(ratio "$pack_us" "$cat_us") of reading"
-read -r full_us full_kb < <(fastest "$heddle" payload --explain --output "$work/input.md")
-row "pack: heddle payload, exact token counts" "$full_us" "$full_kb"
+# shellcheck disable=SC2016
+read -r cat_us cat_cpu cat_kb < <(fastest sh -c 'xargs -0 cat <"$1" >/dev/null' sh "$work/files0")
+read -r pack_us pack_cpu pack_kb < <(fastest "$heddle" payload --no-copy --output "$work/input.md")
+read -r null_us null_cpu null_kb < <(fastest "$heddle" payload --no-copy --output /dev/null)
+row "read: cat of the same files to nothing" "$cat_us" "$cat_cpu" "$cat_kb"
+row "pack: heddle payload to nothing, no counts" "$null_us" "$null_cpu" "$null_kb" "$(ratio "$null_us" "$cat_us") of reading"
+row "pack: heddle payload to a file, no counts" "$pack_us" "$pack_cpu" "$pack_kb" "$(ratio "$pack_us" "$cat_us") of reading"
+read -r full_us full_cpu full_kb < <(fastest "$heddle" payload --explain --output "$work/input.md")
+row "pack: heddle payload, exact token counts" "$full_us" "$full_cpu" "$full_kb"
 echo
 
 # ---- repomix ----
 
-repomix=$cache/repomix/node_modules/.bin/repomix
+version=1.18.1
+repomix=$cache/repomix-$version/node_modules/.bin/repomix
 if [ ! -x "$repomix" ]; then
-    mkdir -p "$cache/repomix"
-    (cd "$cache/repomix" && npm install --silent --no-fund --no-audit repomix >/dev/null) || true
+    mkdir -p "$cache/repomix-$version"
+    (cd "$cache/repomix-$version" && npm install --silent --no-fund --no-audit "repomix@$version" >/dev/null) || true
 fi
 if [ -x "$repomix" ]; then
-    export XDG_CACHE_HOME=$work/empty-cache TMPDIR=$work/tmp HOME=$work/home
-    mkdir -p "$TMPDIR" "$HOME"
-    runs=1
-    pack_once() {
-        local from to
-        from=$(date +%s%N)
-        /usr/bin/time -f '%M' -o "$work/time" "$repomix" --quiet --style markdown -o "$work/repomix.md" >/dev/null 2>"$work/err" || { cat "$work/err"; return 1; }
-        to=$(date +%s%N)
-        echo "$(((to - from) / 1000)) $(tail -n 1 "$work/time")"
-    }
-    read -r cold_us cold_kb < <(pack_once)
-    read -r warm_us warm_kb < <(pack_once)
-    row "pack: repomix $("$repomix" --version), empty cache" "$cold_us" "$cold_kb" "heddle is $(ratio "$cold_us" "$full_us") times faster (reach 50, aim 100)"
-    row "pack: repomix, warm cache" "$warm_us" "$warm_kb" "heddle is $(ratio "$warm_us" "$full_us") times faster (reach 15, aim 30)"
+    # Its token cache is in TMPDIR: empty for the first run, filled for the second.
+    export XDG_CACHE_HOME=$work/cache TMPDIR=$work/tmp HOME=$work/home
+    mkdir -p "$XDG_CACHE_HOME" "$TMPDIR" "$HOME"
+    pack_once() { measure "$repomix" --quiet --style markdown -o "$work/repomix.md"; }
+    read -r cold_us cold_cpu cold_kb < <(pack_once)
+    read -r warm_us warm_cpu warm_kb < <(pack_once)
+    note() { echo "$(ratio "$1" "$full_us") times heddle's time, $(ratio "$2" "$full_cpu") times its CPU ($3)"; }
+    row "pack: repomix $version, empty cache" "$cold_us" "$cold_cpu" "$cold_kb" "$(note "$cold_us" "$cold_cpu" 'reach 50, aim 100')"
+    row "pack: repomix $version, warm cache" "$warm_us" "$warm_cpu" "$warm_kb" "$(note "$warm_us" "$warm_cpu" 'reach 15, aim 30')"
 else
     echo "repomix: not installed (npm is out of reach); skipped"
 fi
