@@ -265,7 +265,7 @@ static void count_child(struct tree *t, const struct node *parent)
 static enum status join_strand(struct loom_rows *r, struct making *m, int64_t *cover, struct err *e)
 {
     struct node  *n = &m->node;
-    struct strand s = { n->seq, n->seq, 0 };
+    struct strand s = { .first = n->seq, .end = n->seq };
     int64_t       by;
 
     *cover = 0;

@@ -172,6 +172,20 @@ static void recount_parent(struct tree *t, struct node *parent, int64_t sign)
     parent->kids = after;
 }
 
+/* Say on its strand that the node is pruned, or is no longer. */
+static enum status mark_strand(struct loom_rows *r, const struct node *n, bool hide, struct err *e)
+{
+    struct strand s;
+    struct sv     key = key2("q", n->strand, n->seq, r->a);
+
+    if (hide ? row_put(r, key, SV(""), e) : row_del(r, key, e))
+        return err_code(e);
+    if (rows_strand(r, n->strand, &s, e))
+        return err_code(e);
+    s.prunes += hide ? 1 : -1;
+    return rows_put_strand(r, &s, e);
+}
+
 enum status fold_prune(struct loom_rows *r, struct node *n, bool hide, struct err *e)
 {
     struct walk w = { .r = r, .cover = hide ? 1 : -1 };
@@ -183,11 +197,10 @@ enum status fold_prune(struct loom_rows *r, struct node *n, bool hide, struct er
         return err_code(e);
     if (n->pruned == hide || n->parent == NO_NODE)
         return ST_OK;
-    struct sv mark = key2("q", n->strand, n->seq, r->a);
-    if (!hide && row_del(r, mark, e))
+    if (!hide && mark_strand(r, n, hide, e))
         return err_code(e);
     if (rows_cover(r, n, &cover, &by, e) || walk_below(&w, n, e) ||
-        (hide && row_put(r, mark, SV(""), e)))
+        (hide && mark_strand(r, n, hide, e)))
         return err_code(e);
     n->pruned = hide;
     if (rows_put_node(r, n, e) || rows_node(r, n->parent, &parent, e) || rows_tree(r, &tree, e))

@@ -7,7 +7,7 @@
  *     l/LOCAL                   seq of the node with this local id, in lower case
  *     i/ID                      seq of the node with this full id
  *     c/PARENT/SEQ              a child; PARENT is "root" for roots
- *     s/STRAND                  {"cover":N,"end":SEQ}: prunes above it; its last node
+ *     s/STRAND                  its last node, prunes above it and on it (struct strand)
  *     f/STRAND/PARENT/CHILD     a strand that forks off this one at PARENT
  *     q/STRAND/SEQ              a prune of the node SEQ on this strand
  *     v/STRAND/SLOT/SEQ         a version
@@ -85,7 +85,9 @@ enum status rows_find(struct loom_rows *r, struct sv text, struct node *out, boo
 struct sv local_key(struct sv text, struct arena *a);
 
 struct strand {
-    int64_t first, end, cover;
+    int64_t first, end;
+    int64_t cover;  /* prunes of nodes above it, on other strands */
+    int64_t prunes; /* of its own nodes */
 };
 enum status rows_strand(struct loom_rows *r, int64_t first, struct strand *out,
                         struct err *e) MUST_USE;

@@ -356,6 +356,7 @@ enum status rows_strand(struct loom_rows *r, int64_t first, struct strand *out, 
     if (found) {
         json_int(json_find(&v, "end"), &out->end);
         json_int(json_find(&v, "cover"), &out->cover);
+        json_int(json_find(&v, "prunes"), &out->prunes);
     }
     return ST_OK;
 }
@@ -364,7 +365,8 @@ enum status rows_put_strand(struct loom_rows *r, const struct strand *s, struct 
 {
     struct sb b = sb_in(r->a, 0);
 
-    sb_addf(&b, "{\"cover\":%lld,\"end\":%lld}", (long long)s->cover, (long long)s->end);
+    sb_addf(&b, "{\"cover\":%lld,\"end\":%lld,\"prunes\":%lld}", (long long)s->cover,
+            (long long)s->end, (long long)s->prunes);
     return row_put(r, key1("s", s->first, r->a), sb_sv(&b), e);
 }
 
@@ -470,9 +472,10 @@ enum status rows_cover(struct loom_rows *r, const struct node *n, int64_t *cover
     struct own_prunes own = { .upto = n->slot, .first = NO_NODE };
     struct sb         prefix = sb_in(r->a, 0);
 
-    sb_add(&prefix, key1("q", n->strand, r->a));
-    sb_addc(&prefix, '/');
-    if (rows_strand(r, n->strand, &s, e) ||
+    if (rows_strand(r, n->strand, &s, e))
+        return err_code(e);
+    sb_addf(&prefix, SV_FMT "/", SV_ARG(key1("q", n->strand, r->a)));
+    if (s.prunes > 0 &&
         row_each(r, sb_sv(&prefix), (struct sv){ 0 }, false, count_prune, &own, e))
         return err_code(e);
     *cover = s.cover + own.count;

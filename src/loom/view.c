@@ -49,4 +49,4 @@ static enum status fold(struct fold *f, const struct entry *n, struct err *e)
     return folds[k](&r, n, &p, e);
 }
 
-const struct view loom_view = { "loom", 1, fold };
+const struct view loom_view = { "loom", 2, fold };
