@@ -1,0 +1,179 @@
+/* The tree of tests/spec/loom/fixture.sh in memory, for tests that look inside. One agent
+ * (all permissions unless told otherwise), a subject model that records what it was asked, and one
+ * document. */
+#ifndef HEDDLE_LOOM_TEST_H
+#define HEDDLE_LOOM_TEST_H
+
+#include "base/hash.h"
+#include "command/session.h"
+#include "loom/agent.h"
+#include "tap.h"
+#include "thread/lane.h"
+
+static const struct view *const loom_test_views[] = { &thread_view, &loom_view, &agents_view,
+                                                      NULL };
+
+struct loom_test {
+    struct arena       a;
+    struct store      *store;
+    struct log         log;
+    struct err         e;
+    struct session     s;
+    struct session_env env;
+    struct sb          asked; /* every request, as text */
+    int                requests;
+    struct sv          doc_text;
+    enum status        model_status; /* what the model answers with */
+};
+
+static enum status test_ask(void *ctx, const struct model_request *q, struct arena *a,
+                            struct model_response *out, struct err *e)
+{
+    struct loom_test *t = ctx;
+    struct sb         text = sb_in(a, 0);
+
+    t->requests++;
+    sb_addf(&t->asked, "system: " SV_FMT "\n", SV_ARG(q->system));
+    for (size_t i = 0; i < q->n; i++)
+        sb_addf(&t->asked, "%s: " SV_FMT "\n",
+                q->messages[i].role == MODEL_USER ? "user" : "assistant",
+                SV_ARG(q->messages[i].content));
+    if (t->model_status)
+        return err_set(e, t->model_status, "serverError");
+    sb_addf(&text, "Answer %d.", t->requests);
+    *out = (struct model_response){ .text = sb_sv(&text),
+                                    .finish = SV("stop"),
+                                    .provider = SV("test"),
+                                    .model = SV("m"),
+                                    .headers = SV("a: b"),
+                                    .body = SV("{}"),
+                                    .prompt_tokens = -1,
+                                    .completion_tokens = -1 };
+    return ST_OK;
+}
+
+static enum status test_read_doc(void *ctx, struct sv thread, struct sv name, struct arena *a,
+                                 struct doc *out, struct err *e)
+{
+    struct loom_test *t = ctx;
+
+    (void)thread;
+    if (!sv_is(name, "character notes"))
+        return err_set(e, ST_NOT_FOUND, "no document");
+    *out = (struct doc){ .path = SV("notes.md"), .text = sv_dup(t->doc_text, a) };
+    struct hash h = hash_blake2b(&t->doc_text, 1);
+    out->hash = hash_hex(&h, a);
+    return ST_OK;
+}
+
+static enum status test_write_doc(void *ctx, const struct doc *d, struct sv text, struct err *e)
+{
+    struct loom_test *t = ctx;
+
+    (void)d, (void)e;
+    t->doc_text = sv_dup(text, &t->a);
+    return ST_OK;
+}
+
+static enum status test_search(void *ctx, const struct call *c, struct arena *a, struct sb *b,
+                               struct err *e)
+{
+    (void)ctx, (void)a, (void)e;
+    sb_addf(b, "Search: \"" SV_FMT "\"\n", SV_ARG(call_text(c, "query")));
+    return ST_OK;
+}
+
+enum { TEST_NOW = 1000000000 };
+
+static void test_node(struct loom_test *t, const char *local, const char *parent, const char *text,
+                      struct sv author, enum author_kind kind)
+{
+    struct loom     l = { .log = &t->log, .thread = SV("marie"), .a = &t->a, .now = TEST_NOW };
+    struct node     p, made;
+    struct new_node n = { .text = sv_of(text),
+                          .author = author,
+                          .kind = kind,
+                          .via = kind == AUTHOR_MODEL ? "continue" : "say",
+                          .local = sv_of(local) };
+
+    if (parent) {
+        CHECK(node_find(&l, sv_of(parent), &p, &t->e) == ST_OK);
+        n.parent = &p;
+    }
+    CHECK(loom_add(&l, &n, &made, &t->e) == ST_OK);
+}
+
+static void test_agent(struct loom_test *t, const char *name, const char *model, unsigned permissions)
+{
+    struct agent x = { .name = sv_of(name),
+                       .kind = model ? AUTHOR_MODEL : AUTHOR_HUMAN,
+                       .model = sv_of(model),
+                       .permissions = permissions };
+
+    CHECK(log_begin(&t->log, GLOBAL_THREAD, STORE_WRITE, &t->e) == ST_OK);
+    CHECK(agent_add(&t->log, &x, SV("t"), TEST_NOW, &t->a, &t->e) == ST_OK);
+    CHECK(log_commit(&t->log, &t->e) == ST_OK);
+}
+
+static void test_tree(struct loom_test *t)
+{
+    static const struct {
+        const char      *local, *parent, *text, *author;
+        enum author_kind kind;
+    } nodes[] = {
+        { "r001", NULL, "Let us study Marie.", "ada", AUTHOR_HUMAN },
+        { "a7x2", "r001", "Why does Marie hesitate?", "ada", AUTHOR_HUMAN },
+        { "b3k9", "a7x2", "Building on the childhood theme.", "Sub", AUTHOR_MODEL },
+        { "c4m2", "a7x2", "She is protecting someone.", "Sub", AUTHOR_MODEL },
+        { "d5n7", "a7x2", "Only tiredness?", "ada", AUTHOR_HUMAN },
+        { "e6p4", "b3k9", "Go on.", "ada", AUTHOR_HUMAN },
+        { "f7q8", "e6p4", "Then silence is her gift.", "Sub", AUTHOR_MODEL },
+        { "g8r2", "c4m2", "Whom?", "ada", AUTHOR_HUMAN },
+    };
+
+    CHECK(log_begin(&t->log, SV("marie"), STORE_WRITE, &t->e) == ST_OK);
+    for (size_t i = 0; i < COUNT(nodes); i++)
+        test_node(t, nodes[i].local, nodes[i].parent, nodes[i].text, sv_of(nodes[i].author),
+                  nodes[i].kind);
+    CHECK(log_commit(&t->log, &t->e) == ST_OK);
+}
+
+static void loom_test_open(struct loom_test *t, unsigned permissions)
+{
+    *t = (struct loom_test){ 0 };
+    CHECK(store_open(SV("mem:"), &(struct store_options){ .create = true }, &t->store, &t->e) ==
+          ST_OK);
+    t->log = log_of(t->store, loom_test_views);
+    t->asked = sb_in(&t->a, 0);
+    t->doc_text = SV("# Character notes\n\nEldest.\n\n## Core Motivation\n\nTo be forgiven.\n\n"
+                     "## Setting\n\nA house.\n");
+    t->env = (struct session_env){ .docs = { t, test_read_doc, test_write_doc },
+                                   .ask = test_ask,
+                                   .ask_ctx = t,
+                                   .search = test_search };
+    test_agent(t, "Collab", "offline:echo", permissions);
+    test_agent(t, "Sub", "offline:echo", 0);
+    test_tree(t);
+    CHECK(session_open(&t->s, &t->log, &t->env, SV("marie"), SV("Collab"), TEST_NOW + 600000, &t->a,
+                       &t->e) == ST_OK);
+}
+
+static void loom_test_close(struct loom_test *t)
+{
+    store_close(t->store);
+    arena_free(&t->a);
+}
+
+/* What the agent is shown for a line. */
+static inline struct sv loom_test_run(struct loom_test *t, const char *line, bool *ok)
+{
+    struct result r;
+    struct sb     b = sb_in(&t->a, 0);
+
+    CHECK(session_line(&t->s, sv_of(line), &r, &t->e) == ST_OK);
+    result_show(&b, &r);
+    *ok = r.ok;
+    return sb_sv(&b);
+}
+
+#endif

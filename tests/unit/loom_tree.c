@@ -1,0 +1,300 @@
+/* The tree: random trees against a plain recount, ancestors, ids, hashes, versions. */
+#include "loom_test.h"
+
+#include "loom/exchange.h"
+#include "loom/loom_internal.h"
+#include "loom/provenance.h"
+
+#include <stdlib.h>
+
+static struct loom_test t;
+
+/* ---- provenance -------------------------------------------------------------------- */
+
+static void the_published_hashes_come_out(void)
+{
+    struct arena      a = { 0 };
+    struct json       hello = json_of(SV("hello")), there = json_of(SV("hi there"));
+    struct provenance p = { .content = provenance_content(&hello, &a),
+                            .at = 1771891200000,
+                            .author = SV("01KAGENT00000000000000000A") };
+    struct sv         first = provenance_hash(&p, &a);
+
+    CHECK_SV(first, SV("a13edb1152e486eebe3f1874fcd87dfab268a1f1e8320dfc956deb865decb479"));
+    struct sv raw = provenance_response(SV("x-request-id: req-1\ncontent-type: application/json"),
+                                        SV("{}"), &a);
+    CHECK_SV(raw, SV("a24793409bd0ab93e1d1bbe7f05a22642798ce9dce4fb23af482fb5a2023a4c7"));
+    struct provenance q = { .content = provenance_content(&there, &a),
+                            .parents = &first,
+                            .n_parents = 1,
+                            .at = 1771891201000,
+                            .author = SV("01KAGENT00000000000000000B"),
+                            .response = raw };
+    CHECK_SV(provenance_hash(&q, &a),
+             SV("a5b3f7dee0c11e2cfd7bd12c8559825d94b75f777c6d4ca694003e328dd81886"));
+    arena_free(&a);
+}
+
+/* ---- a plain recount ---------------------------------------------------------------- */
+
+enum { NODES = 400 };
+struct plain {
+    int64_t seq, parent; /* index, or -1 */
+    bool    pruned;
+};
+static struct plain plain[NODES];
+static size_t       n_plain;
+static uint64_t     seed = 7;
+
+static size_t draw(size_t below)
+{
+    seed = seed * 6364136223846793005u + 1442695040888963407u;
+    return (size_t)(seed >> 33) % below;
+}
+
+static bool plain_hidden(size_t i)
+{
+    for (int64_t at = (int64_t)i; at >= 0; at = plain[at].parent)
+        if (plain[at].pruned)
+            return true;
+    return false;
+}
+
+static void recount(struct tree *out)
+{
+    *out = (struct tree){ 0 };
+    for (size_t i = 0; i < n_plain; i++) {
+        int64_t kids = 0;
+        if (plain_hidden(i))
+            continue;
+        out->nodes++;
+        for (size_t k = 0; k < n_plain; k++)
+            kids += plain[k].parent == (int64_t)i && !plain[k].pruned;
+        out->leaves += kids == 0;
+        out->points += kids >= 2;
+        out->branches += kids >= 2 ? kids : 0;
+    }
+}
+
+static void compare(struct loom *l, size_t step)
+{
+    struct tree want, got;
+
+    recount(&want);
+    CHECK(loom_tree(l, &got, &t.e) == ST_OK);
+    CHECK_INT(got.nodes, want.nodes);
+    CHECK_INT(got.leaves, want.leaves);
+    CHECK_INT(got.points, want.points);
+    CHECK_INT(got.branches, want.branches);
+    if (step % 20)
+        return;
+    for (size_t i = 0; i < n_plain; i++) {
+        struct node n;
+        int64_t     by;
+        CHECK(node_at(l, plain[i].seq, &n, &t.e) == ST_OK && node_hidden(l, &n, &by, &t.e) == ST_OK);
+        CHECK((by != NO_NODE) == plain_hidden(i));
+    }
+}
+
+static void grow(struct loom *l)
+{
+    struct node     parent, made;
+    size_t          at = n_plain ? draw(3) ? n_plain - 1 : draw(n_plain) : 0;
+    struct new_node n = { .text = SV("x"), .author = SV("ada"), .via = "say" };
+
+    if (n_plain) {
+        CHECK(node_at(l, plain[at].seq, &parent, &t.e) == ST_OK);
+        n.parent = &parent;
+    }
+    CHECK(loom_add(l, &n, &made, &t.e) == ST_OK);
+    plain[n_plain] = (struct plain){ made.seq, n_plain ? (int64_t)at : -1, false };
+    n_plain++;
+}
+
+static void prune_or_restore(struct loom *l)
+{
+    size_t      at = draw(n_plain);
+    struct node n;
+
+    if (plain[at].parent < 0)
+        return;
+    CHECK(node_at(l, plain[at].seq, &n, &t.e) == ST_OK);
+    CHECK(loom_mark(l, SV("ada"), plain[at].pruned ? "restore" : "prune", &n, (struct sv){ 0 },
+                    &t.e) == ST_OK);
+    plain[at].pruned = !plain[at].pruned;
+}
+
+static void say(void *ctx, struct sv finding)
+{
+    (void)ctx;
+    printf("# " SV_FMT "\n", SV_ARG(finding));
+    tap_failures++;
+}
+
+static void totals_follow_random_growth_and_prunes(void)
+{
+    loom_test_open(&t, PERM_ALL);
+    struct loom l = { .log = &t.log, .thread = SV("random"), .a = &t.a, .now = TEST_NOW };
+    int64_t     entries;
+
+    n_plain = 0;
+    CHECK(log_begin(&t.log, l.thread, STORE_WRITE, &t.e) == ST_OK);
+    for (size_t step = 0; n_plain < NODES; step++) {
+        if (!n_plain || draw(5))
+            grow(&l);
+        else
+            prune_or_restore(&l);
+        if (step % 7 == 0)
+            compare(&l, step);
+    }
+    CHECK(log_commit(&t.log, &t.e) == ST_OK);
+    CHECK(log_verify(&t.log, l.thread, say, NULL, &entries, &t.e) == ST_OK);
+    CHECK(log_verify(&t.log, SV("marie"), say, NULL, &entries, &t.e) == ST_OK);
+    loom_test_close(&t);
+}
+
+static void ancestors_are_found_at_every_depth(void)
+{
+    loom_test_open(&t, PERM_ALL);
+    struct loom l = { .log = &t.log, .thread = SV("random"), .a = &t.a, .now = TEST_NOW };
+
+    n_plain = 0;
+    CHECK(log_begin(&t.log, l.thread, STORE_WRITE, &t.e) == ST_OK);
+    while (n_plain < NODES)
+        grow(&l);
+    for (size_t i = 0; i < n_plain; i += 13) {
+        struct node n, up;
+        int64_t     at = (int64_t)i;
+        CHECK(node_at(&l, plain[i].seq, &n, &t.e) == ST_OK);
+        for (int64_t depth = n.depth; depth >= 0; depth--, at = plain[at].parent) {
+            CHECK(node_ancestor(&l, &n, depth, &up, &t.e) == ST_OK);
+            CHECK_INT(up.seq, plain[at].seq);
+            CHECK_INT(up.depth, depth);
+        }
+        CHECK_INT(at, -1);
+    }
+    log_abort(&t.log);
+    loom_test_close(&t);
+}
+
+/* Steps, not time: the walk to the root of a long chain reads few rows. */
+static void a_long_chain_is_climbed_in_few_steps(void)
+{
+    loom_test_open(&t, PERM_ALL);
+    struct loom l = { .log = &t.log, .thread = SV("chain"), .a = &t.a, .now = TEST_NOW };
+    struct node at, made, root;
+
+    CHECK(log_begin(&t.log, l.thread, STORE_WRITE, &t.e) == ST_OK);
+    for (int i = 0; i < 2000; i++) {
+        struct new_node n = { .text = SV("x"), .author = SV("ada"), .via = "say",
+                              .parent = i ? &at : NULL };
+        CHECK(loom_add(&l, &n, &made, &t.e) == ST_OK);
+        at = made;
+    }
+    int     steps = 0;
+    for (struct node n = at; n.depth > 0; steps++)
+        CHECK(node_at(&l, n.jump, &n, &t.e) == ST_OK);
+    CHECK(steps <= 24);
+    CHECK(node_ancestor(&l, &at, 0, &root, &t.e) == ST_OK);
+    CHECK_INT(root.depth, 0);
+    log_abort(&t.log);
+    loom_test_close(&t);
+}
+
+/* ---- ids --------------------------------------------------------------------------- */
+
+static void draw_bytes(void *ctx, unsigned char *out, size_t n)
+{
+    (void)ctx;
+    for (size_t i = 0; i < n; i++)
+        out[i] = (unsigned char)draw(256);
+}
+
+static void a_hundred_thousand_ids_are_different(void)
+{
+    loom_test_open(&t, PERM_ALL);
+    struct arena     a = { 0 };
+    struct loom_rows r = { t.store, SV("marie"), SV("loom"), &a };
+    size_t           longest = 0;
+
+    CHECK(log_begin(&t.log, SV("marie"), STORE_WRITE, &t.e) == ST_OK);
+    for (int i = 0; i < 100000; i++) {
+        struct arena_mark m = arena_mark(&a);
+        struct sv         id;
+        int64_t           taken;
+        CHECK(local_id_new(&r, draw_bytes, NULL, &id, &t.e) == ST_OK);
+        CHECK(row_int(&r, key_of_name("l", id, &a), NO_NODE, &taken, &t.e) == ST_OK);
+        CHECK_INT(taken, NO_NODE);
+        CHECK(row_put_int(&r, key_of_name("l", id, &a), i, &t.e) == ST_OK);
+        longest = id.n > longest ? id.n : longest;
+        arena_reset(&a, m);
+    }
+    CHECK(longest <= 7);
+    log_abort(&t.log);
+    arena_free(&a);
+    loom_test_close(&t);
+}
+
+static void ids_are_neither_words_nor_numbers(void)
+{
+    CHECK(local_id_is_valid(SV("a7x2")) && local_id_is_valid(SV("a7x2''")));
+    CHECK(!local_id_is_valid(SV("tree")) && !local_id_is_valid(SV("1234")));
+    CHECK(!local_id_is_valid(SV("A7X2")) && !local_id_is_valid(SV("a7 2")));
+    CHECK(!local_id_is_valid(SV("")) && !local_id_is_valid(SV("'")));
+}
+
+/* Messages of a run, which name no place, become nodes of their lane all the same. */
+static void plain_messages_are_nodes(void)
+{
+    struct store_head head;
+    struct node       tip, root;
+    bool              found;
+
+    loom_test_open(&t, PERM_ALL);
+    struct loom  l = { .log = &t.log, .thread = SV("run"), .a = &t.a, .now = TEST_NOW };
+    struct entry e[] = {
+        { .kind = SV("ai_message"), .payload = SV("{\"content\":\"q\",\"context_ref\":\"default\",\"role\":\"user\"}") },
+        { .kind = SV("ai_message"), .payload = SV("{\"content\":\"a\",\"context_ref\":\"default\",\"role\":\"assistant\"}") },
+        { .kind = SV("ai_context_operation"), .payload = SV("{\"context_ref\":\"b\",\"op_id\":\"1\",\"operation\":{\"from\":{\"lane\":\"default\",\"seq\":0},\"type\":\"fork\"}}") },
+        { .kind = SV("ai_message"), .payload = SV("{\"content\":\"other\",\"context_ref\":\"b\",\"role\":\"assistant\"}") },
+    };
+    CHECK(log_begin(&t.log, l.thread, STORE_WRITE, &t.e) == ST_OK);
+    CHECK(log_append(&t.log, l.thread, LOG_ANY_REV, e, COUNT(e), &head, &t.e) == ST_OK);
+    CHECK(log_commit(&t.log, &t.e) == ST_OK);
+    CHECK(log_begin(&t.log, l.thread, STORE_READ, &t.e) == ST_OK);
+    CHECK(loom_lane_tip(&l, SV("b"), &tip, &found, &t.e) == ST_OK && found);
+    CHECK_INT(tip.parent, 0);
+    CHECK(local_id_is_valid(tip.local));
+    CHECK(node_at(&l, 0, &root, &t.e) == ST_OK);
+    CHECK_INT(root.kids, 2);
+    CHECK_INT(root.kind, AUTHOR_HUMAN);
+    log_abort(&t.log);
+    loom_test_close(&t);
+}
+
+/* An edit in place leaves every hash below it as it was. */
+static void versions_do_not_break_hashes(void)
+{
+    struct node n2, n3, v, again;
+    bool        in_place;
+
+    loom_test_open(&t, PERM_ALL);
+    struct loom l = { .log = &t.log, .thread = SV("marie"), .a = &t.a, .now = TEST_NOW,
+                      .mode = SV("buffer") };
+    CHECK(log_begin(&t.log, l.thread, STORE_WRITE, &t.e) == ST_OK);
+    CHECK(node_find(&l, SV("b3k9"), &n2, &t.e) == ST_OK && node_find(&l, SV("e6p4"), &n3, &t.e) == ST_OK);
+    CHECK(loom_edit(&l, &n2, SV("changed"), SV("ada"), AUTHOR_HUMAN, &v, &in_place, &t.e) == ST_OK);
+    CHECK(in_place && v.slot == n2.seq);
+    CHECK_SV(v.local, SV("b3k9'"));
+    CHECK(node_find(&l, SV("e6p4"), &again, &t.e) == ST_OK);
+    CHECK_SV(again.hash, n3.hash);
+    CHECK_INT(again.parent, n2.seq);
+    CHECK(!sv_eq(v.hash, n2.hash));
+    log_abort(&t.log);
+    loom_test_close(&t);
+}
+
+TAP_MAIN(T(the_published_hashes_come_out), T(totals_follow_random_growth_and_prunes),
+         T(ancestors_are_found_at_every_depth), T(a_long_chain_is_climbed_in_few_steps),
+         T(a_hundred_thousand_ids_are_different), T(ids_are_neither_words_nor_numbers),
+         T(plain_messages_are_nodes), T(versions_do_not_break_hashes), )
