@@ -2,11 +2,11 @@
  *
  *     bench_loom FOLDER NODES...
  *
- * For each size a thread is made (random branches: most nodes go on from a recent one) and then each
- * command is run many times, each in a transaction of its own on a store that was just
- * opened, as a command line would. Times are medians in microseconds: of the command by the
- * clock, which is mostly the wait for the disk, and of the processor from opening the store
- * to closing it, which is what grows if anything does. */
+ * For each size a thread is made (random branches: most nodes go on from a recent one) and then
+ * each command is run many times, each in a transaction of its own on a store that was just opened,
+ * as a command line would. Times are medians in microseconds: of the command by the clock, which is
+ * mostly the wait for the disk, and of the processor from opening the store to closing it, which is
+ * what grows if anything does. */
 #include "base/clock.h"
 #include "base/json.h"
 #include "command/session.h"
@@ -59,15 +59,17 @@ struct maker {
     struct log   *log;
     struct sv     thread;
     struct arena *a;
-    char        (*lane)[24]; /* of each node */
-    int64_t      *seq;       /* of each node's entry */
-    bool         *tip;       /* it is the end of its lane */
-    int64_t       rev;
+    char (*lane)[24]; /* of each node */
+    int64_t *seq;     /* of each node's entry */
+    bool    *tip;     /* it is the end of its lane */
+    int64_t  rev;
 };
 
 static void add_node(struct maker *m, struct entry *entries, size_t *n, int64_t i)
 {
-    int64_t parent = i == 0 ? -1 : draw(10) ? i - 1 : i - 1 - (int64_t)draw((uint64_t)(i < RECENT ? i : RECENT));
+    int64_t parent = i == 0     ? -1
+                     : draw(10) ? i - 1
+                                : i - 1 - (int64_t)draw((uint64_t)(i < RECENT ? i : RECENT));
     char    me[24], up[24] = "";
 
     local_id(me, i);
@@ -81,41 +83,41 @@ static void add_node(struct maker *m, struct entry *entries, size_t *n, int64_t 
     } else {
         snprintf(m->lane[i], sizeof m->lane[i], "b-%.20s", me);
         struct sb b = sb_in(m->a, 0);
-        sb_addf(&b,
-                "{\"context_ref\":\"%s\",\"op_id\":\"op-%s\",\"operation\":{\"from\":{\"lane\":\"%s\","
-                "\"seq\":%lld},\"reason\":\"manual\",\"type\":\"fork\"}}",
-                m->lane[i], me, m->lane[parent], (long long)m->seq[parent]);
-        entries[(*n)++] = (struct entry){ .at = i,
-                                          .kind = SV("ai_context_operation"),
-                                          .actor = SV("bench"),
-                                          .payload = sb_sv(&b) };
+        sb_addf(
+            &b,
+            "{\"context_ref\":\"%s\",\"op_id\":\"op-%s\",\"operation\":{\"from\":{\"lane\":\"%s\","
+            "\"seq\":%lld},\"reason\":\"manual\",\"type\":\"fork\"}}",
+            m->lane[i], me, m->lane[parent], (long long)m->seq[parent]);
+        entries[(*n)++] = (struct entry){
+            .at = i, .kind = SV("ai_context_operation"), .actor = SV("bench"), .payload = sb_sv(&b)
+        };
         m->rev++;
     }
     m->tip[i] = true;
     m->seq[i] = m->rev++;
     struct sb b = sb_in(m->a, 0);
     sb_addf(&b,
-            "{\"content\":\"Node %lld says something of ordinary length about the weather and the sea.\","
+            "{\"content\":\"Node %lld says something of ordinary length about the weather and the "
+            "sea.\","
             "\"context_ref\":\"%s\",\"node\":{\"author\":\"bench\",\"local_id\":\"%s\",\"parent\":",
             (long long)i, m->lane[i], me);
     sb_addf(&b, up[0] ? "\"%s\"" : "null%s", up);
     sb_adds(&b, ",\"via\":\"import\"},\"role\":\"user\"}");
-    entries[(*n)++] = (struct entry){ .at = i,
-                                      .kind = SV("ai_message"),
-                                      .actor = SV("bench"),
-                                      .payload = sb_sv(&b) };
+    entries[(*n)++] = (struct entry){
+        .at = i, .kind = SV("ai_message"), .actor = SV("bench"), .payload = sb_sv(&b)
+    };
 }
 
 static double make(struct log *log, struct sv thread, int64_t nodes, struct err *e)
 {
-    struct arena   a = { 0 };
-    struct entry  *entries = calloc(2 * BATCH, sizeof *entries);
-    struct maker   m = { .log = log,
-                         .thread = thread,
-                         .lane = calloc((size_t)nodes, 24),
-                         .seq = calloc((size_t)nodes, sizeof(int64_t)),
-                         .tip = calloc((size_t)nodes, 1) };
-    int64_t        began = clock_steady_us();
+    struct arena      a = { 0 };
+    struct entry     *entries = calloc(2 * BATCH, sizeof *entries);
+    struct maker      m = { .log = log,
+                            .thread = thread,
+                            .lane = calloc((size_t)nodes, 24),
+                            .seq = calloc((size_t)nodes, sizeof(int64_t)),
+                            .tip = calloc((size_t)nodes, 1) };
+    int64_t           began = clock_steady_us();
     struct store_head head;
 
     for (int64_t i = 0; i < nodes;) {
@@ -200,7 +202,7 @@ static double measure(struct sv url, struct sv thread, int64_t nodes, const char
 static const struct {
     const char *name, *line;
 } work[] = {
-    { "view", "view " },         { "switch", "switch to " }, { "list", "list continuations " },
+    { "view", "view " },          { "switch", "switch to " }, { "list", "list continuations " },
     { "tree", "tree from:root" }, { "path", "path " },        { "append", "say" },
 };
 

@@ -103,7 +103,8 @@ static void test_node(struct loom_test *t, const char *local, const char *parent
     CHECK(loom_add(&l, &n, &made, &t->e) == ST_OK);
 }
 
-static void test_agent(struct loom_test *t, const char *name, const char *model, unsigned permissions)
+static void test_agent(struct loom_test *t, const char *name, const char *model,
+                       unsigned permissions)
 {
     struct agent x = { .name = sv_of(name),
                        .kind = model ? AUTHOR_MODEL : AUTHOR_HUMAN,

@@ -8,7 +8,7 @@
 struct doc {
     struct sv path; /* names it for writing, and in the log */
     struct sv text;
-    struct sv hash; /* hex */
+    struct sv hash;     /* hex */
     int64_t   modified; /* ms */
     bool      read_only;
 };
@@ -41,13 +41,12 @@ int64_t doc_words(struct sv text);
 struct section {
     size_t start, body, end; /* byte offsets; body: after the heading line */
 };
-enum status doc_section(struct sv text, struct sv id, struct section *out,
-                        struct err *e) MUST_USE;
+enum status doc_section(struct sv text, struct sv id, struct section *out, struct err *e) MUST_USE;
 
 /* Lines first..last, 1-based. ST_LIMIT_EXCEEDED when the text has not that many. */
 enum status doc_lines(struct sv text, int64_t first, int64_t last, struct sv *out,
                       struct err *e) MUST_USE;
-size_t      doc_line_offset(struct sv text, int64_t line); /* start of a line; text.n past the end */
-int64_t     doc_line_count(struct sv text);
+size_t  doc_line_offset(struct sv text, int64_t line); /* start of a line; text.n past the end */
+int64_t doc_line_count(struct sv text);
 
 #endif

@@ -30,10 +30,10 @@ enum param_type {
 };
 
 enum param_flags {
-    PARAM_BARE = 1,     /* may stand without its key */
-    PARAM_KEYED = 2,    /* may be given as name:value */
-    PARAM_REQUIRED = 4, /* must be given */
-    PARAM_ONE = 8,      /* exactly one of the parameters with this flag must be given */
+    PARAM_BARE = 1,       /* may stand without its key */
+    PARAM_KEYED = 2,      /* may be given as name:value */
+    PARAM_REQUIRED = 4,   /* must be given */
+    PARAM_ONE = 8,        /* exactly one of the parameters with this flag must be given */
     PARAM_MAYBE_ONE = 16, /* at most one of those */
 };
 
@@ -42,7 +42,7 @@ struct param {
     const char     *name;
     unsigned        flags;
     const char     *words; /* "a|b|c", or "a|b=a|c": b is another word for a */
-    const char     *after; /* "using|with": a value that follows one of these words is meant for it */
+    const char *after; /* "using|with": a value that follows one of these words is meant for it */
 };
 
 struct tool;
@@ -60,8 +60,7 @@ struct call {
 };
 
 /* `line` is what follows the arrow. The call's texts live in `a` or in the line. */
-enum status call_parse(struct sv line, struct arena *a, struct call *out,
-                       struct err *e) MUST_USE;
+enum status call_parse(struct sv line, struct arena *a, struct call *out, struct err *e) MUST_USE;
 
 /* One canonical form, without the arrow; call_parse() reads it back to the same call. */
 void call_print(struct sb *b, const struct call *c);

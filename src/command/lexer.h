@@ -7,10 +7,10 @@
 
 enum token_type { TOKEN_WORD, TOKEN_TEXT };
 struct token {
-    enum token_type type;   /* of its value: bare or quoted */
-    struct sv       key;    /* of key:value; absent without one */
-    struct sv       inner;  /* second key, as in pin:doc:"name"; absent without one */
-    struct sv       text;   /* the value, unescaped */
+    enum token_type type;     /* of its value: bare or quoted */
+    struct sv       key;      /* of key:value; absent without one */
+    struct sv       inner;    /* second key, as in pin:doc:"name"; absent without one */
+    struct sv       text;     /* the value, unescaped */
     bool            brackets; /* it was written [like this] */
 };
 

@@ -5,8 +5,7 @@
 #include "command/session.h"
 
 #define RUN(name)                                                                                  \
-    enum status run_##name(struct session *s, const struct call *c, struct result *r,              \
-                           struct err *e)
+    enum status run_##name(struct session *s, const struct call *c, struct result *r, struct err *e)
 
 /* tool_look.c */
 RUN(view);

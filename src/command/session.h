@@ -39,7 +39,7 @@ struct session_env {
                           struct err *e);
     void *search_ctx;
 
-    struct sv subject;       /* agent that `continue` asks; absent: the only model without loom_aware */
+    struct sv subject; /* agent that `continue` asks; absent: the only model without loom_aware */
     struct sv summary_model; /* model that makes summaries; absent: extracts */
     int64_t   result_tokens; /* longer results are cut; 0: RESULT_TOKENS */
     int64_t   budget;        /* working context; 0: CONTEXT_BUDGET */
@@ -53,26 +53,26 @@ enum {
 };
 
 struct session {
-    struct loom         loom;
-    struct log         *log;
-    struct agent        agent;
-    struct viewer       viewer;
-    struct session_env  env;
-    struct arena       *a;
-    bool                closes_turn; /* the next record is the turn's last */
+    struct loom        loom;
+    struct log        *log;
+    struct agent       agent;
+    struct viewer      viewer;
+    struct session_env env;
+    struct arena      *a;
+    bool               closes_turn; /* the next record is the turn's last */
 };
 
 /* What a command did. `run` fills it; the session shows and records it. */
 struct result {
-    struct sb text;
-    struct sv line, verb;   /* as issued; the tool's name */
-    struct sv object;       /* for the trace: what it was done to, or absent */
-    int64_t   results;      /* of continue */
-    struct sv undo;         /* JSON that says how to take it back, or absent */
-    int64_t   undoes;       /* entry of the action this one took back; -1: none */
-    struct sv doc_path, doc_hash; /* a document as it was left, or absent */
-    bool      silent;       /* shows nothing (think) */
-    bool      ok;
+    struct sb  text;
+    struct sv  line, verb;         /* as issued; the tool's name */
+    struct sv  object;             /* for the trace: what it was done to, or absent */
+    int64_t    results;            /* of continue */
+    struct sv  undo;               /* JSON that says how to take it back, or absent */
+    int64_t    undoes;             /* entry of the action this one took back; -1: none */
+    struct sv  doc_path, doc_hash; /* a document as it was left, or absent */
+    bool       silent;             /* shows nothing (think) */
+    bool       ok;
     struct err error; /* when !ok */
 };
 
@@ -121,7 +121,6 @@ enum status session_pause(struct session *s, struct err *e) MUST_USE;
 enum status session_resume(struct session *s, struct err *e) MUST_USE;
 
 /* The node that a parameter names, visible; the position when it was not given. */
-enum status session_node(struct session *s, struct sv id, struct node *out,
-                         struct err *e) MUST_USE;
+enum status session_node(struct session *s, struct sv id, struct node *out, struct err *e) MUST_USE;
 
 #endif

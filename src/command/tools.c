@@ -393,8 +393,7 @@ void tools_help(struct sb *b, unsigned permissions)
     sb_addc(b, '\n');
     for (size_t i = 0; i < COUNT(all); i++)
         if (!(permissions & all[i]))
-            sb_addf(b, "* requires %s permission (you don't have this)\n",
-                    permission_name(all[i]));
+            sb_addf(b, "* requires %s permission (you don't have this)\n", permission_name(all[i]));
     if (permissions != PERM_ALL)
         sb_addc(b, '\n');
     sb_adds(b, "→ help [tool] for details on any tool\n");

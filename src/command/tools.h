@@ -18,12 +18,12 @@ struct tool {
     const char         *remark;
     const char         *examples[TOOL_LINES_MAX]; /* run by the tests; ends with NULL */
     const struct param *params;                   /* ends with PARAM_END */
-    const char         *little; /* words that may stand anywhere: "to|and" */
-    bool                writes; /* changes the tree or a document */
+    const char         *little;                   /* words that may stand anywhere: "to|and" */
+    bool                writes;                   /* changes the tree or a document */
     enum status (*run)(struct session *s, const struct call *c, struct result *r, struct err *e);
 };
 
-extern const struct tool tools[]; /* ends with a NULL name */
+extern const struct tool tools[];       /* ends with a NULL name */
 extern const char *const tool_groups[]; /* in the order of help; ends with NULL */
 
 const struct tool *tool_find(struct sv name); /* NULL when there is none */

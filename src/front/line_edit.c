@@ -66,9 +66,9 @@ static void load(struct line_edit *l)
 static enum status plain_line(const char *prompt, struct arena *a, struct sv *out, bool *more,
                               struct err *e)
 {
-    char   *line = NULL;
-    size_t  size = 0;
-    bool    person = isatty(0) && isatty(1);
+    char  *line = NULL;
+    size_t size = 0;
+    bool   person = isatty(0) && isatty(1);
 
     if (person) {
         fputs(prompt, stdout);

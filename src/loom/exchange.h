@@ -25,13 +25,13 @@ struct foreign_node {
     struct sv        label; /* of its bookmark, or absent */
     bool             bookmarked, pruned, excluded, version;
     bool             annotation; /* a note on its parent, not a continuation */
-    struct sv        kept; /* JSON object of what we have no place for, or absent */
+    struct sv        kept;       /* JSON object of what we have no place for, or absent */
 };
 
 struct foreign_tree {
     struct sv            title, mode;
-    struct sv            kept; /* likewise, of the tree */
-    struct foreign_node *nodes;  /* parents before children, siblings in order */
+    struct sv            kept;  /* likewise, of the tree */
+    struct foreign_node *nodes; /* parents before children, siblings in order */
     size_t               n, left_out;
 };
 

@@ -7,8 +7,8 @@
 #include "loom/node.h"
 
 enum {
-    TRACE_KEPT = 10,  /* actions kept one by one; older ones become counts */
-    PINS_MAX = 50,    /* per agent: beyond it a pin is refused */
+    TRACE_KEPT = 10, /* actions kept one by one; older ones become counts */
+    PINS_MAX = 50,   /* per agent: beyond it a pin is refused */
     STASH_LABEL_MAX = 200,
 };
 

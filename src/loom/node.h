@@ -17,12 +17,12 @@ const char *author_kind_name(enum author_kind k); /* "human" */
 #define NO_NODE ((int64_t)-1)
 
 struct node {
-    int64_t          seq;      /* of its entry */
-    int64_t          at;       /* when it was written */
-    int64_t          parent;   /* slot it continues; NO_NODE for a root */
-    int64_t          jump;     /* an ancestor further up, for logarithmic walks */
-    int64_t          strand;   /* first node of the unforked run of nodes it stands in */
-    int64_t          slot;     /* seq of the node whose place it takes; its own when it is no version */
+    int64_t          seq;    /* of its entry */
+    int64_t          at;     /* when it was written */
+    int64_t          parent; /* slot it continues; NO_NODE for a root */
+    int64_t          jump;   /* an ancestor further up, for logarithmic walks */
+    int64_t          strand; /* first node of the unforked run of nodes it stands in */
+    int64_t          slot; /* seq of the node whose place it takes; its own when it is no version */
     int64_t          latest;   /* newest version of this slot; its own seq when there is none */
     int64_t          depth;    /* 0 for a root */
     int64_t          all;      /* children, hidden ones too */
@@ -126,8 +126,8 @@ enum status node_path(struct loom *l, struct sv agent, const struct node *n, int
                       struct node **out, size_t *count, struct err *e) MUST_USE;
 
 /* The version of a slot that an agent sees. */
-enum status node_version(struct loom *l, struct sv agent, const struct node *slot,
-                         struct node *out, struct err *e) MUST_USE;
+enum status node_version(struct loom *l, struct sv agent, const struct node *slot, struct node *out,
+                         struct err *e) MUST_USE;
 
 /* All versions of a slot: the original, then the edits, oldest first. */
 enum status node_versions(struct loom *l, const struct node *n, struct node **out, size_t *count,
@@ -140,7 +140,7 @@ enum status loom_position(struct loom *l, struct sv agent, struct node *out, boo
 
 /* The last node of a lane; *found is false when it has none. */
 enum status loom_lane_tip(struct loom *l, struct sv lane, struct node *out, bool *found,
-                     struct err *e) MUST_USE;
+                          struct err *e) MUST_USE;
 
 /* Everyone seen in the last five minutes other than `agent`. */
 enum { PRESENCE_MS = 5 * 60 * 1000 };

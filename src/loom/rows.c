@@ -475,8 +475,7 @@ enum status rows_cover(struct loom_rows *r, const struct node *n, int64_t *cover
     if (rows_strand(r, n->strand, &s, e))
         return err_code(e);
     sb_addf(&prefix, SV_FMT "/", SV_ARG(key1("q", n->strand, r->a)));
-    if (s.prunes > 0 &&
-        row_each(r, sb_sv(&prefix), (struct sv){ 0 }, false, count_prune, &own, e))
+    if (s.prunes > 0 && row_each(r, sb_sv(&prefix), (struct sv){ 0 }, false, count_prune, &own, e))
         return err_code(e);
     *cover = s.cover + own.count;
     *by = own.first;

@@ -29,14 +29,14 @@ struct model_response {
     struct sv finish;       /* "stop", "length", "error" */
     struct sv interruption; /* "timeout", "network", "provider_error", "cancelled"; or absent */
     struct sv provider, model, request_id;
-    struct sv headers, body; /* as received; headers are "key: value" lines */
+    struct sv headers, body;                    /* as received; headers are "key: value" lines */
     int64_t   prompt_tokens, completion_tokens; /* -1: not told */
     int64_t   asked_at, answered_at;            /* ms */
 };
 
 struct model_script;
 struct model_client {
-    int  root_fd;                          /* the workspace; scripts are read below it */
+    int root_fd;                          /* the workspace; scripts are read below it */
     void (*sleep)(void *ctx, int64_t ms); /* between attempts; NULL: really sleep */
     void                *ctx;
     struct model_script *script; /* what of a script has been used; made on demand */

@@ -5,7 +5,7 @@
 source=$(cd "$(dirname "$0")/../.." && pwd)
 
 "$source/tools/man-pages" "$HEDDLE" fresh
-for page in fresh/*.1; do
+for page in fresh/*.[17]; do
     name=$(basename "$page")
     ok "man/$name is what the table prints (./dev man writes it)" cmp "$page" "$source/man/$name"
 done

@@ -92,12 +92,29 @@ static void many_forms_mean_the_same(void)
 static void what_does_not_fit_is_refused(void)
 {
     static const char *const lines[] = {
-        "",           "frobnicate a7x2",       "vew a7x2",          "view",
-        "view a1 b2", "view a7x2 colour:red",  "view a7x2 as:poem", "list a7x2",
-        "respond",    "respond a7x2",          "respond a7x2 \"x",  "tree depth:x",
-        "continue n:x", "stash \"l\"",           "link a7x2",         "link a7x2 b3k9 doc:\"x\"",
-        "drop",       "write doc:\"x\" \"t\"", "read",              "view \"a7x2\"",
-        "[view] a7x2", "doc:\"x\"",            "view a7x2 full full",
+        "",
+        "frobnicate a7x2",
+        "vew a7x2",
+        "view",
+        "view a1 b2",
+        "view a7x2 colour:red",
+        "view a7x2 as:poem",
+        "list a7x2",
+        "respond",
+        "respond a7x2",
+        "respond a7x2 \"x",
+        "tree depth:x",
+        "continue n:x",
+        "stash \"l\"",
+        "link a7x2",
+        "link a7x2 b3k9 doc:\"x\"",
+        "drop",
+        "write doc:\"x\" \"t\"",
+        "read",
+        "view \"a7x2\"",
+        "[view] a7x2",
+        "doc:\"x\"",
+        "view a7x2 full full",
     };
 
     for (size_t i = 0; i < COUNT(lines); i++)
@@ -148,7 +165,7 @@ static void no_synonym_hides_another(void)
     for (size_t i = 0; synonyms[i].phrase; i++)
         for (size_t k = i + 1; synonyms[k].phrase; k++) {
             struct sv early = sv_of(synonyms[i].phrase), late = sv_of(synonyms[k].phrase);
-            bool      begins = sv_starts(late, early) && (late.n == early.n || late.s[early.n] == ' ');
+            bool begins = sv_starts(late, early) && (late.n == early.n || late.s[early.n] == ' ');
             CHECK(!(begins && synonyms[i].next == NEXT_ANY));
         }
 }
@@ -157,8 +174,9 @@ static void output_is_taken_apart(void)
 {
     struct scan s;
 
-    scan_output(SV("Prose.\n\n  → view a\n\n→ respond a1 \"one\n→ two\"\n→ think x\ny\n←\nlost\n→ view b"),
-                &a, &s);
+    scan_output(
+        SV("Prose.\n\n  → view a\n\n→ respond a1 \"one\n→ two\"\n→ think x\ny\n←\nlost\n→ view b"),
+        &a, &s);
     CHECK_SV(s.prose, SV("Prose."));
     CHECK_INT(s.n, 3);
     CHECK_INT(s.commands, 2);

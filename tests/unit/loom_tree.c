@@ -91,7 +91,8 @@ static void compare(struct loom *l, size_t step)
     for (size_t i = 0; i < n_plain; i++) {
         struct node n;
         int64_t     by;
-        CHECK(node_at(l, plain[i].seq, &n, &t.e) == ST_OK && node_hidden(l, &n, &by, &t.e) == ST_OK);
+        CHECK(node_at(l, plain[i].seq, &n, &t.e) == ST_OK &&
+              node_hidden(l, &n, &by, &t.e) == ST_OK);
         CHECK((by != NO_NODE) == plain_hidden(i));
     }
 }
@@ -186,12 +187,13 @@ static void a_long_chain_is_climbed_in_few_steps(void)
 
     CHECK(log_begin(&t.log, l.thread, STORE_WRITE, &t.e) == ST_OK);
     for (int i = 0; i < 2000; i++) {
-        struct new_node n = { .text = SV("x"), .author = SV("ada"), .via = "say",
-                              .parent = i ? &at : NULL };
+        struct new_node n = {
+            .text = SV("x"), .author = SV("ada"), .via = "say", .parent = i ? &at : NULL
+        };
         CHECK(loom_add(&l, &n, &made, &t.e) == ST_OK);
         at = made;
     }
-    int     steps = 0;
+    int steps = 0;
     for (struct node n = at; n.depth > 0; steps++)
         CHECK(node_at(&l, n.jump, &n, &t.e) == ST_OK);
     CHECK(steps <= 24);
@@ -253,10 +255,15 @@ static void plain_messages_are_nodes(void)
     loom_test_open(&t, PERM_ALL);
     struct loom  l = { .log = &t.log, .thread = SV("run"), .a = &t.a, .now = TEST_NOW };
     struct entry e[] = {
-        { .kind = SV("ai_message"), .payload = SV("{\"content\":\"q\",\"context_ref\":\"default\",\"role\":\"user\"}") },
-        { .kind = SV("ai_message"), .payload = SV("{\"content\":\"a\",\"context_ref\":\"default\",\"role\":\"assistant\"}") },
-        { .kind = SV("ai_context_operation"), .payload = SV("{\"context_ref\":\"b\",\"op_id\":\"1\",\"operation\":{\"from\":{\"lane\":\"default\",\"seq\":0},\"type\":\"fork\"}}") },
-        { .kind = SV("ai_message"), .payload = SV("{\"content\":\"other\",\"context_ref\":\"b\",\"role\":\"assistant\"}") },
+        { .kind = SV("ai_message"),
+          .payload = SV("{\"content\":\"q\",\"context_ref\":\"default\",\"role\":\"user\"}") },
+        { .kind = SV("ai_message"),
+          .payload = SV("{\"content\":\"a\",\"context_ref\":\"default\",\"role\":\"assistant\"}") },
+        { .kind = SV("ai_context_operation"),
+          .payload = SV("{\"context_ref\":\"b\",\"op_id\":\"1\",\"operation\":{\"from\":{\"lane\":"
+                        "\"default\",\"seq\":0},\"type\":\"fork\"}}") },
+        { .kind = SV("ai_message"),
+          .payload = SV("{\"content\":\"other\",\"context_ref\":\"b\",\"role\":\"assistant\"}") },
     };
     CHECK(log_begin(&t.log, l.thread, STORE_WRITE, &t.e) == ST_OK);
     CHECK(log_append(&t.log, l.thread, LOG_ANY_REV, e, COUNT(e), &head, &t.e) == ST_OK);
@@ -279,10 +286,12 @@ static void versions_do_not_break_hashes(void)
     bool        in_place;
 
     loom_test_open(&t, PERM_ALL);
-    struct loom l = { .log = &t.log, .thread = SV("marie"), .a = &t.a, .now = TEST_NOW,
-                      .mode = SV("buffer") };
+    struct loom l = {
+        .log = &t.log, .thread = SV("marie"), .a = &t.a, .now = TEST_NOW, .mode = SV("buffer")
+    };
     CHECK(log_begin(&t.log, l.thread, STORE_WRITE, &t.e) == ST_OK);
-    CHECK(node_find(&l, SV("b3k9"), &n2, &t.e) == ST_OK && node_find(&l, SV("e6p4"), &n3, &t.e) == ST_OK);
+    CHECK(node_find(&l, SV("b3k9"), &n2, &t.e) == ST_OK &&
+          node_find(&l, SV("e6p4"), &n3, &t.e) == ST_OK);
     CHECK(loom_edit(&l, &n2, SV("changed"), SV("ada"), AUTHOR_HUMAN, &v, &in_place, &t.e) == ST_OK);
     CHECK(in_place && v.slot == n2.seq);
     CHECK_SV(v.local, SV("b3k9'"));

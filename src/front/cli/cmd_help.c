@@ -1,4 +1,5 @@
 /* `help`, `completion`, `version`, `config schema`: what the program says about itself. */
+#include "command/tools.h"
 #include "front/cli/help.h"
 
 struct help_opts {
@@ -44,6 +45,10 @@ static enum status run_help(struct app *app, const void *opts, struct err *e)
             man_overview(&app->out);
         else
             help_overview(&app->out);
+        return ST_OK;
+    }
+    if (o->man && sv_is(app_arg(app, 0), "loom.7")) {
+        tools_manual(&app->out);
         return ST_OK;
     }
     if (o->man && man_page(&app->out, app_arg(app, 0)))

@@ -1,0 +1,131 @@
+/* The manual page of the language, printed from the tool table (mdoc). */
+#include "command/tools.h"
+
+#include <string.h>
+
+/* Text with what roff would take for its own made harmless. */
+static void roff(struct sb *b, struct sv text)
+{
+    for (size_t i = 0; i < text.n; i++) {
+        if ((i == 0 || text.s[i - 1] == '\n') && (text.s[i] == '.' || text.s[i] == '\''))
+            sb_adds(b, "\\&");
+        bool sentence_ends = i + 1 < text.n && text.s[i] == ' ' && i > 0 && text.s[i - 1] == '.';
+        if (text.s[i] == '\\')
+            sb_adds(b, "\\e");
+        else if (sentence_ends)
+            sb_addc(b, '\n');
+        else
+            sb_addc(b, text.s[i]);
+    }
+}
+
+static void literal_lines(struct sb *b, const char *const *lines)
+{
+    sb_adds(b, ".Bd -literal -offset indent\n");
+    for (size_t i = 0; lines[i]; i++) {
+        sb_adds(b, "→ ");
+        roff(b, sv_of(lines[i]));
+        sb_addc(b, '\n');
+    }
+    sb_adds(b, ".Ed\n");
+}
+
+static void other_words(struct sb *b, const struct tool *t)
+{
+    bool any = false;
+
+    for (size_t i = 0; synonyms[i].phrase; i++) {
+        if (strcmp(synonyms[i].tool, t->name) != 0 || strcmp(synonyms[i].phrase, t->name) == 0)
+            continue;
+        sb_adds(b, any ? ", " : ".Pp\nAlso: ");
+        sb_adds(b, synonyms[i].phrase);
+        any = true;
+    }
+    sb_adds(b, any ? ".\n" : "");
+}
+
+static void one_tool(struct sb *b, const struct tool *t)
+{
+    sb_addf(b, ".Ss %s\n", t->name);
+    roff(b, sv_of(t->summary));
+    sb_addf(b, " (needs %s).\n", permission_name(t->needs));
+    literal_lines(b, t->syntax);
+    roff(b, sv_of(t->remark));
+    sb_addc(b, '\n');
+    other_words(b, t);
+}
+
+static const char head[] =
+    ".Dt HEDDLE-LOOM 7\n.Os\n.Sh NAME\n.Nm heddle-loom\n"
+    ".Nd the language in which agents walk and write a tree\n"
+    ".Sh DESCRIPTION\n"
+    "A thread is a tree of nodes; an agent, a person or a model, stands on one of them.\n"
+    "A line of an agent's output that starts with → is a command.\n"
+    "Everything else is prose and becomes a node.\n"
+    ".Xr heddle-do 1\n"
+    "takes a model's output,\n"
+    ".Xr heddle-loom 1\n"
+    "is a prompt for a person.\n"
+    ".Sh LINES\n"
+    "Commands that follow each other are a batch.\n"
+    "They run in order and their results come back together.\n"
+    "The model has not seen them yet, so prose that follows a batch in the same output is not "
+    "stored.\n"
+    "An error does not stop the batch.\n"
+    ".Pp\n"
+    "Lines between three or more backticks are text, and so is everything between\n"
+    ".Ql → think\n"
+    "and a line that holds ← alone.\n"
+    "The output of an agent without the permission loom_aware is text altogether.\n"
+    ".Sh WORDS\n"
+    ".Bl -tag -width Ds\n"
+    ".It ids\n"
+    "bare or in brackets, in any case: a7x2, [A7X2].\n"
+    "An edit of a7x2 is a7x2', then a7x2''.\n"
+    ".It key:value\n"
+    "without blanks, or with the value in quotes.\n"
+    ".It text\n"
+    "in double quotes, straight or curly, over several lines if need be.\n"
+    "Within it \\e\\(dq, \\e\\e and \\en stand for a quote, a backslash and a line end.\n"
+    ".It fillers\n"
+    "please, me, the, node and a are skipped.\n"
+    ".El\n"
+    ".Pp\n"
+    "What is not understood is answered with INVALID_SYNTAX and the form that was meant; nothing "
+    "is guessed.\n"
+    ".Sh TOOLS\n";
+
+static const char tail[] = ".Sh PERMISSIONS\n.Bl -tag -width loom_generate\n"
+#define X(bit, name, needs, what) ".It " #name "\n" what ".\n"
+    PERMISSION_TABLE(X)
+#undef X
+        ".El\n"
+        ".Pp\n"
+        "loom_write and loom_generate need loom_aware; doc_write needs doc_read.\n"
+        ".Sh FAILURES\n"
+        "An error is shown as\n"
+        ".Bd -literal -offset indent\n✗ CODE: what happened\n  hint: what to do\n.Ed\n"
+        ".Pp\n"
+        "with one of the codes\n"
+        ".Bl -tag -width PERMISSION_DENIED\n"
+        ".It NOT_FOUND\nthe node, document or stash does not exist.\n"
+        ".It PERMISSION_DENIED\nthe agent may not do this.\n"
+        ".It INVALID_SYNTAX\nthe line was not understood; rephrase it.\n"
+        ".It LIMIT_EXCEEDED\na limit was passed; ask for less.\n"
+        ".It CROSS_TREE\nthe node is in another tree; name the tree.\n"
+        ".It CONFLICT\nsomeone else is at work there; try again, or elsewhere.\n"
+        ".It MODEL_ERROR\nthe model that was asked failed.\n"
+        ".El\n"
+        ".Sh SEE ALSO\n.Xr heddle-agent 1 ,\n.Xr heddle-do 1 ,\n.Xr heddle-loom 1 ,\n.Xr "
+        "heddle-say 1 ,\n"
+        ".Xr heddle-tree 1\n";
+
+void tools_manual(struct sb *b)
+{
+    sb_adds(b, ".\\\" Printed from the tool table: heddle help --man loom.7. Do not "
+               "edit.\n.Dd " HEDDLE_DATE "\n");
+    sb_adds(b, head);
+    for (size_t i = 0; tools[i].name; i++)
+        one_tool(b, &tools[i]);
+    sb_adds(b, tail);
+}
