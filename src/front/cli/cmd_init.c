@@ -19,7 +19,7 @@ static const struct opt init_opts[] = {
 
 /* The database, what it leads to, and the signing key stay out of version control; the config may
  * go in. */
-static const char ignored[] = "heddle.db*\ncheckpoint.key*\n";
+static const char ignored[] = "heddle.db*\ncheckpoint.key*\nobjects/\nshare.lock\nshare.stamp\n";
 
 static enum status make_if_missing(struct app *app, struct sv path, struct sv bytes, bool *made,
                                    struct err *e)

@@ -365,6 +365,22 @@ static enum status settle(struct share *s, struct worker *w, struct sv *resumed,
     return worker_child_ended(s, &t, resumed, e);
 }
 
+/* An agent's first message often names its session: a line that is a JSON object with one. */
+static struct sv session_in(struct sv said, struct arena *a)
+{
+    struct err ignored;
+
+    while (said.n) {
+        struct sv_cut line = sv_cut(said, '\n');
+        struct json   v;
+        said = line.tail;
+        if (sv_starts(line.head, SV("{")) && sv_find(line.head, SV("\"session_id\"")) >= 0 &&
+            json_parse(line.head, 0, a, &v, &ignored) == ST_OK && json_text(&v, "session_id").n)
+            return json_text(&v, "session_id");
+    }
+    return (struct sv){ 0 };
+}
+
 static enum status keep_output(struct share *s, const struct worker *w, int64_t from, struct err *e)
 {
     struct share_thread       t;
@@ -384,22 +400,6 @@ static enum status keep_output(struct share *s, const struct worker *w, int64_t 
     if (session.n && !sv_eq(session, t.session) && share_session(s, t.id, session, e))
         return err_code(e);
     return share_transcript(s, &r, &path, e);
-}
-
-/* An agent's first message often names its session: a line that is a JSON object with one. */
-static struct sv session_in(struct sv said, struct arena *a)
-{
-    struct err ignored;
-
-    while (said.n) {
-        struct sv_cut line = sv_cut(said, '\n');
-        struct json   v;
-        said = line.tail;
-        if (sv_starts(line.head, SV("{")) && sv_find(line.head, SV("\"session_id\"")) >= 0 &&
-            json_parse(line.head, 0, a, &v, &ignored) == ST_OK && json_text(&v, "session_id").n)
-            return json_text(&v, "session_id");
-    }
-    return (struct sv){ 0 };
 }
 
 static enum status finish(struct app *app, struct sv thread, int status, int64_t from,
