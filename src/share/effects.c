@@ -337,7 +337,7 @@ enum status effects_apply(struct share *s, int64_t from, int64_t to, struct err 
         struct arena_mark m = arena_mark(&scratch);
         struct effect     f = { s, &scratch, &n, &p, e };
         r = json_parse(n.payload, 0, &scratch, &p, e);
-        if (!r)
+        if (!r && share_is_sane(&p, &scratch))
             r = apply(&f);
         arena_reset(&scratch, m);
     }

@@ -127,8 +127,9 @@ static enum status begin_write(struct share *s, struct err *e)
 
 enum status share_begin(struct share *s, enum store_mode mode, struct err *e)
 {
-    int64_t rev;
-    bool    current;
+    int64_t    rev;
+    bool       current;
+    struct err late = { 0 };
 
     if (mode == STORE_WRITE)
         return begin_write(s, e);
@@ -145,28 +146,40 @@ enum status share_begin(struct share *s, enum store_mode mode, struct err *e)
         return ST_OK;
     }
     log_abort(s->log);
-    if (begin_write(s, e) || share_commit(s, e))
-        return err_code(e);
+    if (begin_write(s, &late) || share_commit(s, &late))
+        share_warn(s, "T501", (struct sv){ 0 },
+                   "the files below .leslie/ could not be brought up to date: %s", late.text);
     return begin(s, STORE_READ, &rev, e);
 }
 
 /* ---- ending --------------------------------------------------------------------------- */
 
+/* Folders and files for the log as it is. Another process may have done it while we waited. */
+static enum status bring_up_to_date(struct share *s, struct err *e)
+{
+    int64_t rev;
+    bool    current = false, foreign = false;
+
+    for (int i = 0; i < SHARE_FILES; i++)
+        foreign = foreign || s->foreign[i];
+    if (begin(s, STORE_READ, &rev, e) || (!foreign && files_look(s, rev, &current, e)))
+        return err_code(e);
+    if (!rev || current)
+        return ST_OK;
+    if (s->stamp.applied < rev && effects_apply(s, s->stamp.applied, rev, e))
+        return err_code(e);
+    return files_write(s, rev, e);
+}
+
 enum status share_commit(struct share *s, struct err *e)
 {
-    int64_t    rev;
     struct err late = { 0 };
 
     if (log_commit(s->log, e)) {
         share_end(s);
         return err_code(e);
     }
-    enum status r = begin(s, STORE_READ, &rev, &late);
-    if (!r && rev && s->stamp.applied < rev)
-        r = effects_apply(s, s->stamp.applied, rev, &late);
-    if (!r && rev)
-        r = files_write(s, rev, &late);
-    if (r)
+    if (bring_up_to_date(s, &late))
         share_warn(s, "T502", (struct sv){ 0 },
                    "done, but the files below .leslie/ could not be written: %s; the next command "
                    "tries again",

@@ -49,6 +49,9 @@ struct share_touch {
 enum status share_touch(const struct entry *n, struct arena *a, struct share_touch *out,
                         struct err *e);
 
+/* Do the names and paths of an entry stay where they belong? */
+bool share_is_sane(const struct json *payload, struct arena *a);
+
 /* The keys of params in operations[], in Leslie's order; NULL: not in operations[]. */
 const char *const *share_params(struct sv operation);
 

@@ -19,6 +19,7 @@
  */
 #include "share/share_internal.h"
 
+#include "base/path.h"
 #include "thread/kind.h"
 
 struct op {
@@ -679,6 +680,49 @@ const char *const *share_params(struct sv name)
     return op ? op->params : NULL;
 }
 
+/* Only this program appends here, but a log can be imported: a name that could not be a folder and
+ * a path that leaves its own are not acted on, whoever wrote them. */
+static bool is_inside(struct sv path, struct arena *a)
+{
+    struct sv  normal;
+    struct err ignored;
+
+    return !path.n || (path_normal(path, a, &normal, &ignored) == ST_OK &&
+                       (sv_eq(path, normal) || (sv_ends(path, SV("/")) && path.n == normal.n + 1)));
+}
+
+static bool files_are_inside(const struct json *files, struct arena *a)
+{
+    for (size_t i = 0; json_is(files, JSON_ARRAY) && i < files->n; i++)
+        if (!is_inside(json_text(&files->items[i], "place"), a) ||
+            !is_inside(json_text(&files->items[i], "source"), a) ||
+            !is_inside(json_text(&files->items[i], "path"), a))
+            return false;
+    return true;
+}
+
+bool share_is_sane(const struct json *p, struct arena *a)
+{
+    static const char *const names[] = { "thread_id", "parent_id", "from",   "target",
+                                         "objective", "id",        "ref_id", "name" };
+    const struct json       *gone = json_find(p, "gone");
+    struct err               ignored;
+
+    if (sv_is(json_text(p, "operation"), "spawn") &&
+        (!json_text(p, "thread_id").n || !json_text(p, "objective").n))
+        return false;
+    for (size_t i = 0; i < COUNT(names); i++) {
+        struct sv v = json_text(p, names[i]);
+        if (v.s && name_check(v, names[i], &ignored))
+            return false;
+    }
+    for (size_t i = 0; json_is(gone, JSON_ARRAY) && i < gone->n; i++)
+        if (!is_inside(json_sv(&gone->items[i]), a))
+            return false;
+    return files_are_inside(json_find(p, "files"), a) &&
+           files_are_inside(json_find(json_find(p, "inherited"), "files"), a);
+}
+
 static enum status fold(struct fold *f, const struct entry *n, struct err *e)
 {
     struct json             p;
@@ -689,8 +733,8 @@ static enum status fold(struct fold *f, const struct entry *n, struct err *e)
     if (json_parse(n->payload, 0, f->a, &p, e))
         return err_code(e);
     op = operation_of(json_text(&p, "operation"));
-    if (!op)
-        return ST_OK; /* of a newer version: kept, and otherwise ignored */
+    if (!op || !share_is_sane(&p, f->a))
+        return ST_OK; /* of a newer version, or of no use: kept, and otherwise ignored */
     struct op o = { f, n, &p, e };
     if (op->params && n->op_id.s &&
         fold_put(f, key_of_name("opid", n->op_id, f->a), seq_text(n->seq, f->a), e))
@@ -713,7 +757,7 @@ enum status share_touch(const struct entry *n, struct arena *a, struct share_tou
         return err_code(e);
     out->operation = json_text(&p, "operation");
     op = operation_of(out->operation);
-    if (!op)
+    if (!op || !share_is_sane(&p, a))
         return ST_OK;
     out->is_operation = op->params != NULL;
     out->everything = op->touches & T_ALL;

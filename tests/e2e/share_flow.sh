@@ -158,9 +158,9 @@ ok "verify still agrees" heddle verify
 # ---- killed at any moment ----
 n=0
 while [ $n -lt 25 ]; do
-    heddle spawn --intent k --objective goal --no-run --id "k$n" --ref b --binding frozen >/dev/null 2>&1 &
+    "$HEDDLE" spawn --intent k --objective goal --no-run --id "k$n" --ref b --binding frozen >/dev/null 2>&1 &
     pid=$!
-    sleep "0.00$((n % 10))"
+    sleep "0.0$((n % 5))$((n * 7 % 10))"
     kill -9 $pid 2>/dev/null
     wait $pid 2>/dev/null
     n=$((n + 1))

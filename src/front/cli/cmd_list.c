@@ -76,46 +76,41 @@ static enum status run_list(struct app *app, const void *opts, struct err *e)
 
 /* ---- status ------------------------------------------------------------------------------ */
 
-static enum status text_refs(struct door *d, const struct share_ref *refs, size_t n, struct jw *w,
-                             struct err *e)
+/* One reference: a line and those of its files that are not fresh, and all of it as JSON. */
+static enum status put_ref(struct door *d, const struct share_ref *r, struct jw *w, struct err *e)
 {
-    for (size_t i = 0; i < n; i++) {
-        const struct share_ref *r = &refs[i];
-        enum freshness          whole, *each_file;
-        each_file = ARENA_NEW(d->app->a, enum freshness, r->n_files + 1);
-        if (ref_freshness(&d->s, r, &whole, each_file, e))
-            return err_code(e);
-        sb_addf(&d->text, "  %s %s " SV_FMT "  %s", r->frozen ? "▣" : "→",
-                r->inherit  ? "inherited"
-                : r->frozen ? "frozen"
-                            : "live",
-                SV_ARG(r->target), freshness_name(whole));
-        for (size_t k = 0; k < r->n_scope; k++)
-            sb_addf(&d->text, "%s" SV_FMT, k ? ", " : "  scope: ", SV_ARG(r->scope[k]));
-        sb_addc(&d->text, '\n');
+    enum freshness whole, *each_file = ARENA_NEW(d->app->a, enum freshness, r->n_files + 1);
+    const char    *binding = r->inherit ? "inherited" : r->frozen ? "frozen" : "live";
+
+    if (ref_freshness(&d->s, r, &whole, each_file, e))
+        return err_code(e);
+    sb_addf(&d->text, "  %s %s " SV_FMT "  %s", r->frozen ? "▣" : "→", binding, SV_ARG(r->target),
+            freshness_name(whole));
+    for (size_t k = 0; k < r->n_scope; k++)
+        sb_addf(&d->text, "%s" SV_FMT, k ? ", " : "  scope: ", SV_ARG(r->scope[k]));
+    sb_addc(&d->text, '\n');
+    jw_open(w, '{');
+    jw_kstr(w, "ref_id", r->id);
+    jw_kstr(w, "target", r->target);
+    jw_kstr(w, "binding", r->frozen ? SV("frozen") : SV("live"));
+    jw_kstr(w, "state", sv_of(freshness_name(whole)));
+    jw_ktime(w, r->frozen ? "copied_at" : "created_at", r->at);
+    jw_key(w, "files");
+    jw_open(w, '[');
+    for (size_t k = 0; r->frozen && k < r->n_files; k++) {
+        const char *state = freshness_name(each_file[k]);
         jw_open(w, '{');
-        jw_kstr(w, "ref_id", r->id);
-        jw_kstr(w, "target", r->target);
-        jw_kstr(w, "binding", r->frozen ? SV("frozen") : SV("live"));
-        jw_kstr(w, "state", sv_of(freshness_name(whole)));
-        jw_ktime(w, r->frozen ? "copied_at" : "created_at", r->at);
-        jw_key(w, "files");
-        jw_open(w, '[');
-        for (size_t k = 0; r->frozen && k < r->n_files; k++) {
-            jw_open(w, '{');
-            jw_kstr(w, "name", r->files[k].name);
-            jw_kstr(w, "local_path",
-                    share_path(r->from, "context/inherited", r->files[k].place, d->app->a));
-            jw_kstr(w, "hash", r->files[k].hash);
-            jw_kstr(w, "state", sv_of(freshness_name(each_file[k])));
-            jw_close(w, '}');
-            if (each_file[k] != REF_FRESH)
-                sb_addf(&d->text, "      " SV_FMT "  %s\n", SV_ARG(r->files[k].name),
-                        freshness_name(each_file[k]));
-        }
-        jw_close(w, ']');
+        jw_kstr(w, "name", r->files[k].name);
+        jw_kstr(w, "local_path",
+                share_path(r->from, "context/inherited", r->files[k].place, d->app->a));
+        jw_kstr(w, "hash", r->files[k].hash);
+        jw_kstr(w, "state", sv_of(state));
         jw_close(w, '}');
+        if (each_file[k] != REF_FRESH)
+            sb_addf(&d->text, "      " SV_FMT "  %s\n", SV_ARG(r->files[k].name), state);
     }
+    jw_close(w, ']');
+    jw_close(w, '}');
     return ST_OK;
 }
 
@@ -129,45 +124,50 @@ static void text_thread(struct door *d, const struct share_thread *t)
         sb_addf(&d->text, "parent: " SV_FMT "\n", SV_ARG(t->parent));
 }
 
+/* Text and JSON of what Leslie's record does not have. */
+static enum status put_standing(struct door *d, const struct share_thread *t, struct jw *w,
+                                struct err *e)
+{
+    struct share_ref *refs;
+    struct injection *pending;
+    size_t            n, n_pending;
+
+    if (share_refs(&d->s, t->id, true, d->app->a, &refs, &n, e) ||
+        share_pending(&d->s, t->id, &pending, &n_pending, e))
+        return err_code(e);
+    if (n)
+        sb_adds(&d->text, "references:\n");
+    jw_key(w, "references");
+    jw_open(w, '[');
+    for (size_t i = 0; i < n; i++)
+        if (put_ref(d, &refs[i], w, e))
+            return err_code(e);
+    jw_close(w, ']');
+    jw_kint(w, "pending_injections", (int64_t)n_pending);
+    if (n_pending)
+        sb_addf(&d->text, "injections waiting: %zu\n", n_pending);
+    worker_line(d, t->id);
+    return ST_OK;
+}
+
 static enum status run_status(struct app *app, const void *opts, struct err *e)
 {
     struct door         d;
     struct share_thread t;
-    struct share_ref   *refs;
-    struct injection   *pending;
     struct sv           block;
-    struct sb           extra = sb_in(app->a, 0);
-    struct jw           w = jw_in(&extra, 2);
-    size_t              n, n_pending;
 
     (void)opts;
     if (door_open(&d, app, STORE_READ, e) || share_thread(&d.s, app_arg(app, 0), &t, e) ||
-        block_write(&d.s, t.id, false, &block, e) ||
-        share_refs(&d.s, t.id, true, app->a, &refs, &n, e) ||
-        share_pending(&d.s, t.id, &pending, &n_pending, e))
+        block_write(&d.s, t.id, false, &block, e))
         return door_fail(&d, e);
     text_thread(&d, &t);
-    w.depth = 2;
-    w.after_key = true;
-    jw_open(&w, '[');
-    if (n)
-        sb_adds(&d.text, "references:\n");
-    if (text_refs(&d, refs, n, &w, e))
+    jw_open(d.data, '{');
+    json_thread_members(d.data, &t);
+    jw_kstr(d.data, "thread_context", block);
+    if (!is_leslie(app) && put_standing(&d, &t, d.data, e))
         return door_fail(&d, e);
-    jw_close(&w, ']');
-    if (n_pending)
-        sb_addf(&d.text, "injections waiting: %zu\n", n_pending);
-    worker_line(&d, t.id);
+    jw_close(d.data, '}');
     sb_addf(&d.text, "\n" SV_FMT "\n", SV_ARG(block));
-    json_thread(d.data, &t, block);
-    if (!is_leslie(app)) { /* more than Leslie's record, in front of its last brace */
-        while (d.data_text.n && d.data_text.s[d.data_text.n - 1] != '\n')
-            d.data_text.n--;
-        d.data_text.n--;
-        sb_addf(&d.data_text,
-                ",\n    \"references\": " SV_FMT ",\n    \"pending_injections\": %zu\n  }",
-                SV_ARG(sb_sv(&extra)), n_pending);
-    }
     d.warnings = true;
     return door_done(&d, e);
 }

@@ -189,11 +189,10 @@ void table_print(const struct table *t, struct sb *out)
 
 /* ---- records ------------------------------------------------------------------------------ */
 
-void json_thread(struct jw *w, const struct share_thread *t, struct sv context)
+void json_thread_members(struct jw *w, const struct share_thread *t)
 {
     struct arena scratch = { 0 };
 
-    jw_open(w, '{');
     jw_kstr(w, "id", t->id);
     jw_kstr(w, "title", t->title);
     jw_kstr(w, "objective", t->objective);
@@ -214,9 +213,6 @@ void json_thread(struct jw *w, const struct share_thread *t, struct sv context)
     jw_ktime(w, "updated_at", t->updated);
     if (t->session.s)
         jw_kstr(w, "session_id", t->session);
-    if (context.s)
-        jw_kstr(w, "thread_context", context);
-    jw_close(w, '}');
     arena_free(&scratch);
 }
 

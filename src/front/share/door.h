@@ -47,7 +47,7 @@ void table_row(struct table *t, struct arena *a, const struct sv *cells);
 void table_print(const struct table *t, struct sb *out);
 
 /* Records as Leslie prints them. */
-void json_thread(struct jw *w, const struct share_thread *t, struct sv context /* or absent */);
+void        json_thread_members(struct jw *w, const struct share_thread *t);
 enum status json_objective(struct jw *w, struct share *s, const struct share_objective *o,
                            struct err *e);
 
