@@ -8,7 +8,7 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-enum { STEPS_MAX = 40 };
+enum { STEPS_MAX = 24 };
 static const struct view *const views[] = { &thread_view, NULL };
 
 static void compare(struct log *l, struct sv thread, struct dice *d, struct arena *a)
