@@ -313,7 +313,7 @@ static void bench_import(void)
         for (int i = 0; i < 50 && o.n < long_n; i++)
             ours_append(&o, BATCH_MAX);
         ours += seconds() - from;
-        if (!early)
+        if (early == 0)
             early = peak_mb();
     }
     bare_close(&b);

@@ -175,6 +175,7 @@ table <"$work/rows" >"$work/table" || missed=1
 cat "$work/table"
 if [ -n "$save" ]; then
     {
+        # shellcheck disable=SC2016 # the backquotes are Markdown's
         printf '## The log\n\n`%s`, %s, %s processors, SQLite %s.\n\n' "$asked" "$(date -u +%Y-%m-%d)" \
             "$(nproc)" "$("$programs/bench_log" "$work" version)"
         cat bench/log.md "$work/table"

@@ -43,7 +43,7 @@ static inline struct sv sv_skip(struct sv v, size_t n) /* without its first n by
 {
     if (n > v.n)
         n = v.n;
-    return (struct sv){ v.s ? v.s + n : NULL, v.n - n };
+    return (struct sv){ n ? v.s + n : v.s, v.n - n };
 }
 
 static inline struct sv sv_first(struct sv v, size_t n)
