@@ -21,6 +21,10 @@ static const struct key {
     { "loom.budget",         "integer", "tokens of working context that `memory` counts against (default 50000)" },
     { "checkpoint",          "object",  "checkpoint tokens" },
     { "checkpoint.ttl_ms",   "integer", "how long a token is good (default: for ever)" },
+    { "tokens",              "object",  "how tokens are counted" },
+    { "tokens.encoding",     "string",  "o200k_base or cl100k_base (default o200k_base)" },
+    { "tokens.factor",       "object",  "what counts are multiplied by, for models without a published vocabulary" },
+    { "tokens.factor.*",     "number",  "by the beginning of the model's name: 0.1 to 10" },
     { "payload",                    "object",  "what `heddle payload` may do" },
     { "payload.allow_private_urls", "boolean", "fetch from loopback and private addresses" },
     { "payload.url_timeout_ms",     "integer", "time for one page (default 20000)" },
@@ -52,6 +56,8 @@ static bool name_fits(struct sv row, struct sv name)
 {
     for (;;) {
         struct sv_cut r = sv_cut(row, '.'), n = sv_cut(name, '.');
+        if (sv_is(r.head, "*") && !r.found)
+            return true; /* a name may hold dots itself */
         if (!sv_is(r.head, "*") && !sv_eq(r.head, n.head))
             return false;
         if (r.found != n.found)

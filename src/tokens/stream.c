@@ -39,6 +39,7 @@ static void hold_lossy(struct tokens_stream *s, struct sv v)
         utf8_decode(v, &len);
         v = sv_skip(v, len);
         hold(s, SV("\xef\xbf\xbd"));
+        s->lossy = true;
     }
     hold(s, v);
 }
@@ -98,7 +99,9 @@ size_t tokens_stream_end(struct tokens_stream *s)
     settle_all(s);
     free(s->held);
     size_t total = tokens_is_estimate(s->t) ? (s->total + 3) / 4 : s->total;
+    bool lossy = s->lossy;
     tokens_stream_init(s, s->t);
+    s->lossy = lossy;
     return total;
 }
 

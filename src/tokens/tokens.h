@@ -74,6 +74,7 @@ struct tokens_stream {
     size_t         total;   /* of the finished pieces; characters when t estimates */
     char           part[8]; /* of a character whose end has not come yet */
     size_t         part_n;
+    bool           lossy; /* invalid UTF-8 was met; still told after the end */
 };
 void   tokens_stream_init(struct tokens_stream *s, struct tokens *t);
 void   tokens_stream_add(struct tokens_stream *s, struct sv chunk);

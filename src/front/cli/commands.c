@@ -58,6 +58,7 @@
     X(cmd_agent_set) \
     X(cmd_agent_remove) \
     X(cmd_payload) \
+    X(cmd_tokens) \
     X(cmd_memo_add) \
     X(cmd_memo_remove) \
     X(cmd_memo_list) \
