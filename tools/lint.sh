@@ -53,8 +53,11 @@ shell_check() {
         tools/check-headers tools/man-pages tools/fnlen .ci/run
 }
 
-complexity() { # pmccabe names the functions over the cutoff
-    find src -name '*.c' -print0 | xargs -0 pmccabe | awk '
+complexity() { # pmccabe stumbles over a macro that declares a struct, so it does not get to see VEC
+    local file
+    find src -name '*.c' | sort | while read -r file; do
+        sed 's/VEC([^)]*)/int/' "$file" | pmccabe /dev/stdin | sed "s|/dev/stdin|$file|"
+    done | awk '
         $1 > 25 { printf "%s %s: complexity %d, over 25\n", $6, $7, $1; bad = 1 }
         $1 > most { most = $1; where = $7 }
         END { printf "highest %d (%s)\n", most, where; exit bad }'

@@ -28,6 +28,32 @@ static struct lines split(struct sv text, struct arena *a)
     return (struct lines){ list.v, list.n };
 }
 
+/* From (x, y), the end of d steps, back to the start: a diagonal stretch is equal lines. */
+static void walk_back(long *const *trace, long d, long x, long y, long *match)
+{
+    for (long back = d; back >= 0; back--) {
+        long kk = x - y, px, pk;
+        if (back == 0) {
+            px = 0, pk = 0;
+        } else {
+            const long *w = trace[back - 1];
+            long        lo = -(back - 1);
+            long        below = kk + 1 <= back - 1 ? w[kk + 1 - lo] : -1;
+            long        left = kk - 1 >= lo ? w[kk - 1 - lo] : -1;
+            bool        down = kk == -back || (kk != back && left < below);
+            pk = down ? kk + 1 : kk - 1;
+            px = down ? below : left;
+        }
+        long start_x = back == 0 ? 0 : (pk == kk + 1 ? px : px + 1);
+        while (x > start_x)
+            x--, y--, match[x] = y;
+        if (back > 0) {
+            x = px;
+            y = px - pk;
+        }
+    }
+}
+
 /* match[i]: the line of `side` that base line i became, or -1. False: too different. */
 static bool match_lines(const struct lines *base, const struct lines *side, long *match,
                         struct arena *a)
@@ -52,28 +78,7 @@ static bool match_lines(const struct lines *base, const struct lines *side, long
             v[mid + k] = x;
             if (x < n || y < m)
                 continue;
-            /* Walk back: each diagonal stretch is a run of equal lines. */
-            for (long back = d; back >= 0; back--) {
-                long kk = x - y, px, pk;
-                if (back == 0) {
-                    px = 0, pk = 0;
-                } else {
-                    const long *w = trace[back - 1];
-                    long        lo = -(back - 1);
-                    long        below = kk + 1 <= back - 1 ? w[kk + 1 - lo] : -1;
-                    long        left = kk - 1 >= lo ? w[kk - 1 - lo] : -1;
-                    bool        down = kk == -back || (kk != back && left < below);
-                    pk = down ? kk + 1 : kk - 1;
-                    px = down ? below : left;
-                }
-                long start_x = back == 0 ? 0 : (pk == kk + 1 ? px : px + 1);
-                while (x > start_x)
-                    x--, y--, match[x] = y;
-                if (back > 0) {
-                    x = px;
-                    y = px - pk;
-                }
-            }
+            walk_back(trace, d, x, y, match);
             return true;
         }
         for (long k = -d; k <= d; k++)
