@@ -7,6 +7,8 @@
 #     peers   also LangGraph JS with its SQLite checkpointer, from npm (HEDDLE_BENCH_PEERS=1)
 #     long    peers with 5,000 messages as well: about a quarter of an hour
 #     save    put the table into docs/BENCHMARKS.md
+#
+# HEDDLE_BENCH_ENTRIES sets the length of the long thread, HEDDLE_BENCH_LINES that of the import.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 root=$PWD
@@ -14,7 +16,7 @@ heddle=$root/build/release/heddle
 programs=$root/build/release/bench
 peers=${HEDDLE_BENCH_PEERS:-} save='' long=''
 entries=${HEDDLE_BENCH_ENTRIES:-1000000}
-asked="./dev bench log${*:+ $*}"
+asked="${HEDDLE_BENCH_ENTRIES:+HEDDLE_BENCH_ENTRIES=$entries }${HEDDLE_BENCH_LINES:+HEDDLE_BENCH_LINES=$HEDDLE_BENCH_LINES }./dev bench log${*:+ $*}"
 for word in "$@"; do
     case $word in
     quick) entries=100000 ;;
@@ -24,6 +26,7 @@ for word in "$@"; do
     *) echo "bench/log.sh: no '$word'; there are quick, peers, long and save" >&2; exit 2 ;;
     esac
 done
+lines=${HEDDLE_BENCH_LINES:-$entries}
 work=$(mktemp -d "${BENCH_DIR:-${TMPDIR:-/tmp}}/heddle-bench.XXXXXX")
 trap 'rm -rf "$work"' EXIT
 export HEDDLE_BENCH_ENTRIES=$entries
@@ -51,14 +54,14 @@ commands() {
     read -r _ ours resident <<<"$("$programs/bench_exec" 200 "$heddle" project t)"
     row "heddle project, exec to exit, best of 200; /bin/true" ms "$ours" "$bare" "<5"
     row "its resident memory" MB "$(awk "BEGIN { print $resident / 1024 }")" 0 "<10"
-    messages "$entries" >"$work/lines"
+    messages "$lines" >"$work/lines"
     mkdir "$work/import"
     cd "$work/import"
-    head -n $((entries / 20)) "$work/lines" >"$work/part"
+    head -n $((lines / 20)) "$work/lines" >"$work/part"
     read -r _ _ early <<<"$("$programs/bench_exec" 1 "$heddle" log import part "$work/part")"
     read -r seconds _ resident <<<"$("$programs/bench_exec" 1 "$heddle" log import t "$work/lines")"
-    row "heddle log import of $entries lines; bare, batches of 1,000" entries/s \
-        "$(awk "BEGIN { print $entries / $seconds * 1000 }")" "$bare_import" ">=0.6"
+    row "heddle log import of $lines lines; bare, batches of 1,000" entries/s \
+        "$(awk "BEGIN { print $lines / $seconds * 1000 }")" "$bare_import" ">=0.6"
     row "its resident memory; with 1/20 of the lines" MB "$(awk "BEGIN { print $resident / 1024 }")" \
         "$(awk "BEGIN { print $early / 1024 }")" "<=1.2"
     cd "$root"
