@@ -57,10 +57,12 @@ static void read_owned(int fd, struct made owned[2])
     char    text[128] = "";
     ssize_t n = pread(fd, text, sizeof text - 1, 0);
 
-    owned[0] = owned[1] = (struct made){ 0 };
+    struct made *one = &owned[0], *two = &owned[1];
+
+    *one = *two = (struct made){ 0 };
     if (n > 0)
-        sscanf(text, "%20llu %20lld %20llu %20lld", &owned[0].inode, &owned[0].mtime_ns,
-               &owned[1].inode, &owned[1].mtime_ns);
+        sscanf(text, "%20llu %20lld %20llu %20lld", &one->inode, &one->mtime_ns, &two->inode,
+               &two->mtime_ns);
 }
 
 static enum status write_owned(int fd, const struct made owned[2], struct err *e)

@@ -28,28 +28,33 @@ static struct lines split(struct sv text, struct arena *a)
     return (struct lines){ list.v, list.n };
 }
 
-/* From (x, y), the end of d steps, back to the start: a diagonal stretch is equal lines. */
-static void walk_back(long *const *trace, long d, long x, long y, long *match)
+/* What Myers' algorithm leaves behind: for each number of differences, how far each diagonal
+ * came. trace[d] has the diagonals -d … d. */
+struct trace {
+    long **reach;
+    long   d; /* differences at which both ends were met */
+};
+
+/* From the end back to the start: each diagonal stretch is a run of equal lines. */
+static void walk_back(const struct trace *t, long x, long y, long *match)
 {
-    for (long back = d; back >= 0; back--) {
-        long kk = x - y, px, pk;
-        if (back == 0) {
-            px = 0, pk = 0;
-        } else {
-            const long *w = trace[back - 1];
-            long        lo = -(back - 1);
-            long        below = kk + 1 <= back - 1 ? w[kk + 1 - lo] : -1;
-            long        left = kk - 1 >= lo ? w[kk - 1 - lo] : -1;
-            bool        down = kk == -back || (kk != back && left < below);
-            pk = down ? kk + 1 : kk - 1;
-            px = down ? below : left;
+    for (long d = t->d; d >= 0; d--) {
+        long from_x = 0, from_k = 0, start = 0;
+        if (d > 0) {
+            const long *w = t->reach[d - 1];
+            long        lowest = 1 - d, k = x - y;
+            long        below = k + 1 <= d - 1 ? w[k + 1 - lowest] : -1;
+            long        left = k - 1 >= lowest ? w[k - 1 - lowest] : -1;
+            bool        down = k == -d || (k != d && left < below);
+            from_k = down ? k + 1 : k - 1;
+            from_x = down ? below : left;
+            start = down ? from_x : from_x + 1;
         }
-        long start_x = back == 0 ? 0 : (pk == kk + 1 ? px : px + 1);
-        while (x > start_x)
+        while (x > start)
             x--, y--, match[x] = y;
-        if (back > 0) {
-            x = px;
-            y = px - pk;
+        if (d > 0) {
+            x = from_x;
+            y = from_x - from_k;
         }
     }
 }
@@ -58,31 +63,28 @@ static void walk_back(long *const *trace, long d, long x, long y, long *match)
 static bool match_lines(const struct lines *base, const struct lines *side, long *match,
                         struct arena *a)
 {
-    long   n = (long)base->n, m = (long)side->n, max = n + m, limit;
-    long **trace;
+    long         n = (long)base->n, m = (long)side->n;
+    long         limit = n + m < MERGE_STEPS_MAX ? n + m : MERGE_STEPS_MAX, mid = limit + 1;
+    struct trace t = { ARENA_NEW(a, long *, (size_t)limit + 1), 0 };
+    long        *v = ARENA_NEW(a, long, (size_t)(2 * limit + 3));
 
-    limit = max < MERGE_STEPS_MAX ? max : MERGE_STEPS_MAX;
-    trace = ARENA_NEW(a, long *, (size_t)limit + 1);
-    long *v = ARENA_NEW(a, long, (size_t)(2 * limit + 3));
-    long  mid = limit + 1;
     for (long i = 0; i < n; i++)
         match[i] = -1;
-    for (long d = 0; d <= limit; d++) {
-        trace[d] = ARENA_NEW(a, long, (size_t)(2 * d + 1));
-        for (long k = -d; k <= d; k += 2) {
-            long x = k == -d || (k != d && v[mid + k - 1] < v[mid + k + 1]) ? v[mid + k + 1]
-                                                                            : v[mid + k - 1] + 1;
-            long y = x - k;
+    for (t.d = 0; t.d <= limit; t.d++) {
+        for (long k = -t.d; k <= t.d; k += 2) {
+            bool down = k == -t.d || (k != t.d && v[mid + k - 1] < v[mid + k + 1]);
+            long x = down ? v[mid + k + 1] : v[mid + k - 1] + 1, y = x - k;
             while (x < n && y < m && sv_eq(base->v[x], side->v[y]))
                 x++, y++;
             v[mid + k] = x;
             if (x < n || y < m)
                 continue;
-            walk_back(trace, d, x, y, match);
+            walk_back(&t, x, y, match);
             return true;
         }
-        for (long k = -d; k <= d; k++)
-            trace[d][k + d] = v[mid + k];
+        t.reach[t.d] = ARENA_NEW(a, long, (size_t)(2 * t.d + 1));
+        for (long k = -t.d; k <= t.d; k++)
+            t.reach[t.d][k + t.d] = v[mid + k];
     }
     return false;
 }

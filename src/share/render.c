@@ -3,6 +3,8 @@
  * replace one in a large file. */
 #include "share/share_internal.h"
 
+#include "base/map.h"
+
 #include <stdio.h>
 
 /* A writer for an item at depth 2 of a file, whose first line is written by the caller. */
@@ -96,44 +98,50 @@ struct sv render_registry_thread(const struct share_thread *t, struct arena *a)
     return sb_sv(&b);
 }
 
-static enum status put_ids(struct share *s, struct jw *w, const char *key, enum share_list which,
-                           struct sv id, struct arena *a, struct err *e)
-{
-    struct sv *ids;
-    size_t     n;
+/* What stands in a relation; depends_on and extra are JSON, absent when there is none. */
+struct relation {
+    struct ids {
+        struct sv *v;
+        size_t     n;
+    } lists[3];
+    struct sv depends, extra;
+};
 
-    if (share_ids(s, which, id, a, &ids, &n, e))
-        return err_code(e);
-    jw_key(w, key);
-    jw_open(w, '[');
-    for (size_t i = 0; i < n; i++)
-        jw_str(w, ids[i]);
-    jw_close(w, ']');
-    return ST_OK;
+static struct sv relation_text(const struct relation *r, struct arena *a)
+{
+    static const char *const names[] = { "children", "references_to", "referenced_by" };
+    struct sb                b = sb_in(a, 0);
+    struct jw                w = at_depth(&b, 2);
+
+    jw_open(&w, '{');
+    for (size_t k = 0; k < COUNT(names); k++) {
+        jw_key(&w, names[k]);
+        jw_open(&w, '[');
+        for (size_t i = 0; i < r->lists[k].n; i++)
+            jw_str(&w, r->lists[k].v[i]);
+        jw_close(&w, ']');
+    }
+    jw_key(&w, "depends_on");
+    put_json(&w, r->depends.s ? r->depends : SV("[]"));
+    put_members(&w, r->extra);
+    jw_close(&w, '}');
+    return sb_sv(&b);
 }
 
 enum status render_relation(struct share *s, struct sv id, struct arena *a, struct sv *out,
                             struct err *e)
 {
-    struct sb b = sb_in(a, 0);
-    struct jw w = at_depth(&b, 2);
-    struct sv dep, extra;
-    bool      has_dep, has_extra;
+    static const enum share_list which[] = { SHARE_CHILDREN, SHARE_TARGETS, SHARE_REFERRERS };
+    struct relation              r = { 0 };
+    bool                         found;
 
-    if (share_row(s, key_of_name("dep", id, a), &dep, &has_dep, e) ||
-        share_row(s, key_of_name("relx", id, a), &extra, &has_extra, e))
+    if (share_row(s, key_of_name("dep", id, a), &r.depends, &found, e) ||
+        share_row(s, key_of_name("relx", id, a), &r.extra, &found, e))
         return err_code(e);
-    jw_open(&w, '{');
-    if (put_ids(s, &w, "children", SHARE_CHILDREN, id, a, e) ||
-        put_ids(s, &w, "references_to", SHARE_TARGETS, id, a, e) ||
-        put_ids(s, &w, "referenced_by", SHARE_REFERRERS, id, a, e))
-        return err_code(e);
-    jw_key(&w, "depends_on");
-    put_json(&w, has_dep ? dep : SV("[]"));
-    if (has_extra)
-        put_members(&w, extra);
-    jw_close(&w, '}');
-    *out = sb_sv(&b);
+    for (size_t k = 0; k < COUNT(which); k++)
+        if (share_ids(s, which[k], id, a, &r.lists[k].v, &r.lists[k].n, e))
+            return err_code(e);
+    *out = relation_text(&r, a);
     return ST_OK;
 }
 
@@ -211,6 +219,7 @@ struct writer {
     struct share *s;
     struct sb    *out;
     bool          any, registry;
+    struct map    columns[5]; /* see `columns` */
     struct arena *a;
 };
 
@@ -242,17 +251,70 @@ static enum status each_thread(void *ctx, const struct share_thread *t, struct e
     return ST_OK;
 }
 
+/* The values of all rows below a prefix, by the id that follows it: one scan for all relations
+ * where one each would take as many statements. */
+struct growing {
+    VEC(struct sv) list;
+};
+
+static enum status load_column(struct writer *w, const char *prefix, struct map *out, struct err *e)
+{
+    UNDO(store_rows_undo) struct store_rows *rows = NULL;
+    struct store_row_query                   q = { .thread = SHARE_GLOBAL,
+                                                   .view = sv_of(share_view.name),
+                                                   .prefix = sv_of(prefix) };
+    struct store_row                         row;
+    struct growing                          *last = NULL;
+    struct sv                                last_id = { 0 };
+    bool                                     more;
+
+    *out = map_in(w->a);
+    if (store_rows(w->s->log->store, &q, &rows, e))
+        return err_code(e);
+    for (;;) {
+        if (store_rows_next(rows, &row, &more, e))
+            return err_code(e);
+        if (!more)
+            return ST_OK;
+        struct sv id = sv_cut(sv_skip(row.key, q.prefix.n), '/').head;
+        if (!last || !sv_eq(id, last_id)) {
+            last = ARENA_NEW(w->a, struct growing, 1);
+            last_id = sv_dup(id, w->a);
+            map_put(out, last_id, last);
+        }
+        *vec_push(&last->list, w->a) = sv_dup(row.value, w->a);
+    }
+}
+
+static const char *const columns[] = { "child/", "to/", "by/", "dep/", "relx/" };
+
 static enum status each_relation(void *ctx, const struct share_thread *t, struct err *e)
 {
     struct writer    *w = ctx;
     struct arena_mark m = arena_mark(w->a);
-    struct sv         text;
+    struct relation   r = { 0 };
 
-    if (render_relation(w->s, t->id, w->a, &text, e))
-        return err_code(e);
-    item(w, t->id, text);
+    (void)e;
+    for (size_t k = 0; k < COUNT(columns); k++) {
+        const struct growing *g = map_find(&w->columns[k], t->id);
+        if (!g)
+            continue;
+        if (k < COUNT(r.lists))
+            r.lists[k] = (struct ids){ g->list.v, g->list.n };
+        else
+            *(k == 3 ? &r.depends : &r.extra) = g->list.v[0];
+    }
+    item(w, t->id, relation_text(&r, w->a));
     arena_reset(w->a, m);
     return ST_OK;
+}
+
+static enum status all_relations(struct writer *w, struct err *e)
+{
+    for (size_t k = 0; k < COUNT(columns); k++)
+        if (load_column(w, columns[k], &w->columns[k], e))
+            return err_code(e);
+    return share_threads(w->s, each_relation, w, e);
 }
 
 /* Rows of other programs that no rule covers, as they were. */
@@ -312,7 +374,7 @@ static enum status relations_file(struct writer *w, const struct share_meta *m, 
     if (all_operations(w, e))
         return err_code(e);
     close_items(w, "],\n  \"relations\": {");
-    if (share_threads(w->s, each_relation, w, e) || bad_items(w, "relations", e))
+    if (all_relations(w, e) || bad_items(w, "relations", e))
         return err_code(e);
     close_items(w, "}");
     jw.comma = true;

@@ -7,7 +7,7 @@ T=.leslie/threads
 heddle init >/dev/null
 heddle objective create "Goal" --id goal >/dev/null
 spawn() { heddle spawn --objective goal --no-run --intent "work of $1" --id "$@"; }
-put() { mkdir -p "$(dirname "$1")" && printf "$2" >"$1"; }
+put() { mkdir -p "$(dirname "$1")" && printf '%b' "$2" >"$1"; }
 
 # ---- states ----
 spawn a >/dev/null
@@ -17,12 +17,12 @@ exits "not every step is allowed" 1
 has "the hint lists those that are" "$err" "resume, done, cancel"
 heddle lifecycle a resume >/dev/null
 same "ask a person" "$(heddle transfer a request_approval --scope deploy)" "a is waiting_human, executor agent"
-run heddle lifecycle a done
+run heddle lifecycle a 'done'
 exits "a waiting thread is not done" 1
 same "hand it over" "$(heddle transfer a handoff --target human)" "a is active, executor human"
 run heddle transfer a sideways
 exits "an unknown direction is refused" 1
-HEDDLE_ACTOR=agent:claude heddle lifecycle a done >/dev/null
+HEDDLE_ACTOR=agent:claude heddle lifecycle a 'done' >/dev/null
 json "who did it is written down" "$(cat .leslie/thread_relations.json)" '.operations[-1] | [.command, .operator, .params.actor]' '["lifecycle","agent","agent:claude"]'
 heddle lifecycle a archive --as human:ada >/dev/null
 json "people are users" "$(cat .leslie/thread_relations.json)" '.operations[-1].operator' '"user"'

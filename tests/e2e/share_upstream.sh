@@ -24,7 +24,7 @@ thread=$(printf '%s' "$out" | data thread_id)
 run leslie status --thread "$thread"
 has "status has the context" "$out" "<thread_context thread="
 json "own assets are empty at spawn" "$out" '.data.thread_context | test("<asset")' false
-run leslie lifecycle --thread "$thread" --action done
+run leslie lifecycle --thread "$thread" --action 'done'
 json "lifecycle answers" "$out" '.data' "{\"threadId\":\"$thread\",\"status\":\"completed\"}"
 run leslie transcript --thread "$thread" --chat c1 --query "Do it" --assistant "Done."
 exits "transcript" 0
@@ -66,13 +66,13 @@ same "each child knows parent, objective and reference" \
         | [\$k[] as \$i | .relations[\$i].references_to == [\"$root\"]]")" '[true,true,true,true]'
 
 # ---- parent and child done ----
-cd "$top" && fresh done
+cd "$top" && fresh 'done'
 objective=$(leslie objective create --title o | data objectiveId)
 p=$(leslie spawn --intent p --objective "$objective" --no-run | data thread_id)
 c=$(leslie spawn --intent c --objective "$objective" --parent "$p" --no-run | data thread_id)
-leslie lifecycle --thread "$p" --action done >/dev/null
+leslie lifecycle --thread "$p" --action 'done' >/dev/null
 json "one done is not all done" "$(leslie objective status --id "$objective")" .data.status '"active"'
-leslie lifecycle --thread "$c" --action done >/dev/null
+leslie lifecycle --thread "$c" --action 'done' >/dev/null
 json "both done completes it" "$(leslie objective status --id "$objective")" .data.status '"completed"'
 leslie spawn --intent more --objective "$objective" --no-run >/dev/null
 json "a new thread opens it again" "$(leslie objective status --id "$objective")" .data.status '"active"'
@@ -91,9 +91,9 @@ jq ".threads[\"kid\"] = {id: \"kid\", title: \"by hand\", objective: \"$objectiv
     storage_path: \".leslie/threads/kid\", executor: \"agent\", updated_at: \"2026-03-01T10:00:00.000Z\"}
     | .relations[\"kid\"] = {children: [], references_to: [], referenced_by: [], depends_on: []}" \
     .leslie/thread_relations.json >new.json && mv new.json .leslie/thread_relations.json
-leslie lifecycle --thread "$p" --action done >/dev/null
+leslie lifecycle --thread "$p" --action 'done' >/dev/null
 json "the hand-made child keeps it active" "$(leslie objective status --id "$objective")" .data.status '"active"'
-leslie lifecycle --thread kid --action done >/dev/null
+leslie lifecycle --thread kid --action 'done' >/dev/null
 json "until it is done" "$(leslie objective status --id "$objective")" .data.status '"completed"'
 
 # ---- the files ----
@@ -122,7 +122,7 @@ cd "$top/files" || exit 1
 leslie lifecycle --thread "$t" --action suspend >/dev/null
 run leslie lifecycle --thread "$t" --action resume
 json "suspend and resume" "$out" .data.status '"active"'
-leslie lifecycle --thread "$t" --action done >/dev/null
+leslie lifecycle --thread "$t" --action 'done' >/dev/null
 run leslie lifecycle --thread "$t" --action resume
 json "done is done" "$out" '[.error.code, .error.details]' '["T102",{"from":"completed","action":"resume"}]'
 run leslie transfer --thread "$t" --direction request_approval --scope deploy

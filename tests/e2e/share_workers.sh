@@ -49,7 +49,7 @@ rm hold
 heddle wait mother --timeout 20 >/dev/null
 same "a parent with an open child waits" "$(state mother)" suspended
 json "as the system" "$(cat .leslie/thread_relations.json)" '[.operations[] | select(.params.thread_id == "mother" and .command == "lifecycle") | .operator, .params.reason]' '["system","Waiting for child threads"]'
-heddle lifecycle kid done >/dev/null
+heddle lifecycle kid 'done' >/dev/null
 heddle wait mother --timeout 20 >/dev/null
 same "and goes on when the last child has ended" "$(state mother)" completed
 
