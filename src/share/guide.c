@@ -105,7 +105,7 @@ static enum status replace(struct sv old, size_t at, struct arena *a, struct gui
 {
     struct sv behind = sv_skip(old, at);
     ptrdiff_t end = sv_find(behind, SV(CLOSE));
-    int64_t   had, has;
+    int64_t   had = 0, has = 0;
     struct sb b = sb_in(a, 0);
 
     if (end < 0) {

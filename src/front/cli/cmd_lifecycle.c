@@ -33,15 +33,14 @@ static enum status run_lifecycle(struct app *app, const void *opts, struct err *
 {
     const struct steer_opts *o = opts;
     struct door              d;
-    struct share_thread      t, parent;
+    struct share_thread      t;
     struct sv                resumed;
 
     if (door_open(&d, app, STORE_WRITE, e) ||
         share_lifecycle(&d.s, app_arg(app, 0), app_arg(app, 1), o->reason, &t, e) ||
-        worker_child_ended(&d.s, &t, &resumed, e) ||
-        (resumed.s && share_thread(&d.s, resumed, &parent, e)) || door_commit(&d, e))
+        worker_child_ended(&d.s, &t, &resumed, e) || door_commit(&d, e))
         return door_fail(&d, e);
-    if (resumed.s && worker_restart(&d, &parent, e))
+    if (resumed.s && worker_restart(app, resumed, e))
         return door_fail(&d, e);
     jw_open(d.data, '{');
     jw_kstr(d.data, "threadId", t.id);

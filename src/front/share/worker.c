@@ -1,7 +1,7 @@
 #include "front/share/worker.h"
 
 #include "base/path.h"
-#include "front/share/prompt.h"
+#include "front/share/worker_internal.h"
 #include "share/share_internal.h"
 
 #include <errno.h>
@@ -9,7 +9,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -118,7 +117,7 @@ enum status worker_note(struct share *s, const struct worker *w, struct err *e)
     return share_append(s, (struct sv){ 0 }, sb_sv(&b), e);
 }
 
-static enum status as_system(struct share *s, struct sv thread, const char *action,
+enum status worker_lifecycle(struct share *s, struct sv thread, const char *action,
                              const char *reason, struct err *e)
 {
     struct share_thread t;
@@ -130,7 +129,7 @@ static enum status as_system(struct share *s, struct sv thread, const char *acti
     return r;
 }
 
-static enum status open_children(struct share *s, struct sv parent, bool *any, struct err *e)
+enum status worker_open_children(struct share *s, struct sv parent, bool *any, struct err *e)
 {
     struct sv *ids;
     size_t     n;
@@ -162,17 +161,17 @@ enum status worker_child_ended(struct share *s, const struct share_thread *child
         return err_code(e);
     if (!found || !waits || parent.status != THREAD_SUSPENDED || !sv_is(w.state, "waiting"))
         return ST_OK;
-    if (open_children(s, parent.id, &any, e))
+    if (worker_open_children(s, parent.id, &any, e))
         return err_code(e);
     if (any)
         return ST_OK;
     *resumed = parent.id;
-    return as_system(s, parent.id, "resume", "Children completed", e);
+    return worker_lifecycle(s, parent.id, "resume", "Children completed", e);
 }
 
 /* ---- starting ------------------------------------------------------------------------------- */
 
-static const struct json *command_of(struct app *app, struct sv with, struct sv *name)
+const struct json *worker_command(struct app *app, struct sv with, struct sv *name)
 {
     static const char *const usual[] = { "agent", "default" };
     const struct json       *all = config_find(&app->config, "executors"), *found;
@@ -189,7 +188,7 @@ static const struct json *command_of(struct app *app, struct sv with, struct sv 
     return NULL;
 }
 
-static struct sv log_of_thread(struct sv thread, struct arena *a)
+struct sv worker_log(struct sv thread, struct arena *a)
 {
     struct sb b = sb_in(a, 0);
 
@@ -229,7 +228,7 @@ static enum status write_down(struct door *d, struct sv thread, struct sv name, 
 {
     struct worker w = { .thread = thread,
                         .executor = name,
-                        .log = log_of_thread(thread, d->app->a),
+                        .log = worker_log(thread, d->app->a),
                         .state = SV("running"),
                         .pid = pid,
                         .ticks = ticks_of(pid),
@@ -252,7 +251,7 @@ enum status worker_start(struct door *d, const struct share_thread *t, struct sv
                          bool foreground, struct err *e)
 {
     struct sv          name;
-    const struct json *command = command_of(d->app, with, &name);
+    const struct json *command = worker_command(d->app, with, &name);
     int                go[2], status = 0;
 
     if (!json_is(command, JSON_ARRAY) || !command->n) {
@@ -273,161 +272,15 @@ enum status worker_start(struct door *d, const struct share_thread *t, struct sv
                       SV_ARG(t->id));
     jw_kstr(d->data, "run_mode", foreground ? SV("foreground") : SV("background"));
     jw_kstr(d->data, "worker_log_path",
-            path_join(d->app->root, log_of_thread(t->id, d->app->a), d->app->a));
+            path_join(d->app->root, worker_log(t->id, d->app->a), d->app->a));
     if (foreground)
         while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
             ;
     return ST_OK;
 }
 
-/* ---- the supervisor -------------------------------------------------------------------------- */
-
-static enum status prompt_of(struct app *app, struct sv thread, struct sv *text, struct sv *session,
-                             struct err *e)
-{
-    struct share        s;
-    struct share_thread t;
-    struct prompt       p;
-
-    share_init(&s, &app->log, app->root_fd, app->actor, app->a);
-    if (share_begin(&s, STORE_WRITE, e))
-        return err_code(e);
-    if (share_thread(&s, thread, &t, e) || prompt_make(&s, thread, false, t.title, &p, e) ||
-        (p.n_pending && share_delivered(&s, thread, p.pending, p.n_pending, e))) {
-        share_end(&s);
-        return err_code(e);
-    }
-    *text = p.text;
-    *session = t.session;
-    return share_commit(&s, e);
-}
-
-/* The prompt as a file without a name, so that a child that does not read it blocks nobody. */
-static int prompt_fd(struct sv text)
-{
-    int fd = memfd_create("prompt", MFD_CLOEXEC);
-
-    while (fd >= 0 && text.n) {
-        ssize_t n = write(fd, text.s, text.n);
-        if (n < 0)
-            return -1;
-        text = sv_skip(text, (size_t)n);
-    }
-    return fd >= 0 && lseek(fd, 0, SEEK_SET) == 0 ? fd : -1;
-}
-
-static pid_t start_child(struct app *app, struct sv thread, struct sv name,
-                         const struct json *command, int in, int out)
-{
-    char    **args = ARENA_NEW(app->a, char *, command->n + 1);
-    struct sb actor = sb_in(app->a, 0);
-
-    for (size_t i = 0; i < command->n; i++)
-        args[i] = (char *)(uintptr_t)sv_cstr(json_sv(&command->items[i]), app->a);
-    sb_addf(&actor, "agent:" SV_FMT, SV_ARG(name));
-    pid_t child = fork();
-    if (child != 0)
-        return child;
-    signal(SIGTERM, SIG_DFL);
-    signal(SIGPIPE, SIG_DFL);
-    dup2(in, 0);
-    dup2(out, 1);
-    dup2(out, 2);
-    setenv("HEDDLE_THREAD", sv_cstr(thread, app->a), 1);
-    setenv("HEDDLE_ACTOR", sb_sv(&actor).s, 1);
-    if (chdir(sv_cstr(app->root, app->a)) != 0)
-        _exit(126);
-    execvp(args[0], args);
-    dprintf(2, "%s: %s\n", args[0], strerror(errno));
-    _exit(127);
-}
-
-/* done, or suspended while children are open; a state someone changed meanwhile is kept. */
-static enum status settle(struct share *s, struct worker *w, struct sv *resumed, struct err *e)
-{
-    struct share_thread t;
-    bool                any;
-
-    *resumed = (struct sv){ 0 };
-    if (share_thread(s, w->thread, &t, e))
-        return err_code(e);
-    if (w->code == 0 && t.status == THREAD_ACTIVE) {
-        if (open_children(s, t.id, &any, e) ||
-            as_system(s, t.id, any ? "suspend" : "done", any ? "Waiting for child threads" : NULL,
-                      e))
-            return err_code(e);
-        if (any)
-            w->state = SV("waiting");
-        t.status = any ? THREAD_SUSPENDED : THREAD_COMPLETED;
-    }
-    if (worker_note(s, w, e))
-        return err_code(e);
-    return worker_child_ended(s, &t, resumed, e);
-}
-
-/* An agent's first message often names its session: a line that is a JSON object with one. */
-static struct sv session_in(struct sv said, struct arena *a)
-{
-    struct err ignored;
-
-    while (said.n) {
-        struct sv_cut line = sv_cut(said, '\n');
-        struct json   v;
-        said = line.tail;
-        if (sv_starts(line.head, SV("{")) && sv_find(line.head, SV("\"session_id\"")) >= 0 &&
-            json_parse(line.head, 0, a, &v, &ignored) == ST_OK && json_text(&v, "session_id").n)
-            return json_text(&v, "session_id");
-    }
-    return (struct sv){ 0 };
-}
-
-static enum status keep_output(struct share *s, const struct worker *w, int64_t from, struct err *e)
-{
-    struct share_thread       t;
-    struct sv                 said, path;
-    struct transcript_request r = { .thread = w->thread,
-                                    .chat = w->executor,
-                                    .mode = w->executor,
-                                    .stop_reason = w->code ? SV("error") : SV("end_turn"),
-                                    .start = w->started,
-                                    .end = w->ended };
-
-    if (share_thread(s, w->thread, &t, e) || fs_read(s->root, w->log, 0, s->a, &said, e))
-        return err_code(e);
-    r.query = t.title;
-    r.assistant = sv_skip(said, (size_t)from < said.n ? (size_t)from : said.n);
-    struct sv session = session_in(r.assistant, s->a);
-    if (session.n && !sv_eq(session, t.session) && share_session(s, t.id, session, e))
-        return err_code(e);
-    return share_transcript(s, &r, &path, e);
-}
-
-static enum status finish(struct app *app, struct sv thread, int status, int64_t from,
-                          struct sv *resumed, struct err *e)
-{
-    struct share  s;
-    struct worker w;
-    bool          found;
-
-    share_init(&s, &app->log, app->root_fd, SV("system"), app->a);
-    if (share_begin(&s, STORE_WRITE, e))
-        return err_code(e);
-    if (worker_find(&s, thread, &w, &found, e))
-        goto fail;
-    w.thread = thread;
-    w.state = SV("exited");
-    w.ended = clock_now_ms();
-    w.code = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
-    if (keep_output(&s, &w, from, e) || settle(&s, &w, resumed, e))
-        goto fail;
-    return share_commit(&s, e);
-fail:
-    share_end(&s);
-    return err_code(e);
-}
-
 /* The parent goes on where it stopped, with a supervisor of its own. */
-static enum status restart(struct app *app, struct sv thread, struct err *e)
+enum status worker_restart(struct app *app, struct sv thread, struct err *e)
 {
     struct door         d;
     struct share_thread t;
@@ -436,40 +289,6 @@ static enum status restart(struct app *app, struct sv thread, struct err *e)
         return door_fail(&d, e);
     share_end(&d.s);
     return worker_start(&d, &t, (struct sv){ 0 }, false, e);
-}
-
-enum status worker_restart(struct door *d, const struct share_thread *t, struct err *e)
-{
-    return restart(d->app, t->id, e);
-}
-
-enum status worker_supervise(struct app *app, struct sv thread, struct sv with, struct err *e)
-{
-    UNDO(fd_undo) int  out = -1;
-    struct sv          name = with, text = { 0 }, session = { 0 }, resumed = { 0 };
-    const struct json *command = command_of(app, with, &name);
-    int                status = 0;
-    struct sv          log = log_of_thread(thread, app->a);
-
-    signal(SIGTERM, SIG_IGN); /* for the child; we stay to write down how it ended */
-    if (!json_is(command, JSON_ARRAY) || !command->n)
-        return err_set(e, ST_NOT_FOUND, "executors." SV_FMT " is not set", SV_ARG(name));
-    if (app_open_log(app, STORE_WRITE, e) || prompt_of(app, thread, &text, &session, e) ||
-        fs_mkdirs(app->root_fd, path_dir(log), e) ||
-        fs_open(app->root_fd, log, O_WRONLY | O_CREAT | O_APPEND, &out, e))
-        return err_code(e);
-    int64_t from = lseek(out, 0, SEEK_END);
-    int     in = prompt_fd(text);
-    if (session.n)
-        setenv("HEDDLE_SESSION", sv_cstr(session, app->a), 1);
-    pid_t child = in < 0 ? -1 : start_child(app, thread, name, command, in, out);
-    if (child < 0)
-        return err_errno(e, "start executors." SV_FMT, SV_ARG(name));
-    while (waitpid(child, &status, 0) < 0 && errno == EINTR)
-        ;
-    if (finish(app, thread, status, from, &resumed, e))
-        return err_code(e);
-    return resumed.s ? restart(app, resumed, e) : ST_OK;
 }
 
 /* ---- stopping ----------------------------------------------------------------------------------

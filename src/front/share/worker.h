@@ -34,8 +34,8 @@ enum status worker_note(struct share *s, const struct worker *w, struct err *e) 
 enum status worker_child_ended(struct share *s, const struct share_thread *child,
                                struct sv *resumed, struct err *e) MUST_USE;
 
-/* Start the worker of a resumed thread again, outside of the answer. */
-enum status worker_restart(struct door *d, const struct share_thread *t, struct err *e) MUST_USE;
+/* Start the worker of a resumed thread again, outside of any answer. */
+enum status worker_restart(struct app *app, struct sv thread, struct err *e) MUST_USE;
 
 /* What `_worker T` does: run it to its end. */
 enum status worker_supervise(struct app *app, struct sv thread, struct sv with,

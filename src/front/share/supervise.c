@@ -1,0 +1,224 @@
+/* The supervisor of one executor, from its prompt to what is written down of its end. */
+#include "front/share/worker_internal.h"
+
+#include "base/path.h"
+#include "front/share/prompt.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+struct job {
+    struct app        *app;
+    struct sv          thread, name, log, session;
+    const struct json *command;
+    struct prompt      prompt;
+    int64_t            from; /* where its output begins in the log */
+    int                out;
+};
+
+/* What exec itself answers with: the prompt has reached nobody. */
+enum { NOT_ALLOWED = 126, NOT_FOUND = 127 };
+
+static enum status read_prompt(struct job *j, struct err *e)
+{
+    struct share        s;
+    struct share_thread t;
+
+    share_init(&s, &j->app->log, j->app->root_fd, j->app->actor, j->app->a);
+    if (share_begin(&s, STORE_READ, e))
+        return err_code(e);
+    enum status r = share_thread(&s, j->thread, &t, e);
+    if (!r)
+        r = prompt_make(&s, j->thread, false, t.title, &j->prompt, e);
+    j->session = r ? (struct sv){ 0 } : t.session;
+    share_end(&s);
+    return r;
+}
+
+/* The prompt as a file without a name, so that a child that does not read it blocks nobody. */
+static int prompt_fd(struct sv text)
+{
+    int fd = memfd_create("prompt", MFD_CLOEXEC);
+
+    while (fd >= 0 && text.n) {
+        ssize_t n = write(fd, text.s, text.n);
+        if (n < 0)
+            return -1;
+        text = sv_skip(text, (size_t)n);
+    }
+    return fd >= 0 && lseek(fd, 0, SEEK_SET) == 0 ? fd : -1;
+}
+
+static pid_t start_child(const struct job *j, int in)
+{
+    struct arena *a = j->app->a;
+    char        **args = ARENA_NEW(a, char *, j->command->n + 1);
+    struct sb     actor = sb_in(a, 0);
+
+    for (size_t i = 0; i < j->command->n; i++)
+        args[i] = (char *)(uintptr_t)sv_cstr(json_sv(&j->command->items[i]), a);
+    sb_addf(&actor, "agent:" SV_FMT, SV_ARG(j->name));
+    pid_t child = fork();
+    if (child != 0)
+        return child;
+    signal(SIGTERM, SIG_DFL);
+    signal(SIGPIPE, SIG_DFL);
+    dup2(in, 0);
+    dup2(j->out, 1);
+    dup2(j->out, 2);
+    setenv("HEDDLE_THREAD", sv_cstr(j->thread, a), 1);
+    setenv("HEDDLE_ACTOR", sb_sv(&actor).s, 1);
+    if (j->session.n)
+        setenv("HEDDLE_SESSION", sv_cstr(j->session, a), 1);
+    if (chdir(sv_cstr(j->app->root, a)) != 0)
+        _exit(NOT_ALLOWED);
+    execvp(args[0], args);
+    dprintf(2, "%s: %s\n", args[0], strerror(errno));
+    _exit(NOT_FOUND);
+}
+
+/* ---- its end ------------------------------------------------------------------------------- */
+
+enum { OUTPUT_KEPT = 1 << 20 };
+
+/* What it printed, as far as a transcript could hold it. */
+static enum status read_output(const struct job *j, struct sv *said, struct err *e)
+{
+    UNDO(fd_undo) int fd = -1;
+    char             *s = ARENA_NEW(j->app->a, char, OUTPUT_KEPT);
+    size_t            n = 0;
+
+    if (fs_open(j->app->root_fd, j->log, O_RDONLY, &fd, e))
+        return err_code(e);
+    while (n < OUTPUT_KEPT) {
+        ssize_t got = pread(fd, s + n, OUTPUT_KEPT - n, (off_t)j->from + (off_t)n);
+        if (got < 0 && errno != EINTR)
+            return err_errno(e, "read " SV_FMT, SV_ARG(j->log));
+        if (got == 0)
+            break;
+        n += got > 0 ? (size_t)got : 0;
+    }
+    *said = (struct sv){ s, n };
+    return ST_OK;
+}
+
+/* An agent's first message often names its session: a line that is a JSON object with one. */
+static struct sv session_in(struct sv said, struct arena *a)
+{
+    struct err ignored;
+
+    while (said.n) {
+        struct sv_cut line = sv_cut(said, '\n');
+        struct json   v;
+        said = line.tail;
+        if (sv_starts(line.head, SV("{")) && sv_find(line.head, SV("\"session_id\"")) >= 0 &&
+            json_parse(line.head, 0, a, &v, &ignored) == ST_OK && json_text(&v, "session_id").n)
+            return json_text(&v, "session_id");
+    }
+    return (struct sv){ 0 };
+}
+
+static enum status keep_output(struct job *j, struct share *s, const struct worker *w,
+                               struct err *e)
+{
+    struct share_thread       t;
+    struct sv                 path;
+    struct transcript_request r = { .thread = w->thread,
+                                    .chat = w->executor,
+                                    .mode = w->executor,
+                                    .stop_reason = w->code ? SV("error") : SV("end_turn"),
+                                    .start = w->started,
+                                    .end = w->ended };
+
+    if (share_thread(s, w->thread, &t, e) || read_output(j, &r.assistant, e))
+        return err_code(e);
+    r.query = t.title;
+    struct sv session = session_in(r.assistant, s->a);
+    if (session.n && !sv_eq(session, t.session) && share_session(s, t.id, session, e))
+        return err_code(e);
+    return share_transcript(s, &r, &path, e);
+}
+
+/* done, or suspended while children are open; a state someone changed meanwhile is kept. */
+static enum status settle(struct share *s, struct worker *w, struct sv *resumed, struct err *e)
+{
+    struct share_thread t;
+    bool                any;
+
+    *resumed = (struct sv){ 0 };
+    if (share_thread(s, w->thread, &t, e))
+        return err_code(e);
+    if (w->code == 0 && t.status == THREAD_ACTIVE) {
+        if (worker_open_children(s, t.id, &any, e) ||
+            worker_lifecycle(s, t.id, any ? "suspend" : "done",
+                             any ? "Waiting for child threads" : NULL, e))
+            return err_code(e);
+        if (any)
+            w->state = SV("waiting");
+        t.status = any ? THREAD_SUSPENDED : THREAD_COMPLETED;
+    }
+    if (worker_note(s, w, e))
+        return err_code(e);
+    return worker_child_ended(s, &t, resumed, e);
+}
+
+/* One transaction for all that its end changes. */
+static enum status finish(struct job *j, int status, struct sv *resumed, struct err *e)
+{
+    struct share  s;
+    struct worker w;
+    bool          found;
+
+    share_init(&s, &j->app->log, j->app->root_fd, SV("system"), j->app->a);
+    if (share_begin(&s, STORE_WRITE, e))
+        return err_code(e);
+    enum status r = worker_find(&s, j->thread, &w, &found, e);
+    w.thread = j->thread;
+    w.state = SV("exited");
+    w.ended = clock_now_ms();
+    w.code = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+    bool reached = w.code != NOT_ALLOWED && w.code != NOT_FOUND;
+    if (!r && reached && j->prompt.n_pending)
+        r = share_delivered(&s, j->thread, j->prompt.pending, j->prompt.n_pending, e);
+    if (!r)
+        r = keep_output(j, &s, &w, e);
+    if (!r)
+        r = settle(&s, &w, resumed, e);
+    if (!r)
+        return share_commit(&s, e);
+    share_end(&s);
+    return r;
+}
+
+enum status worker_supervise(struct app *app, struct sv thread, struct sv with, struct err *e)
+{
+    struct job j = { .app = app, .thread = thread, .log = worker_log(thread, app->a), .out = -1 };
+    struct sv  resumed = { 0 };
+    int        status = 0;
+
+    signal(SIGTERM, SIG_IGN); /* for the child; we stay to write down how it ended */
+    j.command = worker_command(app, with, &j.name);
+    if (!json_is(j.command, JSON_ARRAY) || !j.command->n)
+        return err_set(e, ST_NOT_FOUND, "executors." SV_FMT " is not set", SV_ARG(with));
+    if (app_open_log(app, STORE_WRITE, e) || read_prompt(&j, e) ||
+        fs_mkdirs(app->root_fd, path_dir(j.log), e) ||
+        fs_open(app->root_fd, j.log, O_WRONLY | O_CREAT | O_APPEND, &j.out, e))
+        return err_code(e);
+    j.from = lseek(j.out, 0, SEEK_END);
+    int   in = prompt_fd(j.prompt.text);
+    pid_t child = in < 0 ? -1 : start_child(&j, in);
+    if (child < 0)
+        return err_errno(e, "start executors." SV_FMT, SV_ARG(j.name));
+    while (waitpid(child, &status, 0) < 0 && errno == EINTR)
+        ;
+    close(j.out);
+    if (finish(&j, status, &resumed, e))
+        return err_code(e);
+    return resumed.s ? worker_restart(app, resumed, e) : ST_OK;
+}
