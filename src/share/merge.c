@@ -140,7 +140,7 @@ static enum status refuse(struct merge *m, struct sv path)
 static enum status conflict(struct merge *m, struct sv source, struct merged_file *f,
                             struct sv theirs, struct sv merged)
 {
-    struct merged_file *beside;
+    struct merged_file *beside = NULL;
     struct sb           b = sb_in(m->s->a, 0);
 
     note(m, true, f->path);
@@ -156,7 +156,7 @@ static enum status conflict(struct merge *m, struct sv source, struct merged_fil
     case HUMAN: break;
     }
     sb_addf(&b, SV_FMT ".from-" SV_FMT, SV_ARG(f->path), SV_ARG(source));
-    if (target_file(m, sb_sv(&b), &beside))
+    if (target_file(m, sb_sv(&b), &beside) || !beside)
         return err_code(m->e);
     take(m, beside, theirs);
     return ST_OK;

@@ -25,7 +25,7 @@ static struct lines split(struct sv text, struct arena *a)
         *vec_push(&list, a) = sv_first(text, n);
         text = sv_skip(text, n);
     }
-    return (struct lines){ list.v, list.n };
+    return (struct lines){ list.v ? list.v : ARENA_NEW(a, struct sv, 1), list.n };
 }
 
 /* What Myers' algorithm leaves behind: for each number of differences, how far each diagonal

@@ -13,10 +13,13 @@ struct graph {
     struct map    nodes; /* id → struct node */
     struct arena *a;
 };
+struct hop {
+    struct node *to;
+};
 struct node {
     struct sv    id;
     struct node *came_from;
-    VEC(struct node *) to;
+    VEC(struct hop) hops;
     bool seen;
 };
 
@@ -50,28 +53,28 @@ static enum status read_graph(struct share *s, struct graph *g, struct err *e)
             return ST_OK;
         struct sv_cut c = sv_cut(sv_skip(row.key, q.prefix.n), '/');
         struct node  *from = node_of(g, c.head), *to = node_of(g, c.tail);
-        *vec_push(&from->to, g->a) = to;
+        *vec_push(&from->hops, g->a) = (struct hop){ to };
     }
 }
 
 /* Depth first with a list of its own: how deep it goes does not matter. */
 static struct node *reach(struct graph *g, struct node *start, struct node *goal)
 {
-    VEC(struct node *) todo = { 0 };
+    VEC(struct hop) todo = { 0 };
 
-    *vec_push(&todo, g->a) = start;
+    *vec_push(&todo, g->a) = (struct hop){ start };
     start->seen = true;
     while (todo.n) {
-        struct node *n = todo.v[--todo.n];
+        struct node *n = todo.v[--todo.n].to;
         if (n == goal)
             return n;
-        for (size_t i = n->to.n; i-- > 0;) {
-            struct node *next = n->to.v[i];
+        for (size_t i = n->hops.n; i-- > 0;) {
+            struct node *next = n->hops.v[i].to;
             if (next->seen)
                 continue;
             next->seen = true;
             next->came_from = n;
-            *vec_push(&todo, g->a) = next;
+            *vec_push(&todo, g->a) = (struct hop){ next };
         }
     }
     return NULL;

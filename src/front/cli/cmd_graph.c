@@ -17,11 +17,14 @@ static const struct opt graph_opts[] = {
     { 0 },
 };
 
+struct below {
+    struct node *n;
+};
 struct node {
     struct share_thread t;
     size_t              number;
-    VEC(struct node *) children;
-    VEC(struct share_ref *) refs;
+    VEC(struct below) children;
+    VEC(struct share_ref) refs;
 };
 
 struct graph {
@@ -35,7 +38,7 @@ struct graph {
 };
 
 struct roots {
-    VEC(struct node *) list;
+    VEC(struct below) list;
 };
 
 /* ---- gathering ------------------------------------------------------------------------------ */
@@ -104,15 +107,16 @@ static enum status gather(struct graph *g, struct err *e)
     for (size_t i = 0; i < g->nodes.n; i++) {
         struct node *p = parent_of(g, node_at(g, i));
         if (p)
-            *vec_push(&p->children, a) = node_at(g, i);
+            *vec_push(&p->children, a) = (struct below){ node_at(g, i) };
         else
-            *vec_push(&roots_of(g, node_at(g, i)->t.objective)->list, a) = node_at(g, i);
+            *vec_push(&roots_of(g, node_at(g, i)->t.objective)->list, a) =
+                (struct below){ node_at(g, i) };
     }
     for (size_t i = 0; i < n; i++) {
-        struct share_ref *r = ARENA_NEW(a, struct share_ref, 1);
-        if (ref_read(rows[i], a, r, e))
+        struct share_ref r;
+        if (ref_read(rows[i], a, &r, e))
             return err_code(e);
-        struct node *from = map_find(&g->nodes, r->from);
+        struct node *from = map_find(&g->nodes, r.from);
         if (from)
             *vec_push(&from->refs, a) = r;
     }
@@ -165,7 +169,7 @@ static enum status put_refs(struct graph *g, const struct node *n, const bool *l
                             struct err *e)
 {
     for (size_t i = 0; i < n->refs.n; i++) {
-        const struct share_ref *r = n->refs.v[i];
+        const struct share_ref *r = &n->refs.v[i];
         const char             *mark;
         if (mark_of(g, r, &mark, e))
             return err_code(e);
@@ -202,7 +206,7 @@ static enum status put_tree(struct graph *g, struct node *root, bool is_last, st
             return err_code(e);
         for (size_t i = v.n->children.n; i-- > 0;)
             *vec_push(&todo, a) =
-                (struct visit){ v.n->children.v[i], v.depth + 1, i + 1 == v.n->children.n };
+                (struct visit){ v.n->children.v[i].n, v.depth + 1, i + 1 == v.n->children.n };
     }
     return ST_OK;
 }
@@ -212,7 +216,7 @@ static enum status text_objective(struct graph *g, struct sv id, struct err *e)
     const struct roots *r = roots_of(g, id);
 
     for (size_t i = 0; i < r->list.n; i++)
-        if (put_tree(g, r->list.v[i], i + 1 == r->list.n, e))
+        if (put_tree(g, r->list.v[i].n, i + 1 == r->list.n, e))
             return err_code(e);
     return ST_OK;
 }
@@ -290,7 +294,7 @@ static enum status put_edges(struct graph *g, const struct node *n, bool mermaid
         sb_addf(g->out, mermaid ? "  t%zu --- t%zu\n" : "  t%zu -> t%zu [arrowhead=none];\n",
                 p->number, n->number);
     for (size_t i = 0; i < n->refs.n; i++) {
-        const struct share_ref *r = n->refs.v[i];
+        const struct share_ref *r = &n->refs.v[i];
         const char             *mark;
         if (mark_of(g, r, &mark, e))
             return err_code(e);
@@ -345,7 +349,7 @@ static enum status json_edges(struct graph *g, struct jw *w, struct err *e)
     jw_open(w, '[');
     for (size_t k = 0; k < g->nodes.n; k++)
         for (size_t i = 0; i < node_at(g, k)->refs.n; i++) {
-            const struct share_ref *r = node_at(g, k)->refs.v[i];
+            const struct share_ref *r = &node_at(g, k)->refs.v[i];
             const char             *mark;
             if (mark_of(g, r, &mark, e))
                 return err_code(e);

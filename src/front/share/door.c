@@ -162,7 +162,7 @@ void table_row(struct table *t, struct arena *a, const struct sv *cells)
         size_t n = utf8_count(row[i]);
         t->width[i] = n > t->width[i] ? n : t->width[i];
     }
-    *vec_push(&t->rows, a) = row;
+    *vec_push(&t->rows, a) = (struct table_cells){ row };
 }
 
 static void print_row(const struct table *t, struct sb *out, const struct sv *row)
@@ -184,7 +184,7 @@ void table_print(const struct table *t, struct sb *out)
         return;
     print_row(t, out, NULL);
     for (size_t r = 0; r < t->rows.n; r++)
-        print_row(t, out, t->rows.v[r]);
+        print_row(t, out, t->rows.v[r].v);
 }
 
 /* ---- records ------------------------------------------------------------------------------ */

@@ -38,8 +38,11 @@ void      jw_ktime(struct jw *w, const char *key, int64_t ms);
 
 /* Rows under headings, columns as wide as their widest cell. */
 enum { TABLE_COLUMNS = 8 };
+struct table_cells {
+    struct sv *v;
+};
 struct table {
-    VEC(struct sv *) rows;
+    VEC(struct table_cells) rows;
     const char *const *heads; /* ends with NULL */
     size_t             n, width[TABLE_COLUMNS];
 };
