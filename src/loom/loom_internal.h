@@ -15,7 +15,8 @@
  *     a/SLOT/N                  the annotation ann-N is on this node
  *     ann/N                     an annotation
  *     x/SLOT/N, y/NAME/N        links of a node, of a document (by entry seq)
- *     sum/SEQ                   summary of a node (by its entry)
+ *     sum/SEQ, sum/tree         summary of a node, of the tree (by its entry)
+ *     resp/HASH                 raw answer of a model (by its entry)
  *     pos/AGENT                 where an agent is and when it was last seen (struct place)
  *     sel/AGENT/SLOT            the version of a slot that an agent chose
  *     lease/SLOT                who may extend this node, until when

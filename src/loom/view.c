@@ -25,6 +25,15 @@ static enum status fold_summary(struct loom_rows *r, const struct entry *n, cons
     return had ? ST_OK : row_put_int(r, key, n->seq, e);
 }
 
+/* resp/HASH: the entry that holds the raw answer with this hash. */
+static enum status fold_response(struct loom_rows *r, const struct entry *n, const struct json *p,
+                                 struct err *e)
+{
+    struct sv hash = json_text(p, "hash");
+
+    return hash.n ? row_put_int(r, key_of_name("resp", hash, r->a), n->seq, e) : ST_OK;
+}
+
 static enum status fold(struct fold *f, const struct entry *n, struct err *e)
 {
     static enum status (*const folds[])(struct loom_rows *, const struct entry *,
@@ -37,6 +46,7 @@ static enum status fold(struct fold *f, const struct entry *n, struct err *e)
         [KIND_MEMORY_OPERATION] = fold_memory,
         [KIND_TOOL_ACTION] = fold_action,
         [KIND_SUMMARY] = fold_summary,
+        [KIND_MODEL_RESPONSE] = fold_response,
     };
     struct loom_rows r = rows_of_fold(f);
     enum kind        k = kind_of(n->kind);
@@ -49,4 +59,4 @@ static enum status fold(struct fold *f, const struct entry *n, struct err *e)
     return folds[k](&r, n, &p, e);
 }
 
-const struct view loom_view = { "loom", 2, fold };
+const struct view loom_view = { "loom", 3, fold };

@@ -41,7 +41,7 @@ enum status model_http_error(int status, struct sv message, bool *retry, struct 
     return err_hint(e, "%s", f.advice);
 }
 
-static void pause_ms(struct model_client *c, int64_t ms)
+void model_pause(struct model_client *c, int64_t ms)
 {
     if (c->sleep)
         c->sleep(c->ctx, ms);
@@ -65,7 +65,7 @@ enum status model_complete(struct model_client *c, const struct model_request *q
     bool retry = true;
     for (int i = 0; i < MODEL_ATTEMPTS && retry; i++) {
         if (i)
-            pause_ms(c, pauses[i]);
+            model_pause(c, pauses[i]);
         *out = (struct model_response){ .provider = name.head,
                                         .model = name.tail,
                                         .finish = SV("stop"),

@@ -13,4 +13,6 @@ struct model_provider {
 
 extern const struct model_provider model_offline;
 
+void model_pause(struct model_client *c, int64_t ms); /* through the client's own sleep */
+
 #endif

@@ -6,6 +6,7 @@
  *     {"text":"…","interrupted":"timeout"}      an answer that was cut off
  *     {"error":{"status":500,"message":"…"}}    a failure
  *     {"when":"words","text":"…"}               only when the request holds these words
+ *     {"delay_ms":200,"text":"…"}               after a while
  *
  * Lines are used from the top, each once; when all that fit are used, the last of them
  * answers again. */
@@ -107,6 +108,9 @@ static enum status ask_script(struct model_client *c, struct sv file, const stru
         json_int(json_find(error, "status"), &status);
         return model_http_error((int)status, json_text(error, "message"), retry, e);
     }
+    int64_t delay = 0;
+    if (json_int(json_find(line, "delay_ms"), &delay) && delay > 0)
+        model_pause(c, delay);
     out->text = sv_dup(json_text(line, "text"), a);
     out->interruption = json_text(line, "interrupted");
     if (out->interruption.n)

@@ -1,11 +1,14 @@
 /* The tree: random trees against a plain recount, ancestors, ids, hashes, versions. */
 #include "loom_test.h"
 
+#include "loom/attest.h"
 #include "loom/exchange.h"
 #include "loom/loom_internal.h"
 #include "loom/provenance.h"
 
+#include <sqlite3.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 static struct loom_test t;
 
@@ -303,7 +306,72 @@ static void versions_do_not_break_hashes(void)
     loom_test_close(&t);
 }
 
+/* One byte of a stored answer, or of a stored node, is enough. */
+static void a_changed_byte_shows_on_the_whole_path(void)
+{
+    static const struct {
+        const char   *sql;
+        enum attested want[3];
+    } cases[] = {
+        { "SELECT 1", { ATTEST_VALID, ATTEST_VALID, ATTEST_VALID } },
+        { "UPDATE entry SET payload = replace(payload, '\"body\":\"{}', '\"body\":\"[}')",
+          { ATTEST_VALID, ATTEST_RAW, ATTEST_HASH } },
+        { "UPDATE entry SET payload = replace(payload, 'Start.', 'Stark.')",
+          { ATTEST_HASH, ATTEST_HASH, ATTEST_HASH } },
+        { "DELETE FROM row WHERE substr(key, 1, 5) = CAST('resp/' AS BLOB)",
+          { ATTEST_VALID, ATTEST_MISSING, ATTEST_HASH } },
+    };
+
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        char                path[] = "/tmp/heddle-attest.XXXXXX";
+        struct arena        a = { 0 };
+        struct err          e = { 0 };
+        struct store       *store;
+        struct attestation *list;
+        struct node         node[3];
+        size_t              n;
+        int64_t             seq;
+        int                 fd = mkstemp(path);
+        close(fd);
+        unlink(path);
+        CHECK(store_open(sv_of(path), &(struct store_options){ .create = true }, &store, &e) ==
+              ST_OK);
+        struct log  log = log_of(store, loom_test_views);
+        struct loom l = { .log = &log, .thread = SV("t"), .a = &a, .now = TEST_NOW };
+        struct sv   raw = provenance_response(SV("a: b"), SV("{}"), &a);
+        struct sb   answer = sb_in(&a, 0);
+        sb_addf(&answer, "{\"body\":\"{}\",\"hash\":\"" SV_FMT "\",\"headers\":\"a: b\"}",
+                SV_ARG(raw));
+        CHECK(log_begin(&log, l.thread, STORE_WRITE, &e) == ST_OK);
+        CHECK(loom_append(&l, SV("m"), "model_response", sb_sv(&answer), &seq, &e) == ST_OK);
+        for (int k = 0; k < 3; k++) {
+            struct new_node made = { .text = k ? SV("More.") : SV("Start."),
+                                     .author = SV("m"),
+                                     .kind = AUTHOR_MODEL,
+                                     .via = "turn",
+                                     .parent = k ? &node[k - 1] : NULL,
+                                     .response = k == 1 ? raw : (struct sv){ 0 } };
+            CHECK(loom_add(&l, &made, &node[k], &e) == ST_OK);
+        }
+        CHECK(log_commit(&log, &e) == ST_OK);
+        sqlite3 *db;
+        CHECK(sqlite3_open(path, &db) == SQLITE_OK);
+        CHECK(sqlite3_exec(db, cases[i].sql, NULL, NULL, NULL) == SQLITE_OK);
+        sqlite3_close(db);
+        CHECK(log_begin(&log, l.thread, STORE_READ, &e) == ST_OK);
+        CHECK(attest_path(&l, &node[2], &list, &n, &e) == ST_OK);
+        CHECK_INT(n, 3);
+        for (size_t k = 0; k < n; k++)
+            CHECK_INT(list[k].is, cases[i].want[k]);
+        log_abort(&log);
+        store_close(store);
+        unlink(path);
+        arena_free(&a);
+    }
+}
+
 TAP_MAIN(T(the_published_hashes_come_out), T(totals_follow_random_growth_and_prunes),
          T(ancestors_are_found_at_every_depth), T(a_long_chain_is_climbed_in_few_steps),
          T(a_hundred_thousand_ids_are_different), T(ids_are_neither_words_nor_numbers),
-         T(plain_messages_are_nodes), T(versions_do_not_break_hashes), )
+         T(plain_messages_are_nodes), T(versions_do_not_break_hashes),
+         T(a_changed_byte_shows_on_the_whole_path), )

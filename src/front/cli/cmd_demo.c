@@ -65,6 +65,15 @@ static const struct step steps[] = {
     { "A frozen copy changes when it is told to.",
       "heddle refresh --from form\n"
       "heddle read form plan.md" },
+    { "A thread is a tree. A person and a model walk it together: lines that start with an arrow are the model's commands.",
+      "heddle agent add Muse --kind model --model offline:echo --permissions loom_aware,loom_write,loom_generate\n"
+      "echo '{\"text\":\"The lighthouse keeper, long retired.\"}' > subject.jsonl\n"
+      "heddle agent add Sub --kind model --model 'offline:script subject.jsonl'\n"
+      "heddle say tale 'A light burns in the abandoned tower.'\n"
+      "heddle say tale 'Who lit it?'\n"
+      "printf '→ tree\\n→ continue n:1\\n→ respond \"Nobody. It never went out.\"\\n' | heddle do tale --agent Muse\n"
+      "printf 'I like that better.\\n\\n→ stash \"twist\" \"It never went out.\"\\n→ memory\\n' | heddle do tale --agent Muse\n"
+      "heddle tree tale" },
     { "Every entry is chained to the one before it, and every view can be rebuilt from entry 0.",
       "heddle verify" },
 };

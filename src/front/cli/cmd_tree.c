@@ -3,6 +3,7 @@
 #include "base/path.h"
 #include "front/cli/command.h"
 #include "front/loom_env.h"
+#include "loom/attest.h"
 
 struct tree_opts {
     struct sv from, agent, title, mode;
@@ -208,6 +209,88 @@ static enum status run_set(struct app *app, const void *opts, struct err *e)
         log_abort(&app->log);
     return s;
 }
+
+/* ---- attest ------------------------------------------------------------------------ */
+
+static const struct opt attest_table[] = {
+    { OPT_TEXT, "node", "ID", "the end of the path (default: where you are)",
+      offsetof(struct tree_opts, from), 0 },
+    { 0 },
+};
+
+static enum status print_attested(struct app *app, const struct attestation *list, size_t n,
+                                  struct err *e)
+{
+    struct jw w = jw_in(&app->out, 0);
+    size_t    bad = 0;
+
+    if (app->json)
+        jw_open(&w, '[');
+    for (size_t i = 0; i < n; i++) {
+        const char *is = attested_name(list[i].is);
+        bad += list[i].is != ATTEST_VALID;
+        if (!app->json) {
+            sb_addf(&app->out, "[" SV_FMT "] %s\n", SV_ARG(list[i].node.local), is);
+            continue;
+        }
+        jw_open(&w, '{');
+        jw_kstr(&w, "local_id", list[i].node.local);
+        jw_kstr(&w, "hash", list[i].node.hash);
+        jw_kstr(&w, "is", sv_of(is));
+        jw_close(&w, '}');
+    }
+    if (app->json) {
+        jw_close(&w, ']');
+        sb_addc(&app->out, '\n');
+    }
+    if (!bad)
+        return ST_OK;
+    return err_set(e, ST_CORRUPT, "%zu of %zu nodes on this path do not verify", bad, n);
+}
+
+static enum status attest(struct app *app, struct session *s, struct sv node, struct err *e)
+{
+    struct attestation *list;
+    struct node         n;
+    size_t              count;
+
+    if (session_node(s, node, &n, e) || attest_path(&s->loom, &n, &list, &count, e))
+        return err_code(e);
+    return print_attested(app, list, count, e);
+}
+
+static enum status run_attest(struct app *app, const void *opts, struct err *e)
+{
+    const struct tree_opts *o = opts;
+    struct loom_env         env;
+    struct session          s;
+
+    loom_env_init(&env, app);
+    if (loom_env_open(&env, app_arg(app, 0), (struct sv){ 0 }, &s, e) ||
+        check_thread(app, app_arg(app, 0), e) ||
+        log_begin(&app->log, app_arg(app, 0), STORE_READ, e))
+        return err_code(e);
+    enum status st = attest(app, &s, o->from, e);
+    log_abort(&app->log);
+    return st;
+}
+
+const struct command cmd_tree_attest = {
+    .name = "tree attest",
+    .synopsis = "T [--node ID]",
+    .group = GROUP_LOOM,
+    .summary = "Check the hashes of a path, and models' text against their raw answers",
+    .details =
+        "Each node's hash covers its content, the hash of what it follows, its time and its "
+        "author, and for a model's text the bytes the provider sent. Versions made by an edit in "
+        "place break nothing.",
+    .opts = attest_table,
+    .opts_size = sizeof(struct tree_opts),
+    .min_args = 1,
+    .max_args = 1,
+    .needs = NEEDS_LOG,
+    .run = run_attest,
+};
 
 const struct command cmd_tree = {
     .name = "tree",

@@ -50,6 +50,7 @@
     X(cmd_loom) \
     X(cmd_tree) \
     X(cmd_tree_set) \
+    X(cmd_tree_attest) \
     X(cmd_search) \
     X(cmd_import) \
     X(cmd_export) \

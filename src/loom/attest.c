@@ -1,0 +1,110 @@
+#include "loom/attest.h"
+
+#include "loom/loom_internal.h"
+#include "loom/provenance.h"
+
+const char *attested_name(enum attested x)
+{
+    static const char *const names[] = { "valid", "hash mismatch", "raw answer changed",
+                                         "raw answer missing" };
+
+    return names[x];
+}
+
+static enum status payload_at(struct loom *l, int64_t seq, struct entry *n, struct json *out,
+                              struct err *e)
+{
+    struct store_query q = { .thread = l->thread, .from = seq, .to = seq };
+    bool               found;
+
+    if (store_first(l->log->store, &q, l->a, n, &found, e))
+        return err_code(e);
+    if (!found)
+        return err_set(e, ST_CORRUPT, "entry %lld is missing", (long long)seq);
+    return json_parse(n->payload, 0, l->a, out, e);
+}
+
+static enum status check_raw(struct loom *l, const struct node *n, enum attested *is, struct err *e)
+{
+    struct loom_rows r = rows_of_loom(l);
+    struct entry     entry;
+    struct json      p;
+    int64_t          seq;
+
+    if (!n->response.n)
+        return ST_OK;
+    if (row_int(&r, key_of_name("resp", n->response, l->a), NO_NODE, &seq, e))
+        return err_code(e);
+    *is = ATTEST_MISSING;
+    if (seq == NO_NODE)
+        return ST_OK;
+    if (payload_at(l, seq, &entry, &p, e))
+        return err_code(e);
+    struct sv now = provenance_response(json_text(&p, "headers"), json_text(&p, "body"), l->a);
+    *is = sv_eq(now, n->response) ? ATTEST_VALID : ATTEST_RAW;
+    return ST_OK;
+}
+
+/* The hash of the node it was written after: that one's row, which was itself checked if it is
+ * on the path; a version it followed is taken as it stands. */
+static enum status parent_hash(struct loom *l, const struct json *p, const struct node *n,
+                               struct sv *out, struct err *e)
+{
+    struct loom_rows   r = rows_of_loom(l);
+    const struct json *named = json_find(json_find(p, "node"), "parent");
+    struct node        parent;
+    bool               found = n->parent != NO_NODE;
+
+    *out = (struct sv){ 0 };
+    if (json_is(named, JSON_STRING) && rows_find(&r, json_sv(named), &parent, &found, e))
+        return err_code(e);
+    if (!json_is(named, JSON_STRING) && found && rows_node(&r, n->parent, &parent, e))
+        return err_code(e);
+    if (found)
+        *out = parent.hash;
+    return ST_OK;
+}
+
+static enum status check_node(struct loom *l, const struct node *n, enum attested *is,
+                              struct err *e)
+{
+    struct entry entry;
+    struct json  p;
+    struct sv    parent;
+
+    *is = ATTEST_VALID;
+    if (payload_at(l, n->seq, &entry, &p, e) || parent_hash(l, &p, n, &parent, e))
+        return err_code(e);
+    struct provenance q = { .content = provenance_content(json_find(&p, "content"), l->a),
+                            .parents = &parent,
+                            .n_parents = parent.s ? 1 : 0,
+                            .at = entry.at,
+                            .author = n->author,
+                            .response = n->response };
+    if (!sv_eq(provenance_hash(&q, l->a), n->hash)) {
+        *is = ATTEST_HASH;
+        return ST_OK;
+    }
+    return check_raw(l, n, is, e);
+}
+
+enum status attest_path(struct loom *l, const struct node *n, struct attestation **out,
+                        size_t *count, struct err *e)
+{
+    struct node *path;
+    bool         broken = false;
+
+    if (node_path(l, (struct sv){ 0 }, n, 0, &path, count, e))
+        return err_code(e);
+    *out = ARENA_NEW(l->a, struct attestation, *count ? *count : 1);
+    for (size_t i = 0; i < *count; i++) {
+        struct attestation *x = &(*out)[i];
+        x->node = path[i];
+        if (check_node(l, &path[i], &x->is, e))
+            return err_code(e);
+        if (broken && x->is == ATTEST_VALID)
+            x->is = ATTEST_HASH;
+        broken = broken || x->is != ATTEST_VALID;
+    }
+    return ST_OK;
+}

@@ -1,0 +1,76 @@
+#!/bin/sh
+# Agents at work at the same time: other branches never wait, the same node is one's at a time, and
+# a holder that dies holds nothing for ever.
+# shellcheck source=tests/e2e/lib.sh
+. "$(dirname "$0")/lib.sh"
+
+unset HEDDLE_NOW HEDDLE_SEED
+heddle init >/dev/null
+for agent in One Two; do
+    heddle agent add $agent --kind model --model offline:echo --permissions loom_aware,loom_write,loom_generate >/dev/null
+done
+echo '{"delay_ms":1500,"text":"Slowly said."}' >slow.jsonl
+heddle agent add Slow --kind model --model 'offline:script slow.jsonl' >/dev/null
+heddle agent add Fast --kind model --model offline:echo >/dev/null
+root=$(heddle say t 'Root.')
+root=${root#[} root=${root%]}
+left=$(heddle say t --at "$root" 'Left.')
+left=${left#[} left=${left%]}
+right=$(heddle say t --at "$root" 'Right.')
+right=${right#[} right=${right%]}
+
+# leased ID: wait until someone holds the node.
+leased() {
+    for _ in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21 22 23 24 25 26 27 28 29 30; do
+        heddle log show t --json | jq -e --arg id "$1" 'select(.payload.mark == "lease" and .payload.node == $id)' >/dev/null && return
+        sleep 0.1
+    done
+}
+
+printf '→ continue from %s using agent:"Slow"\n' "$left" | heddle do t --agent One >one.out 2>&1 &
+first=$!
+leased "$left"
+run heddle do t --agent Two <<EOF
+→ continue from $left using agent:"Fast"
+→ continue from $right using agent:"Fast"
+→ respond $left "me too"
+→ annotate $left "I may still note"
+EOF
+has "the same node is leased" "$out" "✗ CONFLICT: \"One\" is generating at [$left]"
+has "with a hint" "$out" "  hint: retry after it yields or work on another branch"
+has "another branch is free" "$out" "✓ generating 1 continuation from [$right]"
+same "a response to the leased node waits too" "$(printf '%s\n' "$out" | grep -c '✗ CONFLICT')" 2
+has "a note needs no lease" "$out" "✓ annotation [ann-1] added to [$left]"
+wait $first
+has "the holder goes on undisturbed" "$(cat one.out)" "Slowly said."
+run heddle do t --agent Two <<EOF
+→ respond $left "now"
+EOF
+has "and yields when it is done" "$out" "✓ created"
+
+# Killed while it waits for its model: the lease runs out by itself.
+echo '{"delay_ms":60000,"text":"Never said."}' >slow.jsonl
+printf '→ continue from %s using agent:"Slow"\n' "$right" | "$HEDDLE" do t --agent One >/dev/null 2>&1 &
+holder=$!
+leased "$right"
+kill -9 $holder
+wait $holder 2>/dev/null
+run heddle do t --agent Two <<EOF
+→ respond $right "too early"
+EOF
+has "a dead holder still holds for a while" "$out" "✗ CONFLICT"
+now=$(($(date +%s) + 121))
+run env HEDDLE_NOW=${now}000 "$HEDDLE" do t --agent Two <<EOF
+→ respond $right "two minutes later"
+EOF
+has "and then no longer" "$out" "✓ created"
+
+# Many writers on their own branches at once: everyone's node is there.
+for i in 1 2 3 4 5 6; do
+    heddle say t --at "$root" "Branch $i." >"say.$i" &
+done
+wait
+same "six branches at once" "$(cat say.? | sort -u | wc -l)" 6
+ok "the log is whole" heddle verify
+
+done_testing
