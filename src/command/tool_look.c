@@ -2,6 +2,7 @@
 #include "base/json.h"
 #include "base/vec.h"
 #include "command/run.h"
+#include "command/summary.h"
 #include "loom/search.h"
 #include "loom/shown.h"
 #include "thread/kind.h"
@@ -59,6 +60,8 @@ RUN(view)
         return err_code(e);
     if (call_has(c, "full"))
         flags |= SHOW_FULL;
+    else if (session_summarise(s, &n, e))
+        return err_code(e);
     if (call_has(c, "with-annotations"))
         flags |= SHOW_ANNOTATIONS;
     r->object = n.local;
