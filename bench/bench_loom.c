@@ -156,106 +156,126 @@ static int by_value(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* The medians of ROUNDS: open the store, run the line, close. `line` may hold one %s: an id. */
-static double measure(struct sv url, struct sv thread, int64_t nodes, const char *line,
-                      double *only, struct err *e)
+/* One round: open the store, run the line, close. A line that ends in a blank gets a random
+ * id. *wall is the command alone, *cpu everything. */
+static void measure(struct sv url, int64_t nodes, const char *line, double *wall, double *cpu)
 {
-    double whole[ROUNDS], inner[ROUNDS];
+    struct arena       a = { 0 };
+    struct err         e = { 0 };
+    struct store      *store;
+    struct session_env env = { 0 };
+    struct session     s;
+    struct result      r;
+    char               id[24], text[128];
 
-    for (int i = 0; i < ROUNDS; i++) {
-        struct arena       a = { 0 };
-        struct store      *store;
-        struct session_env env = { 0 };
-        struct session     s;
-        struct result      r;
-        char               id[24], text[128];
-        struct sb          b = sb_in(&a, 0);
-        local_id(id, (int64_t)draw((uint64_t)nodes));
-        snprintf(text, sizeof text, "%s%s", line, line[strlen(line) - 1] == ' ' ? id : "");
-        double began = cpu_us();
-        if (store_open(url, &(struct store_options){ .create = true }, &store, e))
-            fail("open", e);
-        struct log log = log_of(store, views);
-        if (session_open_person(&s, &log, &env, thread, SV("bench"), 1000000000, &a, e))
-            fail("session", e);
-        int64_t started = clock_steady_us();
-        if (strcmp(line, "say") == 0) {
-            struct node n;
-            if (session_say(&s, SV("A new thought."), (struct sv){ 0 }, "say", &n, e))
-                fail("say", e);
-        } else {
-            if (session_line(&s, sv_of(text), &r, e) || !r.ok)
-                fail(text, r.ok ? e : &r.error);
-            result_show(&b, &r);
-        }
-        inner[i] = (double)(clock_steady_us() - started);
-        store_close(store);
-        whole[i] = cpu_us() - began;
-        arena_free(&a);
+    local_id(id, (int64_t)draw((uint64_t)nodes));
+    snprintf(text, sizeof text, "%s%s", line, line[strlen(line) - 1] == ' ' ? id : "");
+    double began = cpu_us();
+    if (store_open(url, &(struct store_options){ .create = true }, &store, &e))
+        fail("open", &e);
+    struct log log = log_of(store, views);
+    if (session_open_person(&s, &log, &env, SV("t"), SV("bench"), 1000000000, &a, &e))
+        fail("session", &e);
+    int64_t started = clock_steady_us();
+    if (strcmp(line, "say") == 0) {
+        struct node n;
+        if (session_say(&s, SV("A new thought."), (struct sv){ 0 }, "say", &n, &e))
+            fail("say", &e);
+    } else if (session_line(&s, sv_of(text), &r, &e) || !r.ok) {
+        fail(text, r.ok ? &e : &r.error);
     }
-    qsort(whole, ROUNDS, sizeof *whole, by_value);
-    qsort(inner, ROUNDS, sizeof *inner, by_value);
-    *only = inner[ROUNDS / 2];
-    return whole[ROUNDS / 2];
+    *wall = (double)(clock_steady_us() - started);
+    store_close(store);
+    *cpu = cpu_us() - began;
+    arena_free(&a);
 }
 
 static const struct {
     const char *name, *line;
 } work[] = {
-    { "view", "view " },          { "switch", "switch to " }, { "list", "list continuations " },
-    { "tree", "tree from:root" }, { "path", "path " },        { "append", "say" },
+    { "view", "view " },         { "switch", "switch to " }, { "list", "list continuations " },
+    { "tree", "tree from:n00" }, { "path", "path " },        { "append", "say" },
 };
 
-int main(int argc, char **argv)
-{
-    double first[COUNT(work)][2] = { 0 };
-    char   root[24];
+enum { SIZES_MAX = 8 };
+struct size {
+    int64_t   nodes;
+    struct sv url;
+    double    built;                               /* µs a node */
+    double    wall[COUNT(work)], cpu[COUNT(work)]; /* medians */
+};
 
-    if (argc < 3)
-        return 2;
-    local_id(root, 0);
+static void build(struct size *s, const char *folder, const char *nodes, struct arena *a)
+{
+    struct err    e = { 0 };
+    struct sb     url = sb_in(a, 0);
+    struct store *store;
+
+    sb_addf(&url, "%s/%s.db", folder, nodes);
+    s->url = sb_sv(&url);
+    s->nodes = atoll(nodes);
+    if (store_open(s->url, &(struct store_options){ .create = true }, &store, &e))
+        fail("open", &e);
+    struct log log = log_of(store, views);
+    s->built = make(&log, SV("t"), s->nodes, &e) / (double)s->nodes;
+    store_close(store);
+}
+
+static double median(double *v)
+{
+    qsort(v, ROUNDS, sizeof *v, by_value);
+    return v[ROUNDS / 2];
+}
+
+/* The sizes take turns, so that what else the machine does falls on all of them alike. */
+static void measure_all(struct size *sizes, size_t n)
+{
+    static double wall[SIZES_MAX][ROUNDS], cpu[SIZES_MAX][ROUNDS];
+
+    for (size_t k = 0; k < COUNT(work); k++) {
+        for (size_t round = 0; round < ROUNDS; round++)
+            for (size_t i = 0; i < n; i++)
+                measure(sizes[i].url, sizes[i].nodes, work[k].line, &wall[i][round],
+                        &cpu[i][round]);
+        for (size_t i = 0; i < n; i++) {
+            sizes[i].wall[k] = median(wall[i]);
+            sizes[i].cpu[k] = median(cpu[i]);
+        }
+    }
+}
+
+static void print(const struct size *sizes, size_t n)
+{
     printf("%10s %10s", "nodes", "build/node");
     for (size_t k = 0; k < COUNT(work); k++)
         printf(" %9s", work[k].name);
     printf("   (median µs; below: processor, open to close)\n");
-    for (int i = 2; i < argc; i++) {
-        struct err    e = { 0 };
-        struct arena  a = { 0 };
-        struct sb     url = sb_in(&a, 0);
-        int64_t       nodes = atoll(argv[i]);
-        struct store *store;
-        double        inner[COUNT(work)], whole[COUNT(work)];
-        sb_addf(&url, "%s/%s.db", argv[1], argv[i]);
-        if (store_open(sb_sv(&url), &(struct store_options){ .create = true }, &store, &e))
-            fail("open", &e);
-        struct log log = log_of(store, views);
-        double     built = make(&log, SV("t"), nodes, &e);
-        store_close(store);
-        for (size_t k = 0; k < COUNT(work); k++) {
-            char line[64];
-            snprintf(line, sizeof line, "%s", work[k].line);
-            if (strcmp(work[k].name, "tree") == 0)
-                snprintf(line, sizeof line, "tree from:%s", root);
-            whole[k] = measure(sb_sv(&url), SV("t"), nodes, line, &inner[k], &e);
-        }
-        printf("%10lld %10.1f", (long long)nodes, built / (double)nodes);
+    for (size_t i = 0; i < n; i++) {
+        printf("%10lld %10.1f", (long long)sizes[i].nodes, sizes[i].built);
         for (size_t k = 0; k < COUNT(work); k++)
-            printf(" %9.0f", inner[k]);
+            printf(" %9.0f", sizes[i].wall[k]);
         printf("\n%10s %10s", "", "");
         for (size_t k = 0; k < COUNT(work); k++)
-            printf(" %9.0f", whole[k]);
+            printf(" %9.0f", sizes[i].cpu[k]);
         printf("\n");
-        for (size_t k = 0; k < COUNT(work); k++) {
-            if (i == 2) {
-                first[k][0] = inner[k];
-                first[k][1] = whole[k];
-            } else if (i == argc - 1) {
-                printf("growth %-7s %5.2f  (processor %5.2f)\n", work[k].name,
-                       inner[k] / first[k][0], whole[k] / first[k][1]);
-            }
-        }
-        fflush(stdout);
-        arena_free(&a);
     }
+    for (size_t k = 0; n > 1 && k < COUNT(work); k++)
+        printf("growth %-7s %5.2f  (processor %5.2f)\n", work[k].name,
+               sizes[n - 1].wall[k] / sizes[0].wall[k], sizes[n - 1].cpu[k] / sizes[0].cpu[k]);
+}
+
+int main(int argc, char **argv)
+{
+    struct size  sizes[SIZES_MAX] = { 0 };
+    struct arena a = { 0 };
+    size_t       n = 0;
+
+    if (argc < 3 || argc > 2 + SIZES_MAX)
+        return 2;
+    for (int i = 2; i < argc; i++)
+        build(&sizes[n++], argv[1], argv[i], &a);
+    measure_all(sizes, n);
+    print(sizes, n);
+    arena_free(&a);
     return 0;
 }
