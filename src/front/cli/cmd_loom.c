@@ -1,5 +1,6 @@
 /* `loom`: a tree at a prompt. What starts with → or / is a command, everything else is said. */
 #include "base/clock.h"
+#include "base/fs.h"
 #include "command/lexer.h"
 #include "front/cli/command.h"
 #include "front/line_edit.h"
@@ -182,8 +183,11 @@ static enum status converse(struct prompt *p, struct err *e)
     bool             more = true;
     struct sv        input;
 
+    /* libedit opens it by its name: a link could lead anywhere, so there is no history then. */
+    enum fs_kind kind = fs_kind(p->app->root_fd, SV(".heddle/loom_history"));
     sb_addf(&history, SV_FMT "/.heddle/loom_history", SV_ARG(p->app->root));
-    edit.history = sb_sv(&history).s;
+    if (kind == FS_FILE || kind == FS_MISSING)
+        edit.history = sb_sv(&history).s;
     while (more) {
         if (read_input(p, &edit, &input, &more, e))
             return err_code(e);
