@@ -224,7 +224,7 @@ static enum status describe_tree(struct loom_rows *r, const struct json *p, stru
         return err_code(e);
     if (json_text(p, "title").s)
         tree.title = json_text(p, "title");
-    if (json_text(p, "mode").s)
+    if (sv_is(json_text(p, "mode"), "dialogue") || sv_is(json_text(p, "mode"), "buffer"))
         tree.mode = json_text(p, "mode");
     return rows_put_tree(r, &tree, e);
 }

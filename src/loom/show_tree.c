@@ -131,6 +131,22 @@ static enum status add_header(struct loom *l, struct sb *b, struct err *e)
     return ST_OK;
 }
 
+/* Lanes that share nothing with others start trees of their own. */
+static enum status add_other_roots(struct loom *l, const struct node *shown, struct sb *b,
+                                   struct err *e)
+{
+    struct node *roots, top;
+    size_t       n;
+
+    if (loom_roots(l, LIST_MAX, &roots, &n, e) || node_ancestor(l, shown, 0, &top, e))
+        return err_code(e);
+    for (size_t i = 0, told = 0; i < n && n > 1; i++)
+        if (roots[i].seq != top.seq)
+            sb_addf(b, "%s[" SV_FMT "]", told++ ? ", " : "\nOther roots: ", SV_ARG(roots[i].local));
+    sb_adds(b, n == LIST_MAX ? " and more\n" : n > 1 ? "\n" : "");
+    return ST_OK;
+}
+
 enum status show_tree(struct loom *l, const struct viewer *v, const struct node *from,
                       int64_t depth, struct sb *b, struct err *e)
 {
@@ -146,7 +162,7 @@ enum status show_tree(struct loom *l, const struct viewer *v, const struct node 
         sb_adds(b, "(empty)\n");
         return ST_OK;
     }
-    if (draw_from(&d, from ? from : &here, e))
+    if (draw_from(&d, from ? from : &here, e) || add_other_roots(l, from ? from : &here, b, e))
         return err_code(e);
     sb_adds(b, "\n* = current position\n");
     return ST_OK;
