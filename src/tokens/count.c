@@ -105,7 +105,7 @@ static void add_piece(struct tokens *t, struct batch *b, const uint8_t *p, size_
         flush(t, b);
         b->base = p;
     }
-    piece item = (uint32_t)(p - b->base) << PIECE_LEN_BITS | (uint32_t)len;
+    uint32_t item = (uint32_t)(p - b->base) << PIECE_LEN_BITS | (uint32_t)len;
     if (len <= KEY_SHORT_MAX)
         b->shorts[b->n_shorts++] = item;
     else if (len <= KEY_MIDDLE_MAX)
@@ -165,7 +165,7 @@ static size_t add_run(struct batch *b, size_t i, size_t far)
         size_t next = b->starts[i + 1], len = next - at;
         if (len > KEY_MIDDLE_MAX || at > far)
             break;
-        piece item = (uint32_t)at << PIECE_LEN_BITS | (uint32_t)len;
+        uint32_t item = (uint32_t)at << PIECE_LEN_BITS | (uint32_t)len;
         b->shorts[n_shorts] = item;
         b->middles[n_middles] = item;
         n_shorts += len <= KEY_SHORT_MAX;
@@ -212,6 +212,7 @@ size_t counter_count(struct tokens *t, struct sv text, bool whole, size_t *used,
         flush(t, &b);
         at = end;
     }
+    t->split_steps += s.steps;
     *bad = s.bad;
     *used = at;
     return b.total;

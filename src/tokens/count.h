@@ -21,8 +21,7 @@ enum {
     WIDE_READ = 64,      /* likewise, of the longest class */
 };
 
-/* A piece in a list: its offset from the batch's base << 6 | its length. */
-typedef uint32_t piece;
+/* A piece in a list is one word: its offset from the batch's base << 6 | its length. */
 enum { PIECE_LEN_BITS = 6, PIECE_LEN = (1 << PIECE_LEN_BITS) - 1 };
 
 struct batch {
@@ -30,8 +29,8 @@ struct batch {
     const uint8_t *readable; /* the end of the text: KEY_READ bytes before it may be read */
     uint32_t       starts[STARTS];
     size_t         n_starts;
-    piece          shorts[LIST + 1], middles[LIST + 1]; /* up to 7, up to 15 bytes */
-    piece          wides[WIDE_LIST];                    /* up to 62 */
+    uint32_t       shorts[LIST + 1], middles[LIST + 1]; /* up to 7, up to 15 bytes */
+    uint32_t       wides[WIDE_LIST];                    /* up to 62 */
     size_t         n_shorts, n_middles, n_wides;
     struct key     missed[2 * LIST + 2]; /* not in the cache */
     struct wide    missed_wides[2 * WIDE_LIST];

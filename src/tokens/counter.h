@@ -12,6 +12,7 @@ struct tokens {
     const struct kernel *kernel;
     struct merge         merge;
     struct cache         cache;
+    uint64_t             split_steps; /* as merge.steps, for tests of how cost grows */
 };
 
 /* Counts the pieces of `text`, which starts at a piece border. Stops at the first piece that holds

@@ -134,6 +134,7 @@ size_t tokens_count_until(struct tokens *t, struct sv text, size_t limit, size_t
     enum { NEAR = 4096, FAR = 256 * 1024 };
     struct arena scratch = { 0 };
     size_t       at = 0, total = 0, width = FAR;
+    bool         near = false;
 
     if (!t->v)
         return counter_estimate_until(text, limit, offset);
@@ -143,8 +144,9 @@ size_t tokens_count_until(struct tokens *t, struct sv text, size_t limit, size_t
         size_t            used, n;
         bool              bad;
         n = counter_count(t, st.clean, st.whole, &used, &bad);
-        if (total + n > limit && width > NEAR) {
-            width = NEAR; /* the end is in here: come closer */
+        if (total + n > limit && !near) {
+            near = true; /* the end is in here: come closer */
+            width = NEAR;
         } else if (total + n > limit) {
             used = stretch_until(t, &st, limit - total, &n, &scratch);
             at += raw_offset(&st, used);

@@ -255,6 +255,7 @@ AVX2 INLINE size_t split_windows(struct split *s, size_t at, bool whole, struct 
     while (at < s->n && b->n_starts < BATCH && at - first < REACH) {
         if (at + 64 <= s->n) {
             uint64_t starts = window_starts(s->v, s->p + at, o200k);
+            s->steps += 64;
             unsigned top = 63 - (unsigned)_lzcnt_u64(starts);
             if (top) {
                 starts = _bzhi_u64(starts, top);
@@ -382,7 +383,7 @@ AVX2 INLINE struct wide wide_at(const uint8_t *p, size_t len)
 AVX2 static void probe_wides(const struct cache *c, struct batch *b)
 {
     for (size_t i = 0; i < b->n_wides; i++) {
-        piece        item = b->wides[i];
+        uint32_t        item = b->wides[i];
         struct wide *k = &b->missed_wides[b->n_missed_wides];
         *k = wide_at(b->base + (item >> PIECE_LEN_BITS), item & PIECE_LEN);
         unsigned count = cache_find_wide(c, k);

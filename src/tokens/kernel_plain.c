@@ -22,14 +22,14 @@ static void probe_plain(const struct cache *c, struct batch *b)
     unsigned count;
 
     for (size_t i = 0; i < b->n_shorts + b->n_middles; i++) {
-        piece item = i < b->n_shorts ? b->shorts[i] : b->middles[i - b->n_shorts];
+        uint32_t item = i < b->n_shorts ? b->shorts[i] : b->middles[i - b->n_shorts];
         b->missed[b->n_missed] = key_at(b->base + (item >> PIECE_LEN_BITS), item & PIECE_LEN);
         count = cache_find(c, b->missed[b->n_missed]);
         b->total += count;
         b->n_missed += !count;
     }
     for (size_t i = 0; i < b->n_wides; i++) {
-        piece        item = b->wides[i];
+        uint32_t        item = b->wides[i];
         struct wide *k = &b->missed_wides[b->n_missed_wides];
         *k = wide_copy(b->base + (item >> PIECE_LEN_BITS), item & PIECE_LEN);
         count = cache_find_wide(c, k);

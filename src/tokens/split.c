@@ -63,6 +63,7 @@ INLINE struct ch ch_at(struct split *s, size_t at)
     unsigned len = 1;
     uint32_t cp;
 
+    s->steps++;
     if (at >= s->n) {
         s->open = true;
         return (struct ch){ 0, 0 };

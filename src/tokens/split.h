@@ -15,6 +15,7 @@ struct split {
     size_t              n;
     bool                open; /* set when a decision depended on the text ending at n */
     bool                bad;  /* set when invalid UTF-8 was met; the end returned means nothing */
+    uint64_t            steps; /* characters looked at, for tests of how cost grows */
 };
 
 /* The end of the piece that starts at `at` < n. */

@@ -75,6 +75,7 @@ static bool sizes_fit(const struct vocab *v)
     return section_size(v, SECTION_CLASSES) >= CLASS_BLOCKS + 128 &&
            section_size(v, SECTION_BYTES) == 256 * sizeof(uint32_t) &&
            section_size(v, SECTION_BIGRAMS) == 65536 * sizeof(uint32_t) &&
+           v->n_tokens < 1u << TOKEN_BITS &&
            section_size(v, SECTION_TEXTS) >= (v->n_tokens + 1) * sizeof(uint32_t) &&
            section_size(v, SECTION_BORDERS) == sizeof(struct borders) && v->pair_lines &&
            v->short_lines && v->middle_lines;

@@ -1,0 +1,199 @@
+/* The fast inner loops against the plain ones, the plain ones against the definition. */
+#include "tap.h"
+#include "tokens_text.h"
+
+enum { ROUNDS = 1500 };
+static const enum tokens_encoding encodings[] = { TOKENS_O200K, TOKENS_CL100K };
+
+/* The same counter with the plain loops. */
+static struct tokens *plain_of(enum tokens_encoding enc)
+{
+    struct tokens *t = tokens_of(enc);
+
+    t->kernel = &kernel_plain;
+    t->merge.encode = kernel_plain.window;
+    return t;
+}
+
+/* Byte-pair encoding as it is defined, the slow way; the number of tokens. */
+static size_t defined_count(const struct vocab *v, struct sv piece, uint32_t *ids)
+{
+    size_t n = piece.n;
+
+    for (size_t i = 0; i < n; i++)
+        ids[i] = v->byte_id[(uint8_t)piece.s[i]];
+    for (;;) {
+        uint32_t best = TOKEN_NONE;
+        size_t   at = 0;
+        for (size_t i = 0; i + 1 < n; i++) {
+            uint32_t merged = vocab_pair(v, ids[i], ids[i + 1]);
+            if (merged < best)
+                best = merged, at = i;
+        }
+        if (best == TOKEN_NONE)
+            return n;
+        ids[at] = best;
+        n--;
+        for (size_t i = at + 1; i < n; i++)
+            ids[i] = ids[i + 1];
+    }
+}
+
+static bool same_starts(struct tokens *t, struct sv text)
+{
+    struct split fast = { .v = t->v, .p = (const uint8_t *)text.s, .n = text.n }, slow = fast;
+    struct batch b;
+
+    for (size_t at = 0; at < text.n;) {
+        size_t end = t->kernel->split(&fast, at, true, &b), expect = at;
+        for (size_t i = 0; i < b.n_starts; i++) {
+            if (at + b.starts[i] != expect)
+                return false;
+            expect = split_piece(&slow, expect);
+        }
+        if (end != expect || end == at)
+            return false;
+        at = end;
+    }
+    return true;
+}
+
+static void windows_split_as_the_rules_do(void)
+{
+    struct rng r = { 1 };
+
+    for (size_t k = 0; k < COUNT(encodings); k++) {
+        struct tokens *t = tokens_of(encodings[k]);
+        for (int i = 0; i < ROUNDS; i++) {
+            struct arena a = { 0 };
+            struct sv    text = text_random(&r, 20 + rng_below(&r, 600), false, &a);
+            CHECK(same_starts(t, text));
+            arena_free(&a);
+        }
+        tokens_close(t);
+    }
+}
+
+static void all_kernels_count_alike(void)
+{
+    struct rng r = { 2 };
+
+    for (size_t k = 0; k < COUNT(encodings); k++) {
+        struct tokens *fast = tokens_of(encodings[k]), *plain = plain_of(encodings[k]);
+        for (int i = 0; i < ROUNDS; i++) {
+            struct arena a = { 0 };
+            struct sv    text = text_random(&r, rng_below(&r, 900), i % 3 == 0, &a);
+            CHECK_INT(tokens_count(fast, text), tokens_count(plain, text));
+            arena_free(&a);
+        }
+        tokens_close(fast);
+        tokens_close(plain);
+    }
+}
+
+static void ids_are_those_of_the_definition(void)
+{
+    struct rng r = { 3 };
+
+    for (size_t k = 0; k < COUNT(encodings); k++) {
+        struct tokens *t = tokens_of(encodings[k]);
+        for (int i = 0; i < 300; i++) {
+            struct arena       a = { 0 };
+            struct sv          piece = text_random(&r, 1 + rng_below(&r, 90), true, &a);
+            uint32_t          *want = ARENA_NEW(&a, uint32_t, piece.n);
+            struct merge_token got[512];
+            if (piece.n > COUNT(got))
+                piece.n = COUNT(got);
+            size_t n = defined_count(t->v, piece, want);
+            CHECK_INT(merge_piece(&t->merge, (const uint8_t *)piece.s, piece.n, got), n);
+            for (size_t j = 0; j < n; j++)
+                CHECK_INT(got[j].id, want[j]);
+            arena_free(&a);
+        }
+        tokens_close(t);
+    }
+}
+
+/* Small alphabets make long chains of dependent mergers; whole windows repeat or nearly do. */
+static void long_pieces_are_encoded_in_windows_exactly(void)
+{
+    static const char *const alphabets[] = { "a", "ab", "=", "=-", " \t", "abc", "\n ", "aA",
+                                             "etaoin", "0a", "ABab01", "/*" };
+    struct rng               r = { 4 };
+
+    for (size_t k = 0; k < COUNT(encodings); k++) {
+        struct tokens *fast = tokens_of(encodings[k]), *plain = plain_of(encodings[k]);
+        for (size_t i = 0; i < COUNT(alphabets); i++) {
+            struct arena a = { 0 };
+            size_t       n = 1500 + rng_below(&r, 400), letters = strlen(alphabets[i]);
+            char        *s = ARENA_NEW(&a, char, n);
+            for (size_t j = 0; j < n; j++)
+                s[j] = alphabets[i][rng_below(&r, (uint32_t)letters)];
+            uint32_t *want = ARENA_NEW(&a, uint32_t, n);
+            size_t    count = defined_count(fast->v, (struct sv){ s, n }, want);
+            CHECK_INT(merge_piece(&fast->merge, (uint8_t *)s, n, NULL), count);
+            CHECK_INT(merge_piece(&plain->merge, (uint8_t *)s, n, NULL), count);
+            arena_free(&a);
+        }
+        tokens_close(fast);
+        tokens_close(plain);
+    }
+}
+
+/* ---- how cost grows ---- */
+
+static uint64_t steps_of(const char *pattern, size_t n, bool random)
+{
+    struct tokens *t = tokens_of(TOKENS_O200K);
+    struct arena   a = { 0 };
+    struct rng     r = { 5 };
+    char          *s = ARENA_NEW(&a, char, n);
+    size_t         period = strlen(pattern);
+
+    for (size_t i = 0; i < n; i++)
+        s[i] = random ? (char)rng_below(&r, 256) : pattern[i % period];
+    tokens_count(t, (struct sv){ s, n });
+    uint64_t steps = t->merge.steps + t->split_steps;
+    tokens_close(t);
+    arena_free(&a);
+    return steps;
+}
+
+static void cost_grows_with_length_and_no_faster(void)
+{
+    static const char *const patterns[] = { "a", " ", "=", "\n", " \n", "A", "aab", "'s", "\xff",
+                                            "\xe7\x9a\x84", "A\xcc\x81", "\n ", "x/\n" };
+    enum { MEGABYTE = 1 << 20 };
+
+    for (size_t i = 0; i < COUNT(patterns); i++) {
+        uint64_t one = steps_of(patterns[i], MEGABYTE, false);
+        uint64_t ten = steps_of(patterns[i], 10 * MEGABYTE, false);
+        CHECK(ten < one * 11);
+        CHECK(one < 64 * (uint64_t)MEGABYTE);
+    }
+    CHECK(steps_of("", 4 * MEGABYTE, true) < steps_of("", MEGABYTE, true) * 9 / 2);
+}
+
+/* One piece that never ends, in small parts. */
+static void an_endless_word_in_parts_costs_its_length(void)
+{
+    char     part[1000];
+    uint64_t steps[2];
+
+    memset(part, 'a', sizeof part);
+    for (int k = 0; k < 2; k++) {
+        struct tokens       *t = tokens_of(TOKENS_O200K);
+        struct tokens_stream s;
+        tokens_stream_init(&s, t);
+        for (int i = 0; i < (k ? 4000 : 1000); i++)
+            tokens_stream_add(&s, (struct sv){ part, sizeof part });
+        tokens_stream_end(&s);
+        steps[k] = t->merge.steps + t->split_steps;
+        tokens_close(t);
+    }
+    CHECK(steps[1] < steps[0] * 5);
+}
+
+TAP_MAIN(T(windows_split_as_the_rules_do), T(all_kernels_count_alike),
+         T(ids_are_those_of_the_definition), T(long_pieces_are_encoded_in_windows_exactly),
+         T(cost_grows_with_length_and_no_faster), T(an_endless_word_in_parts_costs_its_length), )
