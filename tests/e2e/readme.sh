@@ -35,7 +35,7 @@ done
 # Links within the tree lead somewhere.
 cd "$source" || exit 1
 for doc in README.md CHANGELOG.md docs/*.md; do
-    for link in $(grep -o '](\([^)#]*\)' "$doc" | sed 's/^](//' | grep -v '^https*:'); do
+    for link in $(grep -o '](\([^)#]*\)' "$doc" | sed 's/^](//' | grep -v '^https*:\|^/'); do
         test -e "$(dirname "$doc")/$link" || flunk "$doc: the link to $link leads somewhere"
     done
 done
