@@ -117,7 +117,8 @@ static sqlite3_stmt *prepare(sqlite3 *db, const char *sql)
     return st;
 }
 
-/* One table with thread and seq as its key, as plain as it can be and still hold threads. */
+/* One table with thread and seq as its key and an op_id that is unique in its thread: what any
+ * log with threads and repeatable appends needs, and nothing else. */
 static struct bare bare_open(const char *name)
 {
     struct bare b = { 0 };
@@ -126,13 +127,14 @@ static struct bare bare_open(const char *name)
     check_sql(sqlite3_open(path_of(name), &b.db), b.db);
     check_sql(sqlite3_exec(b.db,
                            "PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL;"
-                           "CREATE TABLE entry(thread TEXT, seq INTEGER, kind TEXT, payload TEXT,"
-                           " PRIMARY KEY(thread, seq)) WITHOUT ROWID",
+                           "CREATE TABLE entry(thread TEXT, seq INTEGER, op_id TEXT, kind TEXT,"
+                           " payload TEXT, PRIMARY KEY(thread, seq), UNIQUE(thread, op_id))"
+                           " WITHOUT ROWID",
                            NULL, NULL, NULL),
               b.db);
     b.begin = prepare(b.db, "BEGIN IMMEDIATE");
     b.commit = prepare(b.db, "COMMIT");
-    b.add = prepare(b.db, "INSERT INTO entry VALUES('t', ?, 'ai_message', ?)");
+    b.add = prepare(b.db, "INSERT INTO entry VALUES('t', ?, ?, 'ai_message', ?)");
     return b;
 }
 
@@ -150,15 +152,24 @@ static void run(sqlite3 *db, sqlite3_stmt *st)
     sqlite3_reset(st);
 }
 
+/* The first entry of an append carries the op_id of the whole, on both sides. */
+static struct sv op_id_of(char *buf, size_t size, int64_t n)
+{
+    snprintf(buf, size, "op-%lld", (long long)n);
+    return sv_of(buf);
+}
+
 static void bare_append(struct bare *b, int batch)
 {
-    char buf[PAYLOAD];
+    char      buf[PAYLOAD], id[32];
+    struct sv op = op_id_of(id, sizeof id, b->n);
 
     run(b->db, b->begin);
     for (int i = 0; i < batch; i++) {
         struct sv p = payload_of(buf, b->n);
         sqlite3_bind_int64(b->add, 1, b->n++);
-        sqlite3_bind_text(b->add, 2, p.s, (int)p.n, SQLITE_STATIC);
+        sqlite3_bind_text(b->add, 2, i ? NULL : op.s, i ? 0 : (int)op.n, SQLITE_STATIC);
+        sqlite3_bind_text(b->add, 3, p.s, (int)p.n, SQLITE_STATIC);
         run(b->db, b->add);
     }
     run(b->db, b->commit);
@@ -201,6 +212,7 @@ static void ours_append_to(struct ours *o, struct sv thread, int batch)
 {
     struct store_head h;
     struct err        e;
+    char              id[32];
 
     for (int i = 0; i < batch; i++)
         o->list[i] = (struct entry){ .at = 1700000000000 + o->n,
@@ -208,6 +220,7 @@ static void ours_append_to(struct ours *o, struct sv thread, int batch)
                                      .lane = SV("default"),
                                      .actor = SV("bench"),
                                      .payload = payload_of(o->payloads[i], o->n + i) };
+    o->list[0].op_id = op_id_of(id, sizeof id, o->n);
     check(log_begin(&o->log, thread, STORE_WRITE, &e), &e);
     check(log_append(&o->log, thread, LOG_ANY_REV, o->list, (size_t)batch, &h, &e), &e);
     check(log_commit(&o->log, &e), &e);

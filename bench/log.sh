@@ -50,16 +50,16 @@ commands() {
     mkdir "$work/small"
     cd "$work/small"
     messages 20 | "$heddle" log append t >/dev/null
-    read -r _ bare _ <<<"$("$programs/bench_exec" 50 true)"
-    read -r _ ours resident <<<"$("$programs/bench_exec" 200 "$heddle" project t)"
+    read -r _ bare _ <<<"$("$programs/bench_run" 50 true)"
+    read -r _ ours resident <<<"$("$programs/bench_run" 200 "$heddle" project t)"
     row "heddle project, exec to exit, best of 200; /bin/true" ms "$ours" "$bare" "<5"
     row "its resident memory" MB "$(awk "BEGIN { print $resident / 1024 }")" 0 "<10"
     messages "$lines" >"$work/lines"
     mkdir "$work/import"
     cd "$work/import"
     head -n $((lines / 20)) "$work/lines" >"$work/part"
-    read -r _ _ early <<<"$("$programs/bench_exec" 1 "$heddle" log import part "$work/part")"
-    read -r seconds _ resident <<<"$("$programs/bench_exec" 1 "$heddle" log import t "$work/lines")"
+    read -r _ _ early <<<"$("$programs/bench_run" 1 "$heddle" log import part "$work/part")"
+    read -r seconds _ resident <<<"$("$programs/bench_run" 1 "$heddle" log import t "$work/lines")"
     row "heddle log import of $lines lines; bare, batches of 1,000" entries/s \
         "$(awk "BEGIN { print $lines / $seconds * 1000 }")" "$bare_import" ">=0.6"
     row "its resident memory; with 1/20 of the lines" MB "$(awk "BEGIN { print $resident / 1024 }")" \

@@ -18,8 +18,8 @@
 #include <unistd.h>
 
 enum {
-    CHECKPOINT_PAGES = 1000,
-    TRUNCATE_PAGES = 4000,
+    CHECKPOINT_PAGES = 2000,
+    TRUNCATE_PAGES = 6000,
     TRUNCATE_AGAIN = 2000,
     TRUNCATE_WAIT_MS = 100,
     CLOSE_PAGES = 200,
@@ -326,7 +326,7 @@ static enum status set_up(struct sqlite_store *q, const struct store_options *o,
     sqlite3_busy_handler(q->db, busy, q);
     sqlite3_wal_hook(q->db, after_commit, q);
     sqlite3_extended_result_codes(q->db, 0);
-    if (sqlite_exec(q, "PRAGMA synchronous = FULL; PRAGMA journal_size_limit = 4194304;", e))
+    if (sqlite_exec(q, "PRAGMA synchronous = FULL; PRAGMA journal_size_limit = 8388608;", e))
         return err_code(e);
     return sqlite_make_schema(q, o->create, e);
 }
