@@ -89,8 +89,7 @@ static enum status stamp_write(struct share *s, struct err *e)
     return ST_OK;
 }
 
-/* The rev the file on disk was written for; -1: others wrote it; -2: there is none. */
-static int64_t file_rev(struct share *s, int which)
+int64_t files_rev(struct share *s, int which)
 {
     struct fs_mark now;
 
@@ -108,14 +107,14 @@ enum status files_look(struct share *s, int64_t rev, bool *current, struct err *
     stamp_read(s);
     *current = s->stamp.applied == rev;
     for (int i = 0; i < SHARE_FILES; i++) {
-        int64_t at = file_rev(s, i);
+        int64_t at = files_rev(s, i);
         s->foreign[i] = at == -1;
         *current = *current && at == rev;
     }
     if (!rev && s->stamp.applied == 0) { /* nothing was ever shared here */
         *current = true;
         for (int i = 0; i < SHARE_FILES; i++)
-            *current = *current && file_rev(s, i) == -2;
+            *current = *current && files_rev(s, i) == -2;
     }
     return ST_OK;
 }
@@ -404,7 +403,7 @@ enum status files_write(struct share *s, int64_t rev, struct err *e)
     enum status    r = fs_open(s->root, SV(".leslie"), O_RDONLY | O_DIRECTORY, &dirs[0], e);
 
     for (int i = 0; i < SHARE_FILES; i++)
-        on_disk[i] = s->foreign[i] ? -1 : file_rev(s, i);
+        on_disk[i] = s->foreign[i] ? -1 : files_rev(s, i);
     settle_stamp(s, on_disk);
     dirs[FILE_OBJECTIVES] = dirs[0];
     if (!r)

@@ -392,7 +392,7 @@ static enum status import_relation(struct import *im, const struct json_member *
 
 static bool sv_same(struct sv a, struct sv b)
 {
-    return !a.s == !b.s && sv_eq(a, b);
+    return a.s && b.s ? sv_eq(a, b) : a.s == b.s;
 }
 
 static enum status import_root(struct import *im, const struct json *doc)

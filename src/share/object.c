@@ -41,6 +41,18 @@ enum status object_hash_of(struct share *s, struct sv path, struct sv *hash, int
     return ST_OK;
 }
 
+/* Is this file there with these bytes? An object is asked too: a copy that is a link to it may
+ * have been changed by force, and the object with it. */
+static bool holds_already(struct share *s, struct sv path, struct sv hash)
+{
+    struct err ignored;
+    struct sv  now;
+    int64_t    size;
+
+    return fs_kind(s->root, path) == FS_FILE &&
+           object_hash_of(s, path, &now, &size, &ignored) == ST_OK && sv_eq(now, hash);
+}
+
 static enum status copy_bytes(int from, int to, struct err *e)
 {
     char piece[64 * 1024];
@@ -120,7 +132,7 @@ enum status object_put_file(struct share *s, struct sv path, struct sv *hash, in
 
     if (object_hash_of(s, path, hash, size, e))
         return err_code(e);
-    if (fs_kind(s->root, object_path(*hash, s->a)) == FS_FILE)
+    if (holds_already(s, object_path(*hash, s->a), *hash))
         return ST_OK;
     if (fs_open(s->root, path, O_RDONLY | O_NONBLOCK, &fd, e))
         return err_code(e);
@@ -133,7 +145,7 @@ enum status object_put(struct share *s, struct sv bytes, struct sv *hash, struct
 
     *hash = hash_hex(&h, s->a);
     struct sv path = object_path(*hash, s->a);
-    if (fs_kind(s->root, path) == FS_FILE)
+    if (holds_already(s, path, *hash))
         return ST_OK;
     return fs_mkdirs(s->root, path_dir(path), e) ? err_code(e)
                                                  : fs_write(s->root, path, bytes, 0444, e);
@@ -143,16 +155,6 @@ enum status object_read(struct share *s, struct sv hash, struct arena *a, struct
                         struct err *e)
 {
     return fs_read(s->root, object_path(hash, a), 0, a, out, e);
-}
-
-static bool holds_already(struct share *s, struct sv path, struct sv hash)
-{
-    struct err ignored;
-    struct sv  now;
-    int64_t    size;
-
-    return fs_kind(s->root, path) == FS_FILE &&
-           object_hash_of(s, path, &now, &size, &ignored) == ST_OK && sv_eq(now, hash);
 }
 
 enum status object_place(struct share *s, struct sv hash, struct sv path, struct err *e)

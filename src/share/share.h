@@ -76,6 +76,11 @@ enum status share_commit(struct share *s, struct err *e) MUST_USE;
 
 void share_end(struct share *s); /* aborts what is open, gives locks back */
 
+/* Compare the files with what the log gives, and frozen copies with their hashes. Each
+ * difference goes to `say`. Reads only; nothing is begun before or left open after. */
+enum status share_verify(struct share *s, void (*say)(void *ctx, struct sv finding), void *ctx,
+                         struct err *e) MUST_USE;
+
 void share_warn(struct share *s, const char *code, struct sv thread, const char *fmt, ...)
     PRINTF(4, 5);
 

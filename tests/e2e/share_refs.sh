@@ -64,6 +64,15 @@ same "refresh says what it did" "$out" "back: 1 added, 1 changed, 1 removed"
 same "then the copy is new" "$(heddle read reader plan.md)" "changed"
 not_ok "deleted files are gone" test -e $T/reader/context/inherited/design/api.md
 json "and all is fresh" "$(heddle status reader --json)" '.data.references[0].state' '"fresh"'
+ok "verify agrees with the files and copies" heddle verify
+chmod u+w $T/reader/context/inherited/plan.md && echo forged >$T/reader/context/inherited/plan.md
+run heddle read reader plan.md
+exits "a copy changed by force is not passed off" 1
+run "$HEDDLE" verify
+has "and verify names it" "$out" "$T/reader/context/inherited/plan.md is not what was frozen"
+rm $T/reader/context/inherited/plan.md
+heddle refresh --from reader >/dev/null
+same "refresh makes it again" "$(heddle read reader plan.md)" "changed"
 same "live reads follow the source" "$(heddle read front design/schema.sql)" "create table"
 put $T/db/design/schema.sql "drop table"
 same "at once" "$(heddle read front design/schema.sql)" "drop table"

@@ -2,6 +2,7 @@
 #include "base/fs.h"
 #include "front/cli/command.h"
 #include "front/progress.h"
+#include "share/share.h"
 
 struct findings {
     struct app *app;
@@ -50,6 +51,15 @@ static enum status verify_all(struct app *app, const struct store_thread *list, 
     return ST_OK;
 }
 
+/* The files below .leslie/ are a view too. */
+static enum status verify_files(struct app *app, struct findings *f, struct err *e)
+{
+    struct share s;
+
+    share_init(&s, &app->log, app->root_fd, app->actor, app->a);
+    return share_verify(&s, say, f, e);
+}
+
 static void verify_json(struct app *app, struct sv findings, int64_t entries, size_t threads,
                         bool ok)
 {
@@ -80,7 +90,8 @@ static enum status run_verify(struct app *app, const void *opts, struct err *e)
     else if (threads_of(app, &list, &n, e))
         return err_code(e);
     jw_open(&w, '[');
-    if (verify_all(app, list, n, &f, &entries, e))
+    if (verify_all(app, list, n, &f, &entries, e) ||
+        ((!app->n_args || sv_eq(one.id, SHARE_GLOBAL)) && verify_files(app, &f, e)))
         return err_code(e);
     jw_close(&w, ']');
     if (app->json) {
@@ -103,7 +114,9 @@ const struct command cmd_verify = {
     .synopsis = "[T]",
     .group = GROUP_CARE,
     .summary = "Check the chain of every entry and rebuild every view beside the live one",
-    .details = "Names each difference and exits with 1 if there is any.",
+    .details =
+        "Names each difference and exits with 1 if there is any. The files below .leslie/ are\n"
+        "compared with what the log gives, and frozen copies with their hashes.",
     .max_args = 1,
     .needs = NEEDS_LOG,
     .run = run_verify,

@@ -1,0 +1,87 @@
+/* Are the files what the log says? Each is rendered again and compared, byte by byte, and every
+ * frozen copy is hashed. */
+#include "share/share_internal.h"
+
+struct verifying {
+    struct share *s;
+    void (*say)(void *ctx, struct sv finding);
+    void       *ctx;
+    struct err *e;
+};
+
+static void tell(struct verifying *v, struct sv path, const char *what)
+{
+    struct sb b = sb_in(v->s->a, 0);
+
+    sb_addf(&b, SV_FMT " %s", SV_ARG(path), what);
+    v->say(v->ctx, sb_sv(&b));
+}
+
+static enum status verify_file(struct verifying *v, int which, int64_t rev)
+{
+    struct sv   path = share_file_paths[which], there;
+    struct sb   b = sb_in(v->s->a, 0);
+    int64_t     at = files_rev(v->s, which);
+    enum status r;
+
+    if (at != rev) {
+        tell(v, path,
+             at == -2   ? "is missing; the next command writes it"
+             : at == -1 ? "was changed by another program; the next command imports that"
+                        : "is older than the log; the next command writes it");
+        return ST_OK;
+    }
+    r = fs_read(v->s->root, path, 0, v->s->a, &there, v->e);
+    if (!r)
+        r = render_file(v->s, (enum share_file_id)which, &b, v->e);
+    if (!r && !sv_eq(there, sb_sv(&b)))
+        tell(v, path, "is not what the log gives");
+    return r;
+}
+
+static enum status verify_copies(struct verifying *v, struct sv prefix)
+{
+    struct sv *rows;
+    size_t     n;
+
+    if (share_rows_below(v->s, prefix, false, v->s->a, &rows, &n, v->e))
+        return err_code(v->e);
+    for (size_t i = 0; i < n; i++) {
+        struct share_ref r;
+        if (ref_read(rows[i], v->s->a, &r, v->e))
+            return err_code(v->e);
+        for (size_t k = 0; r.frozen && k < r.n_files; k++) {
+            struct sv  path = share_path(r.from, "context/inherited", r.files[k].place, v->s->a);
+            struct sv  hash;
+            int64_t    size;
+            struct err ignored;
+            if (object_hash_of(v->s, path, &hash, &size, &ignored))
+                tell(v, path, "cannot be read: a frozen copy");
+            else if (!sv_eq(hash, r.files[k].hash))
+                tell(v, path, "is not what was frozen");
+        }
+    }
+    return ST_OK;
+}
+
+enum status share_verify(struct share *s, void (*say)(void *ctx, struct sv finding), void *ctx,
+                         struct err *e)
+{
+    struct verifying  v = { s, say, ctx, e };
+    struct store_head head;
+    bool              current;
+
+    if (log_begin(s->log, SHARE_GLOBAL, STORE_READ, e))
+        return err_code(e);
+    enum status r = store_head(s->log->store, SHARE_GLOBAL, &head, e);
+    if (!r && head.rev)
+        r = files_look(s, head.rev, &current, e);
+    for (int i = 0; i < SHARE_FILES && !r && head.rev; i++)
+        r = verify_file(&v, i, head.rev);
+    if (!r)
+        r = verify_copies(&v, SV("ref/"));
+    if (!r)
+        r = verify_copies(&v, SV("inh/"));
+    share_end(s);
+    return r;
+}
