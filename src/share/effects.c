@@ -5,6 +5,7 @@
 
 #include "base/path.h"
 #include "share/operation_internal.h"
+#include "thread/kind.h"
 
 #include <unistd.h>
 
@@ -336,6 +337,8 @@ enum status effects_apply(struct share *s, int64_t from, int64_t to, struct err 
     while (!r && !(r = store_next(scan, &n, &more, e)) && more) {
         struct arena_mark m = arena_mark(&scratch);
         struct effect     f = { s, &scratch, &n, &p, e };
+        if (kind_of(n.kind) != KIND_THREAD_OPERATION)
+            continue;
         r = json_parse(n.payload, 0, &scratch, &p, e);
         if (!r && share_is_sane(&p, &scratch))
             r = apply(&f);

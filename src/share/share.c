@@ -29,17 +29,28 @@ void share_warn(struct share *s, const char *code, struct sv thread, const char 
 
 /* ---- beginning ------------------------------------------------------------------------ */
 
+/* The rev of the files: other rooms have entries in this log that do not concern them. */
+enum status share_rev(struct share *s, int64_t *rev, struct err *e)
+{
+    struct sv row;
+    bool      found;
+
+    *rev = 0;
+    if (share_row(s, SV("rev"), &row, &found, e))
+        return err_code(e);
+    if (found)
+        sv_to_int(row, rev);
+    return ST_OK;
+}
+
 static enum status begin(struct share *s, enum store_mode mode, int64_t *rev, struct err *e)
 {
-    struct store_head head;
-
     if (log_begin(s->log, SHARE_GLOBAL, mode, e))
         return err_code(e);
-    if (store_head(s->log->store, SHARE_GLOBAL, &head, e)) {
+    if (share_rev(s, rev, e)) {
         log_abort(s->log);
         return err_code(e);
     }
-    *rev = head.rev;
     return ST_OK;
 }
 

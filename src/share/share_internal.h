@@ -26,6 +26,9 @@ enum status share_row(struct share *s, struct sv key, struct sv *value, bool *fo
 enum status share_rows_below(struct share *s, struct sv prefix, bool keys, struct arena *a,
                              struct sv **out, size_t *n, struct err *e);
 
+/* One more than the seq of the last operation. */
+enum status share_rev(struct share *s, int64_t *rev, struct err *e);
+
 struct share_meta {
     int64_t   at, threads, objectives;
     int64_t   objectives_at; /* when an objective last changed */

@@ -67,17 +67,17 @@ static enum status verify_copies(struct verifying *v, struct sv prefix)
 enum status share_verify(struct share *s, void (*say)(void *ctx, struct sv finding), void *ctx,
                          struct err *e)
 {
-    struct verifying  v = { s, say, ctx, e };
-    struct store_head head;
-    bool              current;
+    struct verifying v = { s, say, ctx, e };
+    int64_t          rev = 0;
+    bool             current;
 
     if (log_begin(s->log, SHARE_GLOBAL, STORE_READ, e))
         return err_code(e);
-    enum status r = store_head(s->log->store, SHARE_GLOBAL, &head, e);
-    if (!r && head.rev)
-        r = files_look(s, head.rev, &current, e);
-    for (int i = 0; i < SHARE_FILES && !r && head.rev; i++)
-        r = verify_file(&v, i, head.rev);
+    enum status r = share_rev(s, &rev, e);
+    if (!r && rev)
+        r = files_look(s, rev, &current, e);
+    for (int i = 0; i < SHARE_FILES && !r && rev; i++)
+        r = verify_file(&v, i, rev);
     if (!r)
         r = verify_copies(&v, SV("ref/"));
     if (!r)

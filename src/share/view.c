@@ -2,6 +2,7 @@
  * `operation`, `operator` and the facts below. Rows of the thread `.global`:
  *
  *     meta                  {at, objectives, threads}: last change, counts
+ *     rev                   one more than the seq of the last operation: what the files are for
  *     obj/ID                an objective            objorder/SEQ    its id
  *     thread/ID             a thread, with the seq of the entry that made it
  *     member/OBJECTIVE/ID   a thread of an objective
@@ -736,13 +737,15 @@ static enum status fold(struct fold *f, const struct entry *n, struct err *e)
     if (!op || !share_is_sane(&p, f->a))
         return ST_OK; /* of a newer version, or of no use: kept, and otherwise ignored */
     struct op o = { f, n, &p, e };
+    if (fold_put(f, SV("rev"), seq_text(n->seq + 1, f->a), e))
+        return err_code(e);
     if (op->params && n->op_id.s &&
         fold_put(f, key_of_name("opid", n->op_id, f->a), seq_text(n->seq, f->a), e))
         return err_code(e);
     return op->fold(&o);
 }
 
-const struct view share_view = { "share", 1, fold };
+const struct view share_view = { "share", 2, fold };
 
 enum status share_touch(const struct entry *n, struct arena *a, struct share_touch *out,
                         struct err *e)
