@@ -93,7 +93,7 @@ static void compare(struct loom *l, size_t step)
         return;
     for (size_t i = 0; i < n_plain; i++) {
         struct node n;
-        int64_t     by;
+        int64_t     by = NO_NODE;
         CHECK(node_at(l, plain[i].seq, &n, &t.e) == ST_OK &&
               node_hidden(l, &n, &by, &t.e) == ST_OK);
         CHECK((by != NO_NODE) == plain_hidden(i));
