@@ -107,21 +107,39 @@ RUN(switch)
 
 /* ---- nodes ------------------------------------------------------------------------ */
 
+/* The first words of an empty tree follow nothing. */
+static enum status start_tree(struct session *s, const struct new_node *n, struct result *r,
+                              struct err *e)
+{
+    struct node made;
+
+    if (loom_add(&s->loom, n, &made, e))
+        return err_code(e);
+    sb_addf(&r->text, "✓ created [" SV_FMT "] as root\n  switched to [" SV_FMT "]\n",
+            SV_ARG(made.local), SV_ARG(made.local));
+    return ST_OK;
+}
+
 RUN(respond)
 {
     struct sv       as = call_text(c, "as");
+    struct tree     tree;
     struct node     parent, made;
     struct new_node n = { .text = call_text(c, "text"),
                           .author = s->agent.name,
                           .kind = s->agent.kind,
                           .via = "respond",
-                          .parent = &parent,
                           .as = as };
 
     if (sv_is(as, "annotation")) {
         err_set(e, ST_INVALID_SYNTAX, "an annotation is not a response");
         return err_hint(e, "→ annotate ID \"text\"");
     }
+    if (loom_tree(&s->loom, &tree, e))
+        return err_code(e);
+    if (tree.root == NO_NODE && !call_has(c, "id"))
+        return start_tree(s, &n, r, e);
+    n.parent = &parent;
     if (session_node(s, call_text(c, "id"), &parent, e) ||
         lease_check(&s->loom, s->agent.name, &parent, e) || loom_add(&s->loom, &n, &made, e))
         return err_code(e);

@@ -68,7 +68,7 @@ static enum status draw_children(struct drawing *d, const struct node *n, struct
         return err_code(e);
     for (size_t i = 0; i < count; i++) {
         bool        last = i + 1 == (size_t)n->kids;
-        struct node end;
+        struct node end = { 0 };
         size_t      at = column + 3; /* where the [ of the chain's end stands */
         sb_addf(d->b, SV_FMT "%s", SV_ARG(prefix), last ? "└→ " : "├→ ");
         if (draw_chain(d, kids[i], &end, &at, e))
