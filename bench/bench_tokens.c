@@ -3,9 +3,11 @@
  *
  *   bench_tokens digest ENCODING < DOCS     a line "count hash-of-ids" for every document
  *   bench_tokens speed ENCODING DOCS        first pass and further passes over all documents
+ *   bench_tokens open ENCODING              milliseconds until a counter is ready
  *
  * Time is processor time of this process: other programs on the machine disturb it least. The first
  * pass is the first work of the process, with every cache of ours empty. */
+#include "base/clock.h"
 #include "base/fs.h"
 #include "base/vec.h"
 #include "tokens/tokens.h"
@@ -94,6 +96,18 @@ static void speed(struct tokens *t, const docs *list)
     printf("%zu %zu %.6f %.6f\n", bytes, total, first, best);
 }
 
+/* Wall time: mapping waits, too. */
+static void measure_open(enum tokens_encoding enc)
+{
+    int64_t        from = clock_steady_us();
+    struct tokens *t;
+    struct err     e;
+
+    check(tokens_open(enc, &t, &e), &e);
+    printf("%.3f\n", (double)(clock_steady_us() - from) / 1000);
+    tokens_close(t);
+}
+
 int main(int argc, char **argv)
 {
     struct arena         a = { 0 };
@@ -103,8 +117,12 @@ int main(int argc, char **argv)
     struct sv            text;
 
     if (argc < 3 || argc > 4 || !tokens_encoding_find(sv_of(argv[2]), &enc)) {
-        fputs("usage: bench_tokens digest|speed o200k_base|cl100k_base [DOCS]\n", stderr);
+        fputs("usage: bench_tokens digest|speed|open o200k_base|cl100k_base [DOCS]\n", stderr);
         return 2;
+    }
+    if (sv_is(sv_of(argv[1]), "open")) {
+        measure_open(enc);
+        return 0;
     }
     UNDO(fd_undo) int fd = argc == 4 ? open(argv[3], O_RDONLY | O_CLOEXEC) : 0;
     check(fs_read_fd(fd, 0, &a, &text, &e), &e);

@@ -201,6 +201,10 @@ size_t counter_count(struct tokens *t, struct sv text, bool whole, size_t *used,
     struct batch b;
     size_t       at = 0;
 
+    *bad = false;
+    *used = 0;
+    if (!text.n) /* then there may be no pointer to add to */
+        return 0;
     b.n_shorts = b.n_middles = b.n_wides = b.n_missed = b.n_missed_wides = b.total = 0;
     b.readable = s.p + s.n;
     while (at < text.n && !s.bad) {

@@ -570,10 +570,16 @@ AVX2 static void merge_avx2(const struct vocab *v, const struct key *keys, size_
                             uint8_t *counts)
 {
     struct merging group[MERGE_GROUP];
+    uint64_t       high = 0;
 
-    for (size_t i = 0; i < n; i++)
+    for (size_t i = 0; i < n; i++) {
         merging_load(&group[i], v, (const uint8_t *)&keys[i], key_len(keys[i]), 2);
-    merge_in_step(group, n, v, counts, 2);
+        high |= keys[i].high;
+    }
+    if (high)
+        merge_in_step(group, n, v, counts, 2);
+    else
+        merge_in_step(group, n, v, counts, 1);
 }
 
 AVX2 static void merge_wide_avx2(const struct vocab *v, const struct wide *keys, size_t n,

@@ -16,11 +16,11 @@ export const kinds = {
   english: { roots: ['/usr/share/doc', '/usr/share', '/usr/lib', '/usr/local/lib'], match: prose },
   c: { roots: ['/usr/include', '/usr/src', '/usr/lib'], match: endings('.c', '.h', '.hpp', '.cc') },
   python: { roots: ['/usr/lib/python3.11', '/usr/lib', '/usr/share'], match: endings('.py') },
-  javascript: { roots: ['NODE', ...system], match: endings('.js', '.mjs', '.ts') },
+  javascript: { roots: ['/usr/lib/node_modules', '/usr/share/nodejs', 'TYPESCRIPT', ...system], match: endings('.js', '.mjs', '.ts') },
   perl: { roots: system, match: endings('.pl', '.pm') },
   shell: { roots: system, match: endings('.sh', '.bash', '.cmake', '.m4', '.mk') },
   web: { roots: system, match: endings('.html', '.css', '.xml', '.svg') },
-  json: { roots: ['NODE', ...system], match: endings('.json', '.yaml', '.yml') },
+  json: { roots: [...system, 'TYPESCRIPT'], match: endings('.json', '.yaml', '.yml') },
   other: {
     roots: system,
     match: endings('.rs', '.go', '.java', '.rb', '.lua', '.el', '.sql', '.pas', '.pp', '.ads', '.adb', '.cob', '.f90', '.tcl'),
@@ -66,7 +66,7 @@ function* files(kind) {
   const spec = kinds[kind]
   const roots = spec.locales
     ? spec.locales.map((l) => `/usr/share/locale/${l}`)
-    : spec.roots.map((r) => (r === 'NODE' ? path.join(process.cwd(), 'node_modules') : r))
+    : spec.roots.map((r) => (r === 'TYPESCRIPT' ? path.join(process.cwd(), 'node_modules/typescript') : r))
   for (const root of roots)
     for (const file of walk(root)) {
       const name = path.basename(file)
