@@ -49,6 +49,7 @@ packages_test="
 clang           cmd:clang
 jq              cmd:jq
 curl            cmd:curl
+nodejs          cmd:node
 "
 packages_fuzz="
 clang              cmd:clang
