@@ -23,6 +23,18 @@ bool sv_ends(struct sv v, struct sv suffix)
     return v.n >= suffix.n && sv_eq(sv_skip(v, v.n - suffix.n), suffix);
 }
 
+struct sv sv_skip(struct sv v, size_t n)
+{
+    if (n > v.n)
+        n = v.n;
+    return (struct sv){ n ? v.s + n : v.s, v.n - n };
+}
+
+struct sv sv_first(struct sv v, size_t n)
+{
+    return (struct sv){ v.s, n < v.n ? n : v.n };
+}
+
 static bool is_blank(char c)
 {
     return c == ' ' || c == '\t' || c == '\r' || c == '\n';

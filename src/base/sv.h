@@ -37,20 +37,10 @@ struct sv_cut sv_cut_last(struct sv v, char byte);
 ptrdiff_t     sv_find(struct sv v, struct sv needle); /* offset or -1 */
 bool          sv_has(struct sv v, char byte);
 
-/* In the header, because they are everywhere: comparing with a literal costs a length and a
- * few bytes. */
-static inline struct sv sv_skip(struct sv v, size_t n) /* without its first n bytes */
-{
-    if (n > v.n)
-        n = v.n;
-    return (struct sv){ n ? v.s + n : v.s, v.n - n };
-}
+struct sv sv_skip(struct sv v, size_t n); /* without its first n bytes */
+struct sv sv_first(struct sv v, size_t n);
 
-static inline struct sv sv_first(struct sv v, size_t n)
-{
-    return (struct sv){ v.s, n < v.n ? n : v.n };
-}
-
+/* In the header, so that comparing with a literal costs a length and a few bytes. */
 static inline bool sv_eq(struct sv a, struct sv b)
 {
     return a.n == b.n && (a.n == 0 || memcmp(a.s, b.s, a.n) == 0);
