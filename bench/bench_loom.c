@@ -174,6 +174,7 @@ static void measure(struct sv url, int64_t nodes, const char *line, double *wall
     if (store_open(url, &(struct store_options){ .create = true }, &store, &e))
         fail("open", &e);
     struct log log = log_of(store, views);
+    log.wanted = &loom_view;
     if (session_open_person(&s, &log, &env, SV("t"), SV("bench"), 1000000000, &a, &e))
         fail("session", &e);
     int64_t started = clock_steady_us();
@@ -217,6 +218,7 @@ static void build(struct size *s, const char *folder, const char *nodes, struct 
     if (store_open(s->url, &(struct store_options){ .create = true }, &store, &e))
         fail("open", &e);
     struct log log = log_of(store, views);
+    log.wanted = &loom_view;
     s->built = make(&log, SV("t"), s->nodes, &e) / (double)s->nodes;
     store_close(store);
 }

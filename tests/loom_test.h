@@ -145,6 +145,7 @@ static void loom_test_open(struct loom_test *t, unsigned permissions)
     CHECK(store_open(SV("mem:"), &(struct store_options){ .create = true }, &t->store, &t->e) ==
           ST_OK);
     t->log = log_of(t->store, loom_test_views);
+    t->log.wanted = &loom_view;
     t->asked = sb_in(&t->a, 0);
     t->doc_text = SV("# Character notes\n\nEldest.\n\n## Core Motivation\n\nTo be forgiven.\n\n"
                      "## Setting\n\nA house.\n");

@@ -108,7 +108,7 @@ static enum status fold(struct fold *f, const struct entry *n, struct err *e)
     return ST_OK;
 }
 
-const struct view agents_view = { "agents", 1, fold };
+const struct view agents_view = { .name = "agents", .version = 1, .fold = fold };
 
 /* ---- reading ---------------------------------------------------------------------- */
 

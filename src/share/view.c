@@ -745,7 +745,7 @@ static enum status fold(struct fold *f, const struct entry *n, struct err *e)
     return op->fold(&o);
 }
 
-const struct view share_view = { "share", 2, fold };
+const struct view share_view = { .name = "share", .version = 2, .fold = fold };
 
 enum status share_touch(const struct entry *n, struct arena *a, struct share_touch *out,
                         struct err *e)

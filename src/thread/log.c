@@ -6,7 +6,7 @@
 
 struct log log_of(struct store *store, const struct view *const *views)
 {
-    struct log l = { store, views, 0 };
+    struct log l = { .store = store, .views = views };
     uint64_t   id = 0xcbf29ce484222325u;
 
     for (size_t i = 0; views[i]; i++) {
@@ -14,8 +14,29 @@ struct log log_of(struct store *store, const struct view *const *views)
             id = (id ^ (unsigned char)*p) * 0x100000001b3u;
         id = (id ^ (uint64_t)views[i]->version) * 0x100000001b3u;
     }
-    l.views_id = (int64_t)(id & INT64_MAX);
+    l.views_id = (int64_t)(id & INT64_MAX & ~(uint64_t)VIEWS_KEPT);
     return l;
+}
+
+/* The bit of a view on demand; 0 for the others, which every thread keeps. */
+static int64_t bit_of(const struct log *l, const struct view *v)
+{
+    int64_t bit = 1;
+
+    for (size_t i = 0; l->views[i]; i++) {
+        if (l->views[i] == v)
+            return v->on_demand ? bit : 0;
+        if (l->views[i]->on_demand)
+            bit <<= 1;
+    }
+    return 0;
+}
+
+bool log_keeps_view(const struct log *l, size_t i, int64_t views)
+{
+    int64_t bit = bit_of(l, l->views[i]);
+
+    return (views & bit) == bit;
 }
 
 /* ---- transactions ---------------------------------------------------------------- */
@@ -29,7 +50,9 @@ static enum status views_are_current(struct log *l, struct sv thread, bool *curr
         return ST_OK;
     if (store_head(l->store, thread, &h, e))
         return err_code(e);
-    *current = h.rev == 0 || h.views == l->views_id;
+    int64_t wanted = bit_of(l, l->wanted);
+    *current = h.rev == 0 ||
+               ((h.views & ~(int64_t)VIEWS_KEPT) == l->views_id && (h.views & wanted) == wanted);
     return ST_OK;
 }
 
@@ -93,16 +116,17 @@ enum status log_fold_view(struct fold *f, const struct view *v, const struct ent
     return ST_OK;
 }
 
-static enum status fold_entry(struct log *l, struct fold *f, const struct entry *n, struct err *e)
+static enum status fold_entry(struct log *l, int64_t views, struct fold *f, const struct entry *n,
+                              struct err *e)
 {
     for (size_t i = 0; l->views[i]; i++)
-        if (log_fold_view(f, l->views[i], n, e))
+        if (log_keeps_view(l, i, views) && log_fold_view(f, l->views[i], n, e))
             return err_code(e);
     return ST_OK;
 }
 
-static enum status fold_all(struct log *l, struct sv thread, const struct entry *entries, size_t n,
-                            struct err *e)
+static enum status fold_all(struct log *l, struct sv thread, int64_t views,
+                            const struct entry *entries, size_t n, struct err *e)
 {
     struct arena      scratch = { 0 };
     struct fold_cache cache;
@@ -115,7 +139,7 @@ static enum status fold_all(struct log *l, struct sv thread, const struct entry 
         ARENA_NEW(&scratch, char, 1); /* a block that stays, whatever is reset above it */
     }
     for (size_t i = 0; i < n && !s; i++)
-        s = fold_entry(l, &f, &entries[i], e);
+        s = fold_entry(l, views, &f, &entries[i], e);
     arena_free(&scratch);
     return s;
 }
@@ -129,9 +153,12 @@ enum status log_append(struct log *l, struct sv thread, int64_t expect, struct e
     if (store_append(l->store, thread, expect, entries, n, head, e))
         return err_code(e);
     bool is_new = n && head->rev == (int64_t)n;
-    if (is_new && store_set_views(l->store, thread, l->views_id, e))
-        return err_code(e);
-    return fold_all(l, thread, entries, n, e);
+    if (is_new) {
+        head->views = l->views_id | bit_of(l, l->wanted);
+        if (store_set_views(l->store, thread, head->views, e))
+            return err_code(e);
+    }
+    return fold_all(l, thread, head->views, entries, n, e);
 }
 
 enum status log_row_get(struct log *l, struct sv thread, const struct view *v, struct sv key,
@@ -169,20 +196,24 @@ enum status log_rebuild(struct log *l, struct sv thread, void (*progress)(void *
     struct store_query                       q = { .thread = thread, .to = STORE_TO_END };
     struct arena                             scratch = { 0 };
     struct fold_cache                        cache = { 0 };
-    struct fold  f = { .store = l->store, .thread = thread, .a = &scratch, .cache = &cache };
-    struct entry n;
-    bool         more = true;
-    enum status  s = clear_views(l, thread, e);
+    struct fold       f = { .store = l->store, .thread = thread, .a = &scratch, .cache = &cache };
+    struct store_head h = { 0 };
+    struct entry      n;
+    bool              more = true;
+    enum status       s = store_head(l->store, thread, &h, e);
+    int64_t           views = l->views_id | (h.views & VIEWS_KEPT) | bit_of(l, l->wanted);
 
+    if (!s)
+        s = clear_views(l, thread, e);
     if (!s)
         s = store_scan(l->store, &q, &scan, e);
     while (!s && !(s = store_next(scan, &n, &more, e)) && more) {
         s = remark(l, thread, &n, e);
         if (!s)
-            s = fold_entry(l, &f, &n, e);
+            s = fold_entry(l, views, &f, &n, e);
         if (progress && n.seq % 4096 == 0)
             progress(ctx, n.seq);
     }
     arena_free(&scratch);
-    return s ? s : store_set_views(l->store, thread, l->views_id, e);
+    return s ? s : store_set_views(l->store, thread, views, e);
 }

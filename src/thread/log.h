@@ -18,6 +18,7 @@ struct log {
     struct store             *store;
     const struct view *const *views;    /* ends with NULL */
     int64_t                   views_id; /* which views in which versions */
+    const struct view        *wanted;   /* a view on demand that log_begin() sees to, or NULL */
 };
 
 #define LOG_ANY_REV STORE_ANY_REV
@@ -25,7 +26,8 @@ struct log {
 struct log log_of(struct store *store, const struct view *const *views);
 
 /* Begin a transaction whose subject is `thread` (absent: none in particular). Views of
- * that thread that another version of the program folded are folded anew first. */
+ * that thread that another version of the program folded are folded anew first, and so is
+ * l->wanted when the thread does not keep it yet. */
 enum status log_begin(struct log *l, struct sv thread, enum store_mode mode,
                       struct err *e) MUST_USE;
 enum status log_commit(struct log *l, struct err *e) MUST_USE;

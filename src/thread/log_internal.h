@@ -16,6 +16,13 @@ struct fold_cache {
     struct fold_slot slots[FOLD_SLOTS];
 };
 
+/* What store_head.views holds: the fingerprint of all views, and in its lowest bits which of the
+ * views on demand the thread keeps. */
+enum { VIEWS_KEPT = 0xff };
+
+/* Does a thread with this store_head.views keep l->views[i]? */
+bool log_keeps_view(const struct log *l, size_t i, int64_t views);
+
 /* Fold one entry into the rows of view `v` in f->store. */
 enum status log_fold_view(struct fold *f, const struct view *v, const struct entry *n,
                           struct err *e) MUST_USE;

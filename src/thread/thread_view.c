@@ -67,4 +67,4 @@ static enum status fold(struct fold *f, const struct entry *n, struct err *e)
     return run_fold(f, n, e);
 }
 
-const struct view thread_view = { "thread", 2, fold };
+const struct view thread_view = { .name = "thread", .version = 2, .fold = fold };

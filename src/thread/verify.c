@@ -12,6 +12,7 @@ struct check {
     struct store     *again; /* in memory: the rows as they should be */
     struct arena      a;
     struct fold_cache cache; /* of the rows in `again` */
+    int64_t           views; /* which of them the thread keeps: store_head.views */
     bool        with_views;  /* the live rows are of our versions, so that they can be compared */
     bool        unread;      /* part of the log could not be read */
     int64_t     read, next;  /* how many; the seq that comes now, or UNKNOWN */
@@ -86,7 +87,7 @@ static void fold_again(struct check *c, const struct entry *n)
 
     for (size_t i = 0; c->log->views[i]; i++) {
         struct arena_mark m = arena_mark(&c->a);
-        if (log_fold_view(&f, c->log->views[i], n, &e))
+        if (log_keeps_view(c->log, i, c->views) && log_fold_view(&f, c->log->views[i], n, &e))
             tell(c, "%s", e.text);
         arena_reset(&c->a, m);
     }
@@ -211,7 +212,8 @@ static enum status check_thread(struct check *c, struct err *e)
         return err_code(e);
     if (!h.rev)
         return err_set(e, ST_NOT_FOUND, "thread '" SV_FMT "' not found", SV_ARG(c->thread));
-    c->with_views = h.views == c->log->views_id;
+    c->views = h.views;
+    c->with_views = (h.views & ~(int64_t)VIEWS_KEPT) == c->log->views_id;
     if (open_again(c, e) || check_entries(c, e))
         return err_code(e);
     if (c->next != h.rev && !c->unread)

@@ -7,10 +7,11 @@
  *         if (kind_of(n->kind) != KIND_LOOM_MARK) return ST_OK;
  *         return fold_put(f, key, value, e);
  *     }
- *     const struct view loom_view = { "loom", 1, fold };
+ *     const struct view loom_view = { .name = "loom", .version = 1, .fold = fold };
  *
- * A new view, or a new version of one, is folded from entry 0 on first use. `heddle
- * verify` folds every view again beside the live rows and compares. */
+ * A new view, or a new version of one, is folded from entry 0 on first use. A view on
+ * demand costs a thread nothing until somebody wants it there, and is kept in step from then on.
+ * `heddle verify` folds every view again beside the live rows and compares. */
 #ifndef HEDDLE_VIEW_H
 #define HEDDLE_VIEW_H
 
@@ -29,6 +30,7 @@ struct view {
     const char *name;
     int         version; /* raise it when the fold changes */
     enum status (*fold)(struct fold *f, const struct entry *n, struct err *e);
+    bool on_demand; /* kept only for threads it was wanted for: see struct log */
 };
 
 /* Rows of the view being folded. */

@@ -336,7 +336,8 @@ static void a_changed_byte_shows_on_the_whole_path(void)
         unlink(path);
         CHECK(store_open(sv_of(path), &(struct store_options){ .create = true }, &store, &e) ==
               ST_OK);
-        struct log  log = log_of(store, loom_test_views);
+        struct log log = log_of(store, loom_test_views);
+        log.wanted = &loom_view;
         struct loom l = { .log = &log, .thread = SV("t"), .a = &a, .now = TEST_NOW };
         struct sv   raw = provenance_response(SV("a: b"), SV("{}"), &a);
         struct sb   answer = sb_in(&a, 0);

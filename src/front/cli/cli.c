@@ -46,6 +46,7 @@ static enum status prepare_and_run(struct app *app, const struct command *c,
     if (c->needs >= NEEDS_LOG &&
         app_open_log(app, c->needs == NEEDS_WRITE ? STORE_WRITE : STORE_READ, e))
         return err_code(e);
+    app->log.wanted = c->view;
     return c->run(app, opts, e);
 }
 

@@ -152,6 +152,7 @@ const struct command cmd_import = {
     .name = "import",
     .synopsis = "T FILE|-",
     .group = GROUP_LOOM,
+    .view = &loom_view,
     .summary = "Bring in a tree from another loom",
     .details =
         "Reads Open Loom 2.x, socketteer/loom and loomsidian files. A file with several trees "
@@ -167,6 +168,7 @@ const struct command cmd_export = {
     .name = "export",
     .synopsis = "T [--format openloom|markdown|json] [--node ID]",
     .group = GROUP_LOOM,
+    .view = &loom_view,
     .summary = "Write a tree for another loom, or a path as a text",
     .details =
         "openloom is Open Loom 2.0, with pruned branches marked; what an imported file carried "

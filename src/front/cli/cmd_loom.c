@@ -5,6 +5,7 @@
 #include "front/cli/command.h"
 #include "front/line_edit.h"
 #include "front/loom_env.h"
+#include "loom/node.h"
 
 #include <unistd.h>
 
@@ -215,6 +216,7 @@ const struct command cmd_loom = {
     .name = "loom",
     .synopsis = "T [--agent A] [--show addendum|memory|context]",
     .group = GROUP_LOOM,
+    .view = &loom_view,
     .summary = "Walk and write a tree at a prompt",
     .details =
         "A line that starts with → or / is a command (see heddle-loom(7)); any other line is "

@@ -1,6 +1,7 @@
 /* `say` and `do`: a message, or a model's whole output, into the tree. */
 #include "front/cli/command.h"
 #include "front/loom_env.h"
+#include "loom/node.h"
 
 #include <unistd.h>
 
@@ -116,6 +117,7 @@ const struct command cmd_say = {
     .name = "say",
     .synopsis = "T [--agent A] [--at NODE] TEXT|-",
     .group = GROUP_LOOM,
+    .view = &loom_view,
     .summary = "Add a message to a thread; prints its [localId]",
     .details = "The message becomes a node after the one where the agent is, or after NODE: at the "
                "end of its lane, or on a lane forked there.\n\n"
@@ -133,6 +135,7 @@ const struct command cmd_do = {
     .name = "do",
     .synopsis = "T --agent A",
     .group = GROUP_LOOM,
+    .view = &loom_view,
     .summary = "Take a model's output on stdin and run its → lines",
     .details = "Prose becomes a node; the commands of the batch run in order, and what the model "
                "would be shown is printed. See heddle-loom(7) for the language.\n\n"

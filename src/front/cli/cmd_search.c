@@ -1,6 +1,7 @@
 /* `search`: nodes of every thread by their words. */
 #include "base/clock.h"
 #include "front/cli/command.h"
+#include "front/progress.h"
 #include "loom/search.h"
 
 struct search_opts {
@@ -50,6 +51,27 @@ static void print(struct app *app, struct sv query, const struct found *list, si
     }
 }
 
+/* A thread that was only ever a log has no nodes to be found yet: they are folded now. */
+static enum status fold_threads(struct app *app, struct err *e)
+{
+    struct store_thread *list;
+    size_t               n;
+    struct progress      p;
+
+    if (log_begin(&app->log, (struct sv){ 0 }, STORE_READ, e))
+        return err_code(e);
+    enum status s = store_threads(app->log.store, app->a, &list, &n, e);
+    log_abort(&app->log);
+    p = progress_of("folding threads", s ? 0 : (int64_t)n);
+    for (size_t i = 0; !s && i < n; i++) {
+        s = log_begin(&app->log, list[i].id, STORE_READ, e);
+        log_abort(&app->log);
+        progress_at(&p, (int64_t)i + 1);
+    }
+    progress_end(&p);
+    return s;
+}
+
 static enum status run(struct app *app, const void *opts, struct err *e)
 {
     const struct search_opts *o = opts;
@@ -60,7 +82,7 @@ static enum status run(struct app *app, const void *opts, struct err *e)
 
     if (max < 1 || max > SEARCH_MOST)
         return err_set(e, ST_USAGE, "--max takes a number from 1 to %d", SEARCH_MOST);
-    if (log_begin(&app->log, o->thread, STORE_READ, e))
+    if ((!o->thread.s && fold_threads(app, e)) || log_begin(&app->log, o->thread, STORE_READ, e))
         return err_code(e);
     enum status s = loom_find(&l, app_arg(app, 0), !o->thread.s, (size_t)max, &list, &n, e);
     log_abort(&app->log);
@@ -74,6 +96,7 @@ const struct command cmd_search = {
     .name = "search",
     .synopsis = "QUERY [--thread T] [--max N]",
     .group = GROUP_LOOM,
+    .view = &loom_view,
     .summary = "Find nodes of all threads by their words",
     .details = "Every word must occur; words in 'single quotes' are a phrase. Newest first.\n\n"
                "  heddle search \"mother childhood\"",

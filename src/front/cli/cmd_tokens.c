@@ -21,10 +21,10 @@ static const struct opt opts_table[] = {
     { OPT_TEXT, "model", "M", "count as this model does, as far as that is known", O(model), 0 },
     { OPT_FLAG, "ids", NULL, "print the ids of the tokens", O(ids), 0 },
     { OPT_FLAG, "split", NULL, "show the text cut at token borders", O(split), 0 },
-    { OPT_FLAG, "estimate", NULL, "a quarter of the characters, without a vocabulary",
-      O(estimate), 0 },
-    { OPT_TEXT, "color", "WHEN", "colour of --split: auto (the default), always or never",
-      O(color), 0 },
+    { OPT_FLAG, "estimate", NULL, "a quarter of the characters, without a vocabulary", O(estimate),
+      0 },
+    { OPT_TEXT, "color", "WHEN", "colour of --split: auto (the default), always or never", O(color),
+      0 },
     { 0 },
 };
 
@@ -309,7 +309,8 @@ const struct command cmd_tokens = {
     .details =
         "Counts are exact for OpenAI's encodings: text is encoded as ordinary text, and bytes that "
         "are not UTF-8 count as U+FFFD. Without a file, standard input is counted; so is -.\n\n"
-        "Models of other makers publish no vocabulary. Their count is that of o200k_base, is called "
+        "Models of other makers publish no vocabulary. Their count is that of o200k_base, is "
+        "called "
         "an estimate, and is multiplied by the factor that .heddle/config.json gives for the model "
         "in tokens.factor.\n\n"
         "  heddle tokens src/*.c\n"

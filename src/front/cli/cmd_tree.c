@@ -279,6 +279,7 @@ const struct command cmd_tree_attest = {
     .name = "tree attest",
     .synopsis = "T [--node ID]",
     .group = GROUP_LOOM,
+    .view = &loom_view,
     .summary = "Check the hashes of a path, and models' text against their raw answers",
     .details =
         "Each node's hash covers its content, the hash of what it follows, its time and its "
@@ -296,6 +297,7 @@ const struct command cmd_tree = {
     .name = "tree",
     .synopsis = "T [--from ID] [--depth N] [--agent A] [--summary]",
     .group = GROUP_LOOM,
+    .view = &loom_view,
     .summary = "Draw a thread as a tree",
     .details = "  heddle tree design\n  heddle tree design --from a7x2 --depth 10",
     .opts = tree_table,
@@ -310,6 +312,7 @@ const struct command cmd_tree_set = {
     .name = "tree set",
     .synopsis = "T [--title TEXT] [--mode dialogue|buffer]",
     .group = GROUP_LOOM,
+    .view = &loom_view,
     .summary = "Give a tree its title and mode",
     .details =
         "In dialogue mode an edit makes a branch; in buffer mode it makes a version in place, "
