@@ -15,6 +15,7 @@ root=$PWD
 only=${1:-}
 started=$SECONDS
 work=$(mktemp -d "${TMPDIR:-/tmp}/heddle-test.XXXXXX")
+chmod 711 "$work" # some tests become another user on the way
 trap 'chmod -R u+rwx "$work" 2>/dev/null; rm -rf "$work"' EXIT
 : >"$work/counts"
 release=$root/build/release
@@ -39,6 +40,7 @@ one() {
     local name=$1 cwd=$2 rc=0 from=$EPOCHREALTIME here
     shift 2
     here=$(mktemp -d "$work/t.XXXXXX")
+    chmod 711 "$here"
     mkdir "$here/home" "$here/tmp" "$here/cwd" "$here/logs"
     [ "$cwd" != - ] || cwd=$here/cwd
     (

@@ -43,11 +43,13 @@ static enum status find_tree(struct session *s, struct sv name, struct loom *out
     size_t               n;
     struct sv            title;
 
-    if (store_threads(s->log->store, s->a, &threads, &n, e))
+    if (loom_threads(&s->loom, &threads, &n, e))
         return err_code(e);
     for (size_t i = 0; i < n; i++)
         if (sv_eq(threads[i].id, name))
-            return loom_other(&s->loom, threads[i].id, out, e);
+            return log_catch_up(s->log, name, INT64_MAX, e)
+                       ? err_code(e)
+                       : loom_other(&s->loom, threads[i].id, out, e);
     for (size_t i = 0; i < n; i++) {
         if (sv_is(threads[i].id, ".global"))
             continue;

@@ -106,6 +106,16 @@ static enum status nearest(struct loom *l, struct sv key, struct sv *out, struct
     return ST_OK;
 }
 
+enum status loom_threads(struct loom *l, struct store_thread **out, size_t *n, struct err *e)
+{
+    if (store_threads(l->log->store, l->a, out, n, e))
+        return err_code(e);
+    for (size_t i = 0; i < *n; i++)
+        if (log_catch_up(l->log, (*out)[i].id, LOOM_UNSEEN_MAX, e))
+            return err_code(e);
+    return ST_OK;
+}
+
 /* The thread other than this one that has a node with this id; absent when none has. */
 static enum status elsewhere(struct loom *l, struct sv key, struct loom *out, bool *found,
                              struct err *e)
@@ -115,7 +125,7 @@ static enum status elsewhere(struct loom *l, struct sv key, struct loom *out, bo
     int64_t              seq;
 
     *found = false;
-    if (store_threads(l->log->store, l->a, &threads, &n, e))
+    if (loom_threads(l, &threads, &n, e))
         return err_code(e);
     for (size_t i = 0; i < n; i++) {
         struct loom_rows r = { l->log->store, threads[i].id, sv_of(loom_view.name), l->a };

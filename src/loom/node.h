@@ -75,6 +75,13 @@ enum status loom_other(const struct loom *l, struct sv thread, struct loom *out,
 
 extern const struct view loom_view;
 
+/* All threads, by id, for looking into each: in a write transaction those that were only ever
+ * logs become trees first, unless they are longer than LOOM_UNSEEN_MAX: nobody should wait
+ * minutes to be told that a node is not there. Named by its id, a thread of any length does. */
+enum { LOOM_UNSEEN_MAX = 10000 };
+enum status loom_threads(struct loom *l, struct store_thread **out, size_t *n,
+                         struct err *e) MUST_USE;
+
 enum status loom_tree(struct loom *l, struct tree *out, struct err *e) MUST_USE;
 
 /* The tree's title: the registry's, its own, or the start of its root's text. */

@@ -75,9 +75,10 @@ enum status log_begin(struct log *l, struct sv thread, enum store_mode mode, str
     for (int tries = 0; tries < 3; tries++) {
         if (store_begin(l->store, mode, e) || views_are_current(l, thread, &current, e))
             break;
+        l->writing = mode == STORE_WRITE;
         if (current)
             return ST_OK;
-        if (mode == STORE_WRITE) {
+        if (l->writing) {
             if (log_rebuild(l, thread, NULL, NULL, e))
                 break;
             return ST_OK;
@@ -92,13 +93,27 @@ enum status log_begin(struct log *l, struct sv thread, enum store_mode mode, str
     return err_code(e);
 }
 
+enum status log_catch_up(struct log *l, struct sv thread, int64_t most, struct err *e)
+{
+    struct store_head h;
+    bool              current;
+
+    if (!l->writing)
+        return ST_OK;
+    if (store_head(l->store, thread, &h, e) || views_are_current(l, thread, &current, e))
+        return err_code(e);
+    return current || h.rev > most ? ST_OK : log_rebuild(l, thread, NULL, NULL, e);
+}
+
 enum status log_commit(struct log *l, struct err *e)
 {
+    l->writing = false;
     return store_commit(l->store, e);
 }
 
 void log_abort(struct log *l)
 {
+    l->writing = false;
     store_abort(l->store);
 }
 

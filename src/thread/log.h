@@ -19,6 +19,7 @@ struct log {
     const struct view *const *views;    /* ends with NULL */
     int64_t                   views_id; /* which views in which versions */
     const struct view        *wanted;   /* a view on demand that log_begin() sees to, or NULL */
+    bool                      writing;  /* a write transaction is open */
 };
 
 #define LOG_ANY_REV STORE_ANY_REV
@@ -30,6 +31,10 @@ struct log log_of(struct store *store, const struct view *const *views);
  * l->wanted when the thread does not keep it yet. */
 enum status log_begin(struct log *l, struct sv thread, enum store_mode mode,
                       struct err *e) MUST_USE;
+/* In a write transaction: what log_begin() does for its thread, for another one of at most
+ * `most` entries. A longer thread, or any while reading, is left as it is. */
+enum status log_catch_up(struct log *l, struct sv thread, int64_t most, struct err *e) MUST_USE;
+
 enum status log_commit(struct log *l, struct err *e) MUST_USE;
 void        log_abort(struct log *l);
 
