@@ -312,7 +312,8 @@ RUN(find)
         err_set(e, ST_LIMIT_EXCEEDED, "max results per search is %d", FIND_MAX);
         return err_hint(e, "use max:%d or less", FIND_MAX);
     }
-    if (loom_find(&s->loom, query, false, (size_t)max, &list, &n, e))
+    if (loom_index(s->log, s->loom.thread, e) ||
+        loom_find(&s->loom, query, false, (size_t)max, &list, &n, e))
         return err_code(e);
     sb_adds(&r->text, "Find: \"");
     sb_add_oneline(&r->text, query);

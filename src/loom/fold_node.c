@@ -370,8 +370,7 @@ enum status fold_message(struct loom_rows *r, const struct entry *n, const struc
 
     if (!n->lane.n || !is_turn(p))
         return ST_OK;
-    if (find_parent(r, &m, e) ||
-        store_text_put(r->store, r->thread, n->seq, content_text(json_find(p, "content"), r->a), e))
+    if (find_parent(r, &m, e))
         return err_code(e);
     describe(r, &m);
     if (choose_local(r, n, json_text(m.given, "local_id"), &m.node.local, e))

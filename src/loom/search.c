@@ -4,10 +4,74 @@
 #include "base/vec.h"
 #include "loom/loom_internal.h"
 #include "loom/shown.h"
+#include "thread/kind.h"
 
 #include <string.h>
 
 enum { WORDS_MAX = 32, EXCERPT_BEFORE = 30, EXCERPT = 90, TRIES = 20 };
+
+/* ---- the index ---------------------------------------------------------------------- */
+
+static enum status put_words(struct log *log, struct sv thread, const struct entry *x,
+                             struct arena *a, struct err *e)
+{
+    struct json p;
+
+    if (kind_of(x->kind) != KIND_AI_MESSAGE)
+        return ST_OK;
+    if (json_parse(x->payload, 0, a, &p, e))
+        return err_code(e);
+    return store_text_put(log->store, thread, x->seq, content_text(json_find(&p, "content"), a), e);
+}
+
+enum status loom_index(struct log *log, struct sv thread, struct err *e)
+{
+    UNDO(store_scan_undo) struct store_scan *scan = NULL;
+    struct store_query                       q = { .thread = thread, .to = STORE_TO_END };
+    struct arena                             scratch = { 0 };
+    struct entry                             x;
+    bool                                     more = true;
+    int64_t                                  last;
+    enum status                              s = store_text_last(log->store, thread, &last, e);
+
+    if (s || last == INT64_MAX)
+        return s;
+    q.from = last + 1;
+    s = store_scan(log->store, &q, &scan, e);
+    while (!s && !(s = store_next(scan, &x, &more, e)) && more) {
+        struct arena_mark m = arena_mark(&scratch);
+        s = put_words(log, thread, &x, &scratch, e);
+        arena_reset(&scratch, m);
+    }
+    arena_free(&scratch);
+    return s;
+}
+
+enum status loom_index_is_due(struct log *log, struct sv thread, bool *due, struct err *e)
+{
+    UNDO(store_scan_undo) struct store_scan *scan = NULL;
+    struct store_query                       q = { .thread = thread, .to = STORE_TO_END };
+    struct entry                             x;
+    int64_t                                  last;
+    bool                                     more = true;
+
+    *due = false;
+    if (store_text_last(log->store, thread, &last, e))
+        return err_code(e);
+    if (last == INT64_MAX)
+        return ST_OK;
+    q.from = last + 1;
+    if (store_scan(log->store, &q, &scan, e))
+        return err_code(e);
+    while (more && !*due) {
+        if (store_next(scan, &x, &more, e))
+            return err_code(e);
+        *due = more && kind_of(x.kind) == KIND_AI_MESSAGE;
+    }
+    return ST_OK;
+}
+
+/* ---- the query ---------------------------------------------------------------------- */
 
 static bool is_word_char(char c)
 {

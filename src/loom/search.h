@@ -10,6 +10,14 @@ struct found {
     struct sv   text;
 };
 
+/* Words are put into the index when someone looks for them, not when they are written: a long log
+ * that nobody searches pays nothing for it. In a write transaction: put what was written to the
+ * thread since the last time; costs that. */
+enum status loom_index(struct log *log, struct sv thread, struct err *e) MUST_USE;
+
+/* Is there something to put? In any transaction. */
+enum status loom_index_is_due(struct log *log, struct sv thread, bool *due, struct err *e) MUST_USE;
+
 /* Visible nodes of this tree (or of every tree, when `everywhere`) that hold every word of
  * the query, newest first, at most `max`. Words between single quotes are a phrase.
  * ST_INVALID_SYNTAX: the query has no word. */

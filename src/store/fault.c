@@ -203,6 +203,12 @@ static enum status fault_text_put(struct store *s, struct sv thread, int64_t seq
     return store_text_put(real, thread, seq, text, e);
 }
 
+static enum status fault_text_last(struct store *s, struct sv thread, int64_t *seq, struct err *e)
+{
+    PASS(s, "text_last");
+    return store_text_last(real, thread, seq, e);
+}
+
 static enum status fault_text_find(struct store *s, struct sv thread, const struct sv *words,
                                    size_t n, size_t max, struct arena *a, struct store_hit **out,
                                    size_t *count, struct err *e)
@@ -253,6 +259,7 @@ static const struct store_ops fault_ops = {
     .rows_clear = fault_rows_clear,
     .set_views = fault_set_views,
     .text_put = fault_text_put,
+    .text_last = fault_text_last,
     .text_find = fault_text_find,
     .stats = fault_stats,
     .check = fault_check,

@@ -47,6 +47,7 @@ static const char *const sql[Q_COUNT] = {
                        " ON CONFLICT DO UPDATE SET value = excluded.value",
     [Q_ROW_DEL]      = "DELETE FROM row WHERE tid = ? AND view = ? AND key = ?",
     [Q_TEXT_HAS]     = "SELECT 1 FROM text_docsize WHERE id = ?",
+    [Q_TEXT_LAST]    = "SELECT max(id) FROM text_docsize WHERE id BETWEEN ? AND ?",
     [Q_TEXT_ADD]     = "INSERT INTO text(rowid, body) VALUES(?, ?)",
     [Q_ROWS_CLEAR]   = "DELETE FROM row WHERE tid = ? AND view = ?",
 };
@@ -458,6 +459,7 @@ const struct store_ops sqlite_ops = {
     .rows_clear = sqlite_rows_clear,
     .set_views = sqlite_set_views,
     .text_put = sqlite_text_put,
+    .text_last = sqlite_text_last,
     .text_find = sqlite_text_find,
     .stats = sqlite_stats,
     .check = sqlite_check,

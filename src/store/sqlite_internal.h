@@ -30,6 +30,7 @@ enum sqlite_statement {
     Q_ROWS_CLEAR,
     Q_TEXT_HAS,
     Q_TEXT_ADD,
+    Q_TEXT_LAST,
     Q_COUNT,
 };
 
@@ -134,6 +135,7 @@ enum status sqlite_set_views(struct store *, struct sv, int64_t, struct err *);
 
 /* sqlite_text.c */
 enum status sqlite_text_put(struct store *, struct sv, int64_t, struct sv, struct err *);
+enum status sqlite_text_last(struct store *, struct sv, int64_t *, struct err *);
 enum status sqlite_text_find(struct store *, struct sv, const struct sv *, size_t, size_t,
                              struct arena *, struct store_hit **, size_t *, struct err *);
 

@@ -29,6 +29,24 @@ enum status sqlite_text_put(struct store *s, struct sv thread, int64_t seq, stru
     return sqlite_run(q, add, e);
 }
 
+enum status sqlite_text_last(struct store *s, struct sv thread, int64_t *seq, struct err *e)
+{
+    struct sqlite_store *q = sqlite_of(s);
+    sqlite3_stmt        *st;
+    int64_t              tid;
+
+    *seq = -1;
+    if (sqlite_tid(q, thread, &tid, e) || sqlite_ready(q, Q_TEXT_LAST, &st, e))
+        return err_code(e);
+    sqlite3_bind_int64(st, 1, entry_key(tid, 0));
+    sqlite3_bind_int64(st, 2, entry_key(tid, SEQ_MAX));
+    int rc = sqlite3_step(st);
+    if (rc == SQLITE_ROW && sqlite3_column_type(st, 0) != SQLITE_NULL)
+        *seq = sqlite3_column_int64(st, 0) & SEQ_MAX;
+    sqlite3_reset(st);
+    return rc == SQLITE_ROW ? ST_OK : sqlite_fail(q, rc, e);
+}
+
 /* "word" "two words": FTS5 takes that for all of them, and its own operators for text. */
 static struct sv match_of(const struct sv *words, size_t n, struct arena *a)
 {

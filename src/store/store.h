@@ -155,6 +155,10 @@ enum status store_set_views(struct store *s, struct sv thread, int64_t views,
 enum status store_text_put(struct store *s, struct sv thread, int64_t seq, struct sv text,
                            struct err *e) MUST_USE;
 
+/* The last entry of a thread that was put; -1: none. */
+enum status store_text_last(struct store *s, struct sv thread, int64_t *seq,
+                            struct err *e) MUST_USE;
+
 struct store_hit {
     struct sv thread;
     int64_t   seq;

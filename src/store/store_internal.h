@@ -43,7 +43,8 @@ struct store_ops {
     enum status (*rows_clear)(struct store *, struct sv thread, struct sv view, struct err *);
     enum status (*set_views)(struct store *, struct sv thread, int64_t views, struct err *);
 
-    /* Words of entries; NULL for both when the engine has no index of words. */
+    /* Words of entries; NULL for all three when the engine has no index of words. */
+    enum status (*text_last)(struct store *, struct sv thread, int64_t *seq, struct err *);
     enum status (*text_put)(struct store *, struct sv thread, int64_t seq, struct sv text,
                             struct err *);
     enum status (*text_find)(struct store *, struct sv thread, const struct sv *words, size_t n,

@@ -10,6 +10,12 @@ enum status store_text_put(struct store *s, struct sv thread, int64_t seq, struc
     return s->ops->text_put ? s->ops->text_put(s, thread, seq, text, e) : ST_OK;
 }
 
+enum status store_text_last(struct store *s, struct sv thread, int64_t *seq, struct err *e)
+{
+    *seq = INT64_MAX; /* nothing is ever left to put where nothing is kept */
+    return s->ops->text_last ? s->ops->text_last(s, thread, seq, e) : ST_OK;
+}
+
 static bool holds(struct sv text, struct sv word)
 {
     for (size_t i = 0; i + word.n <= text.n; i++)

@@ -72,6 +72,39 @@ static enum status fold_threads(struct app *app, struct err *e)
     return s;
 }
 
+/* What was written since someone last looked is indexed first. In a workspace that cannot be
+ * written, what is there already is searched, and that is said. */
+static enum status bring_up_to_date(struct app *app, struct sv thread, struct err *e)
+{
+    bool due;
+
+    if (loom_index_is_due(&app->log, thread, &due, e))
+        return err_code(e);
+    if (!due)
+        return ST_OK;
+    if (log_begin(&app->log, thread, STORE_WRITE, e) || loom_index(&app->log, thread, e) ||
+        log_commit(&app->log, e)) {
+        log_abort(&app->log);
+        warn("the newest messages of %.*s are not searched: %s", SV_ARG(thread), e->text);
+    }
+    return ST_OK;
+}
+
+static enum status update_index(struct app *app, struct sv only, struct err *e)
+{
+    struct store_thread *threads;
+    size_t               n;
+
+    if (only.s)
+        return bring_up_to_date(app, only, e);
+    if (store_threads(app->log.store, app->a, &threads, &n, e))
+        return err_code(e);
+    for (size_t i = 0; i < n; i++)
+        if (!sv_is(threads[i].id, ".global") && bring_up_to_date(app, threads[i].id, e))
+            return err_code(e);
+    return ST_OK;
+}
+
 static enum status run(struct app *app, const void *opts, struct err *e)
 {
     const struct search_opts *o = opts;
@@ -82,7 +115,8 @@ static enum status run(struct app *app, const void *opts, struct err *e)
 
     if (max < 1 || max > SEARCH_MOST)
         return err_set(e, ST_USAGE, "--max takes a number from 1 to %d", SEARCH_MOST);
-    if ((!o->thread.s && fold_threads(app, e)) || log_begin(&app->log, o->thread, STORE_READ, e))
+    if ((!o->thread.s && fold_threads(app, e)) || update_index(app, o->thread, e) ||
+        log_begin(&app->log, o->thread, STORE_READ, e))
         return err_code(e);
     enum status s = loom_find(&l, app_arg(app, 0), !o->thread.s, (size_t)max, &list, &n, e);
     log_abort(&app->log);
