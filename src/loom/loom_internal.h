@@ -33,6 +33,7 @@ struct loom_rows {
     struct store *store;
     struct sv     thread, view;
     struct arena *a;
+    struct fold  *fold; /* the fold that asks, for its cache; NULL when reading */
 };
 
 struct loom_rows rows_of_fold(struct fold *f);

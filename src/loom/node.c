@@ -128,7 +128,7 @@ static enum status elsewhere(struct loom *l, struct sv key, struct loom *out, bo
     if (loom_threads(l, &threads, &n, e))
         return err_code(e);
     for (size_t i = 0; i < n; i++) {
-        struct loom_rows r = { l->log->store, threads[i].id, sv_of(loom_view.name), l->a };
+        struct loom_rows r = { l->log->store, threads[i].id, sv_of(loom_view.name), l->a, NULL };
         if (sv_eq(threads[i].id, l->thread))
             continue;
         if (row_int(&r, key_of_name("l", key, l->a), NO_NODE, &seq, e))

@@ -6,28 +6,34 @@
 
 struct loom_rows rows_of_fold(struct fold *f)
 {
-    return (struct loom_rows){ f->store, f->thread, f->view, f->a };
+    return (struct loom_rows){ f->store, f->thread, f->view, f->a, f };
 }
 
 struct loom_rows rows_of_loom(const struct loom *l)
 {
-    return (struct loom_rows){ l->log->store, l->thread, sv_of(loom_view.name), l->a };
+    return (struct loom_rows){ l->log->store, l->thread, sv_of(loom_view.name), l->a, NULL };
 }
 
 enum status row_get(struct loom_rows *r, struct sv key, struct sv *value, bool *found,
                     struct err *e)
 {
+    if (r->fold)
+        return fold_get(r->fold, key, value, found, e);
     return store_row_get(r->store, &(struct store_key){ r->thread, r->view, key }, r->a, value,
                          found, e);
 }
 
 enum status row_put(struct loom_rows *r, struct sv key, struct sv value, struct err *e)
 {
+    if (r->fold)
+        return fold_put(r->fold, key, value, e);
     return store_row_put(r->store, &(struct store_key){ r->thread, r->view, key }, value, e);
 }
 
 enum status row_del(struct loom_rows *r, struct sv key, struct err *e)
 {
+    if (r->fold)
+        return fold_del(r->fold, key, e);
     return store_row_del(r->store, &(struct store_key){ r->thread, r->view, key }, e);
 }
 

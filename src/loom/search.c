@@ -119,7 +119,7 @@ static enum status keep(struct loom *l, const struct store_hit *hit, struct foun
                         struct err *e)
 {
     struct loom      at;
-    struct loom_rows r = { l->log->store, hit->thread, sv_of(loom_view.name), l->a };
+    struct loom_rows r = { l->log->store, hit->thread, sv_of(loom_view.name), l->a, NULL };
     struct sv        row;
     int64_t          by = NO_NODE;
 

@@ -219,7 +219,7 @@ static void a_hundred_thousand_ids_are_different(void)
 {
     loom_test_open(&t, PERM_ALL);
     struct arena     a = { 0 };
-    struct loom_rows r = { t.store, SV("marie"), SV("loom"), &a };
+    struct loom_rows r = { t.store, SV("marie"), SV("loom"), &a, NULL };
     size_t           longest = 0;
 
     CHECK(log_begin(&t.log, SV("marie"), STORE_WRITE, &t.e) == ST_OK);
