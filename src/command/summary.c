@@ -28,8 +28,7 @@ static enum status prompt(struct session *s, const struct node *n, struct sb *b,
         return err_code(e);
     if (n->parent != NO_NODE && parent.parent != NO_NODE &&
         session_tokens(s, text, &exact) < SUMMARY_SHORT &&
-        (node_at(&s->loom, parent.parent, &grandparent, e) ||
-         known_by(s, &grandparent, &above, e)))
+        (node_at(&s->loom, parent.parent, &grandparent, e) || known_by(s, &grandparent, &above, e)))
         return err_code(e);
     show_node_summary_prompt(b, title, above, before, text);
     return ST_OK;
@@ -69,11 +68,10 @@ enum status session_summarise(struct session *s, const struct node *n, struct er
     if (prompt(s, n, &b, e) || session_pause(s, e))
         return err_code(e);
     struct model_message m = { MODEL_USER, sb_sv(&b) };
-    struct model_request q = { .model = s->env.summary_model,
-                               .messages = &m,
-                               .n = 1,
-                               .max_tokens = SUMMARY_TOKENS };
-    enum status          st = s->env.ask(s->env.ask_ctx, &q, s->a, &answer, &failed);
+    struct model_request q = {
+        .model = s->env.summary_model, .messages = &m, .n = 1, .max_tokens = SUMMARY_TOKENS
+    };
+    enum status st = s->env.ask(s->env.ask_ctx, &q, s->a, &answer, &failed);
     if (session_resume(s, e))
         return err_code(e);
     return st == ST_OK && sv_trim(answer.text).n ? keep(s, n, answer.text, e) : ST_OK;
