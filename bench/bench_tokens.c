@@ -1,5 +1,5 @@
-/* Token counting, measured and digested. Documents come framed: four bytes of length, little-endian,
- * then the bytes.
+/* Token counting, measured and digested. Documents come framed: four bytes of length,
+ * little-endian, then the bytes.
  *
  *   bench_tokens digest ENCODING < DOCS     a line "count hash-of-ids" for every document
  *   bench_tokens speed ENCODING DOCS        first pass and further passes over all documents

@@ -44,8 +44,8 @@ static inline struct sv text_random(struct rng *r, size_t n, bool dirty, struct 
     uint32_t    mix = rng_below(r, 3) ? 0 : 30;
 
     while (b.n < n) {
-        struct sv words = sv_of(of[rng_below(r, 100) < mix]);
-        uint32_t  skip = rng_below(r, 16);
+        struct sv     words = sv_of(of[rng_below(r, 100) < mix]);
+        uint32_t      skip = rng_below(r, 16);
         struct sv_cut word = sv_cut(words, '|');
         while (skip-- && word.found)
             word = sv_cut(word.tail.n ? word.tail : words, '|');

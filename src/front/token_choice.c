@@ -25,8 +25,7 @@ static int64_t thousandths_of(const struct json *number)
     return value >= 0.1 && value <= 10 ? (int64_t)(value * 1000 + 0.5) : 0;
 }
 
-static enum status find_factor(const struct config *c, struct sv model, int64_t *out,
-                               struct err *e)
+static enum status find_factor(const struct config *c, struct sv model, int64_t *out, struct err *e)
 {
     const struct json *factors = config_find(c, "tokens.factor");
     size_t             longest = 0;

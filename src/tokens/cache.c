@@ -43,7 +43,8 @@ static uint64_t *set_of(const struct cache_part *p, const uint64_t *key)
 
     switch (p->words) {
     case 1: return p->sets + (short_hash(key[0] & content) >> (64 - p->bits)) * CACHE_WAYS;
-    case 2: return p->sets + (middle_hash(key[0], key[1] & content) >> (64 - p->bits)) * 2 * CACHE_WAYS;
+    case 2:
+        return p->sets + (middle_hash(key[0], key[1] & content) >> (64 - p->bits)) * 2 * CACHE_WAYS;
     default:
         memcpy(wide.w, key, sizeof wide.w);
         wide.w[WIDE_WORDS - 1] &= ~(~(uint64_t)0 << WIDE_COUNT_SHIFT);

@@ -1,8 +1,9 @@
 /* The pieces a counter has met, with their counts: most text is made of pieces seen before.
  *
  * A piece of up to 62 bytes is its own key, packed into one, two or eight words with its length at
- * the top, so that a hit is exact. Four keys share a set; a new one drives out the oldest. The cache
- * starts small, because a small text should not touch much memory, and grows with what it holds. */
+ * the top, so that a hit is exact. Four keys share a set; a new one drives out the oldest. The
+ * cache starts small, because a small text should not touch much memory, and grows with what it
+ * holds. */
 #ifndef HEDDLE_TOKENS_CACHE_H
 #define HEDDLE_TOKENS_CACHE_H
 

@@ -63,6 +63,7 @@ enum { MERGE_GROUP = 32 };
 extern const struct kernel kernel_plain;
 #if defined(__x86_64__)
 extern const struct kernel kernel_avx2;
+extern const struct kernel kernel_avx2_ascii; /* for processors that are slow at PEXT */
 #endif
 const struct kernel *kernel_best(void);
 
@@ -74,8 +75,8 @@ static inline struct key key_at(const uint8_t *p, size_t len)
     if (len <= KEY_SHORT_MAX)
         return (struct key){ (low & ~(~(uint64_t)0 << 8 * len)) | (uint64_t)len << KEY_LEN_SHIFT,
                              0 };
-    return (struct key){ low, (high & ~(~(uint64_t)0 << 8 * (len - 8))) |
-                                  (uint64_t)len << KEY_LEN_SHIFT };
+    return (struct key){ low, (high & ~(~(uint64_t)0 << 8 * (len - 8))) | (uint64_t)len
+                                                                              << KEY_LEN_SHIFT };
 }
 
 /* p[0..len) with zeros behind, for 16 to 62 bytes; reads no further than that. */

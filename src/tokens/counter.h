@@ -16,7 +16,8 @@ struct tokens {
 };
 
 /* Counts the pieces of `text`, which starts at a piece border. Stops at the first piece that holds
- * invalid UTF-8 (*bad) and, unless `whole`, at the first whose end depends on text to come. *used is where. */
+ * invalid UTF-8 (*bad) and, unless `whole`, at the first whose end depends on text to come. *used
+ * is where. */
 size_t counter_count(struct tokens *t, struct sv text, bool whole, size_t *used, bool *bad);
 
 /* tokens_count_until() by the estimate. */

@@ -29,7 +29,7 @@ static void probe_plain(const struct cache *c, struct batch *b)
         b->n_missed += !count;
     }
     for (size_t i = 0; i < b->n_wides; i++) {
-        uint32_t        item = b->wides[i];
+        uint32_t     item = b->wides[i];
         struct wide *k = &b->missed_wides[b->n_missed_wides];
         *k = wide_copy(b->base + (item >> PIECE_LEN_BITS), item & PIECE_LEN);
         count = cache_find_wide(c, k);
@@ -130,14 +130,17 @@ static uint64_t window_plain(const struct vocab *v, struct merge_window *w, cons
                          (struct window_steps){ lowest_plain, index_plain, vocab_pair });
 }
 
-const struct kernel kernel_plain = { "plain", split_plain, probe_plain, find_plain, merge_plain, merge_wide_plain, window_plain };
+const struct kernel kernel_plain = { "plain",     split_plain,      probe_plain, find_plain,
+                                     merge_plain, merge_wide_plain, window_plain };
 
 const struct kernel *kernel_best(void)
 {
 #if defined(__x86_64__)
-    /* Whatever has AVX2 and BMI2 has LZCNT too; clang 14 cannot be asked for it. */
-    if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi2"))
-        return &kernel_avx2;
+    if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi2") &&
+        __builtin_cpu_supports("lzcnt")) {
+        bool slow = __builtin_cpu_is("znver1") || __builtin_cpu_is("znver2");
+        return slow ? &kernel_avx2_ascii : &kernel_avx2;
+    }
 #endif
     return &kernel_plain;
 }

@@ -22,7 +22,8 @@ void merge_window_reserve(struct merge_window *w, size_t cap)
         return;
     size_t words = 4 * cap + cap / BLOCK + BLOCK;
     free(w->id);
-    w->id = aligned_alloc(LINE_BYTES, (words * sizeof *w->id + LINE_BYTES - 1) & -(size_t)LINE_BYTES);
+    w->id =
+        aligned_alloc(LINE_BYTES, (words * sizeof *w->id + LINE_BYTES - 1) & -(size_t)LINE_BYTES);
     if (!w->id)
         die("out of memory (a word of %zu bytes)", cap);
     w->rank = w->id + cap;

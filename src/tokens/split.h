@@ -13,8 +13,8 @@ struct split {
     const struct vocab *v;
     const uint8_t      *p;
     size_t              n;
-    bool                open; /* set when a decision depended on the text ending at n */
-    bool                bad;  /* set when invalid UTF-8 was met; the end returned means nothing */
+    bool                open;  /* set when a decision depended on the text ending at n */
+    bool                bad;   /* set when invalid UTF-8 was met; the end returned means nothing */
     uint64_t            steps; /* characters looked at, for tests of how cost grows */
 };
 

@@ -99,7 +99,7 @@ size_t tokens_stream_end(struct tokens_stream *s)
     settle_all(s);
     free(s->held);
     size_t total = tokens_is_estimate(s->t) ? (s->total + 3) / 4 : s->total;
-    bool lossy = s->lossy;
+    bool   lossy = s->lossy;
     tokens_stream_init(s, s->t);
     s->lossy = lossy;
     return total;

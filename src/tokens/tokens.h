@@ -39,9 +39,9 @@ struct tokens *tokens_open_estimate(void);
 enum status tokens_open_or_estimate(enum tokens_encoding enc, struct tokens **out,
                                     struct err *e) MUST_USE;
 
-void        tokens_close(struct tokens *t);         /* NULL is fine */
+void        tokens_close(struct tokens *t); /* NULL is fine */
 bool        tokens_is_estimate(const struct tokens *t);
-const char *tokens_label(const struct tokens *t);   /* "o200k_base", "chars/4 (estimate)" */
+const char *tokens_label(const struct tokens *t); /* "o200k_base", "chars/4 (estimate)" */
 
 /* ---- counting ---- */
 
@@ -112,8 +112,8 @@ struct tokens_ids {
 };
 
 /* The ids of `text`, in order, in `a`. ST_NOT_FOUND when `t` only estimates. */
-enum status tokens_encode(struct tokens *t, struct sv text, struct arena *a,
-                          struct tokens_ids *out, struct err *e) MUST_USE;
+enum status tokens_encode(struct tokens *t, struct sv text, struct arena *a, struct tokens_ids *out,
+                          struct err *e) MUST_USE;
 
 /* The bytes of one token; they may be part of a character. Absent when there is no such
  * id. ST_CORRUPT when the table's text section is damaged. */

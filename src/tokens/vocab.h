@@ -9,12 +9,12 @@
 #include "tokens/tokens.h"
 
 struct vocab {
-    const uint8_t  *class_block, *class_of;
-    const uint32_t *byte_id, *bigram;
-    const uint64_t *pairs, *shorts, *middles;
+    const uint8_t        *class_block, *class_of;
+    const uint32_t       *byte_id, *bigram;
+    const uint64_t       *pairs, *shorts, *middles;
     const struct borders *borders;
-    size_t          pair_lines, short_lines, middle_lines;
-    uint32_t        n_tokens;
+    size_t                pair_lines, short_lines, middle_lines;
+    uint32_t              n_tokens;
 
     /* owned by vocab.c */
     enum tokens_encoding encoding;
@@ -36,8 +36,7 @@ enum status vocab_read(struct vocab *v, enum tokens_encoding enc, const uint8_t 
 /* A token's bytes; absent when there is no such id. Checks its section on the first call. */
 enum status vocab_text(struct vocab *v, uint32_t id, struct sv *out, struct err *e) MUST_USE;
 
-static inline enum class vocab_class(const struct vocab *v, uint32_t cp)
-{
+static inline enum class vocab_class(const struct vocab *v, uint32_t cp) {
     return (enum class)v->class_of[(size_t)v->class_block[cp >> 7] << 7 | (cp & 127)];
 }
 
@@ -51,7 +50,8 @@ static inline uint32_t vocab_pair(const struct vocab *v, uint32_t left, uint32_t
 {
     uint64_t key = ((uint64_t)left << TOKEN_BITS | right) + 1;
 
-    for (size_t line = line_of(pair_hash(key), v->pair_lines);; line = next_line(line, v->pair_lines)) {
+    for (size_t line = line_of(pair_hash(key), v->pair_lines);;
+         line = next_line(line, v->pair_lines)) {
         const uint64_t *slot = v->pairs + line * 8;
         for (int i = 0; i < 8; i++)
             if (slot[i] >> TOKEN_BITS == key)

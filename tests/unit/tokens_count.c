@@ -136,7 +136,7 @@ static void any_range_of_a_text_with_marks_counts_as_if_alone(void)
         CHECK_INT(l.total, tokens_count(t, text));
         CHECK_INT(tokens_lines_count(t, &l, 0, text.n), l.total);
         for (int k = 0; k < 12; k++) {
-            size_t from = rng_below(&r, (uint32_t)text.n), n = rng_below(&r, (uint32_t)text.n);
+            size_t    from = rng_below(&r, (uint32_t)text.n), n = rng_below(&r, (uint32_t)text.n);
             struct sv part = sv_first(sv_skip(text, from), n);
             CHECK_INT(tokens_lines_count(t, &l, from, from + part.n), tokens_count(t, part));
         }
@@ -154,7 +154,8 @@ static void a_text_of_many_lines_has_many_marks(void)
     tokens_lines_in(either(0), sb_sv(&b), &scratch, &l);
     CHECK(l.n > 20);
     CHECK_INT(l.marks[0].offset, 0);
-    CHECK_INT(l.marks[l.n - 1].before + tokens_count(either(0), sv_skip(sb_sv(&b), l.marks[l.n - 1].offset)),
+    CHECK_INT(l.marks[l.n - 1].before +
+                  tokens_count(either(0), sv_skip(sb_sv(&b), l.marks[l.n - 1].offset)),
               l.total);
     arena_free(&scratch);
 }
@@ -242,11 +243,16 @@ static void models_have_encodings(void)
         enum tokens_encoding encoding;
         bool                 exact;
     } rows[] = {
-        { "gpt-4o-mini", TOKENS_O200K, true },    { "openai:gpt-5.1", TOKENS_O200K, true },
-        { "gpt-4-turbo", TOKENS_CL100K, true },   { "o3-mini", TOKENS_O200K, true },
-        { "gpt-3.5-turbo", TOKENS_CL100K, true }, { "ft:gpt-4o:me", TOKENS_O200K, true },
-        { "claude-x", TOKENS_O200K, false },      { "anthropic:claude-x", TOKENS_O200K, false },
-        { "", TOKENS_O200K, false },              { "o1", TOKENS_O200K, true },
+        { "gpt-4o-mini", TOKENS_O200K, true },
+        { "openai:gpt-5.1", TOKENS_O200K, true },
+        { "gpt-4-turbo", TOKENS_CL100K, true },
+        { "o3-mini", TOKENS_O200K, true },
+        { "gpt-3.5-turbo", TOKENS_CL100K, true },
+        { "ft:gpt-4o:me", TOKENS_O200K, true },
+        { "claude-x", TOKENS_O200K, false },
+        { "anthropic:claude-x", TOKENS_O200K, false },
+        { "", TOKENS_O200K, false },
+        { "o1", TOKENS_O200K, true },
     };
 
     for (size_t i = 0; i < COUNT(rows); i++) {

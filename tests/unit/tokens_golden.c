@@ -4,8 +4,8 @@
 #include "tap.h"
 #include "tokens_text.h"
 
-static struct arena  a;
-static struct sv     golden;
+static struct arena   a;
+static struct sv      golden;
 static struct tokens *counters[2];
 
 static uint32_t word_at(size_t at)

@@ -5,13 +5,27 @@
 enum { ROUNDS = 1500 };
 static const enum tokens_encoding encodings[] = { TOKENS_O200K, TOKENS_CL100K };
 
-/* The same counter with the plain loops. */
-static struct tokens *plain_of(enum tokens_encoding enc)
+/* The kernels this machine can run; the first is the plain one. */
+static size_t kernels(const struct kernel **list)
+{
+    size_t n = 0;
+
+    list[n++] = &kernel_plain;
+#if defined(__x86_64__)
+    if (kernel_best() != &kernel_plain) {
+        list[n++] = &kernel_avx2;
+        list[n++] = &kernel_avx2_ascii;
+    }
+#endif
+    return n;
+}
+
+static struct tokens *counter_with(enum tokens_encoding enc, const struct kernel *k)
 {
     struct tokens *t = tokens_of(enc);
 
-    t->kernel = &kernel_plain;
-    t->merge.encode = kernel_plain.window;
+    t->kernel = k;
+    t->merge.encode = k->window;
     return t;
 }
 
@@ -60,10 +74,12 @@ static bool same_starts(struct tokens *t, struct sv text)
 
 static void windows_split_as_the_rules_do(void)
 {
-    struct rng r = { 1 };
+    const struct kernel *list[4];
+    size_t               n = kernels(list);
+    struct rng           r = { 1 };
 
-    for (size_t k = 0; k < COUNT(encodings); k++) {
-        struct tokens *t = tokens_of(encodings[k]);
+    for (size_t k = 0; k < COUNT(encodings) * n; k++) {
+        struct tokens *t = counter_with(encodings[k % 2], list[k / 2]);
         for (int i = 0; i < ROUNDS; i++) {
             struct arena a = { 0 };
             struct sv    text = text_random(&r, 20 + rng_below(&r, 600), false, &a);
@@ -76,18 +92,24 @@ static void windows_split_as_the_rules_do(void)
 
 static void all_kernels_count_alike(void)
 {
-    struct rng r = { 2 };
+    const struct kernel *list[4];
+    size_t               n = kernels(list);
+    struct rng           r = { 2 };
 
     for (size_t k = 0; k < COUNT(encodings); k++) {
-        struct tokens *fast = tokens_of(encodings[k]), *plain = plain_of(encodings[k]);
-        for (int i = 0; i < ROUNDS; i++) {
+        struct tokens *t[4];
+        for (size_t i = 0; i < n; i++)
+            t[i] = counter_with(encodings[k], list[i]);
+        for (int round = 0; round < ROUNDS; round++) {
             struct arena a = { 0 };
-            struct sv    text = text_random(&r, rng_below(&r, 900), i % 3 == 0, &a);
-            CHECK_INT(tokens_count(fast, text), tokens_count(plain, text));
+            struct sv    text = text_random(&r, rng_below(&r, 900), round % 3 == 0, &a);
+            size_t       count = tokens_count(t[0], text);
+            for (size_t i = 1; i < n; i++)
+                CHECK_INT(tokens_count(t[i], text), count);
             arena_free(&a);
         }
-        tokens_close(fast);
-        tokens_close(plain);
+        for (size_t i = 0; i < n; i++)
+            tokens_close(t[i]);
     }
 }
 
@@ -117,12 +139,13 @@ static void ids_are_those_of_the_definition(void)
 /* Small alphabets make long chains of dependent mergers; whole windows repeat or nearly do. */
 static void long_pieces_are_encoded_in_windows_exactly(void)
 {
-    static const char *const alphabets[] = { "a", "ab", "=", "=-", " \t", "abc", "\n ", "aA",
-                                             "etaoin", "0a", "ABab01", "/*" };
+    static const char *const alphabets[] = { "a",   "ab", "=",      "=-", " \t",    "abc",
+                                             "\n ", "aA", "etaoin", "0a", "ABab01", "/*" };
     struct rng               r = { 4 };
 
     for (size_t k = 0; k < COUNT(encodings); k++) {
-        struct tokens *fast = tokens_of(encodings[k]), *plain = plain_of(encodings[k]);
+        struct tokens *fast = tokens_of(encodings[k]);
+        struct tokens *plain = counter_with(encodings[k], &kernel_plain);
         for (size_t i = 0; i < COUNT(alphabets); i++) {
             struct arena a = { 0 };
             size_t       n = 1500 + rng_below(&r, 400), letters = strlen(alphabets[i]);
@@ -161,8 +184,9 @@ static uint64_t steps_of(const char *pattern, size_t n, bool random)
 
 static void cost_grows_with_length_and_no_faster(void)
 {
-    static const char *const patterns[] = { "a", " ", "=", "\n", " \n", "A", "aab", "'s", "\xff",
-                                            "\xe7\x9a\x84", "A\xcc\x81", "\n ", "x/\n" };
+    static const char *const patterns[] = { "a",         " ",   "=",   "\n",   " \n",
+                                            "A",         "aab", "'s",  "\xff", "\xe7\x9a\x84",
+                                            "A\xcc\x81", "\n ", "x/\n" };
     enum { MEGABYTE = 1 << 20 };
 
     for (size_t i = 0; i < COUNT(patterns); i++) {

@@ -12,6 +12,9 @@ import { digest, oracle } from './oracle.mjs'
 
 const [program, megabytes = '20', seed = '1', ...only] = process.argv.slice(2)
 const BATCH = 4 << 20
+// Kinds of which a machine has little come first; the others make up for them.
+const plenty = ['european', 'cyrillic', 'perl', 'json', 'web', 'english', 'other', 'python', 'c']
+const scarceFirst = [...Object.keys(kinds).filter((k) => !plenty.includes(k)), ...plenty]
 let failures = 0
 
 // One run of our program over a batch of documents.
@@ -56,11 +59,12 @@ for (const encoding of ['o200k_base', 'cl100k_base']) {
   const reference = oracle(encoding)
   const tokens = reference.vocabulary()
   const r = random(Number(seed))
-  const all = only.length ? only : [...Object.keys(kinds), 'hard cases']
+  const all = only.length ? only : ['hard cases', ...scarceFirst]
   let [bytes, count] = [0, 0]
   for (const kind of all) {
     let [batch, size, had] = [[], 0, bytes]
-    const share = (Number(megabytes) * 1e6 - bytes) / (all.length - all.indexOf(kind))
+    const left = Number(megabytes) * 1e6 - bytes
+    const share = left / (all.length - all.indexOf(kind))
     for (const doc of documents(kind, share, tokens, r)) {
       batch.push(doc)
       size += doc.length

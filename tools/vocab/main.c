@@ -2,7 +2,7 @@
  *
  *   vocab pack  NAME RANKS OUT          published ranks -> packed merge list
  *   vocab ranks MERGES OUT              and back
- *   vocab table MERGES CLASSES OUT      packed merge list -> the table that heddle maps            */
+ *   vocab table MERGES CLASSES OUT      packed merge list -> the table that heddle maps */
 #include "vocab.h"
 
 #include "base/fs.h"

@@ -18,8 +18,8 @@ enum status tokens_show_color(struct sb *out, struct tokens *t, const struct tok
                               struct err *e) MUST_USE;
 bool        tokens_color_wanted(void); /* standard output is a terminal that wants it */
 
-/* "ids": [...], and with `texts` "texts": [...]: a string for each token, or {"hex": "..."} when it is
- * not whole characters. */
+/* "ids": [...], and with `texts` "texts": [...]: a string for each token, or {"hex": "..."} when it
+ * is not whole characters. */
 enum status tokens_show_json(struct jw *j, struct tokens *t, const struct tokens_ids *ids,
                              bool texts, struct arena *a, struct err *e) MUST_USE;
 
