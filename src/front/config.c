@@ -87,8 +87,9 @@ static enum status check(const struct json *object, struct sv prefix, struct are
         sb_adds(&b, prefix.n ? "." : "");
         sb_add(&b, m->key);
         struct sv         name = sb_sv(&b);
-        const struct key *k = sv_has(m->key, '.') ? NULL : key_of(name); /* "a.b" is not a in b */
-        if (!k) {
+        const struct key *k = key_of(name);
+        bool              any = k && sv_ends(sv_of(k->name), SV(".*"));
+        if (!k || (sv_has(m->key, '.') && !any)) { /* "a.b" is not a in b */
             err_set(e, ST_INVALID_SYNTAX, "unknown key '" SV_FMT "'", SV_ARG(name));
             return err_hint(e, "`heddle config schema` prints the keys there are");
         }

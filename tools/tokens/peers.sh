@@ -11,7 +11,7 @@ if [ ! -d "$folder/node_modules/tiktoken" ] || [ ! -d "$folder/node_modules/gpt-
     mkdir -p "$folder"
     cd "$folder"
     [ -f package.json ] || echo '{"private":true}' >package.json
-    timeout "${HEDDLE_NPM_SECONDS:-300}" npm install --no-audit --no-fund tiktoken@1.0.22 \
+    timeout "${HEDDLE_NPM_SECONDS:-300}" npm install --no-audit --no-fund --fetch-retries=1 tiktoken@1.0.22 \
         gpt-tokenizer@4.0.0 typescript@5.9 >install.log 2>&1 || {
         cat install.log >&2
         exit 1
