@@ -2,6 +2,8 @@
 #include "tokens/count.h"
 #include "tokens/window.h"
 
+#include <assert.h>
+
 static size_t split_plain(struct split *s, size_t at, bool whole, struct batch *b)
 {
     size_t first = at;
@@ -72,6 +74,7 @@ static uint8_t merge_bytes(const struct vocab *v, const uint8_t *p, size_t n)
 {
     uint32_t id[KEY_WIDE_MAX], rank[KEY_WIDE_MAX];
 
+    assert(n > 0 && n <= KEY_WIDE_MAX);
     for (size_t i = 0; i < n; i++) {
         id[i] = v->byte_id[p[i]];
         rank[i] = i + 1 < n ? v->bigram[p[i] << 8 | p[i + 1]] : TOKEN_NONE;
@@ -136,8 +139,8 @@ const struct kernel kernel_plain = { "plain",     split_plain,      probe_plain,
 const struct kernel *kernel_best(void)
 {
 #if defined(__x86_64__)
-    if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi2") &&
-        __builtin_cpu_supports("lzcnt")) {
+    /* What has AVX2 and BMI2 has LZCNT, too. */
+    if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi2")) {
         bool slow = __builtin_cpu_is("znver1") || __builtin_cpu_is("znver2");
         return slow ? &kernel_avx2_ascii : &kernel_avx2;
     }
