@@ -62,7 +62,7 @@ struct command {
     size_t             opts_size;          /* of the options struct; 0 when opts is NULL */
     size_t             min_args, max_args; /* positional; max SIZE_MAX: any number */
     enum command_needs needs;
-    const struct view *view; /* a view on demand the command reads or writes; NULL: none */
+    const struct view *view;   /* a view on demand the command reads or writes; NULL: none */
     bool               hidden; /* left out of `heddle help` */
     enum status (*run)(struct app *app, const void *opts, struct err *e);
 };
