@@ -82,9 +82,12 @@ static inline struct key key_at(const uint8_t *p, size_t len)
 /* p[0..len) with zeros behind, for 16 to 62 bytes; reads no further than that. */
 static inline struct wide wide_copy(const uint8_t *p, size_t len)
 {
-    struct wide k = { { 0 } };
+    uint8_t     bytes[WIDE_WORDS * 8] = { 0 };
+    struct wide k;
 
-    memcpy(k.w, p, len);
+    memcpy(bytes, p, len);
+    for (int i = 0; i < WIDE_WORDS; i++)
+        k.w[i] = load64(bytes + 8 * i);
     k.w[WIDE_WORDS - 1] |= (uint64_t)len << WIDE_LEN_SHIFT;
     return k;
 }

@@ -97,15 +97,25 @@ static uint8_t merge_bytes(const struct vocab *v, const uint8_t *p, size_t n)
 
 static void merge_plain(const struct vocab *v, const struct key *keys, size_t n, uint8_t *counts)
 {
-    for (size_t i = 0; i < n; i++)
-        counts[i] = merge_bytes(v, (const uint8_t *)&keys[i], key_len(keys[i]));
+    uint8_t bytes[16];
+
+    for (size_t i = 0; i < n; i++) {
+        store64(bytes, keys[i].low);
+        store64(bytes + 8, keys[i].high);
+        counts[i] = merge_bytes(v, bytes, key_len(keys[i]));
+    }
 }
 
 static void merge_wide_plain(const struct vocab *v, const struct wide *keys, size_t n,
                              uint8_t *counts)
 {
-    for (size_t i = 0; i < n; i++)
-        counts[i] = merge_bytes(v, (const uint8_t *)keys[i].w, wide_len(&keys[i]));
+    uint8_t bytes[WIDE_WORDS * 8];
+
+    for (size_t i = 0; i < n; i++) {
+        for (int k = 0; k < WIDE_WORDS; k++)
+            store64(bytes + 8 * k, keys[i].w[k]);
+        counts[i] = merge_bytes(v, bytes, wide_len(&keys[i]));
+    }
 }
 
 static uint32_t lowest_plain(const uint32_t *block)

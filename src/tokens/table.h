@@ -1,5 +1,5 @@
 /* The vocabulary table: one file per encoding, made by tools/vocab from the packed merge list and
- * mapped as it is. Little-endian, sections aligned to 64 bytes, each with its own sum.
+ * mapped as it is. Numbers are native, sections aligned to 64 bytes, each with its own sum.
  *
  *   section   content
  *   classes   uint8_t[CLASS_BLOCKS]: block of 128 code points -> block number; then the blocks,
@@ -24,7 +24,7 @@
 
 enum {
     TABLE_VERSION = 1,
-    TABLE_ORDER = 0x01020304, /* reads otherwise on a big-endian machine */
+    TABLE_ORDER = 0x01020304, /* reads otherwise on a machine of another byte order */
     TOKEN_BITS = 18,
     TOKEN_MAX_BYTES = 128,
     CLASS_BLOCKS = 0x110000 / 128,
@@ -69,12 +69,24 @@ enum class {
     CLASS_NEWLINE /* CR, LF */
 };
 
+/* Eight bytes as a little-endian word, and back: keys are the same on every machine. */
 static inline uint64_t load64(const void *p)
 {
     uint64_t v;
 
     memcpy(&v, p, sizeof v);
+#if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
+    v = __builtin_bswap64(v);
+#endif
     return v;
+}
+
+static inline void store64(void *p, uint64_t v)
+{
+#if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
+    v = __builtin_bswap64(v);
+#endif
+    memcpy(p, &v, sizeof v);
 }
 
 /* ---- where things are in the hashed sections ---- */

@@ -128,10 +128,11 @@ static void make_tokens(struct image *im, enum section s, size_t shortest, size_
     uint64_t *slots = add_section(im, s, LINE_BYTES * lines);
     for (size_t id = 0; id < n_tokens; id++) {
         struct sv text = im->m->text[id];
-        uint64_t  item[2] = { 0 };
+        uint8_t   bytes[16] = { 0 };
         if (text.n < shortest || text.n > longest)
             continue;
-        memcpy(item, text.s, text.n);
+        memcpy(bytes, text.s, text.n);
+        uint64_t item[2] = { load64(bytes), load64(bytes + 8) };
         item[words - 1] |= (uint64_t)text.n << 56;
         put(slots, words == 1 ? short_hash(item[0]) : middle_hash(item[0], item[1]), lines, words,
             item);

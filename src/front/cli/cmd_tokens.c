@@ -45,6 +45,7 @@ struct work {
     bool                      color;
     VEC(struct row) rows;
     size_t total, failed;
+    char  *buffer; /* for reading */
 };
 
 static bool is_estimate(const struct work *w)
@@ -67,12 +68,14 @@ static enum status open_input(struct sv path, struct arena *a, int *fd, struct e
 /* Read and count in parts, so that a file may be larger than memory. */
 static enum status count_input(struct work *w, int fd, struct row *row, struct err *e)
 {
-    static char          buffer[256 * 1024];
+    enum { PART = 256 * 1024 };
     struct tokens_stream s;
     ssize_t              n;
 
+    if (!w->buffer)
+        w->buffer = arena_grow(w->app->a, NULL, 0, PART);
     tokens_stream_init(&s, w->t);
-    while ((n = read(fd, buffer, sizeof buffer)) != 0) {
+    while ((n = read(fd, w->buffer, PART)) != 0) {
         if (n < 0 && errno == EINTR)
             continue;
         if (n < 0) {
@@ -81,7 +84,7 @@ static enum status count_input(struct work *w, int fd, struct row *row, struct e
             return failed;
         }
         row->bytes += (size_t)n;
-        tokens_stream_add(&s, (struct sv){ buffer, (size_t)n });
+        tokens_stream_add(&s, (struct sv){ w->buffer, (size_t)n });
     }
     row->tokens = tokens_stream_end(&s);
     row->lossy = s.lossy;
