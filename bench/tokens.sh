@@ -103,8 +103,8 @@ start_table() {
     local bare ours least open
     head -c 1024 "$corpus/english.docs" | tail -c 1000 >"$work/small.txt"
     cd "$work"
-    read -r _ bare _ <<<"$("$programs/bench_exec" 300 /bin/true)"
-    read -r _ ours _ <<<"$("$programs/bench_exec" 300 "$heddle" tokens --encoding "$encoding" small.txt)"
+    read -r _ bare _ <<<"$("$programs/bench_run" 300 /bin/true)"
+    read -r _ ours _ <<<"$("$programs/bench_run" 300 "$heddle" tokens --encoding "$encoding" small.txt)"
     open=$(for _ in $(seq 20); do "$programs/bench_tokens" open "$encoding"; done | sort -g | head -n 1)
     least=$(awk "BEGIN { printf \"%.2f\", $ours - $bare }")
     echo "| starting | ms | reach | |"

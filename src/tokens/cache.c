@@ -26,6 +26,7 @@ void cache_init(struct cache *c)
     part_init(&c->shorts);
     part_init(&c->middles);
     part_init(&c->wides);
+    c->longs = NULL;
 }
 
 void cache_release(struct cache *c)
@@ -33,6 +34,7 @@ void cache_release(struct cache *c)
     free(c->shorts.sets);
     free(c->middles.sets);
     free(c->wides.sets);
+    free(c->longs);
 }
 
 /* The set of a key as it is stored, with its count. */
@@ -95,4 +97,40 @@ void cache_put_wide(struct cache *c, const struct wide *k, unsigned count)
 
     stored.w[WIDE_WORDS - 1] |= (uint64_t)count << WIDE_COUNT_SHIFT;
     put(&c->wides, stored.w);
+}
+
+/* ---- longer pieces ---- */
+
+enum { LONG_SLOTS = 128 };
+struct cache_long {
+    uint32_t len, count;
+    uint8_t  bytes[KEY_LONG_MAX];
+};
+
+/* One place for each piece, by its ends, its middle and its length. */
+static struct cache_long *long_slot(const struct cache *c, const uint8_t *p, size_t len)
+{
+    uint64_t ends = load64(p) * 0x9e3779b97f4a7c15u ^ load64(p + len - 8);
+    uint64_t hash = (ends + len) * 0xd6e8feb86659fd93u ^ load64(p + len / 2);
+
+    return &c->longs[hash * 0x9e3779b97f4a7c15u >> 57];
+}
+
+size_t cache_find_long(const struct cache *c, const uint8_t *p, size_t len)
+{
+    if (!c->longs)
+        return 0;
+    const struct cache_long *slot = long_slot(c, p, len);
+    return slot->len == len && memcmp(slot->bytes, p, len) == 0 ? slot->count : 0;
+}
+
+void cache_put_long(struct cache *c, const uint8_t *p, size_t len, size_t count)
+{
+    _Static_assert(LONG_SLOTS == 1 << 7, "long_slot() takes seven bits");
+    if (!c->longs && !(c->longs = calloc(LONG_SLOTS, sizeof *c->longs)))
+        die("out of memory");
+    struct cache_long *slot = long_slot(c, p, len);
+    slot->len = (uint32_t)len;
+    slot->count = (uint32_t)count;
+    memcpy(slot->bytes, p, len);
 }

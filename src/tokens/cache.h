@@ -20,6 +20,8 @@ enum {
     WIDE_LEN_SHIFT = 48, /* both in the last word */
     WIDE_COUNT_SHIFT = 56,
 
+    KEY_LONG_MAX = 256, /* beyond, a piece is not kept */
+
     CACHE_WAYS = 4,
 };
 
@@ -51,8 +53,10 @@ struct cache_part {
     unsigned  last;  /* what `bits` may grow to */
     size_t    used;  /* insertions since it last grew */
 };
+struct cache_long; /* one longer piece */
 struct cache {
-    struct cache_part shorts, middles, wides;
+    struct cache_part  shorts, middles, wides;
+    struct cache_long *longs; /* NULL until there is one */
 };
 
 void cache_init(struct cache *c);
@@ -61,6 +65,10 @@ void cache_release(struct cache *c);
 /* Remember a count of 1 to 15, or to 62. */
 void cache_put(struct cache *c, struct key k, unsigned count);
 void cache_put_wide(struct cache *c, const struct wide *k, unsigned count);
+
+/* Pieces of more than KEY_WIDE_MAX and at most KEY_LONG_MAX bytes; 0 when it is not there. */
+size_t cache_find_long(const struct cache *c, const uint8_t *p, size_t len);
+void   cache_put_long(struct cache *c, const uint8_t *p, size_t len, size_t count);
 
 static inline size_t wide_line(const struct wide *k, unsigned bits)
 {

@@ -114,12 +114,24 @@ static void add_piece(struct tokens *t, struct batch *b, const uint8_t *p, size_
         b->wides[b->n_wides++] = item;
 }
 
+static size_t count_long(struct tokens *t, const uint8_t *p, size_t len)
+{
+    if (len > KEY_LONG_MAX)
+        return merge_piece(&t->merge, p, len, NULL);
+    size_t count = cache_find_long(&t->cache, p, len);
+    if (!count) {
+        count = merge_piece(&t->merge, p, len, NULL);
+        cache_put_long(&t->cache, p, len, count);
+    }
+    return count;
+}
+
 static void add_segment(struct tokens *t, struct batch *b, const uint8_t *p, size_t len)
 {
     if (len <= KEY_WIDE_MAX)
         add_piece(t, b, p, len);
     else
-        b->total += merge_piece(&t->merge, p, len, NULL);
+        b->total += count_long(t, p, len);
 }
 
 static bool has_bit(const uint64_t *set, uint32_t i)

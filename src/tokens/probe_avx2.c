@@ -127,8 +127,9 @@ AVX2 INLINE bool is_short_token(const struct vocab *v, uint64_t low)
         __m256i         a = _mm256_cmpeq_epi64(_mm256_load_si256((const void *)slot), key);
         __m256i         b = _mm256_cmpeq_epi64(_mm256_load_si256((const void *)(slot + 4)), key);
         a = _mm256_or_si256(a, b);
-        if (__builtin_expect(!slot[7] || !_mm256_testz_si256(a, a), 1))
-            return !_mm256_testz_si256(a, a);
+        bool is = !_mm256_testz_si256(a, a);
+        if (__builtin_expect(!((slot[7] != 0) & !is), 1))
+            return is;
     }
 }
 
@@ -145,8 +146,9 @@ AVX2 INLINE bool is_middle_token(const struct vocab *v, struct key k)
         a = _mm256_and_si256(a, _mm256_shuffle_epi32(a, 0x4e)); /* both words of a slot */
         b = _mm256_and_si256(b, _mm256_shuffle_epi32(b, 0x4e));
         a = _mm256_or_si256(a, b);
-        if (__builtin_expect(!slot[7] || !_mm256_testz_si256(a, a), 1))
-            return !_mm256_testz_si256(a, a);
+        bool is = !_mm256_testz_si256(a, a);
+        if (__builtin_expect(!((slot[7] != 0) & !is), 1))
+            return is;
     }
 }
 

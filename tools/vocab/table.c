@@ -98,16 +98,19 @@ static void put(uint64_t *slots, uint64_t hash, size_t lines, unsigned words, co
         }
 }
 
-/* Two slots in three are taken: most lines then have room, and the table is read at every start. */
-static size_t lines_for(size_t items, unsigned words)
+/* How many slots there are for an item. Most lines then have room, so that a search that finds
+ * nothing, the usual case among pairs, ends in its first line. More would cost at every start. */
+enum { PAIR_ROOM_PERCENT = 200, TOKEN_ROOM_PERCENT = 150 };
+
+static size_t lines_for(size_t items, unsigned words, size_t percent)
 {
-    return items * words * 3 / 2 / 8 + 1;
+    return items * words * percent / 100 / 8 + 1;
 }
 
 static void make_pairs(struct image *im)
 {
     const struct merges *m = im->m;
-    size_t               lines = lines_for(m->n, 1);
+    size_t               lines = lines_for(m->n, 1, PAIR_ROOM_PERCENT);
     uint64_t            *slots = add_section(im, SECTION_PAIRS, LINE_BYTES * lines);
 
     for (uint32_t i = 0; i < m->n; i++) {
@@ -124,7 +127,7 @@ static void make_tokens(struct image *im, enum section s, size_t shortest, size_
 
     for (size_t id = 0; id < n_tokens; id++)
         n += im->m->text[id].n >= shortest && im->m->text[id].n <= longest;
-    size_t    lines = lines_for(n, words);
+    size_t    lines = lines_for(n, words, TOKEN_ROOM_PERCENT);
     uint64_t *slots = add_section(im, s, LINE_BYTES * lines);
     for (size_t id = 0; id < n_tokens; id++) {
         struct sv text = im->m->text[id];

@@ -68,7 +68,7 @@ static enum status open_input(struct sv path, struct arena *a, int *fd, struct e
 /* Read and count in parts, so that a file may be larger than memory. */
 static enum status count_input(struct work *w, int fd, struct row *row, struct err *e)
 {
-    enum { PART = 256 * 1024 };
+    enum { PART = 64 * 1024 };
     struct tokens_stream s;
     ssize_t              n;
 
