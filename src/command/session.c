@@ -6,8 +6,8 @@
 #include "base/rand.h"
 #include "base/utf8.h"
 #include "base/vec.h"
+#include "command/result.h"
 #include "command/scan.h"
-#include "loom/shown.h"
 #include "thread/kind.h"
 
 /* ---- opening ---------------------------------------------------------------------- */
@@ -168,6 +168,8 @@ static enum status record(struct session *s, const struct result *r, struct err 
         jw_kstr(&w, "path", r->doc_path);
         jw_close(&w, '}');
     }
+    if (r->ok)
+        result_record(&w, r, s->a);
     jw_kstr(&w, "verb", r->verb);
     jw_close(&w, '}');
     if (loom_append(&s->loom, s->agent.name, kind_name(KIND_TOOL_ACTION), sb_sv(&b), NULL, e))
@@ -190,7 +192,9 @@ static enum status attempt(struct session *s, struct result *r, struct err *e)
         r->verb = sv_of(c.tool->name);
     if (st || permission_check(s->agent.permissions, c.tool->needs, e))
         return err_code(e);
-    return c.tool->run(s, &c, r, e);
+    if (c.tool->run(s, &c, r, e))
+        return err_code(e);
+    return s->in_turn ? result_settle(s, &c, r, e) : ST_OK;
 }
 
 static enum status commit_record(struct session *s, struct result *r, struct err *e)
@@ -224,114 +228,6 @@ enum status session_line(struct session *s, struct sv line, struct result *out, 
             return err_code(e);
     }
     return commit_record(s, out, e);
-}
-
-/* ---- long results ------------------------------------------------------------------ */
-
-/* About `tokens` tokens from the start (or end) of a text, at a line border if there is one. */
-static struct sv part(struct sv text, int64_t tokens, bool end)
-{
-    size_t want = (size_t)tokens * 4;
-
-    if (text.n <= want)
-        return text;
-    struct sv v = end ? sv_skip(text, text.n - want) : utf8_first(text, want);
-    while (end && v.n && ((unsigned char)v.s[0] & 0xc0) == 0x80)
-        v = sv_skip(v, 1);
-    struct sv_cut c = end ? sv_cut(v, '\n') : sv_cut_last(v, '\n');
-    if (!c.found)
-        return v;
-    return end ? c.tail : c.head;
-}
-
-static enum status summarised(struct session *s, struct sv text, struct sv *out, struct err *e)
-{
-    struct model_message  m = { MODEL_USER, text };
-    struct model_request  q = { .model = s->env.summary_model,
-                                .system = SV("Summarize this tool result in at most 5 sentences."),
-                                .messages = &m,
-                                .n = 1,
-                                .max_tokens = 200 };
-    struct model_response answer;
-
-    *out = (struct sv){ 0 };
-    if (!s->env.summary_model.n || !s->env.ask)
-        return ST_OK;
-    if (s->env.ask(s->env.ask_ctx, &q, s->a, &answer, e) == ST_OK)
-        *out = answer.text;
-    return ST_OK; /* without a summary, the ends are shown */
-}
-
-/* Over the threshold: its first line, a summary or its two ends, and how long it was. A
- * text has at most as many tokens as bytes, so short ones are not even counted. */
-static enum status shorten(struct session *s, struct result *r, struct err *e)
-{
-    struct sv     text = sb_sv(&r->text), summary;
-    struct sv_cut head = sv_cut(text, '\n');
-    bool          exact;
-    int64_t       limit = s->env.result_tokens;
-
-    if ((int64_t)text.n <= limit)
-        return ST_OK;
-    int64_t tokens = session_tokens(s, text, &exact);
-    if (tokens <= limit)
-        return ST_OK;
-    if (summarised(s, text, &summary, e))
-        return err_code(e);
-    r->text = sb_in(s->a, 0);
-    sb_addf(&r->text, SV_FMT "\n", SV_ARG(head.head));
-    if (summary.n) {
-        sb_add_shown(&r->text, summary);
-        sb_addc(&r->text, '\n');
-    } else {
-        sb_addf(&r->text, SV_FMT "\n[...]\n", SV_ARG(part(head.tail, limit / 3, false)));
-        sb_add(&r->text, part(head.tail, limit / 3, true));
-    }
-    sb_adds(&r->text, "  (full result: ");
-    sb_adds(&r->text, exact ? "" : "~");
-    sb_add_commas(&r->text, tokens);
-    sb_adds(&r->text, " tokens — use lines:/section: or pin)\n");
-    return ST_OK;
-}
-
-void result_show(struct sb *b, const struct result *r)
-{
-    struct sb text = r->text;
-
-    if (r->ok) {
-        sb_add(b, sb_sv(&text));
-        return;
-    }
-    sb_addf(b, "✗ %s: ", status_word(r->error.code));
-    sb_add_oneline(b, sv_of(r->error.text));
-    sb_addc(b, '\n');
-    if (r->error.hint[0]) {
-        sb_adds(b, "  hint: ");
-        sb_add_oneline(b, sv_of(r->error.hint));
-        sb_addc(b, '\n');
-    }
-}
-
-void result_json(struct jw *w, const struct result *r)
-{
-    struct sb text = r->text;
-
-    jw_open(w, '{');
-    jw_kstr(w, "command", r->line);
-    jw_kstr(w, "tool", r->verb);
-    jw_kbool(w, "ok", r->ok);
-    if (r->ok) {
-        jw_kstr(w, "text", sb_sv(&text));
-    } else {
-        jw_key(w, "error");
-        jw_open(w, '{');
-        jw_kstr(w, "code", sv_of(status_word(r->error.code)));
-        jw_kstr(w, "message", sv_of(r->error.text));
-        if (r->error.hint[0])
-            jw_kstr(w, "hint", sv_of(r->error.hint));
-        jw_close(w, '}');
-    }
-    jw_close(w, '}');
 }
 
 /* ---- saying ----------------------------------------------------------------------- */
@@ -391,6 +287,37 @@ static enum status run_line(struct session *s, const struct scanned_line *line, 
     return session_line(s, sb_sv(&b), r, e);
 }
 
+/* All commands one after another, in lower case; at[i] is where those after the i-th begin. */
+static struct sv join_lines(struct session *s, const struct scan *scan, size_t *at)
+{
+    struct sb b = sb_in(s->a, 0);
+
+    for (size_t i = 0; i < scan->n; i++) {
+        if (!scan->lines[i].is_think)
+            sb_add(&b, scan->lines[i].text);
+        sb_addc(&b, '\n');
+        at[i] = b.n;
+    }
+    return lower_case(sb_sv(&b), s->a);
+}
+
+static enum status run_batch(struct session *s, const struct scan *scan, struct turn *out,
+                             struct err *e)
+{
+    size_t    at[TURN_COMMANDS_MAX];
+    struct sv lines = join_lines(s, scan, at);
+
+    out->results = ARENA_NEW(s->a, struct result, scan->n ? scan->n : 1);
+    s->prose = lower_case(scan->prose, s->a);
+    for (size_t i = 0; i < scan->n; i++) {
+        s->closes_turn = i + 1 == scan->n;
+        s->later = sv_skip(lines, at[i]);
+        if (run_line(s, &scan->lines[i], &out->results[out->n++], e))
+            return err_code(e);
+    }
+    return ST_OK;
+}
+
 enum status session_turn(struct session *s, struct sv output, struct turn *out, struct err *e)
 {
     struct sb   valid = sb_in(s->a, 0);
@@ -411,13 +338,8 @@ enum status session_turn(struct session *s, struct sv output, struct turn *out, 
             return err_code(e);
         out->has_node = true;
     }
-    out->results = ARENA_NEW(s->a, struct result, scan.n ? scan.n : 1);
-    for (size_t i = 0; i < scan.n; i++) {
-        s->closes_turn = i + 1 == scan.n;
-        struct result *r = &out->results[out->n++];
-        if (run_line(s, &scan.lines[i], r, e) || shorten(s, r, e))
-            return err_code(e);
-    }
-    s->closes_turn = false;
-    return ST_OK;
+    s->in_turn = true;
+    enum status st = run_batch(s, &scan, out, e);
+    s->in_turn = s->closes_turn = false;
+    return st;
 }

@@ -13,6 +13,7 @@
 
 #include "command/docs.h"
 #include "command/tools.h"
+#include "loom/results.h"
 #include "loom/show.h"
 #include "model/model.h"
 
@@ -60,20 +61,26 @@ struct session {
     struct session_env env;
     struct arena      *a;
     bool               closes_turn; /* the next record is the turn's last */
+    bool               in_turn;     /* a batch of commands runs */
+    struct sv          prose;       /* of that turn, in lower case */
+    struct sv          later;       /* commands that follow the running one, in lower case */
 };
 
 /* What a command did. `run` fills it; the session shows and records it. */
 struct result {
-    struct sb  text;
-    struct sv  line, verb;         /* as issued; the tool's name */
-    struct sv  object;             /* for the trace: what it was done to, or absent */
-    int64_t    results;            /* of continue */
-    struct sv  undo;               /* JSON that says how to take it back, or absent */
-    int64_t    undoes;             /* entry of the action this one took back; -1: none */
-    struct sv  doc_path, doc_hash; /* a document as it was left, or absent */
-    bool       silent;             /* shows nothing (think) */
-    bool       ok;
-    struct err error; /* when !ok */
+    struct sb text;
+    struct sv line, verb;         /* as issued; the tool's name */
+    struct sv object;             /* for the trace: what it was done to, or absent */
+    int64_t   results;            /* of continue */
+    struct sv undo;               /* JSON that says how to take it back, or absent */
+    int64_t   undoes;             /* entry of the action this one took back; -1: none */
+    struct sv doc_path, doc_hash; /* a document as it was left, or absent */
+    bool      silent;             /* shows nothing (think) */
+    bool      referenced, kept;   /* the turn names what it shows; it is seen in the next one */
+    struct shown_item *items;     /* what it shows */
+    size_t             n_items;
+    bool               ok;
+    struct err         error; /* when !ok */
 };
 
 struct turn {

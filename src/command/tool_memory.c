@@ -341,6 +341,23 @@ static enum status show_stashed(struct session *s, struct result *r, struct err 
     return ST_OK;
 }
 
+static enum status show_results(struct session *s, struct result *r, struct err *e)
+{
+    struct visible *list;
+    size_t          n;
+
+    if (loom_results_visible(&s->loom, s->agent.name, &list, &n, e))
+        return err_code(e);
+    sb_adds(&r->text, n ? "Results still in view:\n" : "Results still in view: none\n");
+    for (size_t i = 0; i < n; i++) {
+        sb_adds(&r->text, "\n  → ");
+        sb_add_oneline(&r->text, list[i].line);
+        sb_adds(&r->text, list[i].pinned ? " (while it is pinned)\n" : " (until this turn ends)\n");
+        sb_add(&r->text, list[i].text);
+    }
+    return ST_OK;
+}
+
 enum { COUNTED_NODES = 500 };
 
 /* What the conversation costs: counted where it is short, estimated from the characters of
@@ -399,6 +416,8 @@ RUN(memory)
         return show_trace(s, r, e);
     if (call_has(c, "stashed"))
         return show_stashed(s, r, e);
+    if (call_has(c, "results"))
+        return show_results(s, r, e);
     if (list_kept(s, &r->text, e) || context_tokens(s, &used, &exact, e))
         return err_code(e);
     sb_addf(&r->text, "\nContext: %s", exact ? "" : "~");

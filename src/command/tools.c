@@ -89,7 +89,8 @@ PARAMS(drop_params,
     { PARAM_TEXT,  "stash",   BARE | KEYED | ONE, NULL, NULL });
 PARAMS(memory_params,
     { PARAM_FLAG,  "trace",   MAYBE, "history|errors", NULL },
-    { PARAM_FLAG,  "stashed", MAYBE, "stashes", NULL });
+    { PARAM_FLAG,  "stashed", MAYBE, "stashes", NULL },
+    { PARAM_FLAG,  "results", MAYBE, "result", NULL });
 PARAMS(help_params,
     { PARAM_WORD,  "tool", BARE, NULL, NULL });
 PARAMS(think_params,
@@ -240,9 +241,11 @@ const struct tool tools[] = {
       { "drop pin:a7x2", "drop stash:\"idea\"" },
       drop_params, "from", false, run_drop },
     { "memory", PERM_loom_aware, "Memory", "Show what you keep and what it costs",
-      { "memory", "memory trace", "memory stashed" },
-      "trace lists the last actions with their errors.",
-      { "memory", "memory trace", "memory stashed" },
+      { "memory", "memory trace", "memory stashed", "memory results" },
+      "trace lists the last actions with their errors. results shows what is left of the last turn: "
+      "a result is seen one turn longer when its turn names a node or document it showed, and as long "
+      "as that is pinned.",
+      { "memory", "memory trace", "memory stashed", "memory results" },
       memory_params, "show", false, run_memory },
 
     { "help", PERM_loom_aware, "Meta", "Say which tools there are",

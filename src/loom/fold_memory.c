@@ -10,10 +10,8 @@ static enum status find_pin(struct loom_rows *r, struct sv agent, struct sv targ
 {
     struct store_row *rows;
     size_t            n;
-    struct sb         prefix = sb_in(r->a, 0);
 
-    sb_addf(&prefix, "pin/" SV_FMT "/", SV_ARG(agent));
-    if (row_list(r, sb_sv(&prefix), (struct sv){ 0 }, SIZE_MAX, &rows, &n, e))
+    if (row_list(r, key_agent("pin", agent, r->a), (struct sv){ 0 }, SIZE_MAX, &rows, &n, e))
         return err_code(e);
     *key = (struct sv){ 0 };
     for (size_t i = 0; i < n; i++)
@@ -103,7 +101,9 @@ static enum status fold_turn(struct loom_rows *r, const struct entry *n, struct 
         return err_code(e);
     json_int(json_find(&v, "last"), &before);
     sb_addf(&b, "{\"before\":%lld,\"last\":%lld}", (long long)before, (long long)n->seq);
-    return row_put(r, key, sb_sv(&b), e);
+    if (row_put(r, key, sb_sv(&b), e))
+        return err_code(e);
+    return fold_results_turn(r, agent, e);
 }
 
 enum status fold_memory(struct loom_rows *r, const struct entry *n, const struct json *p,
@@ -217,7 +217,8 @@ enum status fold_action(struct loom_rows *r, const struct entry *n, const struct
 
     if (!agent.n)
         agent = AGENT_DEFAULT;
-    if (add_action(r, p, agent, e) || rows_place(r, agent, &place, &found, e))
+    if (add_action(r, p, agent, e) || fold_result(r, n, p, agent, e) ||
+        rows_place(r, agent, &place, &found, e))
         return err_code(e);
     if (undo && row_put(r, key_name1("undo", agent, n->seq, r->a), json_canonical(undo, r->a), e))
         return err_code(e);

@@ -22,6 +22,7 @@
  *     lease/SLOT                who may extend this node, until when
  *     pin/AGENT/N  st/AGENT/LABEL  think/AGENT/N  act/AGENT/N  acts/AGENT
  *     undo/AGENT/SEQ  turn/AGENT  doc/AGENT/PATH       memory (see memory.h)
+ *     res/AGENT/SEQ             a result that is still seen (see results.h)
  */
 #ifndef HEDDLE_LOOM_INTERNAL_H
 #define HEDDLE_LOOM_INTERNAL_H
@@ -57,6 +58,7 @@ struct sv key2(const char *prefix, int64_t n, int64_t m, struct arena *a);
 struct sv key3(const char *prefix, int64_t n, int64_t m, int64_t o, struct arena *a);
 struct sv key_name1(const char *prefix, struct sv name, int64_t n, struct arena *a);
 struct sv key_name2(const char *prefix, struct sv name, struct sv second, struct arena *a);
+struct sv key_agent(const char *prefix, struct sv agent, struct arena *a); /* "prefix/agent/" */
 
 /* The number at the end of a key. */
 int64_t key_last(struct sv key);
@@ -128,6 +130,11 @@ enum status fold_memory(struct loom_rows *r, const struct entry *n, const struct
 enum status fold_action(struct loom_rows *r, const struct entry *n, const struct json *p,
                         struct err *e) MUST_USE;
 
+/* fold_result.c: a command's result, and the end of a turn. */
+enum status fold_result(struct loom_rows *r, const struct entry *n, const struct json *p,
+                        struct sv agent, struct err *e) MUST_USE;
+enum status fold_results_turn(struct loom_rows *r, struct sv agent, struct err *e) MUST_USE;
+
 /* What prune and restore of a slot would hide or show: visible nodes below and with it. */
 struct tally {
     int64_t nodes, branches, points, leaves;
@@ -161,6 +168,9 @@ enum status rows_lane(struct loom_rows *r, struct sv lane, struct lane_end *out,
 enum status local_id_new(struct loom_rows *r, void (*draw)(void *ctx, unsigned char *out, size_t n),
                          void *ctx, struct sv *out, struct err *e) MUST_USE;
 bool        local_id_is_valid(struct sv id);
+
+/* The payload of an entry, which must be there: ST_CORRUPT otherwise. */
+enum status loom_payload(struct loom *l, int64_t seq, struct json *out, struct err *e) MUST_USE;
 
 /* The text of a message's content, which is a string or an array of parts. */
 struct sv content_text(const struct json *content, struct arena *a);

@@ -6,19 +6,11 @@
 
 #include <stdlib.h>
 
-static struct sv agent_prefix(const char *what, struct sv agent, struct arena *a)
-{
-    struct sb b = sb_in(a, 0);
-
-    sb_addf(&b, "%s/" SV_FMT "/", what, SV_ARG(agent));
-    return sb_sv(&b);
-}
-
 enum status memory_pins(struct loom *l, struct sv agent, struct pin **out, size_t *n, struct err *e)
 {
     struct loom_rows  r = rows_of_loom(l);
     struct store_row *rows;
-    struct sv         prefix = agent_prefix("pin", agent, l->a);
+    struct sv         prefix = key_agent("pin", agent, l->a);
 
     if (row_list(&r, prefix, (struct sv){ 0 }, SIZE_MAX, &rows, n, e))
         return err_code(e);
@@ -61,7 +53,7 @@ enum status memory_stashes(struct loom *l, struct sv agent, struct stash **out, 
 {
     struct loom_rows  r = rows_of_loom(l);
     struct store_row *rows;
-    struct sv         prefix = agent_prefix("st", agent, l->a);
+    struct sv         prefix = key_agent("st", agent, l->a);
 
     if (row_list(&r, prefix, (struct sv){ 0 }, SIZE_MAX, &rows, n, e))
         return err_code(e);
@@ -71,20 +63,6 @@ enum status memory_stashes(struct loom *l, struct sv agent, struct stash **out, 
             return err_code(e);
     qsort(*out, *n, sizeof **out, by_entry);
     return ST_OK;
-}
-
-/* The payload of one entry. */
-static enum status payload_of(struct loom *l, int64_t seq, struct json *out, struct err *e)
-{
-    struct store_query q = { .thread = l->thread, .from = seq, .to = seq };
-    struct entry       n;
-    bool               found;
-
-    if (store_first(l->log->store, &q, l->a, &n, &found, e))
-        return err_code(e);
-    if (!found)
-        return err_set(e, ST_CORRUPT, "entry %lld is missing", (long long)seq);
-    return json_parse(n.payload, 0, l->a, out, e);
 }
 
 enum status memory_stash(struct loom *l, struct sv agent, struct sv label, struct stash *out,
@@ -101,7 +79,7 @@ enum status memory_stash(struct loom *l, struct sv agent, struct sv label, struc
         err_set(e, ST_NOT_FOUND, "no stash labelled \"" SV_FMT "\"", SV_ARG(label));
         return err_hint(e, "→ memory stashed lists them");
     }
-    if (read_stash(l, label, row, out, e) || payload_of(l, out->entry, &p, e))
+    if (read_stash(l, label, row, out, e) || loom_payload(l, out->entry, &p, e))
         return err_code(e);
     *text = json_text(&p, "text");
     return ST_OK;
@@ -118,7 +96,7 @@ enum status memory_trace(struct loom *l, struct sv agent, struct trace *out, str
     bool              found;
 
     if (row_json(&r, key_of_name("acts", agent, l->a), &head, &found, e) ||
-        row_list(&r, agent_prefix("act", agent, l->a), (struct sv){ 0 }, SIZE_MAX, &rows, &n, e))
+        row_list(&r, key_agent("act", agent, l->a), (struct sv){ 0 }, SIZE_MAX, &rows, &n, e))
         return err_code(e);
     const struct json *older = json_find(&head, "older");
     *out = (struct trace){ .actions = ARENA_NEW(l->a, struct action, n ? n : 1), .n = n };
@@ -248,14 +226,14 @@ enum status memory_notes(struct loom *l, struct sv agent, size_t max, struct sv 
     struct loom_rows r = rows_of_loom(l);
     struct newest    newest = { .a = l->a, .max = max };
 
-    if (row_each(&r, agent_prefix("think", agent, l->a), (struct sv){ 0 }, true, keep_newest,
-                 &newest, e))
+    if (row_each(&r, key_agent("think", agent, l->a), (struct sv){ 0 }, true, keep_newest, &newest,
+                 e))
         return err_code(e);
     *n = newest.seqs.n;
     *out = ARENA_NEW(l->a, struct sv, *n ? *n : 1);
     for (size_t i = 0; i < *n; i++) {
         struct json p;
-        if (payload_of(l, newest.seqs.v[i], &p, e))
+        if (loom_payload(l, newest.seqs.v[i], &p, e))
             return err_code(e);
         (*out)[i] = json_text(&p, "text");
     }
@@ -268,7 +246,7 @@ enum status memory_undo(struct loom *l, struct sv agent, struct json *undo, int6
     struct loom_rows r = rows_of_loom(l);
     struct store_row row;
 
-    if (row_last(&r, agent_prefix("undo", agent, l->a), &row, found, e))
+    if (row_last(&r, key_agent("undo", agent, l->a), &row, found, e))
         return err_code(e);
     if (!*found)
         return ST_OK;

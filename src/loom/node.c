@@ -231,7 +231,7 @@ enum status node_hidden(struct loom *l, const struct node *n, int64_t *by, struc
 
 /* ---- what it says ----------------------------------------------------------------- */
 
-static enum status payload_of(struct loom *l, int64_t seq, struct json *out, struct err *e)
+enum status loom_payload(struct loom *l, int64_t seq, struct json *out, struct err *e)
 {
     struct store_query q = { .thread = l->thread, .from = seq, .to = seq };
     struct entry       n;
@@ -248,7 +248,7 @@ enum status node_text(struct loom *l, int64_t seq, struct sv *out, struct err *e
 {
     struct json p;
 
-    if (payload_of(l, seq, &p, e))
+    if (loom_payload(l, seq, &p, e))
         return err_code(e);
     *out = content_text(json_find(&p, "content"), l->a);
     return ST_OK;
@@ -283,7 +283,7 @@ enum status node_summary(struct loom *l, const struct node *n, struct sv *out, b
     if (row_int(&r, key1("sum", n->seq, l->a), NO_NODE, &entry, e))
         return err_code(e);
     *made = entry != NO_NODE;
-    if (*made && payload_of(l, entry, &p, e))
+    if (*made && loom_payload(l, entry, &p, e))
         return err_code(e);
     if (*made) {
         *out = json_text(&p, "text");
@@ -306,7 +306,7 @@ enum status loom_themes(struct loom *l, struct sv *out, struct err *e)
         return err_code(e);
     if (entry == NO_NODE)
         return ST_OK;
-    if (payload_of(l, entry, &p, e))
+    if (loom_payload(l, entry, &p, e))
         return err_code(e);
     *out = json_text(&p, json_text(&p, "themes").s ? "themes" : "text");
     return ST_OK;

@@ -134,6 +134,11 @@ struct sv key_name2(const char *prefix, struct sv name, struct sv second, struct
     return sb_sv(&b);
 }
 
+struct sv key_agent(const char *prefix, struct sv agent, struct arena *a)
+{
+    return key_name2(prefix, agent, SV(""), a);
+}
+
 int64_t key_last(struct sv key)
 {
     struct sv digits = sv_cut_last(key, '/').tail;

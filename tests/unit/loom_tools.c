@@ -268,6 +268,7 @@ static void text_of_others_cannot_pass_for_ours(void)
         "memory",
         "memory trace",
         "memory stashed",
+        "memory results",
         "respond e0v1 \"ok\"",
         "edit e0v1 \"ok\"",
         "annotate e0v1 \"ok\"",
