@@ -8,10 +8,8 @@
 #     cl100k   cl100k_base instead of o200k_base
 #     save     put the tables into docs/BENCHMARKS.md
 #
-# The text is whatever this machine has (tools/tokens/corpus.mjs), gathered once into the cache folder.
-# Speeds are megabytes (10^6 bytes) per second of processor time, the best of several runs.
-# `first` is the first pass of a fresh process over documents it has never seen, `again` a further
-# pass over them.
+# The text is whatever this machine has, gathered once into the cache folder. bench/tokens.md says how
+# to read the table.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 root=$PWD
@@ -45,7 +43,7 @@ japanese 40 70 0
 korean 40 70 0
 "
 
-corpus=$cache/corpus-$bytes
+corpus=$cache/corpus-2-$bytes # a new number when what is gathered changes
 if [ ! -f "$corpus/complete" ]; then
     note "gathering text into $corpus"
     (cd "$cache" && node "$root/tools/tokens/gather.mjs" "$corpus" "$bytes" "${kinds[@]}" &&
@@ -135,9 +133,10 @@ put_into_docs() { # the section "Token counts" of docs/BENCHMARKS.md becomes the
 } | tee "$work/tables"
 if [ -n "$save" ]; then
     {
+        # shellcheck disable=SC2016 # the backquotes are Markdown
         printf '## Token counts\n\n`%s`, %s, %s, one core, %s.\n\n' "$asked" "$(date -u +%Y-%m-%d)" "$encoding" \
             "$(sed -n 's/^model name.*: //p' /proc/cpuinfo | head -n 1)"
-        sed -n '/^# Speeds/,/^set /{ s/^# //p }' "$0"
+        cat bench/tokens.md
         echo
         cat "$work/tables"
         echo

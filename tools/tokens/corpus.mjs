@@ -151,9 +151,9 @@ export function hardCase(r, tokens) {
 // ---- long and unkind ----
 
 const repeat = (text, bytes) => Buffer.from(text.repeat(Math.ceil(bytes / Buffer.byteLength(text)))).subarray(0, bytes)
-const drawn = (alphabet, bytes) => {
+const drawn = (alphabet, count) => {
   const r = random(7)
-  return Buffer.from(Array.from({ length: bytes }, () => r.pick(alphabet)).join('')).subarray(0, bytes)
+  return Buffer.from(Array.from({ length: count }, () => r.pick(alphabet)).join(''))
 }
 export const adversarial = {
   'letter a': (n) => repeat('a', n),
