@@ -15,7 +15,7 @@ static enum status known_by(struct session *s, const struct node *n, struct sv *
 }
 
 /* The parent, and the grandparent too where the node itself says little. */
-static enum status prompt(struct session *s, const struct node *n, struct sb *b, struct err *e)
+enum status summary_prompt(struct session *s, const struct node *n, struct sb *b, struct err *e)
 {
     struct node parent, grandparent;
     struct sv   title, text, before = { 0 }, above = { 0 };
@@ -34,17 +34,20 @@ static enum status prompt(struct session *s, const struct node *n, struct sb *b,
     return ST_OK;
 }
 
-static enum status keep(struct session *s, const struct node *n, struct sv text, struct err *e)
+enum status summary_keep(struct session *s, const struct summary_made *m, struct err *e)
 {
     struct sb b = sb_in(s->a, 0), valid = sb_in(s->a, 0);
     struct jw w = jw_in(&b, 0);
 
-    sb_add_lossy(&valid, sv_trim(text));
+    sb_add_lossy(&valid, sv_trim(m->text));
     jw_open(&w, '{');
-    jw_kstr(&w, "model", s->env.summary_model);
+    if (m->model.n)
+        jw_kstr(&w, "model", m->model);
+    else
+        jw_kbool(&w, "provisional", true);
     jw_key(&w, "target");
     jw_open(&w, '{');
-    jw_kstr(&w, "node", n->local);
+    jw_kstr(&w, m->node.n ? "node" : "type", m->node.n ? m->node : SV("tree"));
     jw_close(&w, '}');
     jw_kstr(&w, "text", sb_sv(&valid));
     jw_close(&w, '}');
@@ -65,14 +68,17 @@ enum status session_summarise(struct session *s, const struct node *n, struct er
         return err_code(e);
     if (made)
         return ST_OK;
-    if (prompt(s, n, &b, e) || session_pause(s, e))
+    if (summary_prompt(s, n, &b, e) || session_pause(s, e))
         return err_code(e);
-    struct model_message m = { MODEL_USER, sb_sv(&b) };
+    struct model_message asked = { MODEL_USER, sb_sv(&b) };
     struct model_request q = {
-        .model = s->env.summary_model, .messages = &m, .n = 1, .max_tokens = SUMMARY_TOKENS
+        .model = s->env.summary_model, .messages = &asked, .n = 1, .max_tokens = SUMMARY_TOKENS
     };
     enum status st = s->env.ask(s->env.ask_ctx, &q, s->a, &answer, &failed);
     if (session_resume(s, e))
         return err_code(e);
-    return st == ST_OK && sv_trim(answer.text).n ? keep(s, n, answer.text, e) : ST_OK;
+    if (st || !sv_trim(answer.text).n)
+        return ST_OK;
+    struct summary_made m = { n->local, answer.text, s->env.summary_model };
+    return summary_keep(s, &m, e);
 }

@@ -16,7 +16,7 @@ static const struct key {
     { "executors.*",         "array",   "a command and its arguments; gets the prompt on stdin" },
     { "loom",                "object",  "how agents work in trees" },
     { "loom.subject",        "string",  "agent that `continue` asks (default: the only model without loom_aware)" },
-    { "loom.summary_model",  "string",  "model that makes summaries, as provider:name (default: extracts)" },
+    { "loom.summary_model",  "string",  "model that makes summaries, as provider:name (default: extracts; `summarize`: by the keys there are)" },
     { "loom.result_tokens",  "integer", "longest tool result shown whole (default 1000)" },
     { "loom.budget",         "integer", "tokens of working context that `memory` counts against (default 50000)" },
     { "checkpoint",          "object",  "checkpoint tokens" },

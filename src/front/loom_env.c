@@ -2,8 +2,12 @@
 
 #include "base/clock.h"
 #include "base/path.h"
+#include "command/summary.h"
 #include "share/asset.h"
 #include "tokens/tokens.h"
+
+#include <assert.h>
+#include <stdlib.h>
 
 static enum status ask(void *ctx, const struct model_request *q, struct arena *a,
                        struct model_response *out, struct err *e)
@@ -69,6 +73,26 @@ static enum status describe(void *ctx, struct sv thread, struct arena *a, struct
     return ST_OK;
 }
 
+size_t loom_summary_models(struct app *app, struct sv *out)
+{
+    static const struct {
+        const char *key, *model;
+    } usual[] = {
+        { "ANTHROPIC_API_KEY", "anthropic:claude-3-5-haiku-latest" },
+        { "OPENAI_API_KEY", "openai:gpt-4o-mini" },
+    };
+    size_t n = 0;
+
+    static_assert(COUNT(usual) <= SUMMARY_MODELS_MAX, "the caller has room");
+    out[0] = config_text(&app->config, "loom.summary_model");
+    if (out[0].n)
+        return 1;
+    for (size_t i = 0; i < COUNT(usual); i++)
+        if (sv_of(getenv(usual[i].key)).n)
+            out[n++] = sv_of(usual[i].model);
+    return n;
+}
+
 void loom_env_init(struct loom_env *env, struct app *app)
 {
     *env = (struct loom_env){ .app = app, .folder = { app->root_fd } };
@@ -92,6 +116,18 @@ void loom_env_init(struct loom_env *env, struct app *app)
 void loom_env_release(struct loom_env *env)
 {
     tokens_close(env->tokens);
+}
+
+enum status loom_thread_check(struct app *app, struct sv thread, struct err *e)
+{
+    struct store_head h;
+
+    if (store_head(app->log.store, thread, &h, e))
+        return err_code(e);
+    if (h.rev)
+        return ST_OK;
+    err_set(e, ST_NOT_FOUND, "thread '" SV_FMT "' has no log yet", SV_ARG(thread));
+    return err_hint(e, "`heddle say " SV_FMT " TEXT` starts one", SV_ARG(thread));
 }
 
 enum status loom_env_open(struct loom_env *env, struct sv thread, struct sv agent,

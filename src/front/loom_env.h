@@ -21,6 +21,13 @@ struct loom_env {
 void loom_env_init(struct loom_env *env, struct app *app);
 void loom_env_release(struct loom_env *env);
 
+/* The models that make summaries, in the order in which they are asked: the configured one, or
+ * those for which the environment has a key. `out` has room for SUMMARY_MODELS_MAX. */
+size_t loom_summary_models(struct app *app, struct sv *out);
+
+/* ST_NOT_FOUND when nothing was ever written to the thread. */
+enum status loom_thread_check(struct app *app, struct sv thread, struct err *e) MUST_USE;
+
 /* A session for --agent, or for the person who asks when it is absent. */
 enum status loom_env_open(struct loom_env *env, struct sv thread, struct sv agent,
                           struct session *out, struct err *e) MUST_USE;

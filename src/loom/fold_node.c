@@ -213,6 +213,7 @@ static enum status add_version(struct loom_rows *r, struct making *m, struct nod
         row_put(r, key3("v", slot.strand, slot.seq, n->seq, r->a), SV(""), e))
         return err_code(e);
     tree.nodes += cover == 0;
+    tree.unsummarised++;
     tree.last = n->at;
     /* The editor sees its own edit, and stands on it when it stood on what it edited. */
     if (rows_put_tree(r, &tree, e) ||
@@ -306,6 +307,7 @@ static enum status add_child(struct loom_rows *r, struct making *m, struct err *
         tree.nodes++;
         count_child(&tree, &m->parent);
     }
+    tree.unsummarised++;
     tree.depth = n->depth > tree.depth ? n->depth : tree.depth;
     tree.root = tree.root == NO_NODE ? n->seq : tree.root;
     tree.last = n->at;
@@ -372,12 +374,15 @@ enum status fold_message(struct loom_rows *r, const struct entry *n, const struc
         return ST_OK;
     if (find_parent(r, &m, e))
         return err_code(e);
+    int64_t before = m.node.chars;
     describe(r, &m);
     if (choose_local(r, n, json_text(m.given, "local_id"), &m.node.local, e))
         return err_code(e);
     if (is_version && rows_find(r, m.node.edited_from, &original, &is_version, e))
         return err_code(e);
     if (is_version ? add_version(r, &m, &original, e) : add_child(r, &m, e))
+        return err_code(e);
+    if (m.node.chars > before && row_put(r, key1("todo", n->seq, r->a), SV(""), e))
         return err_code(e);
     return move_on(r, &m, is_version, e);
 }

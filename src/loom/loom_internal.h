@@ -16,6 +16,7 @@
  *     ann/N                     an annotation
  *     x/SLOT/N, y/NAME/N        links of a node, of a document (by entry seq)
  *     sum/SEQ, sum/tree         summary of a node, of the tree (by its entry)
+ *     todo/SEQ                  a node that waits for its summary; "provisional" when it has an extract
  *     resp/HASH                 raw answer of a model (by its entry)
  *     pos/AGENT                 where an agent is and when it was last seen (struct place)
  *     sel/AGENT/SLOT            the version of a slot that an agent chose

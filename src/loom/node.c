@@ -287,6 +287,7 @@ enum status node_summary(struct loom *l, const struct node *n, struct sv *out, b
         return err_code(e);
     if (*made) {
         *out = json_text(&p, "text");
+        *made = !json_truth(json_find(&p, "provisional"));
         return ST_OK;
     }
     if (node_text(l, n->seq, out, e))

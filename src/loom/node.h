@@ -47,12 +47,13 @@ struct tree {
     int64_t   branches; /* children that hang from branch points */
     int64_t   points;   /* nodes with two or more children */
     int64_t   leaves;
-    int64_t   depth;       /* of the deepest node ever written */
-    int64_t   annotations; /* ever made: numbers the next one */
-    int64_t   root;        /* the first root, or NO_NODE */
-    int64_t   last;        /* time of the newest node */
-    struct sv title;       /* absent: the thread has none of its own */
-    struct sv mode;        /* "dialogue" or "buffer" */
+    int64_t   depth;        /* of the deepest node ever written */
+    int64_t   annotations;  /* ever made: numbers the next one */
+    int64_t   root;         /* the first root, or NO_NODE */
+    int64_t   last;         /* time of the newest node */
+    int64_t   unsummarised; /* nodes written since the tree was last summarised */
+    struct sv title;        /* absent: the thread has none of its own */
+    struct sv mode;         /* "dialogue" or "buffer" */
 };
 
 /* One thread as a tree, for one request. */
@@ -112,7 +113,8 @@ enum status node_hidden(struct loom *l, const struct node *n, int64_t *by, struc
 /* What it says; `[image content]` and the like for what is not text. */
 enum status node_text(struct loom *l, int64_t seq, struct sv *out, struct err *e) MUST_USE;
 
-/* Its summary when one was made, else its first sentence (*made says which). */
+/* Its summary when one was made, else its first sentence (*made says which). An extract that was
+ * stored for the time being counts as not made. */
 enum status node_summary(struct loom *l, const struct node *n, struct sv *out, bool *made,
                          struct err *e) MUST_USE;
 

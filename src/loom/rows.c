@@ -322,6 +322,7 @@ static const struct field totals[] = {
     { "annotations", offsetof(struct tree, annotations), 0 },
     { "root",        offsetof(struct tree, root),        NO_NODE },
     { "last",        offsetof(struct tree, last),        0 },
+    { "unsummarised", offsetof(struct tree, unsummarised), 0 },
 };
 /* clang-format on */
 

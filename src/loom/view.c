@@ -2,27 +2,52 @@
 #include "loom/loom_internal.h"
 #include "thread/kind.h"
 
+/* sum/tree: the same for the tree; a final one starts the count of new nodes again. */
+static enum status fold_tree_summary(struct loom_rows *r, const struct entry *n, bool provisional,
+                                     struct err *e)
+{
+    struct tree tree;
+    struct sv   old;
+    bool        had = false;
+
+    if (provisional) {
+        if (row_get(r, SV("sum/tree"), &old, &had, e))
+            return err_code(e);
+        return had ? ST_OK : row_put_int(r, SV("sum/tree"), n->seq, e);
+    }
+    if (row_put_int(r, SV("sum/tree"), n->seq, e) || rows_tree(r, &tree, e))
+        return err_code(e);
+    tree.unsummarised = 0;
+    return rows_put_tree(r, &tree, e);
+}
+
 /* sum/SEQ: the entry that holds the newest summary of a node. A provisional one does not
- * replace a final one. */
+ * replace another, and the node goes on waiting for a better one. */
 static enum status fold_summary(struct loom_rows *r, const struct entry *n, const struct json *p,
                                 struct err *e)
 {
     const struct json *target = json_find(p, "target");
     struct node        node;
-    struct sv          key, old;
+    struct sv          key, todo, old;
     bool               found = false, had = false;
+    bool               provisional = json_truth(json_find(p, "provisional"));
 
     if (!json_text(target, "node").n)
-        return sv_is(json_text(target, "type"), "tree") ? row_put_int(r, SV("sum/tree"), n->seq, e)
+        return sv_is(json_text(target, "type"), "tree") ? fold_tree_summary(r, n, provisional, e)
                                                         : ST_OK;
     if (rows_find(r, json_text(target, "node"), &node, &found, e))
         return err_code(e);
     if (!found)
         return ST_OK;
     key = key1("sum", node.seq, r->a);
-    if (json_truth(json_find(p, "provisional")) && row_get(r, key, &old, &had, e))
+    todo = key1("todo", node.seq, r->a);
+    if (!provisional)
+        return row_put_int(r, key, n->seq, e) ? err_code(e) : row_del(r, todo, e);
+    if (row_get(r, key, &old, &had, e))
         return err_code(e);
-    return had ? ST_OK : row_put_int(r, key, n->seq, e);
+    if (had)
+        return ST_OK;
+    return row_put_int(r, key, n->seq, e) ? err_code(e) : row_put(r, todo, SV("provisional"), e);
 }
 
 /* resp/HASH: the entry that holds the raw answer with this hash. */
@@ -59,4 +84,4 @@ static enum status fold(struct fold *f, const struct entry *n, struct err *e)
     return folds[k](&r, n, &p, e);
 }
 
-const struct view loom_view = { .name = "loom", .version = 5, .fold = fold, .on_demand = true };
+const struct view loom_view = { .name = "loom", .version = 6, .fold = fold, .on_demand = true };

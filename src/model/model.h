@@ -4,7 +4,8 @@
  *     struct model_request q = { .model = SV("offline:echo"), .messages = m, .n = 1 };
  *     if (model_complete(&client, &q, a, &answer, e)) return err_code(e);
  *
- * Providers here need no network: offline:echo repeats the last message, and
+ * Providers here need no network: offline:echo repeats the last message, offline:request answers
+ * with the whole request as JSON, and
  * offline:script FILE answers from a file of JSON Lines below the workspace. */
 #ifndef HEDDLE_MODEL_H
 #define HEDDLE_MODEL_H

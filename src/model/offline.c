@@ -1,6 +1,7 @@
 /* Models without a network.
  *
- * offline:echo says the last message again. offline:script FILE answers from lines of JSON:
+ * offline:echo says the last message again. offline:request says what it was asked, as JSON.
+ * offline:script FILE answers from lines of JSON:
  *
  *     {"text":"…"}                              an answer
  *     {"text":"…","interrupted":"timeout"}      an answer that was cut off
@@ -119,20 +120,43 @@ static enum status ask_script(struct model_client *c, struct sv file, const stru
     return ST_OK;
 }
 
+/* {"max_tokens":50,"messages":[{"content":"…","role":"user"}],"system":"…"} */
+static struct sv request_json(const struct model_request *q, struct arena *a)
+{
+    struct sb b = sb_in(a, 0);
+    struct jw w = jw_in(&b, 0);
+
+    jw_open(&w, '{');
+    jw_kint(&w, "max_tokens", q->max_tokens);
+    jw_key(&w, "messages");
+    jw_open(&w, '[');
+    for (size_t i = 0; i < q->n; i++) {
+        jw_open(&w, '{');
+        jw_kstr(&w, "content", q->messages[i].content);
+        jw_kstr(&w, "role", q->messages[i].role == MODEL_USER ? SV("user") : SV("assistant"));
+        jw_close(&w, '}');
+    }
+    jw_close(&w, ']');
+    if (q->system.n)
+        jw_kstr(&w, "system", q->system);
+    jw_close(&w, '}');
+    return sb_sv(&b);
+}
+
 static enum status ask(struct model_client *c, struct sv rest, const struct model_request *q,
                        struct arena *a, struct model_response *out, bool *retry, struct err *e)
 {
     struct sv_cut word = sv_cut(rest, ' ');
 
-    if (sv_is(rest, "echo")) {
-        out->text = sv_dup(last_message(q), a);
+    if (sv_is(rest, "echo") || sv_is(rest, "request")) {
+        out->text = sv_is(rest, "echo") ? sv_dup(last_message(q), a) : request_json(q, a);
         fill_raw(out, a);
         return ST_OK;
     }
     if (sv_is(word.head, "script") && word.found)
         return ask_script(c, sv_trim(word.tail), q, a, out, retry, e);
     err_set(e, ST_NOT_FOUND, "no offline model '" SV_FMT "'", SV_ARG(rest));
-    return err_hint(e, "offline:echo, or offline:script FILE");
+    return err_hint(e, "offline:echo, offline:request, or offline:script FILE");
 }
 
 const struct model_provider model_offline = { "offline", ask };

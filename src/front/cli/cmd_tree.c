@@ -147,18 +147,6 @@ static enum status draw(struct app *app, struct session *s, const struct tree_op
     return ST_OK;
 }
 
-static enum status check_thread(struct app *app, struct sv thread, struct err *e)
-{
-    struct store_head h;
-
-    if (store_head(app->log.store, thread, &h, e))
-        return err_code(e);
-    if (h.rev)
-        return ST_OK;
-    err_set(e, ST_NOT_FOUND, "thread '" SV_FMT "' has no log yet", SV_ARG(thread));
-    return err_hint(e, "`heddle say " SV_FMT " TEXT` starts one", SV_ARG(thread));
-}
-
 static enum status run_tree(struct app *app, const void *opts, struct err *e)
 {
     const struct tree_opts *o = opts;
@@ -167,7 +155,7 @@ static enum status run_tree(struct app *app, const void *opts, struct err *e)
 
     loom_env_init(&env, app);
     if (loom_env_open(&env, app_arg(app, 0), o->agent, &s, e) ||
-        check_thread(app, app_arg(app, 0), e) ||
+        loom_thread_check(app, app_arg(app, 0), e) ||
         log_begin(&app->log, app_arg(app, 0), STORE_READ, e))
         return err_code(e);
     enum status st = draw(app, &s, o, e);
@@ -267,7 +255,7 @@ static enum status run_attest(struct app *app, const void *opts, struct err *e)
 
     loom_env_init(&env, app);
     if (loom_env_open(&env, app_arg(app, 0), (struct sv){ 0 }, &s, e) ||
-        check_thread(app, app_arg(app, 0), e) ||
+        loom_thread_check(app, app_arg(app, 0), e) ||
         log_begin(&app->log, app_arg(app, 0), STORE_READ, e))
         return err_code(e);
     enum status st = attest(app, &s, o->from, e);

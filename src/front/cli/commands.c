@@ -51,6 +51,7 @@
     X(cmd_tree) \
     X(cmd_tree_set) \
     X(cmd_tree_attest) \
+    X(cmd_summarize) \
     X(cmd_search) \
     X(cmd_import) \
     X(cmd_export) \

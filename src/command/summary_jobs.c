@@ -1,0 +1,253 @@
+/* The summaries that are due. */
+#include "base/utf8.h"
+#include "base/vec.h"
+#include "command/summary.h"
+#include "loom/pending.h"
+
+#include <assert.h>
+
+enum {
+    PENDING_AT_ONCE = 100,
+    MAIN_PATH_MAX = 100, /* nodes of the main path, and branch points, in the prompt of a tree */
+};
+
+struct sv summary_trim(struct sv text)
+{
+    size_t end = 0;
+
+    text = sv_trim(text);
+    for (size_t i = 0; i < text.n; i++) {
+        bool stop = text.s[i] == '.' || text.s[i] == '!' || text.s[i] == '?';
+        bool ends = i + 1 == text.n || text.s[i + 1] == ' ' || text.s[i + 1] == '\n';
+        end = stop && ends ? i + 1 : end;
+    }
+    return end ? sv_first(text, end) : text;
+}
+
+/* The first model that answers; *out absent when none does. A model that is not there is asked
+ * once, one that fails again and again a few times, in a whole run. */
+static void ask(struct session *s, struct summary_job *job, struct sv prompt, int64_t tokens,
+                struct summary_made *out)
+{
+    struct model_message  m = { MODEL_USER, prompt };
+    struct model_request  q = { .messages = &m, .n = 1, .max_tokens = tokens };
+    struct model_response answer;
+
+    for (size_t i = 0; s->env.ask && i < job->n_models; i++) {
+        if (job->failures[i] >= SUMMARY_PATIENCE)
+            continue;
+        q.model = job->models[i];
+        enum status st = s->env.ask(s->env.ask_ctx, &q, s->a, &answer, &job->last);
+        if (st == ST_OK && sv_trim(answer.text).n) {
+            job->failures[i] = 0;
+            out->model = job->models[i];
+            out->text = answer.text;
+            return;
+        }
+        if (st == ST_OK)
+            err_set(&job->last, ST_MODEL_ERROR, "the model said nothing");
+        job->failures[i] = st == ST_NOT_FOUND ? SUMMARY_PATIENCE : job->failures[i] + 1;
+    }
+}
+
+static enum status store(struct session *s, struct summary_job *job, const struct summary_made *m,
+                         struct err *e)
+{
+    if (summary_keep(s, m, e) || log_commit(s->log, e)) {
+        log_abort(s->log);
+        return err_code(e);
+    }
+    *(m->model.n ? &job->made : &job->provisional) += 1;
+    if (job->told)
+        job->told(job->ctx, m);
+    return ST_OK;
+}
+
+/* ---- a node ------------------------------------------------------------------------ */
+
+static enum status prepare_node(struct session *s, int64_t seq, struct node *n, struct sb *prompt,
+                                bool *hidden, struct err *e)
+{
+    int64_t by;
+
+    if (node_at(&s->loom, seq, n, e) || node_hidden(&s->loom, n, &by, e))
+        return err_code(e);
+    *hidden = by != NO_NODE || n->withdrawn;
+    return *hidden ? ST_OK : summary_prompt(s, n, prompt, e);
+}
+
+static enum status store_node(struct session *s, struct summary_job *job, const struct pending *p,
+                              const struct node *n, struct summary_made *m, struct err *e)
+{
+    struct sv extract;
+    bool      made;
+
+    m->node = n->local;
+    if (!m->model.n && p->provisional)
+        return ST_OK; /* an extract is there already */
+    if (log_begin(s->log, s->loom.thread, STORE_WRITE, e))
+        return err_code(e);
+    enum status st = node_summary(&s->loom, n, &extract, &made, e);
+    if (st || made) { /* made: by someone else meanwhile */
+        log_abort(s->log);
+        return st;
+    }
+    if (!m->model.n)
+        m->text = extract;
+    return store(s, job, m, e);
+}
+
+static enum status do_node(struct session *s, struct summary_job *job, const struct pending *p,
+                           struct err *e)
+{
+    struct node         n;
+    struct sb           prompt = sb_in(s->a, 0);
+    struct summary_made m = { 0 };
+    bool                hidden;
+
+    if (log_begin(s->log, s->loom.thread, STORE_READ, e))
+        return err_code(e);
+    enum status st = prepare_node(s, p->node, &n, &prompt, &hidden, e);
+    log_abort(s->log);
+    if (st || hidden)
+        return st;
+    ask(s, job, sb_sv(&prompt), SUMMARY_TOKENS, &m);
+    job->waiting += !m.model.n;
+    return store_node(s, job, p, &n, &m, e);
+}
+
+static enum status next_nodes(struct session *s, int64_t after, struct pending **list, size_t *n,
+                              struct err *e)
+{
+    if (log_begin(s->log, s->loom.thread, STORE_READ, e))
+        return err_code(e);
+    enum status st = loom_pending(&s->loom, after, PENDING_AT_ONCE, list, n, e);
+    log_abort(s->log);
+    return st;
+}
+
+/* ---- the tree ---------------------------------------------------------------------- */
+
+struct tree_prompt {
+    VEC(struct sv) summaries;
+    VEC(int64_t) slots; /* that were told */
+};
+
+static enum status tell_node(struct session *s, struct tree_prompt *t, const struct node *n,
+                             struct err *e)
+{
+    struct sv text;
+    bool      made;
+
+    for (size_t i = 0; i < t->slots.n; i++)
+        if (t->slots.v[i] == n->slot)
+            return ST_OK;
+    if (node_summary(&s->loom, n, &text, &made, e))
+        return err_code(e);
+    *vec_push(&t->slots, s->a) = n->slot;
+    *vec_push(&t->summaries, s->a) = text;
+    return ST_OK;
+}
+
+/* The nodes of the main path, which is that of the lane every thread starts with, then the branch
+ * points beside it. */
+static enum status tree_prompt(struct session *s, struct sb *b, struct err *e)
+{
+    struct tree_prompt t = { 0 };
+    struct tree        tree;
+    struct node        tip, *list;
+    struct sv          title;
+    size_t             n = 0, n_points;
+    bool               found;
+
+    if (loom_tree(&s->loom, &tree, e) || loom_title(&s->loom, &title, e) ||
+        loom_lane_tip(&s->loom, SV("default"), &tip, &found, e))
+        return err_code(e);
+    int64_t from = found && tip.depth >= MAIN_PATH_MAX ? tip.depth + 1 - MAIN_PATH_MAX : 0;
+    if (found && node_path(&s->loom, (struct sv){ 0 }, &tip, from, &list, &n, e))
+        return err_code(e);
+    for (size_t i = 0; i < n; i++)
+        if (tell_node(s, &t, &list[i], e))
+            return err_code(e);
+    if (loom_branch_points(&s->loom, MAIN_PATH_MAX, &list, &n_points, e))
+        return err_code(e);
+    for (size_t i = 0; i < n_points; i++)
+        if (tell_node(s, &t, &list[i], e))
+            return err_code(e);
+    show_tree_summary_prompt(b, title, t.summaries.v, t.summaries.n, tree.points);
+    return ST_OK;
+}
+
+struct tree_state {
+    int64_t   fresh; /* nodes since the last summary */
+    bool      has_any, is_empty;
+    struct sv extract;
+};
+
+static enum status prepare_tree(struct session *s, struct tree_state *t, struct sb *prompt,
+                                struct err *e)
+{
+    struct tree tree;
+    struct node root;
+    bool        made;
+
+    if (loom_pending_tree(&s->loom, &t->fresh, &t->has_any, e) || loom_tree(&s->loom, &tree, e))
+        return err_code(e);
+    t->is_empty = tree.root == NO_NODE;
+    if (t->is_empty)
+        return ST_OK;
+    if (node_at(&s->loom, tree.root, &root, e) ||
+        node_summary(&s->loom, &root, &t->extract, &made, e))
+        return err_code(e);
+    return tree_prompt(s, prompt, e);
+}
+
+static enum status do_tree(struct session *s, struct summary_job *job, struct err *e)
+{
+    struct tree_state   t = { 0 };
+    struct sb           prompt = sb_in(s->a, 0);
+    struct summary_made m = { 0 };
+
+    if (log_begin(s->log, s->loom.thread, STORE_READ, e))
+        return err_code(e);
+    enum status st = prepare_tree(s, &t, &prompt, e);
+    log_abort(s->log);
+    if (st || t.is_empty || (t.fresh < TREE_SUMMARY_EVERY && !job->tree))
+        return st;
+    ask(s, job, sb_sv(&prompt), SUMMARY_TREE_TOKENS, &m);
+    job->tree_waits = !m.model.n;
+    if (!m.model.n && t.has_any)
+        return ST_OK;
+    m.text = m.model.n ? summary_trim(m.text) : t.extract;
+    return log_begin(s->log, s->loom.thread, STORE_WRITE, e) ? err_code(e) : store(s, job, &m, e);
+}
+
+/* ---- all --------------------------------------------------------------------------- */
+
+enum status session_summarise_pending(struct session *s, struct summary_job *job, struct err *e)
+{
+    struct arena    scratch = { 0 }; /* of one summary: there may be many */
+    struct session  one = *s;
+    struct pending *list;
+    int64_t         after = NO_NODE;
+    size_t          n = PENDING_AT_ONCE;
+    enum status     st = ST_OK;
+
+    assert(job->n_models <= SUMMARY_MODELS_MAX);
+    one.a = one.loom.a = &scratch;
+    while (!st && n == PENDING_AT_ONCE) {
+        struct pending batch[PENDING_AT_ONCE];
+        st = next_nodes(&one, after, &list, &n, e);
+        for (size_t i = 0; !st && i < n; i++)
+            batch[i] = list[i];
+        for (size_t i = 0; !st && i < n; i++) {
+            arena_free(&scratch);
+            after = batch[i].node;
+            st = do_node(&one, job, &batch[i], e);
+        }
+    }
+    if (!st)
+        st = do_tree(&one, job, e);
+    arena_free(&scratch);
+    return st;
+}
