@@ -96,7 +96,7 @@ static void add_copied(struct tokens *t, struct batch *b, const uint8_t *p, size
 /* A piece of at most KEY_WIDE_MAX bytes, wherever it is. */
 static void add_piece(struct tokens *t, struct batch *b, const uint8_t *p, size_t len)
 {
-    if (p + (len > KEY_MIDDLE_MAX ? WIDE_READ : KEY_READ) > b->readable) {
+    if (b->readable - p < (len > KEY_MIDDLE_MAX ? WIDE_READ : KEY_READ)) {
         add_copied(t, b, p, len);
         return;
     }

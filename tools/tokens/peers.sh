@@ -3,10 +3,10 @@
 # tree; installs them there the first time. Fails, saying why, where that cannot be done.
 set -euo pipefail
 folder=${XDG_CACHE_HOME:-$HOME/.cache}/heddle/tokens
-command -v node >/dev/null && command -v npm >/dev/null || {
+if ! command -v node >/dev/null || ! command -v npm >/dev/null; then
     echo "node and npm are needed for this" >&2
     exit 1
-}
+fi
 if [ ! -d "$folder/node_modules/tiktoken" ] || [ ! -d "$folder/node_modules/gpt-tokenizer" ]; then
     mkdir -p "$folder"
     cd "$folder"
