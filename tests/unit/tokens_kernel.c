@@ -2,6 +2,8 @@
 #include "tap.h"
 #include "tokens_text.h"
 
+#include <stdlib.h>
+
 enum { ROUNDS = 1500 };
 static const enum tokens_encoding encodings[] = { TOKENS_O200K, TOKENS_CL100K };
 
@@ -163,6 +165,156 @@ static void long_pieces_are_encoded_in_windows_exactly(void)
     }
 }
 
+/* ---- a text whose end decides about its beginning ---- */
+
+struct pair {
+    uint32_t merged, left, right;
+    uint32_t chain; /* pairs in the longest chain that starts with it */
+};
+
+static int by_rank(const void *a, const void *b)
+{
+    const struct pair *x = a, *y = b;
+
+    return x->merged < y->merged ? -1 : x->merged > y->merged;
+}
+
+static size_t all_pairs(const struct vocab *v, struct pair *out)
+{
+    size_t n = 0;
+
+    for (size_t i = 0; i < v->pair_lines * 8; i++) {
+        uint64_t slot = v->pairs[i], key = (slot >> TOKEN_BITS) - 1;
+        uint32_t mask = (1u << TOKEN_BITS) - 1;
+        if (slot)
+            out[n++] = (struct pair){ (uint32_t)slot & mask, (uint32_t)(key >> TOKEN_BITS),
+                                      (uint32_t)key & mask, 0 };
+    }
+    qsort(out, n, sizeof *out, by_rank);
+    return n;
+}
+
+static void add_token(struct sb *b, struct vocab *v, uint32_t id)
+{
+    struct sv  text;
+    struct err e;
+
+    if (vocab_text(v, id, &text, &e))
+        die("%s", e.text);
+    sb_add(b, text);
+}
+
+/* The longest row of tokens where each pair of neighbours ranks before the pair to its left: the
+ * last pair merges first, which keeps the one before from merging, and so on to the front. */
+static struct sv chain_of(struct vocab *v, struct arena *a)
+{
+    struct pair *pairs = ARENA_NEW(a, struct pair, v->n_tokens);
+    uint32_t    *longest = ARENA_NEW(a, uint32_t, v->n_tokens);
+    size_t       n = all_pairs(v, pairs), at = 0;
+    struct sb    b = sb_in(a, 0);
+
+    for (size_t i = 0; i < n; i++) {
+        pairs[i].chain = longest[pairs[i].right] + 1;
+        if (pairs[i].chain > longest[pairs[i].left])
+            longest[pairs[i].left] = pairs[i].chain;
+        at = pairs[i].chain > pairs[at].chain ? i : at;
+    }
+    add_token(&b, v, pairs[at].left);
+    for (uint32_t node = pairs[at].right, left = pairs[at].chain - 1;; left--) {
+        add_token(&b, v, node);
+        if (!left)
+            return sb_sv(&b);
+        for (at--; pairs[at].left != node || pairs[at].chain < left;)
+            at--;
+        node = pairs[at].right;
+    }
+}
+
+static void a_change_far_ahead_is_seen_by_the_window_before(void)
+{
+    for (size_t k = 0; k < COUNT(encodings); k++) {
+        struct arena   a = { 0 };
+        struct tokens *t = tokens_of(encodings[k]);
+        struct sv      chain = chain_of(t->v, &a);
+        CHECK(chain.n > 120);
+        for (size_t before = 200; before < 520; before += 7) {
+            struct arena_mark m = arena_mark(&a);
+            struct sb         b = sb_in(&a, 0);
+            sb_pad(&b, 'a', before);
+            sb_add(&b, chain);
+            sb_pad(&b, 'b', 520 - before / 2);
+            struct sv           text = sb_sv(&b);
+            uint32_t           *want = ARENA_NEW(&a, uint32_t, text.n);
+            struct merge_token *got = ARENA_NEW(&a, struct merge_token, text.n);
+            size_t              n = defined_count(t->v, text, want);
+            CHECK_INT(merge_piece(&t->merge, (const uint8_t *)text.s, text.n, got), n);
+            for (size_t i = 0; i < n; i++)
+                CHECK_INT(got[i].id, want[i]);
+            arena_reset(&a, m);
+        }
+        tokens_close(t);
+        arena_free(&a);
+    }
+}
+
+/* ---- cuts between characters of three bytes ---- */
+
+/* The token's bytes with what makes whole characters of a part at either end. */
+static void add_completed(struct sb *b, struct sv token)
+{
+    static const char *const fronts[] = { "", "\xe7\x9a", "\xe7", "\xf0" };
+    size_t                   tails = 0, open;
+
+    while (tails < token.n && tails < 3 && ((uint8_t)token.s[tails] & 0xc0) == 0x80)
+        tails++;
+    sb_adds(b, fronts[tails]);
+    sb_add(b, token);
+    while ((open = utf8_unfinished(sb_sv(b)))) {
+        uint8_t lead = (uint8_t)b->s[b->n - open];
+        sb_addc(b, (char)(open == 1 && lead == 0xe0   ? 0xa0
+                          : open == 1 && lead == 0xf0 ? 0x90
+                                                      : 0x80));
+    }
+}
+
+/* Counted piece by piece, without cuts. */
+static size_t uncut_count(struct tokens *t, struct sv text)
+{
+    struct split s = { .v = t->v, .p = (const uint8_t *)text.s, .n = text.n };
+    size_t       total = 0;
+
+    for (size_t at = 0, end; at < s.n; at = end) {
+        end = split_piece(&s, at);
+        total += merge_piece(&t->merge, s.p + at, end - at, NULL);
+    }
+    return total;
+}
+
+static void no_cut_parts_a_token_of_the_vocabulary(void)
+{
+    for (size_t k = 0; k < COUNT(encodings); k++) {
+        struct tokens *t = tokens_of(encodings[k]);
+        size_t         tried = 0;
+        for (uint32_t id = 256; id < t->v->n_tokens; id++) {
+            struct arena a = { 0 };
+            struct sb    b = sb_in(&a, 0);
+            struct sv    token;
+            struct err   e;
+            CHECK(vocab_text(t->v, id, &token, &e) == ST_OK);
+            sb_adds(&b, "的是在");
+            add_completed(&b, token);
+            sb_adds(&b, "的是在");
+            if (utf8_invalid(sb_sv(&b)) < 0 && (token.s[0] & 0x80)) {
+                tried++;
+                CHECK_INT(tokens_count(t, sb_sv(&b)), uncut_count(t, sb_sv(&b)));
+            }
+            arena_free(&a);
+        }
+        CHECK(tried > 1000);
+        tokens_close(t);
+    }
+}
+
 /* ---- how cost grows ---- */
 
 static uint64_t steps_of(const char *pattern, size_t n, bool random)
@@ -220,4 +372,6 @@ static void an_endless_word_in_parts_costs_its_length(void)
 
 TAP_MAIN(T(windows_split_as_the_rules_do), T(all_kernels_count_alike),
          T(ids_are_those_of_the_definition), T(long_pieces_are_encoded_in_windows_exactly),
-         T(cost_grows_with_length_and_no_faster), T(an_endless_word_in_parts_costs_its_length), )
+         T(a_change_far_ahead_is_seen_by_the_window_before),
+         T(no_cut_parts_a_token_of_the_vocabulary), T(cost_grows_with_length_and_no_faster),
+         T(an_endless_word_in_parts_costs_its_length), )
