@@ -96,6 +96,15 @@ const char *sv_cstr(struct sv v, struct arena *a)
     return sv_dup(v, a).s;
 }
 
+struct sv sv_lower(struct sv v, struct arena *a)
+{
+    char *p = ARENA_NEW(a, char, v.n + 1);
+
+    for (size_t i = 0; i < v.n; i++)
+        p[i] = byte_lower(v.s[i]);
+    return (struct sv){ p, v.n };
+}
+
 bool sv_to_int(struct sv v, int64_t *out)
 {
     bool    minus = v.n && v.s[0] == '-';

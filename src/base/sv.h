@@ -51,9 +51,15 @@ static inline bool sv_is(struct sv a, const char *cstr)
     return sv_eq(a, (struct sv){ cstr, cstr ? strlen(cstr) : 0 });
 }
 
+static inline char byte_lower(char c) /* ASCII only */
+{
+    return c >= 'A' && c <= 'Z' ? (char)(c + 32) : c;
+}
+
 /* Copies; the copy is followed by a NUL that is not counted. */
 struct sv   sv_dup(struct sv v, struct arena *a);
 const char *sv_cstr(struct sv v, struct arena *a);
+struct sv   sv_lower(struct sv v, struct arena *a); /* with ASCII capitals made small */
 
 /* Levenshtein distance in bytes, for "did you mean"; 99 when either is longer than 63. */
 size_t sv_distance(struct sv a, struct sv b);

@@ -131,14 +131,9 @@ static bool next_heading(struct heading_scan *s, struct heading *h)
     return false;
 }
 
-static char lower(char c)
-{
-    return c >= 'A' && c <= 'Z' ? (char)(c + 32) : c;
-}
-
 static bool is_word_char(char c)
 {
-    return (lower(c) >= 'a' && lower(c) <= 'z') || (c >= '0' && c <= '9') ||
+    return (byte_lower(c) >= 'a' && byte_lower(c) <= 'z') || (c >= '0' && c <= '9') ||
            (unsigned char)c >= 0x80;
 }
 
@@ -159,7 +154,7 @@ static bool is_slug(struct sv title, struct sv id)
             return false;
         gap = false;
         any = true;
-        if (!(k < id.n && lower(id.s[k++]) == lower(title.s[i])))
+        if (!(k < id.n && byte_lower(id.s[k++]) == byte_lower(title.s[i])))
             return false;
     }
     return any && k == id.n;
@@ -169,7 +164,7 @@ static bool has_word(struct sv title, struct sv word)
 {
     for (size_t i = 0; i + word.n <= title.n; i++) {
         size_t k = 0;
-        while (k < word.n && lower(title.s[i + k]) == lower(word.s[k]))
+        while (k < word.n && byte_lower(title.s[i + k]) == byte_lower(word.s[k]))
             k++;
         bool starts = i == 0 || !is_word_char(title.s[i - 1]);
         bool ends = i + word.n == title.n || !is_word_char(title.s[i + word.n]);

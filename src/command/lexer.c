@@ -71,19 +71,10 @@ static size_t key_length(struct sv v)
     return i && i < v.n && v.s[i] == ':' ? i : 0;
 }
 
-static struct sv lower(struct sv v, struct arena *a)
-{
-    struct sb b = sb_in(a, 0);
-
-    for (size_t i = 0; i < v.n; i++)
-        sb_addc(&b, v.s[i] >= 'A' && v.s[i] <= 'Z' ? (char)(v.s[i] + 32) : v.s[i]);
-    return sb_sv(&b);
-}
-
 static struct sv take_key(struct sv *v, struct arena *a)
 {
     size_t    n = key_length(*v);
-    struct sv key = n ? lower(sv_first(*v, n), a) : (struct sv){ 0 };
+    struct sv key = n ? sv_lower(sv_first(*v, n), a) : (struct sv){ 0 };
 
     *v = sv_skip(*v, n ? n + 1 : 0);
     return key;

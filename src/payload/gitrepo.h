@@ -1,5 +1,6 @@
 /* What a git repository says about ignoring beside its .gitignore files, read without
- * starting git: where the work tree begins, .git/info/exclude, core.excludesFile. */
+ * starting git: where the work tree begins, .git/info/exclude, core.excludesFile,
+ * core.ignoreCase. */
 #ifndef HEDDLE_GITREPO_H
 #define HEDDLE_GITREPO_H
 
@@ -7,17 +8,14 @@
 
 struct gitrepo {
     bool      found;
+    bool      ignore_case;   /* patterns match names whatever their case */
     struct sv top;           /* absolute path of the work tree */
     struct sv info_exclude;  /* bytes of .git/info/exclude; absent when there is none */
     struct sv global_ignore; /* bytes of the user's core.excludesFile; absent likewise */
 };
 
 /* The repository around `root` (absolute). Nothing here fails: what cannot be read is
- * absent, as it is for git. Conditional includes of the configuration are not followed. */
+ * absent, as it is for git. */
 struct gitrepo gitrepo_find(struct sv root, struct arena *a);
-
-/* The last value of a key such as "core.excludesfile" (lower case) in the text of a git
- * configuration file, or absent. */
-struct sv gitconfig_value(struct sv text, const char *key, struct arena *a);
 
 #endif

@@ -111,14 +111,18 @@ struct set_reader {
     size_t        at;
     struct set   *set;
     unsigned char before; /* left end of a range that may follow; 0: none */
+    bool          fold;
 };
 
 static bool read_range(struct set_reader *r)
 {
     if (r->v.s[++r->at] == '\\' && ++r->at >= r->v.n)
         return false;
-    for (unsigned c = r->before; c <= (unsigned char)r->v.s[r->at]; c++)
+    for (unsigned c = r->before; c <= (unsigned char)r->v.s[r->at]; c++) {
         set_add(r->set, (unsigned char)c);
+        if (r->fold)
+            set_add(r->set, (unsigned char)byte_lower((char)c));
+    }
     r->before = 0;
     r->at++;
     return true;
@@ -142,7 +146,7 @@ static bool read_class(struct set_reader *r)
     struct sv name = { r->v.s + r->at + 2, end - 1 - (r->at + 2) };
     r->before = 0;
     r->at = end + 1;
-    return add_class(r->set, name);
+    return add_class(r->set, r->fold && sv_is(name, "upper") ? SV("alpha") : name);
 }
 
 static bool read_member(struct set_reader *r)
@@ -163,9 +167,9 @@ static bool read_member(struct set_reader *r)
 
 /* The set that opens at v[0] == '['; *used is its length. A closing bracket in first
  * place is a member. */
-static bool read_set(struct sv v, struct set *set, size_t *used)
+static bool read_set(struct sv v, bool fold, struct set *set, size_t *used)
 {
-    struct set_reader r = { .v = v, .at = 1, .set = set };
+    struct set_reader r = { .v = v, .at = 1, .set = set, .fold = fold };
     bool              negated = v.n > 1 && (v.s[1] == '!' || v.s[1] == '^');
 
     r.at += negated;
@@ -206,7 +210,7 @@ static size_t push_stars(struct glob *g, struct sv v, size_t i, struct arena *a)
     return end == v.n ? end : end + 1 + escaped;
 }
 
-const struct glob *glob_in(struct sv v, struct arena *a)
+static const struct glob *compile(struct sv v, bool fold, struct arena *a)
 {
     struct glob *g = ARENA_NEW(a, struct glob, 1);
 
@@ -220,17 +224,28 @@ const struct glob *glob_in(struct sv v, struct arena *a)
             push(g, OP_ANY, a);
         } else if (v.s[i] == '[') {
             struct set *set = vec_push(&g->sets, a);
-            if (g->sets.n > UINT16_MAX || !read_set(sv_skip(v, i), set, &used))
+            if (g->sets.n > UINT16_MAX || !read_set(sv_skip(v, i), fold, set, &used))
                 return NULL;
             push(g, OP_SET, a)->set = (uint16_t)(g->sets.n - 1);
         } else {
-            if (v.s[i] == '\\' && ++i >= v.n)
+            bool escaped = v.s[i] == '\\';
+            if (escaped && ++i >= v.n)
                 return NULL;
-            push(g, OP_BYTE, a)->byte = (uint8_t)v.s[i];
+            push(g, OP_BYTE, a)->byte = (uint8_t)(fold && !escaped ? byte_lower(v.s[i]) : v.s[i]);
         }
         i += used;
     }
     return g;
+}
+
+const struct glob *glob_in(struct sv pattern, struct arena *a)
+{
+    return compile(pattern, false, a);
+}
+
+const struct glob *glob_in_folded(struct sv pattern, struct arena *a)
+{
+    return compile(pattern, true, a);
 }
 
 /* ---- matching ------------------------------------------------------------------- */

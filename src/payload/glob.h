@@ -17,6 +17,10 @@ struct glob;
  * [:class:], a lone backslash at the end). */
 const struct glob *glob_in(struct sv pattern, struct arena *a);
 
+/* The same for texts in lower case (ASCII), as git matches where case does not count: an
+ * escaped capital and a capital by itself in brackets match nothing. */
+const struct glob *glob_in_folded(struct sv pattern, struct arena *a);
+
 bool glob_match(const struct glob *g, struct sv text);
 
 /* Does the text hold a byte that means something to a glob? */

@@ -31,6 +31,7 @@ struct ignore {
     VEC(int) scanned; /* lines that are not hashed, in order */
     struct slot *slots;
     size_t       slot_count;
+    bool         fold; /* patterns are in lower case, and what they are asked is made so */
     bool         has_negated, has_names, has_paths, has_suffixes;
 };
 
@@ -53,45 +54,51 @@ static struct sv without_trailing_blanks(struct sv v)
     return sv_first(v, keep);
 }
 
+static struct sv folded(struct sv v, bool fold, struct arena *a)
+{
+    return fold ? sv_lower(v, a) : v;
+}
+
 /* A basename pattern: no slash in it. */
-static bool read_name(struct pattern *p, struct sv v, struct arena *a)
+static bool read_name(struct pattern *p, struct sv v, bool fold, struct arena *a)
 {
     size_t literal = glob_literal(v);
 
-    p->text = v;
+    p->text = folded(v, fold, a);
     if (literal == v.n) {
         p->kind = NAME_LITERAL;
         return v.n > 0;
     }
     if (v.s[0] == '*' && !glob_is(sv_skip(v, 1))) {
         p->kind = NAME_SUFFIX;
-        p->text = sv_skip(v, 1);
+        p->text = sv_skip(p->text, 1);
         return true;
     }
     p->kind = NAME_GLOB;
-    p->glob = glob_in(v, a);
+    p->glob = fold ? glob_in_folded(v, a) : glob_in(v, a);
     return p->glob != NULL;
 }
 
 /* A pattern with a slash is anchored. Its literal front is compared by itself, so that
  * a ** right behind it counts as standing at the start: git does the same. */
-static bool read_path(struct pattern *p, struct sv v, struct arena *a)
+static bool read_path(struct pattern *p, struct sv v, bool fold, struct arena *a)
 {
     if (v.s[0] == '/')
         v = sv_skip(v, 1);
     size_t literal = glob_literal(v);
-    p->text = sv_first(v, literal);
+    p->text = folded(sv_first(v, literal), fold, a);
     if (literal == v.n) {
         p->kind = PATH_LITERAL;
         return v.n > 0;
     }
     p->kind = PATH_GLOB;
-    p->glob = glob_in(sv_skip(v, literal), a);
+    v = sv_skip(v, literal);
+    p->glob = fold ? glob_in_folded(v, a) : glob_in(v, a);
     return p->glob != NULL;
 }
 
 /* False when the line says nothing or can never match. */
-static bool read_line(struct sv v, struct pattern *p, struct arena *a)
+static bool read_line(struct sv v, bool fold, struct pattern *p, struct arena *a)
 {
     const char *nul = v.n ? memchr(v.s, 0, v.n) : NULL;
 
@@ -110,7 +117,7 @@ static bool read_line(struct sv v, struct pattern *p, struct arena *a)
     }
     if (!v.n)
         return false;
-    return sv_has(v, '/') ? read_path(p, v, a) : read_name(p, v, a);
+    return sv_has(v, '/') ? read_path(p, v, fold, a) : read_name(p, v, fold, a);
 }
 
 /* ---- the hash ------------------------------------------------------------------- */
@@ -183,10 +190,11 @@ static void index_lines(struct ignore *g, struct arena *a)
     }
 }
 
-const struct ignore *ignore_in(struct sv text, struct arena *a)
+static const struct ignore *compile(struct sv text, bool fold, struct arena *a)
 {
     struct ignore *g = ARENA_NEW(a, struct ignore, 1);
 
+    g->fold = fold;
     if (sv_starts(text, SV("\xef\xbb\xbf")))
         text = sv_skip(text, 3);
     while (text.n) {
@@ -195,7 +203,7 @@ const struct ignore *ignore_in(struct sv text, struct arena *a)
         struct sv      line = c.head;
         if (line.n && line.s[line.n - 1] == '\r')
             line.n--;
-        if (read_line(line, &p, a)) {
+        if (read_line(line, fold, &p, a)) {
             *vec_push(&g->all, a) = p;
             g->has_negated = g->has_negated || p.negated;
         }
@@ -205,6 +213,16 @@ const struct ignore *ignore_in(struct sv text, struct arena *a)
         return NULL;
     index_lines(g, a);
     return g;
+}
+
+const struct ignore *ignore_in(struct sv text, struct arena *a)
+{
+    return compile(text, false, a);
+}
+
+const struct ignore *ignore_in_folded(struct sv text, struct arena *a)
+{
+    return compile(text, true, a);
 }
 
 /* ---- matching ------------------------------------------------------------------- */
@@ -232,12 +250,9 @@ static int max_int(int a, int b)
     return a > b ? a : b;
 }
 
-int ignore_match(const struct ignore *g, struct sv path, bool is_dir)
+static int match(const struct ignore *g, struct sv path, bool is_dir)
 {
-    int best = IGNORE_NO_LINE;
-
-    if (!g)
-        return best;
+    int           best = IGNORE_NO_LINE;
     struct sv_cut parts = sv_cut_last(path, '/');
     struct sv     name = parts.found ? parts.tail : path;
     struct sv_cut dot = sv_cut_last(name, '.');
@@ -253,6 +268,19 @@ int ignore_match(const struct ignore *g, struct sv path, bool is_dir)
             return g->scanned.v[i];
     }
     return best;
+}
+
+int ignore_match(const struct ignore *g, struct sv path, bool is_dir)
+{
+    struct arena scratch = { 0 };
+
+    if (!g)
+        return IGNORE_NO_LINE;
+    if (!g->fold)
+        return match(g, path, is_dir);
+    int line = match(g, sv_lower(path, &scratch), is_dir);
+    arena_free(&scratch);
+    return line;
 }
 
 bool ignore_is_negated(const struct ignore *g, int line)

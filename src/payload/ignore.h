@@ -16,6 +16,9 @@ enum { IGNORE_NO_LINE = -1 };
 /* The compiled patterns live in `a` and point into `text`. NULL when no line matters. */
 const struct ignore *ignore_in(struct sv text, struct arena *a);
 
+/* The same, for names whose case does not count (git's core.ignoreCase). */
+const struct ignore *ignore_in_folded(struct sv text, struct arena *a);
+
 /* The last pattern that matches `path` (relative to the folder of the file, "/" between
  * parts), counted from 0, or IGNORE_NO_LINE. Parents are not looked at. g may be NULL. */
 int ignore_match(const struct ignore *g, struct sv path, bool is_dir);

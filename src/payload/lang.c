@@ -36,15 +36,6 @@ static struct sv find(const struct row *rows, size_t n, struct sv key)
     return (struct sv){ 0 };
 }
 
-static struct sv lowered(struct sv v, struct arena *a)
-{
-    char *s = ARENA_NEW(a, char, v.n + 1);
-
-    for (size_t i = 0; i < v.n; i++)
-        s[i] = (char)(v.s[i] >= 'A' && v.s[i] <= 'Z' ? v.s[i] + 32 : v.s[i]);
-    return (struct sv){ s, v.n };
-}
-
 static bool is_tag(struct sv v)
 {
     for (size_t i = 0; i < v.n; i++) {
@@ -63,14 +54,14 @@ struct sv lang_of_path(struct sv path, struct arena *a)
 
     if (!dot.found || !dot.head.n || !is_tag(dot.tail)) /* .env has no extension */
         return SV("text");
-    struct sv extension = lowered(dot.tail, a);
+    struct sv extension = sv_lower(dot.tail, a);
     struct sv tag = find(extensions, COUNT(extensions), extension);
     return tag.s ? tag : extension;
 }
 
 struct sv lang_of_url(struct sv url, struct sv content_type, struct arena *a)
 {
-    struct sv type = lowered(sv_trim(sv_cut(content_type, ';').head), a);
+    struct sv type = sv_lower(sv_trim(sv_cut(content_type, ';').head), a);
     struct sv tag = find(media_types, COUNT(media_types), type);
 
     if (tag.s)

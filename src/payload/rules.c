@@ -13,6 +13,7 @@ struct rules {
     struct arena        *a;
     struct sv            prefix;
     const struct ignore *info, *global, *teddy;
+    bool                 ignore_case;                    /* in git's patterns */
     bool                 has_gitignore, has_teddyignore; /* at the root: then hidden */
     VEC(struct rules_dir) above; /* folders of the work tree above the workspace, and it */
 };
@@ -46,11 +47,16 @@ static struct sv read_ignore(int dir, struct sv path, struct arena *a)
     return text;
 }
 
+static const struct ignore *git_patterns(const struct rules *r, struct sv text, struct arena *a)
+{
+    return r->ignore_case ? ignore_in_folded(text, a) : ignore_in(text, a);
+}
+
 static struct rules_dir *push_above(struct rules *r, struct sv text, size_t base)
 {
     struct rules_dir *d = vec_push(&r->above, r->a);
 
-    *d = (struct rules_dir){ .git = ignore_in(text, r->a), .base = base };
+    *d = (struct rules_dir){ .git = git_patterns(r, text, r->a), .base = base };
     d->state.teddy = IGNORE_NO_LINE;
     return d;
 }
@@ -85,8 +91,9 @@ struct rules *rules_in(int root_fd, struct sv root, struct arena *a)
     r->has_teddyignore = teddy.s != NULL;
     r->teddy = ignore_in(teddy, a);
     if (repo.found) {
-        r->info = ignore_in(repo.info_exclude, a);
-        r->global = ignore_in(repo.global_ignore, a);
+        r->ignore_case = repo.ignore_case;
+        r->info = git_patterns(r, repo.info_exclude, a);
+        r->global = git_patterns(r, repo.global_ignore, a);
         if (root.n > repo.top.n) {
             r->prefix = path_join(sv_skip(root, repo.top.n + (repo.top.n > 1)), SV(""), a);
             read_above(r, repo.top, root);
@@ -161,12 +168,12 @@ enum rules_verdict rules_judge(const struct rules *r, const struct rules_dir *di
                                                                                  : RULES_OUT;
 }
 
-struct rules_dir rules_enter(const struct rules_dir *up, struct sv path, struct rules_state state,
-                             struct sv gitignore, struct arena *a)
+struct rules_dir rules_enter(const struct rules *r, const struct rules_dir *up, struct sv path,
+                             struct rules_state state, struct sv gitignore, struct arena *a)
 {
     return (struct rules_dir){
         .up = up->git ? up : up->up, /* folders without a file are skipped over */
-        .git = gitignore.n ? ignore_in(gitignore, a) : NULL,
+        .git = gitignore.n ? git_patterns(r, gitignore, a) : NULL,
         .base = path.n + 1,
         .state = state,
     };
@@ -193,7 +200,8 @@ bool rules_has(const struct rules *r, int root_fd, struct sv path, bool is_dir)
             struct sv         below_root = sv_skip(here, r->prefix.n);
             struct sv         file = path_join(below_root, SV(".gitignore"), &scratch);
             struct rules_dir *next = ARENA_NEW(&scratch, struct rules_dir, 1);
-            *next = rules_enter(dir, here, state, read_ignore(root_fd, file, &scratch), &scratch);
+            *next =
+                rules_enter(r, dir, here, state, read_ignore(root_fd, file, &scratch), &scratch);
             dir = next;
         }
         sb_addc(&full, '/');

@@ -48,8 +48,8 @@ struct sv          rules_prefix(const struct rules *r);
 struct rules_dir   rules_top(const struct rules *r);
 enum rules_verdict rules_judge(const struct rules *r, const struct rules_dir *dir, struct sv path,
                                bool is_dir, struct rules_state *state);
-struct rules_dir   rules_enter(const struct rules_dir *up, struct sv path, struct rules_state state,
-                               struct sv gitignore, struct arena *a);
+struct rules_dir   rules_enter(const struct rules *r, const struct rules_dir *up, struct sv path,
+                               struct rules_state state, struct sv gitignore, struct arena *a);
 
 /* The same question for one path by itself, from the root down, reading the .gitignore
  * files on the way. `path` is relative to the workspace. */

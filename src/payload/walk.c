@@ -240,7 +240,7 @@ static void read_dir(struct walker *w, int fd, const struct rules_dir *up, struc
     if (at > 0) { /* the workspace's own .gitignore is part of its rules already */
         struct sv path = { w->path, w->path_n };
         struct sv text = has_gitignore ? read_gitignore(fd, w->a) : (struct sv){ 0 };
-        dir = rules_enter(up, path, state, text, w->a);
+        dir = rules_enter(w->rules, up, path, state, text, w->a);
         path_with(w, SV("/"));
         w->path_n++;
     }

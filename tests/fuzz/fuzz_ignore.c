@@ -1,6 +1,6 @@
 /* Patterns: the compiled matcher agrees with a slow one that follows the definition word by
  * word; pattern files, configuration files, memos and reports of any bytes are read. */
-#include "payload/gitrepo.h"
+#include "payload/gitconfig.h"
 #include "payload/glob.h"
 #include "payload/ignore.h"
 #include "payload/memo.h"
@@ -90,6 +90,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     int                  line = ignore_match(g, c.head, size % 2);
     if (g)
         ignore_is_negated(g, line);
+    ignore_match(ignore_in_folded(c.found ? c.tail : text, &a), c.head, size % 2);
     ignore_may_bring_back(g, c.head, false);
     gitconfig_value(text, "core.excludesfile", &a);
     memo_round_trip(text, &a);

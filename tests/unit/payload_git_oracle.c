@@ -29,19 +29,24 @@ static unsigned draw(unsigned below)
 }
 
 /* Few names, so that patterns hit. */
-static const char *const names[] = { "a",        "b",   "ab",    "abc", "foo",  "bar",    "foo.c",
-                                     "a.o",      "b.c", "a.b.c", "A",   "x y",  "x ",     "foo]",
-                                     "[a]",      "a*",  "!b",    "#c",  "a\\b", "foobar", ".hid",
-                                     "\xc3\xa9", "a-b", "9",     "z9",  "]",    "a\tb" };
+static const char *const names[] = { "a",     "b",      "ab",   "abc",      "foo", "bar",
+                                     "foo.c", "a.o",    "b.c",  "a.b.c",    "A",   "x y",
+                                     "x ",    "foo]",   "[a]",  "a*",       "!b",  "#c",
+                                     "a\\b",  "foobar", ".hid", "\xc3\xa9", "a-b", "9",
+                                     "z9",    "]",      "a\tb", "Foo.C",    "BAR", "Ab" };
 
 /* Pieces of patterns; joined at random they give both sense and nonsense. */
 static const char *const pieces[] = {
-    "a",           "b",           "foo",        "bar",   "*",        "**",    "/",   "?",
-    "[ab]",        "[!a]",        "[^b]",       "*.c",   "*.o",      "\\",    "[",   "]",
-    "[]]",         "[a-z]",       "-",          ".",     "!",        "#",     " ",   "[[:alpha:]]",
-    "[[:digit:]]", "[[:punct:]]", "[[:nope:]]", "\\ ",   "\\#",      "\\!",   "ab",  "/**/",
-    "**/",         "/**",         "\\*",        "[\\]]", "[a\\-z]",  "[!]a]", "***", "*/",
-    "x y",         "\xc3\xa9",    "[9-z]",      "[z-a]", "[[:alpha",
+    "a",           "b",           "foo",         "bar",  "*",    "**",
+    "/",           "?",           "[ab]",        "[!a]", "[^b]", "*.c",
+    "*.o",         "\\",          "[",           "]",    "[]]",  "[a-z]",
+    "-",           ".",           "!",           "#",    " ",    "[[:alpha:]]",
+    "[[:digit:]]", "[[:punct:]]", "[[:nope:]]",  "\\ ",  "\\#",  "\\!",
+    "ab",          "/**/",        "**/",         "/**",  "\\*",  "[\\]]",
+    "[a\\-z]",     "[!]a]",       "***",         "*/",   "x y",  "\xc3\xa9",
+    "[9-z]",       "[z-a]",       "[[:alpha",    "A",    "B",    "Foo",
+    "[A-C]",       "[[:upper:]]", "[[:lower:]]", "[B]",  "\\A",  "[A-z]",
+    "[X-c]",
 };
 
 static void add_pattern(struct sb *b)
@@ -205,7 +210,15 @@ static unsigned number(const char *name, unsigned otherwise)
     return v ? (unsigned)strtoul(v, NULL, 10) : otherwise;
 }
 
-static void one_round(size_t *listed)
+static void set_config(const char *dir, const char *key_and_value)
+{
+    char command[PATH_MAX + 128];
+
+    snprintf(command, sizeof command, "git -C '%s' config %s", dir, key_and_value);
+    CHECK(system(command) == 0);
+}
+
+static void one_round(bool ignore_case, size_t *listed)
 {
     struct arena      a = { 0 };
     char              dir[DIR_MAX];
@@ -220,6 +233,8 @@ static void one_round(size_t *listed)
     for (unsigned n = draw(3); n; n--)
         add_pattern(&exclude);
     write_file(root, SV(".git/info/exclude"), sb_sv(&exclude));
+    if (ignore_case)
+        set_config(dir, "core.ignoreCase true");
     paths got = ours(dir, root, &a), want = gits(dir, &a);
     CHECK_INT(differences(&got, &want), 0);
     *listed += want.n;
@@ -233,7 +248,7 @@ static void random_trees_are_listed_as_git_lists_them(void)
 
     state ^= number("HEDDLE_ORACLE_SEED", 0) * 2654435761u;
     for (unsigned i = number("HEDDLE_ORACLE_ROUNDS", 10); i && !tap_failures; i--)
-        one_round(&listed);
+        one_round(i % 2, &listed);
     CHECK(listed > 500); /* else the patterns hide everything and nothing is tested */
 }
 
@@ -260,5 +275,121 @@ static void a_folder_of_a_work_tree_obeys_the_files_above_it(void)
     arena_free(&a);
 }
 
+/* ---- the configuration ---- */
+
+/* A condition under which the user's configuration includes a file, and whether it holds: the
+ * repository is $HOME/work/repo on branch feature/one, with a remote. */
+static const struct {
+    const char *condition;
+    bool        holds;
+} conditions[] = {
+    { "gitdir:~/work/", true },
+    { "gitdir:~/other/", false },
+    { "gitdir:work/", true },
+    { "gitdir:repo/.git", true },
+    { "gitdir:repo", false },
+    { "gitdir:./work/", true },
+    { "gitdir:./w*k/repo/.git", true },
+    { "gitdir:./Work/", false },
+    { "gitdir/i:./Work/", true },
+    { "gitdir/i:~/WORK/", true },
+    { "gitdir:**/.git", true },
+    { "gitdir:link/", false },
+    { "onbranch:feature/one", true },
+    { "onbranch:feature/", true },
+    { "onbranch:f*", false },
+    { "onbranch:main", false },
+    { "hasconfig:remote.*.url:https://example.org/**", true },
+    { "hasconfig:remote.*.url:https://example.org/*", false },
+    { "hasconfig:remote.*.url:git@**", false },
+    { "nonsense:x", false },
+};
+
+static void conditional_includes_count_as_for_git(void)
+{
+    struct arena      a = { 0 };
+    char              home[DIR_MAX];
+    UNDO(fd_undo) int root = fresh_repository(home);
+    struct err        e;
+    struct sv         work = path_join(sv_of(home), SV("work/repo"), &a);
+    struct sb         make = sb_in(&a, 0);
+
+    setenv("HOME", home, 1);
+    CHECK(fs_mkdirs(root, SV("work/repo"), &e) == ST_OK);
+    sb_addf(&make, "rm -rf '%s/.git' && git init -q -b feature/one '" SV_FMT "'", home,
+            SV_ARG(work));
+    CHECK(system(sb_sv(&make).s) == 0);
+    set_config(work.s, "remote.origin.url https://example.org/a/b");
+    write_file(root, SV("more"), SV("[core]\n\texcludesFile = ~/patterns\n"));
+    write_file(root, SV("patterns"), SV("*.out\n"));
+    write_file(root, SV("work/repo/a.out"), SV("x"));
+    write_file(root, SV("work/repo/b.txt"), SV("x"));
+    UNDO(fd_undo) int repo = open(work.s, O_PATH | O_DIRECTORY | O_CLOEXEC);
+    for (size_t i = 0; i < COUNT(conditions); i++) {
+        struct sb config = sb_in(&a, 0);
+        sb_addf(&config, "[includeIf \"%s\"]\n\tpath = ~/more\n", conditions[i].condition);
+        write_file(root, SV(".gitconfig"), sb_sv(&config));
+        paths got = ours(work.s, repo, &a), want = gits(work.s, &a);
+        if (got.n != (conditions[i].holds ? 1 : 2) || differences(&got, &want))
+            FAIL(conditions[i].condition);
+    }
+    forget(home);
+    arena_free(&a);
+}
+
+static void a_relative_excludes_file_lies_at_the_top(void)
+{
+    struct arena      a = { 0 };
+    char              dir[DIR_MAX];
+    UNDO(fd_undo) int root = fresh_repository(dir);
+    struct err        e;
+
+    CHECK(fs_mkdirs(root, SV("sub"), &e) == ST_OK);
+    write_file(root, SV("patterns"), SV("*.out\n"));
+    write_file(root, SV(".git/patterns"), SV("*.txt\n"));
+    write_file(root, SV("sub/a.out"), SV("x"));
+    write_file(root, SV("sub/a.txt"), SV("x"));
+    set_config(dir, "core.excludesFile patterns");
+    paths got = ours(dir, root, &a), want = gits(dir, &a);
+    CHECK_INT(differences(&got, &want), 0);
+    CHECK_INT(got.n, 2);
+    forget(dir);
+    arena_free(&a);
+}
+
+/* ---- what is on the machine ---- */
+
+/* The names of headers, which nobody chose for this test, under patterns in several places. */
+static void a_large_real_tree_is_listed_as_git_lists_it(void)
+{
+    static const char *const files[][2] = {
+        { ".gitignore", "*.hpp\n/asm*/\n**/detail/\n!**/detail/keep*\nbits/*\n!bits/types/\n"
+                        "[a-f]*config*.h\n*_internal*\n" },
+        { "linux/.gitignore", "*\n!net*/\n!net*/**\n!if_*.h\n" },
+        { "sys/.gitignore", "/s*.h\n!stat.h\n" },
+    };
+    struct arena      a = { 0 };
+    char              dir[DIR_MAX], command[PATH_MAX + 256];
+    UNDO(fd_undo) int root = fresh_repository(dir);
+    struct err        e;
+
+    snprintf(command, sizeof command,
+             "cd '%s' && (cd /usr/include && find . -type d -print0) | xargs -0 mkdir -p && "
+             "(cd /usr/include && find . -type f -print0) | xargs -0 touch",
+             dir);
+    CHECK(system(command) == 0);
+    for (size_t i = 0; i < COUNT(files); i++) {
+        CHECK(fs_mkdirs(root, path_dir(sv_of(files[i][0])), &e) == ST_OK);
+        write_file(root, sv_of(files[i][0]), sv_of(files[i][1]));
+    }
+    paths got = ours(dir, root, &a), want = gits(dir, &a);
+    CHECK_INT(differences(&got, &want), 0);
+    CHECK(got.n > 500);
+    forget(dir);
+    arena_free(&a);
+}
+
 TAP_MAIN(T(random_trees_are_listed_as_git_lists_them),
-         T(a_folder_of_a_work_tree_obeys_the_files_above_it), )
+         T(a_folder_of_a_work_tree_obeys_the_files_above_it),
+         T(conditional_includes_count_as_for_git), T(a_relative_excludes_file_lies_at_the_top),
+         T(a_large_real_tree_is_listed_as_git_lists_it), )

@@ -2,7 +2,7 @@
 #include "tap.h"
 
 #include "base/sb.h"
-#include "payload/gitrepo.h"
+#include "payload/gitconfig.h"
 #include "payload/glob.h"
 #include "payload/ignore.h"
 
@@ -127,6 +127,31 @@ static void comments_blanks_and_line_ends(void)
     CHECK_INT(verdict("*gz\n", "x.tar.gz", false), '-');
 }
 
+static char folded_verdict(const char *file, const char *path)
+{
+    struct arena         a = { 0 };
+    const struct ignore *g = ignore_in_folded(sv_of(file), &a);
+    int                  line = ignore_match(g, sv_of(path), false);
+
+    arena_free(&a);
+    return line < 0 ? '.' : '-';
+}
+
+static void case_may_not_count(void)
+{
+    static const char *const match[][2] = {
+        { "Foo\n", "fOO" },       { "*.O\n", "x.o" },           { "/A/b\n", "a/B" },
+        { "A/*.C\n", "a/x.c" },   { "[A-C]x\n", "BX" },         { "[[:upper:]]\n", "a" },
+        { "*BAR*\n", "xbarfoo" }, { "*.Tar.gz\n", "a.TAR.GZ" },
+    };
+
+    for (size_t i = 0; i < COUNT(match); i++)
+        CHECK_INT(folded_verdict(match[i][0], match[i][1]), '-');
+    CHECK_INT(folded_verdict("\\A\n", "A"), '.'); /* git's ways, see glob.h */
+    CHECK_INT(folded_verdict("[A]\n", "a"), '.');
+    CHECK_INT(verdict("Foo\n", "foo", false), '.');
+}
+
 static void a_negated_line_may_reach_below_a_folder(void)
 {
     struct arena         a = { 0 };
@@ -166,5 +191,5 @@ static void git_configuration_is_read_as_git_reads_it(void)
 TAP_MAIN(T(stars_stay_within_a_component), T(two_stars_take_whole_components),
          T(sets_have_ranges_classes_and_escapes), T(many_stars_end),
          T(the_last_line_that_matches_counts), T(a_slash_anchors_and_a_trailing_one_means_folders),
-         T(comments_blanks_and_line_ends), T(a_negated_line_may_reach_below_a_folder),
-         T(git_configuration_is_read_as_git_reads_it), )
+         T(comments_blanks_and_line_ends), T(case_may_not_count),
+         T(a_negated_line_may_reach_below_a_folder), T(git_configuration_is_read_as_git_reads_it), )
