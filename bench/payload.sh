@@ -14,29 +14,61 @@ trap 'rm -rf "$work"' EXIT
 
 # ---- the tree ----
 
-# About 5,500 text files of headers, scripts and documents as a source tree would hold them.
-make_tree() {
+# apt_source FOLDER PACKAGE...: the upstream sources of Debian packages below FOLDER, from the
+# archive that this machine's packages come from. Nothing of the machine's own lists is changed.
+apt_source() {
+    local to=$1 state=$work/apt site package archive
+    shift
+    site=$(apt-cache policy git | awk '$2 ~ /^http/ && $3 ~ /^[a-z]+\/main$/ { sub("/main", "", $3); print $2, $3; exit }')
+    [ -n "$site" ] || return 1
+    mkdir -p "$state/lists/partial" "$state/parts"
+    echo "deb-src [signed-by=/usr/share/keyrings/debian-archive-keyring.gpg] $site main" >"$state/list"
+    local apt=(apt-get -qq -o "Dir::Etc::SourceList=$state/list" -o "Dir::Etc::SourceParts=$state/parts"
+        -o "Dir::State::Lists=$state/lists" -o APT::Sandbox::User=root)
+    "${apt[@]}" update >/dev/null 2>&1 || return 1
+    (cd "$state" && "${apt[@]}" source --download-only "$@" >/dev/null 2>&1) || return 1
+    for package; do
+        archive=$(ls "$state/$package"_*.orig.tar.?z)
+        mkdir -p "$to/$package"
+        tar -xf "$archive" --strip-components=1 -C "$to/$package" || return 1
+    done
+}
+
+# Without the archive: about 5,500 headers, scripts and documents of this machine.
+system_files() {
     local to=$1 from n=0
-    mkdir -p "$to.part"
     for from in /usr/include /usr/lib/python3 /usr/lib/python3.11 /usr/share/perl /usr/share/doc; do
         [ -d "$from" ] || continue
         while IFS= read -r -d '' file && [ $n -lt 5500 ]; do
-            mkdir -p "$to.part/$(dirname "${file#/usr/}")"
-            cp "$file" "$to.part/${file#/usr/}"
+            mkdir -p "$to/$(dirname "${file#/usr/}")"
+            cp "$file" "$to/${file#/usr/}"
             n=$((n + 1))
         done < <(find "$from" -type f -size -128k \( -name '*.h' -o -name '*.py' -o -name '*.pm' -o -name '*.txt' -o -name '*.hpp' -o -name '*.md' \) -print0 | LC_ALL=C sort -z | awk 'BEGIN { RS = ORS = "\0" } NR % 2')
     done
-    printf '*.o\n*.a\nbuild/\n!keep.o\n/out\n' >"$to.part/.gitignore"
-    git -C "$to.part" init -q
-    mv "$to.part" "$to"
 }
 
 if [ -n "${HEDDLE_BENCH_TREE:-}" ]; then
     cp -a "$HEDDLE_BENCH_TREE" "$work/tree"
     tree=$work/tree
+    what="the tree given"
 else
-    tree=$cache/bench-tree-1
-    [ -d "$tree" ] || { mkdir -p "$cache"; make_tree "$tree"; }
+    tree=$cache/bench-sources
+    what="the sources of git and curl, as Debian has them"
+    if [ ! -d "$tree" ]; then
+        mkdir -p "$tree.part"
+        if apt_source "$tree.part" git curl; then
+            # As after a build, so that the patterns have something to hide.
+            find "$tree.part/git" -name '*.c' | sed 's/c$/o/' | tr '\n' '\0' | xargs -0 touch
+            mv "$tree.part" "$tree"
+        else
+            rm -rf "$tree.part"
+        fi
+    fi
+    if [ ! -d "$tree" ]; then
+        tree=$cache/bench-system
+        what="headers and scripts of this machine (no sources to be had)"
+        [ -d "$tree" ] || { rm -rf "$tree.part"; system_files "$tree.part"; mv "$tree.part" "$tree"; }
+    fi
 fi
 [ -d "$tree/.git" ] || git -C "$tree" init -q
 rm -rf "$tree/.teddy"
@@ -65,10 +97,33 @@ row() { # row NAME WALL CPU KB NOTE
 }
 ratio() { awk -v a="$1" -v b="$2" 'BEGIN { printf "%.2f", a / b }'; }
 
-git ls-files -co --exclude-standard -z | tr '\0' '\n' | grep -v '^\.gitignore$' >"$work/files" || true
+# ---- the list itself: the same as git's ----
+
+# The paths of the project structure of a payload, a line each: folders end with a slash, what
+# they hold stands two blanks further in.
+listed() {
+    # shellcheck disable=SC2016
+    sed -n '/^## 2\. /,/^## 3\. /p' | sed -n '/^````*$/,/^````*$/p' | grep -v '^```' | awk '{
+        line = $0; depth = 0
+        while (sub(/^  /, "", line)) depth++
+        if (line ~ /\/$/) folder[depth + 1] = folder[depth] line
+        else { sub(/ -> .*/, "", line); print folder[depth] line } }'
+}
+hidden='(^|/)\.gitignore$' # by a payload of a project that has one at its top
+git ls-files -co --exclude-standard -z | tr '\0' '\n' | grep -Ev "$hidden" >"$work/files" || true
+rm -f .teddy/global.context
+"$heddle" payload --no-copy 2>/dev/null | listed | { grep -Ev "$hidden" || true; } | LC_ALL=C sort >"$work/ours"
+printf '.\n' >.teddy/global.context
+LC_ALL=C sort "$work/files" | grep -v '^\.teddy/' >"$work/theirs"
 count=$(wc -l <"$work/files")
 bytes=$(tr '\n' '\0' <"$work/files" | xargs -0 cat 2>/dev/null | wc -c)
-echo "tree: $count files, $((bytes / 1000000)) MB"
+echo "tree: $what: $count files, $((bytes / 1000000)) MB"
+if ! diff "$work/theirs" "$work/ours" >"$work/diff"; then
+    echo "git lists other files (<) than heddle (>):"
+    head -n 20 "$work/diff"
+    exit 1
+fi
+echo "the list is git's, name by name"
 echo
 
 read -r git_us git_cpu git_kb < <(fastest git ls-files -co --exclude-standard)
