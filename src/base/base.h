@@ -9,8 +9,9 @@
 #define MUST_USE __attribute__((warn_unused_result))
 #define PRINTF(f, a) __attribute__((format(printf, f, a)))
 #define UNDO(fn) __attribute__((cleanup(fn))) /* run fn(&var) when var leaves its scope */
-#define INLINE static inline __attribute__((always_inline)) /* measured to matter; else leave it   \
-                                                             */
+#define INLINE                                                                                     \
+    static inline __attribute__((always_inline)) /* measured to matter; else leave it              \
+                                                  */
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
 #endif

@@ -43,7 +43,7 @@ struct sv sv_first(struct sv v, size_t n);
 /* In the header, so that comparing with a literal costs a length and a few bytes. */
 static inline bool sv_eq(struct sv a, struct sv b)
 {
-    return a.n == b.n && (a.n == 0 || memcmp(a.s, b.s, a.n) == 0);
+    return a.n == b.n && (a.n == 0 || (a.s && memcmp(a.s, b.s, a.n) == 0));
 }
 
 static inline bool sv_is(struct sv a, const char *cstr)

@@ -41,7 +41,7 @@ enum status local_id_new(struct loom_rows *r, void (*draw)(void *, unsigned char
         (size_t)LOCAL_ID_MIN + (tree.nodes > 100000 ? 1 : 0) + (tree.nodes > 3000000 ? 1 : 0);
     for (int tries = 1;; tries++) {
         unsigned char raw[LOCAL_ID_MAX];
-        char          id[LOCAL_ID_MAX];
+        char          id[LOCAL_ID_MAX] = { 0 };
         int64_t       taken;
         draw(ctx, raw, n);
         for (size_t i = 0; i < n; i++)

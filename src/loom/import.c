@@ -8,6 +8,7 @@
 #include "loom/exchange.h"
 #include "loom/loom_internal.h"
 
+#include <assert.h>
 #include <math.h>
 #include <stdlib.h>
 
@@ -238,6 +239,7 @@ static void sort_by_edges(struct reader *r, const size_t *order, size_t n)
     struct draft *sorted = ARENA_NEW(r->a, struct draft, r->drafts.n + 1);
     size_t        count = 0;
 
+    assert(!n || r->drafts.n); /* edges lead to drafts */
     for (size_t i = 0; i < r->drafts.n; i++)
         if (!r->drafts.v[i].parent.s)
             sorted[count++] = r->drafts.v[i];

@@ -62,18 +62,16 @@ static void print_end(struct app *app, const struct summary_job *job)
              job->waiting == 1 ? "" : "s", job->tree_waits ? " and the tree" : "", job->last.text);
 }
 
-static enum status summarize(struct app *app, struct session *s, struct summary_job *job,
+static enum status summarize(struct printing *p, struct session *s, struct summary_job *job,
                              struct err *e)
 {
-    size_t          before = app->out.n;
-    struct printing p = { app, jw_in(&app->out, 0) };
+    struct app *app = p->app;
+    size_t      before = app->out.n;
 
-    job->told = told;
-    job->ctx = &p;
     if (app->json) {
-        jw_open(&p.w, '{');
-        jw_key(&p.w, "summaries");
-        jw_open(&p.w, '[');
+        jw_open(&p->w, '{');
+        jw_key(&p->w, "summaries");
+        jw_open(&p->w, '[');
     }
     if (session_summarise_pending(s, job, e)) {
         if (app->json) /* half a document is none */
@@ -84,12 +82,12 @@ static enum status summarize(struct app *app, struct session *s, struct summary_
         print_end(app, job);
         return ST_OK;
     }
-    jw_close(&p.w, ']');
-    jw_kint(&p.w, "waiting", job->waiting);
-    jw_kbool(&p.w, "tree_waits", job->tree_waits);
+    jw_close(&p->w, ']');
+    jw_kint(&p->w, "waiting", job->waiting);
+    jw_kbool(&p->w, "tree_waits", job->tree_waits);
     if (job->last.code != ST_OK)
-        jw_kstr(&p.w, "last_failure", sv_of(job->last.text));
-    jw_close(&p.w, '}');
+        jw_kstr(&p->w, "last_failure", sv_of(job->last.text));
+    jw_close(&p->w, '}');
     sb_addc(&app->out, '\n');
     return ST_OK;
 }
@@ -100,7 +98,8 @@ static enum status run_summarize(struct app *app, const void *opts, struct err *
     struct loom_env              env;
     struct session               s;
     struct sv                    models[SUMMARY_MODELS_MAX];
-    struct summary_job           job = { .models = models, .tree = o->all };
+    struct printing              p = { app, jw_in(&app->out, 0) };
+    struct summary_job job = { .models = models, .tree = o->all, .told = told, .ctx = &p };
 
     if (loom_thread_check(app, app_arg(app, 0), e))
         return err_code(e);
@@ -108,7 +107,7 @@ static enum status run_summarize(struct app *app, const void *opts, struct err *
     job.n_models = loom_summary_models(app, models);
     enum status st = loom_env_open(&env, app_arg(app, 0), (struct sv){ 0 }, &s, e);
     if (!st)
-        st = summarize(app, &s, &job, e);
+        st = summarize(&p, &s, &job, e);
     loom_env_release(&env);
     return st;
 }

@@ -124,18 +124,18 @@ static struct sv env_text(struct app *app, bool from_env)
 
 enum status leslie_config_init(struct app *app, const struct leslie_call *call, struct err *e)
 {
-    const char       *path = home_env(app);
+    const char       *path = home_env(app), *folder = getenv("HOME");
     bool              from_env = leslie_value(call, "from-env") != NULL, there;
     struct sb         b;
     UNDO(fd_undo) int home = -1;
 
-    if (!path)
+    if (!path || !folder)
         return err_set(e, ST_IO, "HOME is not set");
     there = access(path, F_OK) == 0;
     if (!there || leslie_value(call, "force")) {
-        home = open(getenv("HOME"), O_PATH | O_DIRECTORY | O_CLOEXEC);
+        home = open(folder, O_PATH | O_DIRECTORY | O_CLOEXEC);
         if (home < 0)
-            return err_errno(e, "open %s", getenv("HOME"));
+            return err_errno(e, "open %s", folder);
         /* It may hold a key: nobody else reads it. */
         if (fs_mkdirs(home, SV(".leslie"), e) ||
             fs_write(home, SV(".leslie/env"), env_text(app, from_env), 0600, e))
