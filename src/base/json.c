@@ -690,6 +690,27 @@ void jw_json(struct jw *w, const struct json *v)
     }
 }
 
+struct sv json_others(const struct json *v, const char *const *known, size_t n, struct arena *a)
+{
+    struct sb b = sb_in(a, 0);
+    struct jw w = jw_in(&b, 0);
+    bool      any = false;
+
+    jw_open(&w, '{');
+    for (size_t i = 0; json_is(v, JSON_OBJECT) && i < v->n; i++) {
+        bool has = false;
+        for (size_t k = 0; k < n && !has; k++)
+            has = sv_is(v->members[i].key, known[k]);
+        if (has)
+            continue;
+        any = true;
+        jw_key_sv(&w, v->members[i].key);
+        jw_json(&w, &v->members[i].value);
+    }
+    jw_close(&w, '}');
+    return any ? sb_sv(&b) : (struct sv){ 0 };
+}
+
 void jw_kstr(struct jw *w, const char *key, struct sv v)
 {
     jw_key(w, key);

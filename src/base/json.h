@@ -111,6 +111,10 @@ void      jw_null(struct jw *w);
 void      jw_raw(struct jw *w, struct sv json);        /* text that already is JSON */
 void      jw_json(struct jw *w, const struct json *v); /* in v's own member order */
 
+/* The members of an object that are none of the n `known`, as the text of an object; absent when
+ * there are none. */
+struct sv json_others(const struct json *v, const char *const *known, size_t n, struct arena *a);
+
 /* "key": value in one call. */
 void jw_kstr(struct jw *w, const char *key, struct sv v);
 void jw_kint(struct jw *w, const char *key, int64_t n);

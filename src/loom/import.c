@@ -71,29 +71,6 @@ static int64_t time_of(const struct json *v)
     return 0;
 }
 
-/* The members of an object that are not in `known`, as JSON; absent when there are none. */
-static struct sv leftovers(const struct json *v, const char *const *known, size_t n,
-                           struct arena *a)
-{
-    struct sb b = sb_in(a, 0);
-    struct jw w = jw_in(&b, 0);
-    bool      any = false;
-
-    jw_open(&w, '{');
-    for (size_t i = 0; json_is(v, JSON_OBJECT) && i < v->n; i++) {
-        bool has = false;
-        for (size_t k = 0; k < n; k++)
-            has = has || sv_is(v->members[i].key, known[k]);
-        if (has)
-            continue;
-        any = true;
-        jw_key_sv(&w, v->members[i].key);
-        jw_json(&w, &v->members[i].value);
-    }
-    jw_close(&w, '}');
-    return any ? sb_sv(&b) : (struct sv){ 0 };
-}
-
 /* ---- order ------------------------------------------------------------------------ */
 
 static void place(struct reader *r, size_t at, int64_t parent, struct foreign_tree *out)
@@ -189,8 +166,8 @@ static void open_loom_node(struct reader *r, const struct json *doc, const struc
     d->node.pruned = json_truth(json_find(meta, "pruned"));
     d->node.excluded = json_truth(json_find(meta, "excluded"));
     d->node.local = json_text(json_find(json_find(v, "extensions"), "aspen-grove"), "localId");
-    d->node.kept = only_text ? leftovers(v, known, COUNT(known), r->a)
-                             : leftovers(v, known_text, COUNT(known_text), r->a);
+    d->node.kept = only_text ? json_others(v, known, COUNT(known), r->a)
+                             : json_others(v, known_text, COUNT(known_text), r->a);
 }
 
 /* The source that counts as the parent: the first primary one, else the first. */
@@ -264,7 +241,7 @@ static enum status open_loom_tree(struct reader *r, const struct json *doc, cons
         return err_set(e, ST_INVALID_SYNTAX, "a tree has no \"nodes\" object");
     r->tree.title = json_text(v, "title");
     r->tree.mode = sv_is(json_text(v, "mode"), "buffer") ? SV("buffer") : SV("dialogue");
-    r->tree.kept = leftovers(v, known, COUNT(known), r->a);
+    r->tree.kept = json_others(v, known, COUNT(known), r->a);
     for (size_t i = 0; i < nodes->n; i++)
         open_loom_node(r, doc, v, nodes->members[i].key, &nodes->members[i].value);
     size_t *order = ARENA_NEW(r->a, size_t, r->drafts.n + 1);
@@ -318,7 +295,7 @@ static void socketteer_node(struct reader *r, const struct json *v, struct sv pa
     d->node.at = time_of(json_find(meta, "creation_timestamp"));
     d->node.bookmarked = json_truth(json_find(v, "bookmark")) || has_tag(v, "bookmark");
     d->node.pruned = has_tag(v, "archived");
-    d->node.kept = leftovers(v, known, COUNT(known), r->a);
+    d->node.kept = json_others(v, known, COUNT(known), r->a);
     if (d->node.kept.s) {
         struct sb b = sb_in(r->a, 0);
         sb_addf(&b, "{\"extensions\":{\"socketteer-loom\":" SV_FMT "}}", SV_ARG(d->node.kept));
@@ -354,7 +331,7 @@ static void loomsidian_tree(struct reader *r, const struct json *doc)
         set_role(&d->node, d->parent.s ? SV("mixed") : SV("human"), (struct sv){ 0 });
         d->node.bookmarked = json_truth(json_find(v, "bookmarked"));
         d->node.at = time_of(json_find(v, "lastVisited"));
-        struct sv kept = leftovers(v, known, COUNT(known), r->a);
+        struct sv kept = json_others(v, known, COUNT(known), r->a);
         struct sb b = sb_in(r->a, 0);
         sb_addf(&b, "{\"extensions\":{\"loomsidian\":" SV_FMT "}}", SV_ARG(kept));
         d->node.kept = kept.s ? sb_sv(&b) : kept;

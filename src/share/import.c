@@ -29,28 +29,6 @@ static struct sv json_string_of(const struct json *v, struct arena *a)
     return sb_sv(&b);
 }
 
-/* The members of `v` whose key is not in `known`, as an object; absent: none. */
-static struct sv others(const struct json *v, const char *const *known, struct arena *a)
-{
-    struct sb b = sb_in(a, 0);
-    struct jw w = jw_in(&b, 0);
-    bool      any = false;
-
-    jw_open(&w, '{');
-    for (size_t i = 0; i < v->n; i++) {
-        bool is_known = false;
-        for (const char *const *k = known; *k && !is_known; k++)
-            is_known = sv_is(v->members[i].key, *k);
-        if (is_known)
-            continue;
-        any = true;
-        jw_key_sv(&w, v->members[i].key);
-        jw_json(&w, &v->members[i].value);
-    }
-    jw_close(&w, '}');
-    return any ? sb_sv(&b) : (struct sv){ 0 };
-}
-
 static struct jw start(struct sb *b, struct import *im, const char *what)
 {
     struct jw w;
@@ -100,9 +78,9 @@ static enum status quarantine(struct import *im, const char *section, const stru
 
 /* ---- threads ------------------------------------------------------------------------ */
 
-static const char *const thread_keys[] = { "id",       "title",      "objective",  "created_at",
-                                           "status",   "tags",       "parent_id",  "storage_path",
-                                           "executor", "updated_at", "session_id", NULL };
+static const char *const thread_keys[] = { "id",       "title",      "objective", "created_at",
+                                           "status",   "tags",       "parent_id", "storage_path",
+                                           "executor", "updated_at", "session_id" };
 
 /* NULL when it fits, else what is wrong with it. */
 static const char *thread_of_file(const struct json_member *m, struct arena *a,
@@ -138,7 +116,7 @@ static const char *thread_of_file(const struct json_member *m, struct arena *a,
         t->tags = json_string_of(json_find(v, "tags"), a);
     if (!t->storage.s || sv_eq(t->storage, share_dir(t->id, a)))
         t->storage = (struct sv){ 0 };
-    t->extra = others(v, thread_keys, a);
+    t->extra = json_others(v, thread_keys, COUNT(thread_keys), a);
     return NULL;
 }
 
@@ -318,7 +296,7 @@ static enum status import_edges(struct import *im, struct sv from, const struct 
 }
 
 static const char *const relation_keys[] = { "children", "references_to", "referenced_by",
-                                             "depends_on", NULL };
+                                             "depends_on" };
 
 /* Targets we have and the file, which knew them, has not any more. */
 static enum status gone_edges(struct import *im, struct sv from, const struct json *targets,
@@ -378,7 +356,7 @@ static enum status import_relation(struct import *im, const struct json_member *
             jw_kstr(&w, "depends_on", dep);
         }
     }
-    extra = others(v, relation_keys, im->a);
+    extra = json_others(v, relation_keys, COUNT(relation_keys), im->a);
     if (share_row(im->s, key_of_name("relx", m->key, im->a), &old, &found, im->e))
         return err_code(im->e);
     if (extra.s && (!found || !sv_eq(old, extra))) {
@@ -397,16 +375,17 @@ static bool sv_same(struct sv a, struct sv b)
 
 static enum status import_root(struct import *im, const struct json *doc)
 {
-    static const char *const root_keys[] = { "version",    "metadata",  "threads",
-                                             "operations", "relations", NULL };
-    static const char *const meta_keys[] = { "last_updated", "thread_count", NULL };
+    static const char *const root_keys[] = { "version", "metadata", "threads", "operations",
+                                             "relations" };
+    static const char *const meta_keys[] = { "last_updated", "thread_count" };
     const struct json       *metadata = json_find(doc, "metadata");
-    struct sv                extra = others(doc, root_keys, im->a), extra_meta = { 0 };
+    struct sv                extra = json_others(doc, root_keys, COUNT(root_keys), im->a);
+    struct sv                extra_meta = { 0 };
     struct share_meta        m;
     struct sb                b;
 
     if (json_is(metadata, JSON_OBJECT))
-        extra_meta = others(metadata, meta_keys, im->a);
+        extra_meta = json_others(metadata, meta_keys, COUNT(meta_keys), im->a);
     if (share_meta(im->s, &m, im->e))
         return err_code(im->e);
     if (im->only_new || (sv_same(m.extra, extra) && sv_same(m.extra_meta, extra_meta)))
@@ -474,8 +453,8 @@ enum status import_relations(struct share *s, struct sv text, bool only_new, str
 
 static enum status import_objective(struct import *im, const struct json_member *m)
 {
-    static const char *const keys[] = { "id",     "title",      "created_at", "updated_at",
-                                        "status", "thread_ids", NULL };
+    static const char *const keys[] = { "id",         "title",  "created_at",
+                                        "updated_at", "status", "thread_ids" };
     const struct json       *v = &m->value, *ids = json_find(v, "thread_ids");
     struct sv                id = json_text(v, "id"), title = json_text(v, "title"), extra, row;
     struct sv                listed = { 0 };
@@ -493,7 +472,7 @@ static enum status import_objective(struct import *im, const struct json_member 
     if (share_row(im->s, key_of_name("obj", id, im->a), &row, &found, im->e) ||
         (found && objective_read(row, im->a, &ours, im->e)))
         return err_code(im->e);
-    extra = others(v, keys, im->a);
+    extra = json_others(v, keys, COUNT(keys), im->a);
     if (!ours.threads && json_is(ids, JSON_ARRAY) && ids->n)
         listed = json_string_of(ids, im->a);
     if (found && (im->only_new || (sv_eq(title, ours.title) && created == ours.created &&

@@ -395,8 +395,21 @@ static void depth_is_counted_outside_strings(void)
     CHECK_INT(json_depth(SV("\"\\")), 0);
 }
 
-TAP_MAIN(T(in_a_line_the_error_names_the_column_alone), T(depth_is_counted_outside_strings),
-         T(the_canonical_form_has_sorted_keys_and_no_spaces),
+static void members_that_are_not_known_are_kept(void)
+{
+    static const char *const known[] = { "a", "c" };
+    struct json              v;
+
+    CHECK(json_parse(SV("{\"a\":1,\"b\":[2.50],\"c\":3,\"d\":null}"), 0, &a, &v, &e) == ST_OK);
+    CHECK_SV(json_others(&v, known, COUNT(known), &a), SV("{\"b\":[2.50],\"d\":null}"));
+    CHECK(json_parse(SV("{\"a\":1}"), 0, &a, &v, &e) == ST_OK);
+    CHECK(!json_others(&v, known, COUNT(known), &a).s);
+    CHECK(json_parse(SV("[1]"), 0, &a, &v, &e) == ST_OK);
+    CHECK(!json_others(&v, known, COUNT(known), &a).s);
+}
+
+TAP_MAIN(T(members_that_are_not_known_are_kept), T(in_a_line_the_error_names_the_column_alone),
+         T(depth_is_counted_outside_strings), T(the_canonical_form_has_sorted_keys_and_no_spaces),
          T(keys_are_sorted_by_bytes_not_by_letters), T(numbers_keep_their_text),
          T(numbers_that_json_does_not_have_are_refused), T(integers_are_read_within_their_range),
          T(escapes_are_read_and_only_the_needed_ones_written), T(a_lone_surrogate_is_kept),
