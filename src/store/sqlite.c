@@ -285,14 +285,30 @@ static void sqlite_close(struct store *s)
     free(q);
 }
 
-static bool is_empty_or_missing(const char *path, const char *suffix)
+/* 0 when there is none. */
+static int64_t file_size(const char *path, const char *suffix)
 {
     struct stat st;
     char       *whole = sqlite3_mprintf("%s%s", path, suffix);
-    bool        empty = stat(whole, &st) != 0 || st.st_size == 0;
+    int64_t     n = stat(whole, &st) == 0 ? (int64_t)st.st_size : 0;
 
     sqlite3_free(whole);
-    return empty;
+    return n;
+}
+
+/* SQLite takes the write-ahead log beside an empty file for a leftover and removes it; but the
+ * newest entries may be in there, and nowhere else. */
+static enum status check_there(const struct sqlite_store *q, const struct store_options *o,
+                               struct err *e)
+{
+    if (!file_size(q->path, "") && file_size(q->path, "-wal")) {
+        err_set(e, ST_CORRUPT, "%s is empty or gone, but %s-wal holds entries", q->path, q->path);
+        return err_hint(e, "put a copy of the file back, or move the -wal file away");
+    }
+    if (o->create || access(q->path, F_OK) == 0)
+        return ST_OK;
+    err_set(e, ST_NOT_FOUND, "there is no log at %s", q->path);
+    return err_hint(e, "`heddle init` makes one here; --root names another workspace");
 }
 
 /* file:PATH?immutable=1, where bytes of the path that mean something in a URI are escaped. */
@@ -340,9 +356,9 @@ static enum status open_to_read(struct sqlite_store *q, const struct store_optio
 {
     sqlite3_close(q->db);
     q->db = NULL;
-    int rc = is_empty_or_missing(q->path, "-wal")
-                 ? open_immutable(q)
-                 : sqlite3_open_v2(q->path, &q->db, SQLITE_OPEN_READONLY, NULL);
+    int rc = file_size(q->path, "-wal")
+                 ? sqlite3_open_v2(q->path, &q->db, SQLITE_OPEN_READONLY, NULL)
+                 : open_immutable(q);
     return rc == SQLITE_OK ? set_up(q, o, e) : sqlite_fail(q, rc, e);
 }
 
@@ -364,13 +380,9 @@ enum status sqlite_open(struct sv rest, const struct store_options *o, struct st
     if (!q || !(q->path = strndup(rest.s, rest.n)))
         die("out of memory");
     q->base.ops = &sqlite_ops;
-    enum status s = ST_OK;
-    if (!o->create && access(q->path, F_OK) != 0) {
-        err_set(e, ST_NOT_FOUND, "there is no log at %s", q->path);
-        s = err_hint(e, "`heddle init` makes one here; --root names another workspace");
-    } else {
+    enum status s = check_there(q, o, e);
+    if (!s)
         s = open_file(q, o, e);
-    }
     if (s) {
         sqlite_close(&q->base);
         return s;
@@ -380,16 +392,6 @@ enum status sqlite_open(struct sv rest, const struct store_options *o, struct st
 }
 
 /* ---- care ----------------------------------------------------------------------- */
-
-static int64_t file_size(const char *path, const char *suffix)
-{
-    struct stat st;
-    char       *whole = sqlite3_mprintf("%s%s", path, suffix);
-    int64_t     n = stat(whole, &st) == 0 ? (int64_t)st.st_size : 0;
-
-    sqlite3_free(whole);
-    return n;
-}
 
 static enum status sqlite_stats(struct store *s, struct store_stats *out, struct err *e)
 {

@@ -296,6 +296,29 @@ static void an_empty_file_becomes_a_log_only_when_asked(void)
     clean();
 }
 
+static void the_write_ahead_log_of_a_lost_file_is_left_alone(void)
+{
+    struct store *s;
+    char          wal[PATH_MAX + 8];
+
+    fresh();
+    s = open_log();
+    CHECK(append(s, SV("{}"), 1) == ST_OK);
+    store_close(s);
+    snprintf(wal, sizeof wal, "%s-wal", path);
+    int64_t before = size_of(wal);
+    CHECK(before > 0);
+    write_file(path, "", 0);
+    for (int create = 0; create < 2; create++) {
+        CHECK(try_open(&(struct store_options){ .create = create }, &s) == ST_CORRUPT);
+        CHECK(strstr(e.text, "-wal holds entries") && e.hint[0]);
+    }
+    unlink(path);
+    CHECK(try_open(&(struct store_options){ .create = true }, &s) == ST_CORRUPT);
+    CHECK_INT(size_of(wal), before);
+    clean();
+}
+
 /* Read everything; the number of entries got, and the status at the end. */
 static int64_t read_all(struct store *s, enum status *st)
 {
@@ -686,6 +709,7 @@ TAP_MAIN(T(the_file_is_durable_and_can_shrink), T(large_payloads_are_stored_once
          T(an_older_schema_is_migrated_after_a_copy), T(a_failed_step_leaves_the_old_schema),
          T(no_copy_no_migration), T(a_foreign_database_is_refused_and_left_alone),
          T(garbage_is_refused_and_left_alone), T(an_empty_file_becomes_a_log_only_when_asked),
+         T(the_write_ahead_log_of_a_lost_file_is_left_alone),
          T(a_truncated_file_is_told_and_its_front_is_readable), T(a_damaged_page_is_told),
          T(a_read_only_folder_can_be_read_and_says_no_to_writes),
          T(no_log_is_made_where_nothing_may_be_written), T(a_full_disk_loses_nothing),
