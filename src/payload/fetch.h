@@ -1,8 +1,4 @@
-/* Pages over HTTP. libcurl is loaded when the first URL is asked for and never before.
- *
- * Only http and https, redirects included; a limit on size, time and redirects; every
- * address is checked when the connection is made. Proxies of the environment are not
- * used, since behind one no address can be checked; `proxy` names one that is trusted. */
+/* Pages over HTTP (http/http.h), kept for a while. */
 #ifndef HEDDLE_FETCH_H
 #define HEDDLE_FETCH_H
 

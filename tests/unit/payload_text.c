@@ -8,7 +8,7 @@
 #include "payload/scan.h"
 #include "payload/secret.h"
 #include "payload/show.h"
-#include "payload/url_policy.h"
+#include "http/url_policy.h"
 
 #include <arpa/inet.h>
 #include <netinet/in.h>

@@ -1,4 +1,4 @@
-#include "payload/url_policy.h"
+#include "http/url_policy.h"
 
 #include <netinet/in.h>
 #include <string.h>
