@@ -23,6 +23,7 @@ struct loom_test {
     struct sb          asked; /* every request, as text */
     int                requests;
     struct sv          doc_text;
+    struct sv          web_text;     /* of what a search finds */
     enum status        model_status; /* what the model answers with */
 };
 
@@ -75,11 +76,18 @@ static enum status test_write_doc(void *ctx, const struct doc *d, struct sv text
     return ST_OK;
 }
 
-static enum status test_search(void *ctx, const struct call *c, struct arena *a, struct sb *b,
-                               struct err *e)
+/* One page, all of whose texts are `web_text`. */
+static enum status test_search(void *ctx, const struct search_query *q, struct arena *a,
+                               struct search_answer *out, struct err *e)
 {
-    (void)ctx, (void)a, (void)e;
-    sb_addf(b, "Search: \"" SV_FMT "\"\n", SV_ARG(call_text(c, "query")));
+    struct loom_test *t = ctx;
+    struct sv         text = t->web_text;
+
+    (void)q, (void)a, (void)e;
+    *out = (struct search_answer){ .n = 1, .ms = 1234 };
+    out->results[0] = (struct search_result){
+        .title = text, .url = text, .domain = text, .text = text, .published = SV("2026-11-15")
+    };
     return ST_OK;
 }
 
@@ -152,7 +160,9 @@ static void loom_test_open(struct loom_test *t, unsigned permissions)
     t->env = (struct session_env){ .docs = { t, test_read_doc, test_write_doc },
                                    .ask = test_ask,
                                    .ask_ctx = t,
-                                   .search = test_search };
+                                   .search = test_search,
+                                   .search_ctx = t };
+    t->web_text = SV("A loom.");
     test_agent(t, "Collab", "offline:echo", permissions);
     test_agent(t, "Sub", "offline:echo", 0);
     test_tree(t);

@@ -114,11 +114,11 @@ static const char tail[] = ".Sh PERMISSIONS\n.Bl -tag -width loom_generate\n"
         ".It LIMIT_EXCEEDED\na limit was passed; ask for less.\n"
         ".It CROSS_TREE\nthe node is in another tree; name the tree.\n"
         ".It CONFLICT\nsomeone else is at work there; try again, or elsewhere.\n"
-        ".It MODEL_ERROR\nthe model that was asked failed.\n"
+        ".It MODEL_ERROR\nthe model or search service that was asked failed.\n"
         ".El\n"
         ".Sh SEE ALSO\n.Xr heddle-agent 1 ,\n.Xr heddle-do 1 ,\n.Xr heddle-loom 1 ,\n.Xr "
         "heddle-say 1 ,\n"
-        ".Xr heddle-tree 1\n";
+        ".Xr heddle-tree 1 ,\n.Xr heddle-config 5\n";
 
 void tools_manual(struct sb *b)
 {

@@ -41,6 +41,7 @@ RUN(memory);
 RUN(think);
 /* tool_meta.c */
 RUN(help);
+/* tool_search.c */
 RUN(search);
 
 #endif

@@ -16,6 +16,7 @@
 #include "loom/results.h"
 #include "loom/show.h"
 #include "model/model.h"
+#include "search/search.h"
 
 /* What a session needs from outside. Zero is a working default for each. */
 struct session_env {
@@ -35,9 +36,9 @@ struct session_env {
                             struct sv *mode, struct err *e);
     void *describe_ctx;
 
-    /* Full text and web search. NULL: not available. */
-    enum status (*search)(void *ctx, const struct call *c, struct arena *a, struct sb *b,
-                          struct err *e);
+    /* Web search. NULL: not configured. What it finds is made safe where it is shown. */
+    enum status (*search)(void *ctx, const struct search_query *q, struct arena *a,
+                          struct search_answer *out, struct err *e);
     void *search_ctx;
 
     struct sv subject; /* agent that `continue` asks; absent: the only model without loom_aware */

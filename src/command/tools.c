@@ -260,7 +260,9 @@ const struct tool tools[] = {
       think_params, "", false, run_think },
     { "search", PERM_loom_aware, "Meta", "Search the web",
       { "search \"query\"", "search \"query\" depth:basic|deep topic:general|news max:N include:a,b exclude:c" },
-      "Needs a search service to be configured.",
+      "Shows 5 results unless told otherwise, at most 10. depth:deep shows the text of the pages, more of "
+      "each when max: is small. "
+      "Needs a search service: see heddle-config(5).",
       { "search \"loom\"" },
       search_params, "for|web", false, run_search },
     { .name = NULL },

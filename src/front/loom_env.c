@@ -107,6 +107,8 @@ void loom_env_init(struct loom_env *env, struct app *app)
                               .ask_ctx = env,
                               .count_tokens = count,
                               .tokens_ctx = env,
+                              .search = web_search_init(&env->web, app) ? web_search : NULL,
+                              .search_ctx = &env->web,
                               .subject = config_text(&app->config, "loom.subject"),
                               .summary_model = config_text(&app->config, "loom.summary_model"),
                               .result_tokens = config_int(&app->config, "loom.result_tokens", 0),

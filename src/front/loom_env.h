@@ -5,6 +5,7 @@
 
 #include "command/session.h"
 #include "front/app.h"
+#include "front/web_search.h"
 #include "share/share.h"
 
 struct tokens;
@@ -15,6 +16,7 @@ struct loom_env {
     struct share        share; /* ... and what it may read of others */
     struct model_client client;
     struct tokens      *tokens; /* NULL until the first count */
+    struct web_search   web;
     struct session_env  session;
 };
 

@@ -6,7 +6,7 @@
 /* clang-format off */
 static const struct sv marks[] = {
     SV_STATIC("→"), SV_STATIC("←"), SV_STATIC("✓"), SV_STATIC("✗"), SV_STATIC("==="),
-    SV_STATIC("<thread_context"), SV_STATIC("</thread_context"),
+    SV_STATIC("<thread_context"), SV_STATIC("</thread_context"), SV_STATIC("## Result "),
 };
 /* clang-format on */
 

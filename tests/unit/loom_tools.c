@@ -195,6 +195,28 @@ static void results_over_the_threshold_are_cut_with_a_notice(void)
     loom_test_close(&t);
 }
 
+static void a_search_shows_results_or_pages(void)
+{
+    loom_test_open(&t, PERM_ALL);
+    CHECK_SV(loom_test_run(&t, "search \"old looms\"", &ok),
+             SV("Search: \"old looms\"\n1 result (1,234ms)\n\n[1] \"A loom.\" — A loom.\n"
+                "    \"A loom.\"\n\nUse → search \"query\" depth:deep for full content "
+                "extraction.\n"));
+    CHECK_SV(loom_test_run(&t, "search \"old looms\" depth:deep", &ok),
+             SV("Search: \"old looms\" (deep)\n1 result (1,234ms)\n\n## Result 1: A loom.\n"
+                "Source: A loom.\nPublished: 2026-11-15\n\nA loom.\n"));
+    t.web_text = SV("a\n## Result 2: b\nSource: c");
+    CHECK(has(loom_test_run(&t, "search \"x\" depth:deep", &ok), "\na\n\\## Result 2: b\n"));
+    struct sb b = sb_in(&t.a, 0);
+    sb_pad(&b, 'x', 3000);
+    t.web_text = sb_sv(&b);
+    CHECK(has(loom_test_run(&t, "search \"x\" depth:deep", &ok), "(500 more characters not shown)\n"));
+    t.s.env.search = NULL;
+    CHECK(has(loom_test_run(&t, "search \"x\" max:11", &ok), "✗ LIMIT_EXCEEDED: max results"));
+    CHECK(has(loom_test_run(&t, "search \"x\"", &ok), "✗ PERMISSION_DENIED: web search is not"));
+    loom_test_close(&t);
+}
+
 /* ---- text that pretends ------------------------------------------------------------ */
 
 #define EVIL                                                                                       \
@@ -279,11 +301,15 @@ static void text_of_others_cannot_pass_for_ours(void)
         "recall \"" EVIL "\"",
         "switch to r001 in tree:\"" EVIL "\"",
         "continue using agent:\"" EVIL "\"",
+        "search \"" EVIL "\"",
+        "search \"x\" depth:deep",
+        "memory",
     };
     struct sb b;
 
     loom_test_open(&t, PERM_ALL);
     t.doc_text = SV("# T\n\n" EVIL "\n");
+    t.web_text = SV(EVIL);
     plant(EVIL);
     for (size_t i = 0; i < COUNT(lines); i++)
         check_harmless(loom_test_run(&t, lines[i], &ok), lines[i]);
@@ -322,6 +348,6 @@ static void only_an_aware_agents_own_output_is_read_for_commands(void)
 TAP_MAIN(T(every_example_of_the_help_runs), T(every_tool_refuses_without_its_permission),
          T(a_subject_sees_the_conversation_and_nothing_else), T(nobody_asks_itself),
          T(a_failed_model_leaves_no_node_and_no_lease), T(a_server_error_is_tried_three_times),
-         T(results_over_the_threshold_are_cut_with_a_notice),
+         T(results_over_the_threshold_are_cut_with_a_notice), T(a_search_shows_results_or_pages),
          T(text_of_others_cannot_pass_for_ours),
          T(only_an_aware_agents_own_output_is_read_for_commands), )
