@@ -25,6 +25,8 @@ RUN(bookmark);
 RUN(unbookmark);
 RUN(prune);
 RUN(restore);
+RUN(exclude);
+RUN(include);
 /* tool_undo.c */
 RUN(undo);
 /* tool_continue.c */

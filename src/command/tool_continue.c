@@ -290,6 +290,12 @@ RUN(continue)
     if (check_limits(c, e) || session_node(s, call_text(c, "from"), &q.from, e) ||
         find_subject(s, call_text(c, "agent"), &q.subject, e) || gather(&q, e))
         return err_code(e);
+    if (!q.messages.n) {
+        err_set(e, ST_NOT_FOUND, "nothing is left to send of the path to [" SV_FMT "]",
+                SV_ARG(q.from.local));
+        return err_hint(e, "→ view branch:" SV_FMT " as:nodes shows what is excluded",
+                        SV_ARG(q.from.local));
+    }
     if (!s->env.ask)
         return err_set(e, ST_MODEL_ERROR, "no model can be asked here");
     if (lease_take(&s->loom, s->agent.name, &q.from, e) || session_pause(s, e) ||

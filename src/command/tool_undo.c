@@ -96,7 +96,8 @@ static enum status reverse(struct session *s, const struct json *undo, struct re
         return loom_unannotate(&s->loom, s->agent.name, number, e);
     if (sv_is(what, "unlink") && json_int(json_find(undo, "link"), &number))
         return loom_unlink(&s->loom, s->agent.name, &n, number, e);
-    static const char *const marks[] = { "prune", "restore", "bookmark", "unbookmark", "withdraw" };
+    static const char *const marks[] = { "prune",    "restore", "bookmark", "unbookmark",
+                                         "withdraw", "exclude", "include" };
     for (size_t i = 0; i < COUNT(marks); i++)
         if (sv_is(what, marks[i]))
             return loom_mark(&s->loom, s->agent.name, marks[i], &n, json_text(undo, "label"), e)

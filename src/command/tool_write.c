@@ -1,4 +1,4 @@
-/* Tools that move and write: switch, respond, annotate, link, edit, bookmark, prune. Each
+/* Tools that move and write: switch, respond, annotate, link, edit, bookmark, prune, exclude. Each
  * notes how it can be taken back. */
 #include "base/json.h"
 #include "command/run.h"
@@ -283,6 +283,41 @@ RUN(unbookmark)
     r->object = n.local;
     sb_addf(&r->text, "✓ unbookmarked [" SV_FMT "]\n", SV_ARG(n.local));
     return ST_OK;
+}
+
+/* Said again, it is not written again. */
+static enum status set_excluded(struct session *s, const struct call *c, bool excluded,
+                                struct result *r, struct err *e)
+{
+    const char *mark = excluded ? "exclude" : "include", *back = excluded ? "include" : "exclude";
+    struct node n;
+
+    if (node_find_visible(&s->loom, call_text(c, "id"), &n, e))
+        return err_code(e);
+    r->object = n.local;
+    if (n.excluded == excluded) {
+        sb_addf(&r->text, "✓ [" SV_FMT "] is %s\n", SV_ARG(n.local),
+                excluded ? "already excluded" : "not excluded");
+        return ST_OK;
+    }
+    r->undo = undo_of(s, back, n.local, NULL, n.local);
+    if (loom_mark(&s->loom, s->agent.name, mark, &n, (struct sv){ 0 }, e))
+        return err_code(e);
+    sb_addf(&r->text,
+            excluded ? "✓ excluded [" SV_FMT "] from what models are sent\n"
+                     : "✓ included [" SV_FMT "] again\n",
+            SV_ARG(n.local));
+    return ST_OK;
+}
+
+RUN(exclude)
+{
+    return set_excluded(s, c, true, r, e);
+}
+
+RUN(include)
+{
+    return set_excluded(s, c, false, r, e);
 }
 
 /* Is another agent active at the node or below it? */

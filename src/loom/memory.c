@@ -135,6 +135,8 @@ static const struct wording {
     { "unbookmark", "unbookmarked",   "unbookmark",   "unbookmarks" },
     { "prune",      "pruned",         "prune",        "prunes" },
     { "restore",    "restored",       "restore",      "restores" },
+    { "exclude",    "excluded",       "exclusion",    "exclusions" },
+    { "include",    "included",       "inclusion",    "inclusions" },
     { "read",       "read",           "read",         "reads" },
     { "write",      "wrote",          "write",        "writes" },
     { "pin",        "pinned",         "pin",          "pins" },

@@ -22,6 +22,10 @@ void show_counts(struct sb *b, const struct node *n, bool annotations)
         between(b, start);
         sb_adds(b, "bookmarked");
     }
+    if (n->excluded) {
+        between(b, start);
+        sb_adds(b, "excluded");
+    }
     if (n->links) {
         between(b, start);
         sb_add_count(b, n->links, "link");

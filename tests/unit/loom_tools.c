@@ -210,7 +210,8 @@ static void a_search_shows_results_or_pages(void)
     struct sb b = sb_in(&t.a, 0);
     sb_pad(&b, 'x', 3000);
     t.web_text = sb_sv(&b);
-    CHECK(has(loom_test_run(&t, "search \"x\" depth:deep", &ok), "(500 more characters not shown)\n"));
+    CHECK(has(loom_test_run(&t, "search \"x\" depth:deep", &ok),
+              "(500 more characters not shown)\n"));
     t.s.env.search = NULL;
     CHECK(has(loom_test_run(&t, "search \"x\" max:11", &ok), "✗ LIMIT_EXCEEDED: max results"));
     CHECK(has(loom_test_run(&t, "search \"x\"", &ok), "✗ PERMISSION_DENIED: web search is not"));

@@ -61,6 +61,7 @@ static enum status write_below(struct json_tree *t, const struct node *n, struct
     jw_kint(t->w, "links", n->links);
     jw_kint(t->w, "versions", n->versions);
     jw_kbool(t->w, "bookmarked", n->bookmarked);
+    jw_kbool(t->w, "excluded", n->excluded);
     jw_key(t->w, "children");
     jw_open(t->w, '[');
     if (n->depth < t->floor && t->left) {
