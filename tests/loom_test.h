@@ -76,6 +76,19 @@ static enum status test_write_doc(void *ctx, const struct doc *d, struct sv text
     return ST_OK;
 }
 
+static enum status test_list_docs(void *ctx, struct sv thread, struct arena *a,
+                                  struct doc_name **out, size_t *n, struct err *e)
+{
+    struct loom_test *t = ctx;
+
+    (void)thread, (void)e;
+    *n = 2;
+    *out = ARENA_NEW(a, struct doc_name, 2);
+    (*out)[0] = (struct doc_name){ .name = SV("character notes") };
+    (*out)[1] = (struct doc_name){ .name = t->web_text, .from = t->web_text };
+    return ST_OK;
+}
+
 /* One page, all of whose texts are `web_text`. */
 static enum status test_search(void *ctx, const struct search_query *q, struct arena *a,
                                struct search_answer *out, struct err *e)
@@ -157,7 +170,7 @@ static void loom_test_open(struct loom_test *t, unsigned permissions)
     t->asked = sb_in(&t->a, 0);
     t->doc_text = SV("# Character notes\n\nEldest.\n\n## Core Motivation\n\nTo be forgiven.\n\n"
                      "## Setting\n\nA house.\n");
-    t->env = (struct session_env){ .docs = { t, test_read_doc, test_write_doc },
+    t->env = (struct session_env){ .docs = { t, test_read_doc, test_write_doc, test_list_docs },
                                    .ask = test_ask,
                                    .ask_ctx = t,
                                    .search = test_search,

@@ -13,12 +13,20 @@ struct doc {
     bool      read_only;
 };
 
+struct doc_name {
+    struct sv name; /* by which read() finds it */
+    struct sv from; /* the thread whose it is; absent: this one's own */
+};
+
 struct docs {
     void *ctx;
     /* By path, by path + ".md", or by first heading. ST_NOT_FOUND otherwise. */
     enum status (*read)(void *ctx, struct sv thread, struct sv name, struct arena *a,
                         struct doc *out, struct err *e);
     enum status (*write)(void *ctx, const struct doc *d, struct sv text, struct err *e);
+    /* The documents there are. NULL: cannot be told. */
+    enum status (*list)(void *ctx, struct sv thread, struct arena *a, struct doc_name **out,
+                        size_t *n, struct err *e);
 };
 
 /* Assets of a thread below .leslie/threads/ID and its artifacts/ folder. */

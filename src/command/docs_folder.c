@@ -114,5 +114,5 @@ static enum status folder_write(void *ctx, const struct doc *d, struct sv text, 
 
 struct docs docs_in_folder(struct docs_folder *f)
 {
-    return (struct docs){ f, folder_read, folder_write };
+    return (struct docs){ f, folder_read, folder_write, NULL };
 }

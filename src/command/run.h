@@ -9,12 +9,13 @@
 
 /* tool_look.c */
 RUN(view);
-RUN(list);
 RUN(tree);
 RUN(path);
 RUN(diff);
 RUN(find);
 RUN(changes);
+/* tool_list.c */
+RUN(list);
 /* tool_write.c */
 RUN(switch);
 RUN(respond);

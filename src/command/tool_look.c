@@ -1,4 +1,4 @@
-/* Tools that look: view, list, tree, path, diff, changes. They read, and leave a trace. */
+/* Tools that look: view, tree, path, diff, changes. They read, and leave a trace. */
 #include "base/json.h"
 #include "base/vec.h"
 #include "command/run.h"
@@ -66,30 +66,6 @@ RUN(view)
         flags |= SHOW_ANNOTATIONS;
     r->object = n.local;
     return show_node(&s->loom, &n, flags, &r->text, e);
-}
-
-RUN(list)
-{
-    struct sv   kind = call_text(c, "kind");
-    struct node n;
-    struct sb   object = sb_in(s->a, 0);
-
-    if (call_has(c, "doc")) {
-        if (!sv_is(kind, "links")) {
-            err_set(e, ST_INVALID_SYNTAX, "a document has links only");
-            return err_hint(e, "→ list doc:\"name\" links");
-        }
-        return show_doc_links(&s->loom, call_text(c, "doc"), &r->text, e);
-    }
-    if (node_find_visible(&s->loom, call_text(c, "id"), &n, e))
-        return err_code(e);
-    sb_addf(&object, SV_FMT " " SV_FMT, SV_ARG(n.local), SV_ARG(kind));
-    r->object = sb_sv(&object);
-    if (sv_is(kind, "continuations"))
-        return show_continuations(&s->loom, &s->viewer, &n, &r->text, e);
-    if (sv_is(kind, "annotations"))
-        return show_annotations(&s->loom, &n, &r->text, e);
-    return show_links(&s->loom, &n, &r->text, e);
 }
 
 RUN(tree)

@@ -56,6 +56,50 @@ static enum status write_doc(void *ctx, const struct doc *d, struct sv text, str
     return env->own.write(env->own.ctx, d, text, e);
 }
 
+struct names {
+    VEC(struct doc_name) list;
+};
+
+/* A name is listed once: reading finds a thread's own document first. */
+static void add_name(struct names *to, struct sv name, struct sv from, struct arena *a)
+{
+    if (sv_ends(name, SV(".md")))
+        name = sv_first(name, name.n - 3);
+    for (size_t i = 0; i < to->list.n; i++)
+        if (sv_eq(to->list.v[i].name, name))
+            return;
+    *vec_push(&to->list, a) = (struct doc_name){ name, from };
+}
+
+/* The thread's own documents, then what its references let it read. */
+static enum status list_docs(void *ctx, struct sv thread, struct arena *a, struct doc_name **out,
+                             size_t *n, struct err *e)
+{
+    struct loom_env   *env = ctx;
+    struct names       names = { 0 };
+    struct scope_files files;
+    struct share_ref  *refs;
+    size_t             n_refs;
+
+    if (scope_collect(&env->share, thread, NULL, 0, &files, e) ||
+        share_refs(&env->share, thread, true, a, &refs, &n_refs, e))
+        return err_code(e);
+    for (size_t i = 0; i < files.list.n; i++)
+        add_name(&names, files.list.v[i].name, (struct sv){ 0 }, a);
+    for (size_t i = 0; i < n_refs; i++) {
+        for (size_t k = 0; refs[i].frozen && k < refs[i].n_files; k++)
+            add_name(&names, refs[i].files[k].name, refs[i].target, a);
+        if (!refs[i].frozen &&
+            scope_collect(&env->share, refs[i].target, refs[i].scope, refs[i].n_scope, &files, e))
+            return err_code(e);
+        for (size_t k = 0; !refs[i].frozen && k < files.list.n; k++)
+            add_name(&names, files.list.v[k].name, refs[i].target, a);
+    }
+    *out = names.list.v;
+    *n = names.list.n;
+    return ST_OK;
+}
+
 static enum status describe(void *ctx, struct sv thread, struct arena *a, struct sv *title,
                             struct sv *mode, struct err *e)
 {
@@ -100,7 +144,7 @@ void loom_env_init(struct loom_env *env, struct app *app)
     env->own = docs_in_folder(&env->folder);
     share_init(&env->share, &app->log, app->root_fd, app->actor, app->a);
     env->session =
-        (struct session_env){ .docs = { env, read_doc, write_doc },
+        (struct session_env){ .docs = { env, read_doc, write_doc, list_docs },
                               .describe = describe,
                               .describe_ctx = env,
                               .ask = ask,

@@ -195,6 +195,15 @@ static enum status fold_withdraw(struct loom_rows *r, struct node *n, struct err
     return rows_put_node(r, &slot, e) ? err_code(e) : rows_put_tree(r, &tree, e);
 }
 
+/* A row for each marked node, so that listing them reads nothing else. */
+static enum status index_mark(struct loom_rows *r, const char *prefix, const struct node *n,
+                              bool set, struct err *e)
+{
+    struct sv key = key1(prefix, n->seq, r->a);
+
+    return set ? row_put(r, key, SV(""), e) : row_del(r, key, e);
+}
+
 static enum status mark_node(struct loom_rows *r, struct sv mark, const struct json *p,
                              struct node *n, struct err *e)
 {
@@ -205,8 +214,12 @@ static enum status mark_node(struct loom_rows *r, struct sv mark, const struct j
     if (sv_is(mark, "bookmark") || sv_is(mark, "unbookmark")) {
         n->bookmarked = sv_is(mark, "bookmark");
         n->label = n->bookmarked ? json_text(p, "label") : (struct sv){ 0 };
+        if (index_mark(r, "b", n, n->bookmarked, e))
+            return err_code(e);
     } else if (sv_is(mark, "exclude") || sv_is(mark, "include")) {
         n->excluded = sv_is(mark, "exclude");
+        if (index_mark(r, "e", n, n->excluded, e))
+            return err_code(e);
     } else {
         return ST_OK;
     }

@@ -11,12 +11,13 @@
  *     f/STRAND/PARENT/CHILD     a strand that forks off this one at PARENT
  *     q/STRAND/SEQ              a prune of the node SEQ on this strand
  *     v/STRAND/SLOT/SEQ         a version
+ *     b/SEQ, e/SEQ              a node that is bookmarked, excluded
  *     t/LANE                    the lane's end (struct lane_end)
  *     a/SLOT/N                  the annotation ann-N is on this node
  *     ann/N                     an annotation
  *     x/SLOT/N, y/NAME/N        links of a node, of a document (by entry seq)
  *     sum/SEQ, sum/tree         summary of a node, of the tree (by its entry)
- *     todo/SEQ                  a node that waits for its summary; "provisional" when it has an extract
+ *     todo/SEQ                  a node that waits for its summary; "provisional": has an extract
  *     resp/HASH                 raw answer of a model (by its entry)
  *     pos/AGENT                 where an agent is and when it was last seen (struct place)
  *     sel/AGENT/SLOT            the version of a slot that an agent chose

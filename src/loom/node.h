@@ -142,6 +142,17 @@ enum status node_version(struct loom *l, struct sv agent, const struct node *slo
 enum status node_versions(struct loom *l, const struct node *n, struct node **out, size_t *count,
                           struct err *e) MUST_USE;
 
+/* A node and what editing has made of it, oldest first: versions in its place, or branches beside
+ * it. Withdrawn ones are left out, pruned ones are not. */
+enum status node_edits(struct loom *l, const struct node *n, struct node **out, size_t *count,
+                       struct err *e) MUST_USE;
+
+/* The nodes with a mark, hidden ones too; for NODE_PRUNED those that were pruned themselves. Costs
+ * what it returns. */
+enum node_mark { NODE_BOOKMARKED, NODE_EXCLUDED, NODE_PRUNED };
+enum status loom_marked(struct loom *l, enum node_mark mark, struct node **out, size_t *count,
+                        struct err *e) MUST_USE;
+
 /* Where an agent is: where it wrote or switched last, else the tip of its lane.
  * *found is false in an empty tree. */
 enum status loom_position(struct loom *l, struct sv agent, struct node *out, bool *found,

@@ -40,7 +40,16 @@ enum status show_annotations(struct loom *l, const struct node *n, struct sb *b,
                              struct err *e) MUST_USE;
 enum status show_links(struct loom *l, const struct node *n, struct sb *b, struct err *e) MUST_USE;
 enum status show_doc_links(struct loom *l, struct sv doc, struct sb *b, struct err *e) MUST_USE;
-void        show_target(struct sb *b, const struct link_target *t, bool brackets);
+
+/* Nodes of the whole tree that can be seen and are bookmarked or excluded; prunes; a node and its
+ * edits. */
+enum status show_marked(struct loom *l, enum node_mark mark, struct sb *b, struct err *e) MUST_USE;
+enum status show_pruned(struct loom *l, struct sb *b, struct err *e) MUST_USE;
+enum status show_versions(struct loom *l, const struct viewer *v, const struct node *n,
+                          struct sb *b, struct err *e) MUST_USE;
+
+void show_more(struct sb *b, int64_t hidden); /* "  ... 3 more"; nothing for none */
+void show_target(struct sb *b, const struct link_target *t, bool brackets);
 
 /* ---- the tree ---- */
 

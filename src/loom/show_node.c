@@ -145,15 +145,6 @@ enum status show_metadata(struct loom *l, const struct node *node, bool relative
 
 /* ---- lists ------------------------------------------------------------------------ */
 
-static void add_more(struct sb *b, int64_t hidden)
-{
-    if (hidden <= 0)
-        return;
-    sb_adds(b, "  ... ");
-    sb_add_commas(b, hidden);
-    sb_adds(b, " more\n");
-}
-
 enum status show_continuations(struct loom *l, const struct viewer *v, const struct node *node,
                                struct sb *b, struct err *e)
 {
@@ -179,7 +170,7 @@ enum status show_continuations(struct loom *l, const struct viewer *v, const str
             sb_addf(b, " (%lld versions)", (long long)kids[i].versions + 1);
         sb_addc(b, '\n');
     }
-    add_more(b, n.kids - (int64_t)count);
+    show_more(b, n.kids - (int64_t)count);
     return ST_OK;
 }
 
@@ -197,7 +188,7 @@ enum status show_annotations(struct loom *l, const struct node *n, struct sb *b,
         sb_add_preview(b, list[i].text, PREVIEW_LIST);
         sb_addc(b, '\n');
     }
-    add_more(b, (int64_t)count - LIST_MAX);
+    show_more(b, (int64_t)count - LIST_MAX);
     return ST_OK;
 }
 
@@ -234,7 +225,7 @@ static void add_links(struct sb *b, const struct link *links, size_t count)
         }
         sb_addc(b, '\n');
     }
-    add_more(b, (int64_t)count - LIST_MAX);
+    show_more(b, (int64_t)count - LIST_MAX);
 }
 
 enum status show_links(struct loom *l, const struct node *n, struct sb *b, struct err *e)

@@ -2,13 +2,13 @@
  * budget, private addresses. */
 #include "tap.h"
 
+#include "http/url_policy.h"
 #include "payload/budget.h"
 #include "payload/lang.h"
 #include "payload/number.h"
 #include "payload/scan.h"
 #include "payload/secret.h"
 #include "payload/show.h"
-#include "http/url_policy.h"
 
 #include <arpa/inet.h>
 #include <netinet/in.h>
