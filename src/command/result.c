@@ -80,11 +80,12 @@ static enum status shorten(struct session *s, struct result *r, struct err *e)
 /* ---- what it showed --------------------------------------------------------------- */
 
 /* Tools whose results are worth seeing again; the others only say that something was done, or
- * show what is in memory anyway. */
+ * show what is in memory anyway. Pages of the web are none: ids in them are not ours, and strangers
+ * do not decide what stays in a context. */
 static bool is_worth_keeping(const struct tool *t)
 {
-    static const char *const names[] = { "view", "list",    "tree", "path",   "diff",
-                                         "find", "changes", "read", "search", "continue" };
+    static const char *const names[] = { "view", "list",    "tree", "path",    "diff",
+                                         "find", "changes", "read", "continue" };
 
     for (size_t i = 0; i < COUNT(names); i++)
         if (sv_is(sv_of(t->name), names[i]))

@@ -212,6 +212,11 @@ static void a_search_shows_results_or_pages(void)
     t.web_text = sb_sv(&b);
     CHECK(has(loom_test_run(&t, "search \"x\" depth:deep", &ok),
               "(500 more characters not shown)\n"));
+    struct turn turn;
+    t.web_text = SV("a page that names [a7x2]");
+    CHECK(session_turn(&t.s, SV("On a7x2:\n→ pin a7x2\n→ search \"x\"\n"), &turn, &t.e) == ST_OK);
+    CHECK(turn.n == 2 && turn.results[1].ok);
+    CHECK(turn.results[1].n_items == 0 && !turn.results[1].kept);
     t.s.env.search = NULL;
     CHECK(has(loom_test_run(&t, "search \"x\" max:11", &ok), "✗ LIMIT_EXCEEDED: max results"));
     CHECK(has(loom_test_run(&t, "search \"x\"", &ok), "✗ PERMISSION_DENIED: web search is not"));
