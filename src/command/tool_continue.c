@@ -71,10 +71,11 @@ struct asking {
 /* Neighbours with the same role become one message. */
 static void add_message(struct asking *q, enum model_role role, struct sv text)
 {
-    struct model_message *last = q->messages.n ? &q->messages.v[q->messages.n - 1] : NULL;
+    size_t n = q->messages.n;
 
-    if (last && last->role == role) {
-        struct sb b = sb_in(q->s->a, 0);
+    if (n && q->messages.v[n - 1].role == role) {
+        struct model_message *last = &q->messages.v[n - 1];
+        struct sb             b = sb_in(q->s->a, 0);
         sb_addf(&b, SV_FMT "\n\n" SV_FMT, SV_ARG(last->content), SV_ARG(text));
         last->content = sb_sv(&b);
         return;
