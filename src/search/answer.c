@@ -29,7 +29,7 @@ static struct sv domain_of(struct sv url, struct arena *a)
         if ((unsigned char)url.s[i] <= ' ' || url.s[i] == 0x7f)
             return (struct sv){ 0 };
     for (i = scheme; scheme && i < url.n && !strchr("/?#:", url.s[i]); i++) {
-        char c = url.s[i] >= 'A' && url.s[i] <= 'Z' ? (char)(url.s[i] + 32) : url.s[i];
+        char c = byte_lower(url.s[i]);
         if (!is_host_char((unsigned char)c))
             return (struct sv){ 0 };
         sb_addc(&b, c);

@@ -26,15 +26,6 @@ static bool is_domain(struct sv v)
     return true;
 }
 
-static struct sv lower(struct sv v, struct arena *a)
-{
-    struct sb b = sb_in(a, 0);
-
-    for (size_t i = 0; i < v.n; i++)
-        sb_addc(&b, v.s[i] >= 'A' && v.s[i] <= 'Z' ? (char)(v.s[i] + 32) : v.s[i]);
-    return sb_sv(&b);
-}
-
 static enum status domains(struct sv list, const char *name, struct arena *a, struct sv *out,
                            size_t *n, struct err *e)
 {
@@ -42,7 +33,7 @@ static enum status domains(struct sv list, const char *name, struct arena *a, st
 
     while (c.found) {
         c = sv_cut(c.tail, ',');
-        struct sv domain = lower(sv_trim(c.head), a);
+        struct sv domain = sv_lower(sv_trim(c.head), a);
         if (!domain.n)
             continue;
         if (!is_domain(domain)) {
