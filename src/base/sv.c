@@ -128,21 +128,24 @@ bool sv_to_int(struct sv v, int64_t *out)
 
 size_t sv_distance(struct sv a, struct sv b)
 {
-    size_t row[64];
+    enum { MOST = 64 };
+    size_t rows[3][MOST]; /* this one, the one before it, and the one before that */
 
-    if (a.n >= COUNT(row) || b.n >= COUNT(row))
+    if (a.n >= MOST || b.n >= MOST)
         return 99;
     for (size_t j = 0; j <= b.n; j++)
-        row[j] = j;
+        rows[0][j] = j;
     for (size_t i = 1; i <= a.n; i++) {
-        size_t diagonal = row[0];
-        row[0] = i;
+        size_t *now = rows[i % 3], *last = rows[(i - 1) % 3], *older = rows[(i + 1) % 3];
+        now[0] = i;
         for (size_t j = 1; j <= b.n; j++) {
-            size_t change = diagonal + (a.s[i - 1] != b.s[j - 1]);
-            size_t step = (row[j] < row[j - 1] ? row[j] : row[j - 1]) + 1;
-            diagonal = row[j];
-            row[j] = change < step ? change : step;
+            size_t change = last[j - 1] + (a.s[i - 1] != b.s[j - 1]);
+            size_t step = (last[j] < now[j - 1] ? last[j] : now[j - 1]) + 1;
+            now[j] = change < step ? change : step;
+            bool swapped = i > 1 && j > 1 && a.s[i - 1] == b.s[j - 2] && a.s[i - 2] == b.s[j - 1];
+            if (swapped && older[j - 2] + 1 < now[j])
+                now[j] = older[j - 2] + 1;
         }
     }
-    return row[b.n];
+    return rows[a.n % 3][b.n];
 }

@@ -61,7 +61,8 @@ struct sv   sv_dup(struct sv v, struct arena *a);
 const char *sv_cstr(struct sv v, struct arena *a);
 struct sv   sv_lower(struct sv v, struct arena *a); /* with ASCII capitals made small */
 
-/* Levenshtein distance in bytes, for "did you mean"; 99 when either is longer than 63. */
+/* How many bytes were left out, added, changed or swapped with their neighbour, for "did you
+ * mean"; 99 when either is longer than 63. */
 size_t sv_distance(struct sv a, struct sv b);
 
 /* A decimal int64 that fills all of v. False when it is not one. */

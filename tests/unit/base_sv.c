@@ -140,8 +140,22 @@ static void whole_numbers_are_read_up_to_their_limits(void)
     CHECK(!sv_to_int(SV("1\0"), &n));
 }
 
-TAP_MAIN(T(absent_and_empty_are_equal_bytes), T(order_is_by_bytes_then_by_length),
-         T(nul_is_a_byte_like_any_other), T(starts_and_ends_with),
-         T(skipping_past_the_end_is_the_empty_end), T(trimming_takes_blanks_at_both_ends_only),
-         T(cutting_at_the_first_and_at_the_last), T(finding_text), T(copies_end_with_a_nul),
-         T(whole_numbers_are_read_up_to_their_limits), )
+static void typing_errors_are_counted(void)
+{
+    CHECK_INT(sv_distance(SV("view"), SV("view")), 0);
+    CHECK_INT(sv_distance(SV("veiw"), SV("view")), 1);
+    CHECK_INT(sv_distance(SV("viw"), SV("view")), 1);
+    CHECK_INT(sv_distance(SV("viewx"), SV("view")), 1);
+    CHECK_INT(sv_distance(SV("vies"), SV("view")), 1);
+    CHECK_INT(sv_distance(SV("prnue"), SV("prune")), 1);
+    CHECK_INT(sv_distance(SV("ab"), SV("")), 2);
+    CHECK_INT(sv_distance(SV(""), SV("abc")), 3);
+    CHECK_INT(sv_distance(SV("ca"), SV("abc")), 3);
+    CHECK_INT(sv_distance(SV("kitten"), SV("sitting")), 3);
+}
+
+TAP_MAIN(T(typing_errors_are_counted), T(absent_and_empty_are_equal_bytes),
+         T(order_is_by_bytes_then_by_length), T(nul_is_a_byte_like_any_other),
+         T(starts_and_ends_with), T(skipping_past_the_end_is_the_empty_end),
+         T(trimming_takes_blanks_at_both_ends_only), T(cutting_at_the_first_and_at_the_last),
+         T(finding_text), T(copies_end_with_a_nul), T(whole_numbers_are_read_up_to_their_limits), )
