@@ -1,6 +1,6 @@
 #!/bin/bash
-# The tour of the README, run as it stands there: every command prints what is shown below it.
-# A console block holds `$ command`, its further lines after `> `, and the output up to the next one.
+# The tour of the README and the guides of docs/, run as they stand there: every command prints what
+# is shown below it. A console block holds `$ command`, its further lines after `> `, and the output up to the next one.
 # shellcheck source=tests/e2e/lib.sh
 . "$(dirname "$0")/lib.sh"
 source=$(cd "$(dirname "$0")/../.." && pwd)
@@ -17,18 +17,28 @@ try() { # what is collected so far, if anything
     command='' shown=''
 }
 
-while IFS= read -r line; do
-    case $line in
-    '$ '*)
-        try
-        command=${line#'$ '}
-        ;;
-    '> '*) command+=$'\n'${line#'> '} ;;
-    *) shown+=$line$'\n' ;;
-    esac
-done < <(sed -n '/^```console$/,/^```$/{/^```/d;p}' "$source/README.md")
-try
-ok "the README has a tour" test "$tap_n" -gt 5
+# tour FILE: its console blocks, in a workspace of their own.
+tour() {
+    local before=$tap_n here=$PWD
+    mkdir -p "tour-$(basename "$1" .md)/project" && cd "tour-$(basename "$1" .md)/project" || exit 1
+    while IFS= read -r line; do
+        case $line in
+        '$ '*)
+            try
+            command=${line#'$ '}
+            ;;
+        '> '*) command+=$'\n'${line#'> '} ;;
+        *) shown+=$line$'\n' ;;
+        esac
+    done < <(sed -n '/^```console$/,/^```$/{/^```$/d;/^```console$/d;p}' "$1")
+    try
+    cd "$here" || exit 1
+    ok "$(basename "$1") has a tour" test $((tap_n - before)) -gt 5
+}
+
+for guide in "$source"/README.md "$source"/docs/*.md; do
+    if grep -q '^```console$' "$guide"; then tour "$guide"; fi
+done
 for word in "./dev run" "./dev test" "./dev install"; do
     ok "the README says $word" grep -qxF "$word" <(sed 's/ *#.*//' "$source/README.md")
 done
