@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -356,6 +357,16 @@ static int remove_tree(int dir, const char *name)
     closedir(d);
     errno = saved;
     return rc ? rc : unlinkat(dir, name, AT_REMOVEDIR);
+}
+
+enum status fs_lock_dir(int root, struct sv path, int *fd, struct err *e)
+{
+    if (fs_mkdirs(root, path, e) || fs_open(root, path, O_RDONLY | O_DIRECTORY, fd, e))
+        return err_code(e);
+    while (flock(*fd, LOCK_EX) != 0)
+        if (errno != EINTR)
+            return err_errno(e, "lock " SV_FMT, SV_ARG(path));
+    return ST_OK;
 }
 
 enum status fs_remove(int root, struct sv path, struct err *e)

@@ -49,6 +49,10 @@ void        fs_draft_drop(struct fs_draft *d);
 /* mkdir -p below root. ST_NOT_FOUND when a part of it is a file. */
 enum status fs_mkdirs(int root, struct sv path, struct err *e) MUST_USE;
 
+/* Make a folder and hold its lock until *fd is closed; others who ask for it wait. The kernel gives
+ * it back when the process ends. */
+enum status fs_lock_dir(int root, struct sv path, int *fd, struct err *e) MUST_USE;
+
 /* Remove a file or a whole folder below root without following links. Missing is fine.
  * ST_INVALID_SYNTAX for "", "." and "..": the root itself stays. */
 enum status fs_remove(int root, struct sv path, struct err *e) MUST_USE;

@@ -1,11 +1,7 @@
 #include "front/config.h"
 
 /* clang-format off */
-static const struct key {
-    const char *name; /* dotted; a last part of * stands for any name */
-    const char *type; /* "string", "integer", "number", "boolean", "array", "object" */
-    const char *help;
-} keys[] = {
+static const struct config_key keys[] = {
     { "store",               "string",  "where the log lives: a path below the workspace (default .heddle/heddle.db)" },
     { "system_prompt",       "string",  "prompt of a lane that has no snapshot of its own" },
     { "run",                 "object",  "what a run is made of; part of a checkpoint's fingerprint" },
@@ -75,7 +71,7 @@ static bool name_fits(struct sv row, struct sv name)
     }
 }
 
-static const struct key *key_of(struct sv name)
+static const struct config_key *key_of(struct sv name)
 {
     for (size_t i = 0; i < COUNT(keys); i++)
         if (name_fits(sv_of(keys[i].name), name))
@@ -92,9 +88,9 @@ static enum status check(const struct json *object, struct sv prefix, struct are
         sb_add(&b, prefix);
         sb_adds(&b, prefix.n ? "." : "");
         sb_add(&b, m->key);
-        struct sv         name = sb_sv(&b);
-        const struct key *k = key_of(name);
-        bool              any = k && sv_ends(sv_of(k->name), SV(".*"));
+        struct sv                name = sb_sv(&b);
+        const struct config_key *k = key_of(name);
+        bool                     any = k && sv_ends(sv_of(k->name), SV(".*"));
         if (!k || (sv_has(m->key, '.') && !any)) { /* "a.b" is not a in b */
             err_set(e, ST_INVALID_SYNTAX, "unknown key '" SV_FMT "'", SV_ARG(name));
             return err_hint(e, "`heddle config schema` prints the keys there are");
@@ -122,16 +118,40 @@ enum status config_read(struct sv text, struct arena *a, struct config *c, struc
     return ST_OK;
 }
 
+/* ---- values ------------------------------------------------------------------------ */
+
+enum { PARTS_MAX = 4 };
+
+/* The names on the way to a value: those of its row, where * takes the rest, dots and all. */
+static size_t parts_of(const struct config_key *k, struct sv dotted, struct sv parts[PARTS_MAX])
+{
+    struct sv_cut row = { .tail = sv_of(k->name), .found = true };
+    size_t        n = 0;
+
+    while (row.found && n < PARTS_MAX) {
+        row = sv_cut(row.tail, '.');
+        struct sv_cut own = sv_cut(dotted, '.');
+        parts[n++] = row.found ? own.head : dotted;
+        dotted = own.tail;
+    }
+    return n;
+}
+
+const struct json *config_find_sv(const struct config *c, struct sv dotted)
+{
+    const struct config_key *k = key_of(dotted);
+    const struct json       *v = k ? &c->doc : NULL;
+    struct sv                parts[PARTS_MAX];
+    size_t                   n = k ? parts_of(k, dotted, parts) : 0;
+
+    for (size_t i = 0; i < n && v; i++)
+        v = json_find_sv(v, parts[i]);
+    return v;
+}
+
 const struct json *config_find(const struct config *c, const char *dotted)
 {
-    const struct json *v = &c->doc;
-    struct sv_cut      part = { .tail = sv_of(dotted), .found = true };
-
-    while (part.found && v) {
-        part = sv_cut(part.tail, '.');
-        v = json_find_sv(v, part.head);
-    }
-    return v;
+    return config_find_sv(c, sv_of(dotted));
 }
 
 struct sv config_text(const struct config *c, const char *dotted)
@@ -150,6 +170,95 @@ bool config_bool(const struct config *c, const char *dotted)
 {
     return json_truth(config_find(c, dotted));
 }
+
+const struct config_key *config_key_at(size_t i)
+{
+    return i < COUNT(keys) ? &keys[i] : NULL;
+}
+
+/* ---- changing a value -------------------------------------------------------------- */
+
+/* `object` (NULL: none yet) with the value at the end of `parts`, or without it. */
+static void write_with(struct jw *w, const struct json *object, const struct sv *parts, size_t n,
+                       const struct json *value)
+{
+    bool met = false;
+
+    jw_open(w, '{');
+    for (size_t i = 0; json_is(object, JSON_OBJECT) && i < object->n; i++) {
+        const struct json_member *m = &object->members[i];
+        bool                      here = sv_eq(m->key, parts[0]);
+        met = met || here;
+        if (here && n == 1 && !value)
+            continue;
+        jw_key_sv(w, m->key);
+        if (here && n > 1)
+            write_with(w, &m->value, parts + 1, n - 1, value);
+        else
+            jw_json(w, here ? value : &m->value);
+    }
+    if (!met && value) {
+        jw_key_sv(w, parts[0]);
+        if (n > 1)
+            write_with(w, NULL, parts + 1, n - 1, value);
+        else
+            jw_json(w, value);
+    }
+    jw_close(w, '}');
+}
+
+static enum status unknown_key(struct sv dotted, struct err *e)
+{
+    const char *nearest = NULL;
+    size_t      best = 4;
+
+    for (size_t i = 0; i < COUNT(keys); i++) {
+        size_t d = sv_distance(dotted, sv_of(keys[i].name));
+        if (d < best) {
+            best = d;
+            nearest = keys[i].name;
+        }
+    }
+    err_set(e, ST_NOT_FOUND, "there is no setting '" SV_FMT "'", SV_ARG(dotted));
+    return nearest ? err_hint(e, "did you mean %s?", nearest)
+                   : err_hint(e, "`heddle config list` shows them all");
+}
+
+static enum status read_value(const struct config_key *k, struct sv typed, struct arena *a,
+                              struct json *out, struct err *e)
+{
+    *out = json_of(typed);
+    if (sv_is(sv_of(k->type), "string") ||
+        (json_parse(typed, 0, a, out, e) == ST_OK && type_fits(out, sv_of(k->type))))
+        return ST_OK;
+    err_set(e, ST_INVALID_SYNTAX, "%s takes a value of type %s", k->name, k->type);
+    return err_hint(e, "%s", k->help);
+}
+
+enum status config_with(struct sv text, struct sv dotted, struct sv value, struct arena *a,
+                        struct sv *out, struct err *e)
+{
+    const struct config_key *k = key_of(dotted);
+    struct sv                parts[PARTS_MAX];
+    struct json              doc = { 0 }, v;
+    struct config            unused;
+    struct sb                b = sb_in(a, 0);
+    struct jw                w = jw_in(&b, 2);
+
+    if (!k || sv_ends(dotted, SV(".")))
+        return unknown_key(dotted, e);
+    if (value.s && read_value(k, value, a, &v, e))
+        return err_code(e);
+    if (text.n &&
+        (config_read(text, a, &unused, e) || json_parse(text, JSON_KEEP_ORDER, a, &doc, e)))
+        return err_code(e);
+    write_with(&w, &doc, parts, parts_of(k, dotted, parts), value.s ? &v : NULL);
+    sb_addc(&b, '\n');
+    *out = sb_sv(&b);
+    return config_read(*out, a, &unused, e); /* what is inside of an object is checked as well */
+}
+
+/* ---- the schema -------------------------------------------------------------------- */
 
 /* The rows directly below `prefix`, as members of "properties". */
 static void schema_below(struct jw *w, struct sv prefix)
@@ -171,7 +280,7 @@ static void schema_below(struct jw *w, struct sv prefix)
             sb_addf(&b, SV_FMT ".", SV_ARG(name));
             struct sv below = sb_sv(&b);
             sb_addc(&b, '*');
-            const struct key *any = key_of(sb_sv(&b));
+            const struct config_key *any = key_of(sb_sv(&b));
             jw_kbool(w, "additionalProperties", any != NULL);
             jw_key(w, "properties");
             jw_open(w, '{');

@@ -151,6 +151,29 @@ run heddle config schema
 exits "the schema of the settings is printed" 0
 json "it is a closed JSON Schema" "$out" '[.type, .additionalProperties]' '["object",false]'
 
+mkdir settings
+run heddle --root settings config set loom.subject Sub
+exits "a setting is changed" 0
+run heddle --root settings config set executors.x.y '["x","-p"]'
+same "it is in the file, beside the others" "$(jq -c . settings/.heddle/config.json)" \
+    '{"loom":{"subject":"Sub"},"executors":{"x.y":["x","-p"]}}'
+run heddle --root settings config get executors.x.y
+same "its value is printed" "$out" '["x","-p"]'
+run heddle --root settings config list
+has "it is listed" "$out" "loom.subject                Sub"
+has "by its own name" "$out" 'executors.x.y               ["x","-p"]'
+has "and what is not set is explained" "$out" "loom.budget                 (integer) tokens"
+run heddle --root settings config unset loom.subject
+run heddle --root settings config get loom.subject
+exits "a setting that is not set is an error" 1
+has "which says so" "$err" "'loom.subject' is not set"
+run heddle --root settings config set loom.bugdet 5
+exits "an unknown setting is refused" 1
+has "and the nearest is named" "$err" "did you mean loom.budget?"
+(for i in 1 2 3 4 5 6 7 8; do heddle --root settings config set "tokens.factor.m$i" 2 & done; wait)
+run heddle --root settings config list --json
+json "settings changed at once are all kept" "$out" '.tokens.factor | length' 8
+
 # A command that looks for the workspace; the first one in the table that needs nothing else.
 probe=''
 for word in stats doctor verify list; do

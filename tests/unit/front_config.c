@@ -83,5 +83,44 @@ static void the_schema_is_json_and_closed(void)
              SV("string"));
 }
 
-TAP_MAIN(T(settings_are_found_by_their_dotted_names), T(what_is_not_set_has_its_default),
+static struct sv with(struct sv before, const char *key, struct sv value)
+{
+    struct sv out = { 0 };
+
+    if (config_with(before, sv_of(key), value, &a, &out, &e))
+        return (struct sv){ 0 };
+    return out;
+}
+
+static void one_setting_changes_and_the_others_stay(void)
+{
+    struct sv absent = { 0 }, file = SV("{\"store\":\"a\",\"run\":{\"max_iterations\":3}}");
+
+    CHECK_SV(with(SV("{}"), "run.model", SV("m")),
+             SV("{\n  \"run\": {\n    \"model\": \"m\"\n  }\n}\n"));
+    CHECK_SV(with(file, "store", SV("b")),
+             SV("{\n  \"store\": \"b\",\n  \"run\": {\n    \"max_iterations\": 3\n  }\n}\n"));
+    CHECK_SV(with(file, "run.max_iterations", SV("4")),
+             SV("{\n  \"store\": \"a\",\n  \"run\": {\n    \"max_iterations\": 4\n  }\n}\n"));
+    CHECK_SV(with(file, "run", absent), SV("{\n  \"store\": \"a\"\n}\n"));
+    CHECK_SV(
+        with(SV("{}"), "tokens.factor.claude-3.5", SV("1.10")),
+        SV("{\n  \"tokens\": {\n    \"factor\": {\n      \"claude-3.5\": 1.10\n    }\n  }\n}\n"));
+    CHECK(reads(SV("{\"tokens\":{\"factor\":{\"claude-3.5\":1.10}}}")));
+    CHECK(json_is(config_find(&c, "tokens.factor.claude-3.5"), JSON_NUMBER));
+}
+
+static void a_setting_that_is_none_is_refused(void)
+{
+    CHECK(!with(SV("{}"), "run.modle", SV("m")).s && e.code == ST_NOT_FOUND);
+    CHECK(strstr(e.hint, "run.model") != NULL);
+    CHECK(!with(SV("{}"), "", SV("m")).s && e.code == ST_NOT_FOUND);
+    CHECK(!with(SV("{}"), "tokens.factor.", SV("1")).s && e.code == ST_NOT_FOUND);
+    CHECK(!with(SV("{}"), "run.max_iterations", SV("many")).s && e.code == ST_INVALID_SYNTAX);
+    CHECK(!with(SV("{}"), "run.tools", SV("{}")).s && e.code == ST_INVALID_SYNTAX);
+    CHECK(!with(SV("{}"), "run", SV("{\"modle\":1}")).s && e.code == ST_INVALID_SYNTAX);
+}
+
+TAP_MAIN(T(one_setting_changes_and_the_others_stay), T(a_setting_that_is_none_is_refused),
+         T(settings_are_found_by_their_dotted_names), T(what_is_not_set_has_its_default),
          T(slips_are_refused_by_name), T(the_schema_is_json_and_closed), )

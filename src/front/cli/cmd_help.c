@@ -1,4 +1,4 @@
-/* `help`, `completion`, `version`, `config schema`: what the program says about itself. */
+/* `help`, `completion`, `version`: what the program says about itself. */
 #include "command/tools.h"
 #include "front/cli/help.h"
 
@@ -81,13 +81,6 @@ static enum status run_version(struct app *app, const void *opts, struct err *e)
     return ST_OK;
 }
 
-static enum status run_schema(struct app *app, const void *opts, struct err *e)
-{
-    (void)opts, (void)e;
-    config_schema(&app->out);
-    return ST_OK;
-}
-
 const struct command cmd_help = {
     .name = "help",
     .synopsis = "[COMMAND] [--man]",
@@ -116,12 +109,4 @@ const struct command cmd_version = {
     .group = GROUP_CARE,
     .summary = "Print the version",
     .run = run_version,
-};
-
-const struct command cmd_config_schema = {
-    .name = "config schema",
-    .synopsis = "",
-    .group = GROUP_CARE,
-    .summary = "Print the JSON Schema of .heddle/config.json",
-    .run = run_schema,
 };

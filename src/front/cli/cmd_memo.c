@@ -4,9 +4,6 @@
 #include "front/cli/command.h"
 #include "payload/memo.h"
 
-#include <errno.h>
-#include <sys/file.h>
-
 enum { MEMO_FILE_MAX = 16 << 20, MEMO_MAX = 64 << 10 };
 
 #define MEMO_FILE SV(".teddy/memos.yaml")
@@ -23,16 +20,10 @@ static enum status read_file(struct app *app, struct sv *file, struct err *e)
     return s;
 }
 
-/* Two processes that edit the memos come one after the other; the lock is gone with *fd. */
+/* Two processes that edit the memos come one after the other. */
 static enum status lock(struct app *app, int *fd, struct err *e)
 {
-    if (fs_mkdirs(app->root_fd, SV(".teddy"), e) ||
-        fs_open(app->root_fd, SV(".teddy"), O_RDONLY | O_DIRECTORY, fd, e))
-        return err_code(e);
-    while (flock(*fd, LOCK_EX) != 0)
-        if (errno != EINTR)
-            return err_errno(e, "lock .teddy");
-    return ST_OK;
+    return fs_lock_dir(app->root_fd, SV(".teddy"), fd, e);
 }
 
 static enum status read_memos(struct app *app, struct sv *file, memos *all, struct err *e)

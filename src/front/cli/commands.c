@@ -72,6 +72,10 @@
     X(cmd_stats) \
     X(cmd_completion) \
     X(cmd_version) \
+    X(cmd_config_list) \
+    X(cmd_config_get) \
+    X(cmd_config_set) \
+    X(cmd_config_unset) \
     X(cmd_config_schema)
 /* clang-format on */
 
