@@ -102,25 +102,45 @@ enum status(err_in)(struct err *e, const char *fmt, ...)
     return err_code(e);
 }
 
+/* One line in one write: lines of processes that share stderr do not mix. */
+static void say(const char *lead, const char *fmt, va_list ap) PRINTF(2, 0);
+static void say(const char *lead, const char *fmt, va_list ap)
+{
+    char    room[1024], *line = room;
+    size_t  lead_n = strlen(lead);
+    va_list again;
+
+    va_copy(again, ap);
+    int    n = vsnprintf(room, 0, fmt, again);
+    size_t text_n = n > 0 ? (size_t)n : 0;
+    va_end(again);
+    if (lead_n + text_n + 2 > sizeof room && !(line = malloc(lead_n + text_n + 2))) {
+        line = room; /* cut rather than not said */
+        text_n = sizeof room - lead_n - 2;
+    }
+    memcpy(line, lead, lead_n);
+    vsnprintf(line + lead_n, text_n + 1, fmt, ap);
+    line[lead_n + text_n] = '\n';
+    fwrite(line, 1, lead_n + text_n + 1, stderr);
+    if (line != room)
+        free(line);
+}
+
 void warn(const char *fmt, ...)
 {
     va_list ap;
 
-    fputs("warning: ", stderr);
     va_start(ap, fmt);
-    vfprintf(stderr, fmt, ap);
+    say("warning: ", fmt, ap);
     va_end(ap);
-    fputc('\n', stderr);
 }
 
 void die(const char *fmt, ...)
 {
     va_list ap;
 
-    fputs("heddle: ", stderr);
     va_start(ap, fmt);
-    vfprintf(stderr, fmt, ap);
+    say("heddle: ", fmt, ap);
     va_end(ap);
-    fputc('\n', stderr);
     exit(1);
 }

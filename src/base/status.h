@@ -80,7 +80,8 @@ static inline enum status err_code(const struct err *e)
 #define err_reason(...) err_not_ok(err_reason(__VA_ARGS__))
 #define err_in(...) err_not_ok(err_in(__VA_ARGS__))
 
-/* A line on stderr for what the caller should know but need not stop for. */
+/* A line on stderr for what the caller should know but need not stop for; one write, of any
+ * length. */
 void warn(const char *fmt, ...) PRINTF(1, 2);
 
 /* Out of memory and other ends of the world: one line, exit 1. */

@@ -75,6 +75,19 @@ run heddle payload
 exits "a list of comments is an empty list" 0
 not_ok "no file is left behind" test -e repotree.txt
 
+# ---- many warnings ----
+
+mkdir pictures
+for i in $(seq -w 1 40); do printf '\0' >"pictures/$i.png"; done
+printf 'pictures/\n' >.teddy/global.context
+run heddle payload
+same "ten warnings, and how many more there are" "$(printf '%s\n' "$err" | sed -n '1p;10,$p')" "warning: pictures/01.png: binary
+warning: pictures/10.png: binary
+warning: … and 30 more (heddle payload --explain lists them)"
+run heddle payload --explain
+same "--explain has them all" "$(printf '%s\n' "$err" | grep -c ': binary')" 40
+rm -r pictures
+
 # ---- turns ----
 
 run heddle session new demo --context README.md,src/core/a.py

@@ -3,6 +3,8 @@
 #include "tap.h"
 
 #include <errno.h>
+#include <fcntl.h>
+#include <unistd.h>
 
 static void every_code_has_a_word_an_exit_and_an_http_status(void)
 {
@@ -98,7 +100,27 @@ static void a_handed_on_error_is_never_ok(void)
     CHECK_INT(err_code(&e), ST_CORRUPT);
 }
 
+/* Pipes that keep the borders of writes tell how many there were. */
+static void a_warning_is_one_write(void)
+{
+    char text[2000], got[4000];
+    int  ends[2], kept = dup(2);
+
+    memset(text, 'w', sizeof text - 1);
+    text[sizeof text - 1] = 0;
+    CHECK(pipe2(ends, O_DIRECT) == 0 && dup2(ends[1], 2) == 2);
+    warn("%d of %s", 1, "two");
+    warn("%s", text);
+    dup2(kept, 2);
+    CHECK_SV(((struct sv){ got, (size_t)read(ends[0], got, sizeof got) }),
+             SV("warning: 1 of two\n"));
+    CHECK_INT(read(ends[0], got, sizeof got), sizeof "warning: " - 1 + sizeof text);
+    close(ends[0]);
+    close(ends[1]);
+    close(kept);
+}
+
 TAP_MAIN(T(every_code_has_a_word_an_exit_and_an_http_status), T(setting_forgets_the_error_before),
          T(context_goes_in_front_and_keeps_code_hint_and_reason),
          T(long_texts_are_cut_and_never_overrun), T(system_errors_become_codes_with_hints),
-         T(a_handed_on_error_is_never_ok), )
+         T(a_handed_on_error_is_never_ok), T(a_warning_is_one_write), )

@@ -310,15 +310,21 @@ static enum status write_to(struct app *app, struct payload *p, struct destinati
 /* ---- running -----------------------------------------------------------------------------------
  */
 
-static void say_warnings(struct app *app, const struct payload *p)
+/* A tree full of pictures must not hide the one warning that matters; `explain` shows all. */
+enum { WARNINGS_SHOWN = 10 };
+
+static void say_warnings(struct app *app, const struct payload *p, bool explain)
 {
     payload_notes notes = payload_warnings(p, app->a);
+    size_t        shown = explain || notes.n <= WARNINGS_SHOWN ? notes.n : WARNINGS_SHOWN;
 
-    for (size_t i = 0; i < notes.n; i++) {
+    for (size_t i = 0; i < shown; i++) {
         struct sb b = sb_in(app->a, 0);
         sb_add_plain(&b, notes.v[i]);
         warn("%s", sb_sv(&b).s);
     }
+    if (shown < notes.n)
+        warn("… and %zu more (heddle payload --explain lists them)", notes.n - shown);
 }
 
 static void say_done(struct app *app, const struct payload_opts *o, const struct payload *p,
@@ -382,7 +388,7 @@ static enum status build(struct app *app, const struct payload_opts *o, struct p
     progress_end(&working);
     if (!s) {
         if (!app->json)
-            say_warnings(app, p);
+            say_warnings(app, p, o->explain);
         say_done(app, o, p, &d);
     }
     destination_release(&d);
