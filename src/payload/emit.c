@@ -23,6 +23,12 @@ bool emit_format_find(struct sv name, enum payload_format *out)
     return false;
 }
 
+void emit_open(struct emit *e, const struct emit_format *f, const struct resource *r)
+{
+    sb_adds(&e->b, e->done ? f->next : f->first);
+    f->open(e, r);
+}
+
 void sink_add(struct sink *s, struct sv v)
 {
     s->bytes += v.n;

@@ -1,5 +1,5 @@
-/* The payload's formats. Each is three functions: what comes before the resources, one
- * resource, what comes after. Content arrives whole or in parts of whole characters. */
+/* The payload's formats. Each says what comes before the resources, how one is written, and
+ * what comes after. Content arrives whole or in parts of whole characters. */
 #ifndef HEDDLE_EMIT_H
 #define HEDDLE_EMIT_H
 
@@ -30,16 +30,23 @@ struct emit {
 void emit_flush(struct emit *e);
 void emit_direct(struct emit *e, struct sv v);
 
+/* A block (open, content, close) begins behind a line end and ends with one. */
 struct emit_format {
-    const char *name; /* "markdown" */
+    const char *name;         /* "markdown" */
+    const char *first, *next; /* what leads the first block, and each one after it */
+    bool        verbatim;     /* content is written as it is */
     void (*begin)(struct emit *e);
     void (*open)(struct emit *e, const struct resource *r);
     void (*content)(struct emit *e, struct sv part); /* of a resource that is RES_OK */
     void (*close)(struct emit *e, const struct resource *r);
     void (*end)(struct emit *e);
+    void (*note)(struct emit *e, const struct resource *r); /* what begin() adds for a cut one */
 };
 
 extern const struct emit_format emit_markdown, emit_xml, emit_json;
+
+/* The block's lead and its beginning. */
+void emit_open(struct emit *e, const struct emit_format *f, const struct resource *r);
 
 const struct emit_format *emit_format_of(enum payload_format f);
 bool                      emit_format_find(struct sv name, enum payload_format *out);

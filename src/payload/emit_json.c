@@ -44,6 +44,28 @@ static void add_name(struct emit *e, struct sv name)
     sb_add_json_string(&e->b, sb_sv(&shown));
 }
 
+static void add_cut(struct emit *e, const struct resource *r)
+{
+    sb_adds(&e->b, "{\"name\":");
+    add_name(e, r->name);
+    sb_addf(&e->b, ",\"bytes\":%llu,\"tokens\":%zu}", (unsigned long long)r->size, r->block_tokens);
+}
+
+/* What the budget left out; no member when it left out nothing. */
+static void add_cuts(struct emit *e)
+{
+    const struct lists *l = &e->p->lists;
+    size_t              n = 0;
+
+    for (size_t i = 0; i < l->resources.n; i++) {
+        if (!l->resources.v[i].scopes || !l->resources.v[i].cut)
+            continue;
+        sb_adds(&e->b, n++ ? "," : ",\"cut\":[");
+        add_cut(e, &l->resources.v[i]);
+    }
+    sb_adds(&e->b, n ? "]" : "");
+}
+
 static void add_summary(struct emit *e)
 {
     const struct lists *l = &e->p->lists;
@@ -57,6 +79,7 @@ static void add_summary(struct emit *e)
         }
         sb_addc(&e->b, ']');
     }
+    add_cuts(e);
     sb_adds(&e->b, "},");
 }
 
@@ -81,7 +104,7 @@ static void begin(struct emit *e)
         sb_addc(b, ',');
     }
     add_summary(e);
-    sb_adds(b, "\"resources\":[");
+    sb_adds(b, "\"resources\":[\n");
 }
 
 static void open(struct emit *e, const struct resource *r)
@@ -89,7 +112,7 @@ static void open(struct emit *e, const struct resource *r)
     static const char *const kinds[] = { "file", "url", "diff", "file" };
     struct sb               *b = &e->b;
 
-    sb_adds(b, e->done ? ",\n{\"name\":" : "\n{\"name\":");
+    sb_adds(b, "{\"name\":");
     add_name(e, r->name);
     sb_addf(b, ",\"kind\":\"%s\",\"scope\":\"%s\",\"state\":\"%s\",", kinds[r->kind],
             scope_name(r->scope), resource_state_word(r->state));
@@ -106,30 +129,42 @@ static void open(struct emit *e, const struct resource *r)
 
 static void content(struct emit *e, struct sv part)
 {
+    struct arena_mark mark = arena_mark(&e->scratch);
+
     if (e->p->q->line_numbers) {
         struct sb text = sb_in(&e->scratch, 0);
         number_add(&e->number, &text, part);
         part = sb_sv(&text);
     }
     add_escaped(&e->b, part);
+    arena_reset(&e->scratch, mark);
 }
 
 static void close(struct emit *e, const struct resource *r)
 {
     (void)r;
-    sb_adds(&e->b, "\"}");
+    sb_adds(&e->b, "\"}\n");
 }
 
 static void end(struct emit *e)
 {
-    sb_adds(&e->b, e->done ? "\n]}\n" : "]}\n");
+    sb_adds(&e->b, "]}\n");
+}
+
+static void note(struct emit *e, const struct resource *r)
+{
+    sb_addc(&e->b, ',');
+    add_cut(e, r);
 }
 
 const struct emit_format emit_json = {
     .name = "json",
+    .first = "",
+    .next = ",",
     .begin = begin,
     .open = open,
     .content = content,
     .close = close,
     .end = end,
+    .note = note,
 };

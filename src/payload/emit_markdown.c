@@ -29,13 +29,18 @@ static void add_system(struct sb *b, const struct payload *p)
     sb_adds(b, "\n\n");
 }
 
-void payload_add_summary_line(struct sb *b, const struct resource *r)
+static void add_cut(struct sb *b, const struct resource *r)
+{
+    sb_addf(b, " (left out to fit the budget: %llu bytes, %zu tokens)", (unsigned long long)r->size,
+            r->block_tokens);
+}
+
+static void add_summary_line(struct sb *b, const struct resource *r)
 {
     sb_adds(b, "- ");
     sb_add_link(b, r->name);
     if (r->cut)
-        sb_addf(b, " (left out to fit the budget: %llu bytes, %zu tokens)",
-                (unsigned long long)r->size, r->block_tokens);
+        add_cut(b, r);
     sb_addc(b, '\n');
 }
 
@@ -50,7 +55,7 @@ static void add_summary(struct sb *b, const struct payload *p)
             continue;
         sb_adds(b, headings[s]);
         for (size_t i = 0; i < p->lists.shown[s].n; i++)
-            payload_add_summary_line(b, &p->lists.resources.v[p->lists.shown[s].v[i]]);
+            add_summary_line(b, &p->lists.resources.v[p->lists.shown[s].v[i]]);
         sb_addc(b, '\n');
     }
 }
@@ -75,8 +80,6 @@ static void begin(struct emit *e)
 
 static void open(struct emit *e, const struct resource *r)
 {
-    if (!e->done)
-        sb_addc(&e->b, '\n');
     resource_add_head(&e->b, r, &e->scratch);
     if (r->state != RES_OK)
         resource_add_placeholder(&e->b, r);
@@ -101,11 +104,22 @@ static void end(struct emit *e)
         sb_adds(&e->b, "---\n");
 }
 
+static void note(struct emit *e, const struct resource *r)
+{
+    for (int s = 0; s < SCOPE_COUNT; s++)
+        if (r->scopes >> s & 1)
+            add_cut(&e->b, r);
+}
+
 const struct emit_format emit_markdown = {
     .name = "markdown",
+    .first = "\n",
+    .next = "",
+    .verbatim = true,
     .begin = begin,
     .open = open,
     .content = content,
     .close = close,
     .end = end,
+    .note = note,
 };

@@ -59,6 +59,12 @@ static void add_name(struct emit *e, struct sv name)
     add_text(&e->b, sb_sv(&shown));
 }
 
+static void add_cut(struct sb *b, const struct resource *r)
+{
+    sb_addf(b, " cut=\"true\" bytes=\"%llu\" tokens=\"%zu\"", (unsigned long long)r->size,
+            r->block_tokens);
+}
+
 static void add_summary(struct emit *e)
 {
     const struct lists *l = &e->p->lists;
@@ -66,9 +72,13 @@ static void add_summary(struct emit *e)
     sb_adds(&e->b, "<summary>\n");
     for (int s = 0; s < SCOPE_COUNT; s++)
         for (size_t i = 0; i < l->shown[s].n; i++) {
+            const struct resource *r = &l->resources.v[l->shown[s].v[i]];
             sb_addf(&e->b, "<entry scope=\"%s\" name=\"", scope_name((enum scope)s));
-            add_name(e, l->resources.v[l->shown[s].v[i]].name);
-            sb_adds(&e->b, "\"/>\n");
+            add_name(e, r->name);
+            sb_addc(&e->b, '"');
+            if (r->cut)
+                add_cut(&e->b, r);
+            sb_adds(&e->b, "/>\n");
         }
     sb_adds(&e->b, "</summary>\n");
 }
@@ -120,12 +130,15 @@ static void open(struct emit *e, const struct resource *r)
 
 static void content(struct emit *e, struct sv part)
 {
+    struct arena_mark mark = arena_mark(&e->scratch);
+
     if (e->p->q->line_numbers) {
         struct sb text = sb_in(&e->scratch, 0);
         number_add(&e->number, &text, part);
         part = sb_sv(&text);
     }
     add_text(&e->b, part);
+    arena_reset(&e->scratch, mark);
 }
 
 static void close(struct emit *e, const struct resource *r)
@@ -139,11 +152,21 @@ static void end(struct emit *e)
     sb_adds(&e->b, "</resources>\n</payload>\n");
 }
 
+static void note(struct emit *e, const struct resource *r)
+{
+    for (int s = 0; s < SCOPE_COUNT; s++)
+        if (r->scopes >> s & 1)
+            add_cut(&e->b, r);
+}
+
 const struct emit_format emit_xml = {
     .name = "xml",
+    .first = "",
+    .next = "",
     .begin = begin,
     .open = open,
     .content = content,
     .close = close,
     .end = end,
+    .note = note,
 };

@@ -6,6 +6,7 @@
 #include "payload/emit.h"
 #include "payload/gitdiff.h"
 #include "payload/show.h"
+#include "payload/weigh.h"
 
 #include <stdatomic.h>
 #include <stdio.h>
@@ -105,12 +106,18 @@ void payload_release(struct payload *p)
 
 /* ---- running over the resources ----------------------------------------------------- */
 
+/* What one thread has for itself. */
+struct hand {
+    struct load_own own;
+    struct weigher  weigher;
+};
+
 struct job {
     struct payload    *p;
     struct load_config load;
     uint32_t          *order; /* indexes of the resources to look at */
     size_t             n;
-    struct load_own   *own; /* one per thread, and one for the sink */
+    struct hand       *hands; /* one per thread */
     unsigned           threads;
     atomic_uint        taken;
     struct emit       *emit; /* NULL: measure only */
@@ -119,51 +126,55 @@ struct job {
     struct err         e;
 };
 
+/* A counter as asked for; says how it counts. */
+static enum status open_counter(struct payload *p, struct tokens **out, struct err *e)
+{
+    if (p->q->estimate)
+        *out = tokens_open_estimate();
+    else if (tokens_open_or_estimate(p->q->encoding, out, e))
+        return err_code(e);
+    p->counted_by = sv_dup(sv_of(tokens_label(*out)), p->a);
+    p->is_estimate = tokens_is_estimate(*out);
+    return ST_OK;
+}
+
 static enum status job_init(struct job *j, struct payload *p, bool count, struct err *e)
 {
     const struct payload_request *q = p->q;
 
     *j = (struct job){ .p = p };
-    j->load = (struct load_config){ .root_fd = q->root_fd,
-                                    .fetch = q->fetch,
-                                    .allow_secrets = q->allow_secrets,
-                                    .hash = q->hash,
-                                    .line_numbers = q->line_numbers };
+    j->load = (struct load_config){
+        .root_fd = q->root_fd, .fetch = q->fetch, .allow_secrets = q->allow_secrets, .hash = q->hash
+    };
     j->order = ARENA_NEW(p->a, uint32_t, p->lists.resources.n + 1);
     for (size_t i = 0; i < p->lists.resources.n; i++)
         if (p->lists.resources.v[i].scopes && !p->lists.resources.v[i].cut)
             j->order[j->n++] = (uint32_t)i;
     j->threads = q->threads ? q->threads : pipeline_threads();
-    j->own = ARENA_NEW(p->a, struct load_own, j->threads + 1);
-    for (unsigned i = 0; count && i <= j->threads; i++) {
-        if (i == j->threads && q->format == PAYLOAD_MARKDOWN)
-            break;
-        if (q->estimate)
-            j->own[i].tokens = tokens_open_estimate();
-        else if (tokens_open_or_estimate(q->encoding, &j->own[i].tokens, e))
+    j->hands = ARENA_NEW(p->a, struct hand, j->threads);
+    for (unsigned i = 0; i < j->threads; i++) {
+        weigher_init(&j->hands[i].weigher, p);
+        if (count && open_counter(p, &j->hands[i].own.tokens, e))
             return err_code(e);
-    }
-    if (count) {
-        p->counted_by = sv_dup(sv_of(tokens_label(j->own[0].tokens)), p->a);
-        p->is_estimate = tokens_is_estimate(j->own[0].tokens);
     }
     return ST_OK;
 }
 
 static void job_release(struct job *j)
 {
-    for (unsigned i = 0; j->own && i <= j->threads; i++) {
-        tokens_close(j->own[i].tokens);
-        arena_free(&j->own[i].scratch);
+    for (unsigned i = 0; j->hands && i < j->threads; i++) {
+        tokens_close(j->hands[i].own.tokens);
+        arena_free(&j->hands[i].own.scratch);
+        weigher_release(&j->hands[i].weigher);
     }
     buffer_free(&j->parts);
 }
 
-static void *take_own(void *ctx)
+static void *take_hand(void *ctx)
 {
     struct job *j = ctx;
 
-    return &j->own[atomic_fetch_add(&j->taken, 1)];
+    return &j->hands[atomic_fetch_add(&j->taken, 1)];
 }
 
 static struct resource *job_resource(const struct job *j, size_t i)
@@ -174,10 +185,14 @@ static struct resource *job_resource(const struct job *j, size_t i)
 static void work(void *ctx, void *own, size_t i, struct buffer *b)
 {
     struct job      *j = ctx;
+    struct hand     *hand = own;
     struct resource *r = job_resource(j, i);
     struct resource  before = *r;
 
-    resource_load(&j->load, own, r, b);
+    resource_load(&j->load, &hand->own, r, b);
+    if (hand->own.tokens)
+        weigh_block(&hand->weigher, &j->load, hand->own.tokens, r,
+                    r->body.s ? r->body : (struct sv){ b->s, b->n });
     if (j->again && (r->state != before.state || r->size != before.size))
         r->size = UINT64_MAX; /* noticed when it is delivered */
 }
@@ -220,7 +235,7 @@ static bool deliver(void *ctx, void *own, size_t i, const struct buffer *b)
         return true;
     struct arena_mark mark = arena_mark(&emit->scratch);
     emit->number = (struct number){ 0 };
-    f->open(emit, r);
+    emit_open(emit, f, r);
     if (r->state == RES_OK && !write_content(j, r, b))
         return false;
     f->close(emit, r);
@@ -233,7 +248,7 @@ static bool deliver(void *ctx, void *own, size_t i, const struct buffer *b)
 
 static enum status run(struct job *j, struct err *e)
 {
-    struct pipeline pl = { .ctx = j, .open = take_own, .work = work, .deliver = deliver };
+    struct pipeline pl = { .ctx = j, .open = take_hand, .work = work, .deliver = deliver };
 
     if (pipeline_run(&pl, j->n, j->threads) || !j->e.code)
         return ST_OK;
@@ -255,19 +270,11 @@ static size_t block_sum(const struct payload *p)
     return sum;
 }
 
-/* Everything around the resources; blocks begin and end where tokens do. */
-static size_t count_frame(struct payload *p, struct tokens *t)
+/* Once every block is weighed. */
+static void sum_up(struct payload *p, struct weigher *w, struct tokens *t)
 {
-    struct sink sink = { 0 };
-    struct emit emit = { .p = p, .sink = &sink };
-
-    emit.b = sb_in(&emit.keep, 0);
-    emit_markdown.begin(&emit);
-    sb_addc(&emit.b, '\n');
-    size_t n = tokens_count(t, sb_sv(&emit.b)) + tokens_count(t, SV("---\n"));
-    arena_free(&emit.keep);
-    arena_free(&emit.scratch);
-    return n;
+    p->head_tokens = weigh_frame(w, t);
+    p->tokens = p->head_tokens + block_sum(p);
 }
 
 enum status payload_measure(struct payload *p, struct err *e)
@@ -277,29 +284,10 @@ enum status payload_measure(struct payload *p, struct err *e)
 
     if (!s)
         s = run(&j, e);
-    if (!s) {
-        p->head_tokens = count_frame(p, j.own[0].tokens);
-        p->tokens = p->head_tokens + block_sum(p);
-    }
+    if (!s)
+        sum_up(p, &j.hands[0].weigher, j.hands[0].own.tokens);
     job_release(&j);
     return s;
-}
-
-/* What the summary grows by when r is named as cut, in every scope that lists it. */
-static size_t note_tokens(struct tokens *t, const struct resource *r, struct arena *scratch)
-{
-    struct resource with = *r, without = *r;
-    struct sb       a = sb_in(scratch, 0), b = sb_in(scratch, 0);
-    size_t          times = 0;
-
-    for (int s = 0; s < SCOPE_COUNT; s++)
-        times += r->scopes >> s & 1;
-    with.cut = true;
-    without.cut = false;
-    payload_add_summary_line(&a, &with);
-    payload_add_summary_line(&b, &without);
-    size_t grown = tokens_count(t, sb_sv(&a)), had = tokens_count(t, sb_sv(&b));
-    return grown > had ? (grown - had) * times : 0;
 }
 
 static enum status cannot_fit(const struct payload *p, size_t sum, struct err *e)
@@ -311,31 +299,57 @@ static enum status cannot_fit(const struct payload *p, size_t sum, struct err *e
     return err_hint(e, "raise --budget, or shorten the tree with --max-depth or --max-entries");
 }
 
-enum status payload_apply_budget(struct payload *p, struct err *e)
+static struct budget_item *budget_items(const struct payload *p, struct weigher *w,
+                                        struct tokens *t, struct arena *scratch)
 {
-    struct arena        scratch = { 0 };
     size_t              n = p->lists.resources.n;
-    struct budget_item *items = ARENA_NEW(&scratch, struct budget_item, n + 1);
-    struct job          j;
-    enum status         s = job_init(&j, p, true, e);
-    struct tokens      *t = s ? NULL : j.own[0].tokens;
+    struct budget_item *items = ARENA_NEW(scratch, struct budget_item, n + 1);
 
-    for (size_t i = 0; !s && i < n; i++) {
+    for (size_t i = 0; i < n; i++) {
         const struct resource *r = &p->lists.resources.v[i];
         items[i].rank = -(int)r->scope;
         items[i].tokens = r->scopes ? r->block_tokens : 0;
-        items[i].note = r->scopes ? note_tokens(t, r, &scratch) : 0;
+        items[i].note = r->scopes ? weigh_note(w, t, r) : 0;
     }
-    if (!s) {
-        size_t sum = budget_apply(items, n, p->head_tokens, (size_t)p->q->budget, &scratch);
+    return items;
+}
+
+/* The sum is known only once the notes stand in their places. While it comes out over the
+ * budget, aim that much lower. */
+static enum status cut_to_fit(struct payload *p, struct weigher *w, struct tokens *t,
+                              struct arena *scratch, struct err *e)
+{
+    struct budget_item *items = budget_items(p, w, t, scratch);
+    size_t              n = p->lists.resources.n, budget = (size_t)p->q->budget, aim = budget;
+    size_t              frame = p->head_tokens;
+
+    for (;;) {
+        for (size_t i = 0; i < n; i++)
+            items[i].cut = false;
+        size_t sum = budget_apply(items, n, frame, aim, scratch);
         for (size_t i = 0; i < n; i++)
             p->lists.resources.v[i].cut = items[i].cut;
-        p->head_tokens = count_frame(p, t);
-        p->tokens = p->head_tokens + block_sum(p);
-        if (p->tokens > (size_t)p->q->budget)
-            s = cannot_fit(p, sum, e);
+        sum_up(p, w, t);
+        if (p->tokens <= budget)
+            return ST_OK;
+        if (sum > aim) /* everything is cut */
+            return cannot_fit(p, p->tokens, e);
+        size_t over = p->tokens - budget;
+        aim = aim > over ? aim - over : 0;
     }
-    job_release(&j);
+}
+
+enum status payload_apply_budget(struct payload *p, struct err *e)
+{
+    struct arena   scratch = { 0 };
+    struct weigher w;
+    struct tokens *t = NULL;
+    enum status    s = open_counter(p, &t, e);
+
+    weigher_init(&w, p);
+    s = s ? s : cut_to_fit(p, &w, t, &scratch, e);
+    tokens_close(t);
+    weigher_release(&w);
     arena_free(&scratch);
     return s;
 }
@@ -351,14 +365,8 @@ static enum status finish(struct job *j, struct emit *emit, struct sb *out, stru
     p->bytes = emit->sink->bytes;
     if (emit->sink->hashes)
         p->sha256 = hash_sha256_end(&emit->sink->hash);
-    if (emit->sink->counts) {
-        p->tokens = tokens_stream_end(&emit->sink->stream);
-        emit->sink->counts = false;
-        p->head_tokens = p->tokens;
-    } else if (j->own[0].tokens) {
-        p->head_tokens = count_frame(p, j->own[0].tokens);
-        p->tokens = p->head_tokens + block_sum(p);
-    }
+    if (j->hands[0].own.tokens)
+        sum_up(p, &j->hands[0].weigher, j->hands[0].own.tokens);
     if (out && out->fd < 0 && out->failed)
         return err_set(e, ST_LIMIT_EXCEEDED, "the payload is longer than %zu bytes", out->limit);
     return out && out->fd >= 0 ? sb_flush(out, e) : ST_OK;
@@ -378,15 +386,9 @@ enum status payload_write(struct payload *p, struct sb *out, struct err *e)
         j.again = measured;
         if (sink.hashes)
             hash_sha256_init(&sink.hash);
-        sink.counts = p->q->format != PAYLOAD_MARKDOWN && j.own[0].tokens;
-        struct tokens *counter = sink.counts ? j.own[j.threads].tokens : NULL;
-        if (counter)
-            tokens_stream_init(&sink.stream, counter);
         emit_format_of(p->q->format)->begin(&emit);
         s = run(&j, e);
         s = s ? s : finish(&j, &emit, out, e);
-        if (sink.counts)
-            tokens_stream_end(&sink.stream);
     }
     job_release(&j);
     arena_free(&emit.keep);

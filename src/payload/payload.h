@@ -74,7 +74,4 @@ void payload_release(struct payload *p);
 typedef VEC(struct sv) payload_notes;
 payload_notes payload_warnings(const struct payload *p, struct arena *a);
 
-/* One line of section 4 for a resource, with its line end. */
-void payload_add_summary_line(struct sb *b, const struct resource *r);
-
 #endif

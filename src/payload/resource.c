@@ -2,7 +2,6 @@
 
 #include "base/fs.h"
 #include "payload/lang.h"
-#include "payload/number.h"
 #include "payload/scan.h"
 #include "payload/show.h"
 
@@ -235,40 +234,6 @@ static void load_page(const struct load_config *c, struct load_own *own, struct 
     snprintf(r->type, sizeof r->type, SV_FMT, SV_ARG(sv_first(page.type, sizeof r->type - 1)));
 }
 
-static void count_block(const struct load_config *c, struct load_own *own, struct resource *r,
-                        struct sv content)
-{
-    struct sb head = sb_in(&own->scratch, 0), tail = sb_in(&own->scratch, 0);
-
-    resource_add_head(&head, r, &own->scratch);
-    if (r->state != RES_OK)
-        resource_add_placeholder(&head, r);
-    resource_add_tail(&tail, r);
-    struct tokens_stream s;
-    tokens_stream_init(&s, own->tokens);
-    tokens_stream_add(&s, sb_sv(&head));
-    if (r->state == RES_OK && c->line_numbers) {
-        struct sb     text = sb_in(&own->scratch, 0);
-        struct number n = { 0 };
-        number_add(&n, &text, content);
-        tokens_stream_add(&s, sb_sv(&text));
-    } else if (r->state == RES_OK && content.n) {
-        tokens_stream_add_counted(&s, content, r->tokens);
-    }
-    tokens_stream_add(&s, sb_sv(&tail));
-    r->block_tokens = tokens_stream_end(&s);
-}
-
-/* A large file's block: its content is counted by itself, and so are the ends. At worst
- * one token more than the whole. */
-static void count_large_block(struct load_own *own, struct resource *r)
-{
-    size_t content = r->state == RES_OK ? r->tokens : 0;
-
-    count_block(&(struct load_config){ 0 }, own, r, (struct sv){ 0 });
-    r->block_tokens += content;
-}
-
 void resource_load(const struct load_config *c, struct load_own *own, struct resource *r,
                    struct buffer *b)
 {
@@ -294,10 +259,6 @@ void resource_load(const struct load_config *c, struct load_own *own, struct res
         b->n = 0;
         r->tokens = 0;
     }
-    if (own->tokens && first && resource_is_large(r))
-        count_large_block(own, r);
-    else if (own->tokens && first)
-        count_block(c, own, r, r->body.s ? r->body : (struct sv){ b->s, b->n });
     arena_reset(&own->scratch, mark);
 }
 
@@ -336,6 +297,22 @@ enum status resource_parts(const struct load_config *c, const struct resource *r
     if (fstat(fd, &st) != 0 || stamp_of(&st) != r->changed || (uint64_t)st.st_size != r->size)
         return not_the_same(r, e);
     return ST_OK;
+}
+
+void resource_read_ends(const struct load_config *c, const struct resource *r,
+                        struct resource_ends *out)
+{
+    struct arena      scratch = { 0 };
+    struct resource   copy = *r;
+    struct stat       st = { 0 };
+    UNDO(fd_undo) int fd = open_file(c, &copy, &scratch, &st);
+    off_t             at = (off_t)r->size - (off_t)sizeof out->room[1];
+
+    ssize_t first = fd < 0 ? 0 : pread(fd, out->room[0], sizeof out->room[0], 0);
+    ssize_t last = fd < 0 ? 0 : pread(fd, out->room[1], sizeof out->room[1], at);
+    out->first = (struct sv){ out->room[0], first > 0 ? (size_t)first : 0 };
+    out->last = (struct sv){ out->room[1], last > 0 ? (size_t)last : 0 };
+    arena_free(&scratch);
 }
 
 struct sv resource_tag(const struct resource *r, struct arena *a)

@@ -46,7 +46,7 @@ struct resource {
     struct hash         sha256;
     size_t              run;          /* longest run of backticks */
     size_t              tokens;       /* of the content */
-    size_t              block_tokens; /* of all it adds to the payload */
+    size_t              block_tokens; /* of its whole block; set by weigh_block() */
     int64_t             changed;      /* a large file's time stamp when it was looked at */
     char                why[96];      /* for the placeholder */
     char                type[64];     /* of a page */
@@ -57,7 +57,7 @@ struct resource {
 struct load_config {
     int                 root_fd;
     struct fetch_config fetch;
-    bool                allow_secrets, hash, line_numbers;
+    bool                allow_secrets, hash;
 };
 
 /* What one thread has for itself. */
@@ -81,6 +81,14 @@ bool resource_is_large(const struct resource *r);
 typedef bool part_each(void *ctx, struct sv part);
 enum status  resource_parts(const struct load_config *c, const struct resource *r, struct buffer *b,
                             part_each *each, void *ctx, struct err *e) MUST_USE;
+
+/* The first and the last bytes of a large file; empty when they cannot be read. */
+struct resource_ends {
+    struct sv first, last;
+    char      room[2][4096];
+};
+void resource_read_ends(const struct load_config *c, const struct resource *r,
+                        struct resource_ends *out);
 
 /* The language tag of its fence. */
 struct sv resource_tag(const struct resource *r, struct arena *a);

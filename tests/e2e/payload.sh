@@ -283,6 +283,17 @@ run heddle payload --format json
 json "JSON" "$out" '.resources[0].content' '"# read me\nmore\n"'
 run heddle payload --format xml
 has "XML" "$out" '<resource name="README.md" scope="global" state="ok" language="markdown"># read me'
+for format in xml json; do
+    run heddle payload --format $format --budget 500 --output "$scratch/cut.$format"
+    exits "a budget for $format" 0
+    lacks "the large file is left out of $format" "$(cat "$scratch/cut.$format")" "some words of the large file"
+    run heddle payload --format $format --budget 500 --json
+    tokens=$(heddle tokens --json "$scratch/cut.$format" | jq .total)
+    json "the manifest counts the tokens of the $format" "$out" '.payload.tokens' "$tokens"
+    ok "and they fit" test "$tokens" -le 500
+done
+json "the cut is named in JSON" "$(cat "$scratch/cut.json")" '.summary.cut | map([.name, .bytes])' "[[\"large.txt\",$(wc -c <large.txt | tr -d ' ')]]"
+has "and in XML" "$(cat "$scratch/cut.xml")" "<entry scope=\"global\" name=\"large.txt\" cut=\"true\" bytes=\"$(wc -c <large.txt | tr -d ' ')\""
 run heddle payload --format pdf
 exits "an unknown format" 2
 run heddle payload --line-numbers --exclude large.txt

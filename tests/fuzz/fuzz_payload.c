@@ -70,7 +70,7 @@ static struct sv written(struct payload *p, const struct sv *bodies, struct aren
     emit_markdown.begin(&e);
     for (size_t i = 0; i < p->lists.resources.n; i++) {
         const struct resource *r = &p->lists.resources.v[i];
-        emit_markdown.open(&e, r);
+        emit_open(&e, &emit_markdown, r);
         if (r->state == RES_OK)
             emit_markdown.content(&e, bodies[i]);
         emit_markdown.close(&e, r);

@@ -158,8 +158,6 @@ static enum status make_request(struct app *app, const struct payload_opts *o,
                        SV_ARG(o->encoding));
     if (set_numbers(o, q, e))
         return err_code(e);
-    if (q->budget && q->format != PAYLOAD_MARKDOWN)
-        return err_set(e, ST_USAGE, "--budget counts Markdown: it does not go with --format");
     return find_turn(app, o, q, e);
 }
 
