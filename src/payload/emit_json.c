@@ -109,7 +109,7 @@ static void begin(struct emit *e)
 
 static void open(struct emit *e, const struct resource *r)
 {
-    static const char *const kinds[] = { "file", "url", "diff", "file" };
+    static const char *const kinds[] = { "file", "url", "diff", "file", "file" };
     struct sb               *b = &e->b;
 
     sb_adds(b, "{\"name\":");

@@ -151,7 +151,8 @@ void lists_drop_matching(struct lists *l, struct sv patterns)
         size_t kept = 0;
         for (size_t i = 0; i < l->shown[s].n; i++) {
             struct resource *r = &l->resources.v[l->shown[s].v[i]];
-            if (r->kind == RESOURCE_FILE && is_selected(g, r->name))
+            bool             is_file = r->kind == RESOURCE_FILE || r->kind == RESOURCE_SELF;
+            if (is_file && is_selected(g, r->name))
                 r->scopes = 0;
             else
                 l->shown[s].v[kept++] = l->shown[s].v[i];
@@ -173,6 +174,10 @@ void lists_add_entry(struct lists *l, enum scope scope, struct sv entry)
     }
     if (path_normal(entry, l->a, &path, &e)) {
         lists_add(l, scope, entry, RESOURCE_OUTSIDE);
+        return;
+    }
+    if (l->self.n && sv_eq(path, l->self)) {
+        lists_add(l, scope, path, RESOURCE_SELF);
         return;
     }
     enum fs_kind kind = path.n ? fs_kind(l->root_fd, path) : FS_DIR;

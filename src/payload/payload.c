@@ -89,7 +89,9 @@ void payload_collect(struct payload *p, const struct payload_request *q, struct 
 {
     *p = (struct payload){ .q = q, .a = a };
     walk_read(rules_in(q->root_fd, q->root, a), q->root_fd, a, &p->walk);
+    walk_hide(&p->walk, q->self);
     lists_init(&p->lists, q->root_fd, &p->walk, a);
+    p->lists.self = q->self;
     read_system(p);
     read_memos(p);
     read_lists(p);

@@ -23,6 +23,7 @@ struct payload_request {
     struct sv            root;             /* absolute */
     struct sv            turn;             /* folder below the root, or absent */
     struct sv            session;          /* likewise */
+    struct sv            self;             /* the file it goes to, below the root; or absent */
     struct sv            include, exclude; /* patterns with commas between; absent: none */
     struct tree_limits   tree;
     struct fetch_config  fetch;

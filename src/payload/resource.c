@@ -243,6 +243,8 @@ void resource_load(const struct load_config *c, struct load_own *own, struct res
     r->loaded = true;
     if (r->kind == RESOURCE_OUTSIDE) {
         set_state(r, RES_OUTSIDE, "");
+    } else if (r->kind == RESOURCE_SELF) {
+        set_state(r, RES_SELF, "");
     } else if (r->kind == RESOURCE_FILE) {
         r->state = RES_OK;
         load_file(c, own, r, b);
@@ -336,6 +338,7 @@ void resource_add_placeholder(struct sb *b, const struct resource *r)
     case RES_MISSING: sb_adds(b, "FILE NOT FOUND"); break;
     case RES_UNREADABLE: sb_addf(b, "FILE NOT READABLE: %s", r->why); break;
     case RES_OUTSIDE: sb_adds(b, "OUTSIDE THE PROJECT: not read"); break;
+    case RES_SELF: sb_adds(b, "LEFT OUT: it is the file this is written to"); break;
     case RES_SECRET: sb_addf(b, "LEFT OUT: may hold a secret (%s)", r->why); break;
     case RES_NOT_FETCHED:
         sb_adds(b, "URL NOT FETCHED: ");

@@ -10,7 +10,13 @@
 enum scope { SCOPE_TURN, SCOPE_SESSION, SCOPE_GLOBAL, SCOPE_COUNT };
 const char *scope_name(enum scope s); /* "turn" */
 
-enum resource_kind { RESOURCE_FILE, RESOURCE_URL, RESOURCE_DIFF, RESOURCE_OUTSIDE };
+enum resource_kind {
+    RESOURCE_FILE,
+    RESOURCE_URL,
+    RESOURCE_DIFF,
+    RESOURCE_OUTSIDE,
+    RESOURCE_SELF, /* the file that the payload is written to */
+};
 
 /* What became of it. Everything but OK is shown as a placeholder. */
 #define RESOURCE_STATES(X)                                                                         \
@@ -20,6 +26,7 @@ enum resource_kind { RESOURCE_FILE, RESOURCE_URL, RESOURCE_DIFF, RESOURCE_OUTSID
     X(RES_BINARY, "binary")                                                                        \
     X(RES_NOT_UTF8, "not_utf8")                                                                    \
     X(RES_OUTSIDE, "outside")                                                                      \
+    X(RES_SELF, "self")                                                                            \
     X(RES_SECRET, "secret")                                                                        \
     X(RES_NOT_FETCHED, "not_fetched")
 enum resource_state {

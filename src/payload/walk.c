@@ -288,6 +288,14 @@ const struct walk_node *walk_find(const struct walk *w, struct sv path)
     return node && node->shown ? node : NULL;
 }
 
+void walk_hide(struct walk *w, struct sv path)
+{
+    const struct walk_node *node = path.n ? walk_find(w, path) : NULL;
+
+    if (node)
+        w->nodes.v[node - w->nodes.v].shown = false;
+}
+
 struct visit {
     const struct walk *w;
     struct sb          path;

@@ -39,6 +39,9 @@ void walk_read(const struct rules *rules, int root_fd, struct arena *a, struct w
 /* The node at a normal path below the root ("" is the root), or NULL. */
 const struct walk_node *walk_find(const struct walk *w, struct sv path);
 
+/* The node at `path`, if there is one, is shown no more. */
+void walk_hide(struct walk *w, struct sv path);
+
 /* Calls `each` for every shown file and link below `node`, in printed order; stops when
  * it returns false. `path` is valid during the call. */
 typedef bool walk_each(void *ctx, struct sv path, const struct walk_node *node);

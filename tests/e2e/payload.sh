@@ -193,6 +193,23 @@ run heddle payload --output /dev/null
 ok "a device stays a device" test -c /dev/null
 run heddle payload --output no/such/folder/x
 exits "a folder that is not there" 1
+printf 'README.md\nself.md\n' >.teddy/global.context
+heddle payload --include '*.md' --output self.md >/dev/null 2>&1
+cp self.md "$scratch/first"
+heddle payload --include '*.md' --output self.md >/dev/null 2>&1
+ok "a second run does not swallow the first" cmp self.md "$scratch/first"
+has "a list that names the output shows why it is not there" "$(cat self.md)" '**Resource:** `[self.md](/self.md)`
+````
+--- LEFT OUT: it is the file this is written to ---
+````'
+run heddle payload --include '*.md' --check self.md
+exits "it can be checked in its place" 0
+heddle payload --include '*.md' >self.md 2>/dev/null
+ok "a file behind stdout is the same" cmp self.md "$scratch/first"
+(cd .teddy && "$HEDDLE" payload --include '*.md' --output ../self.md >/dev/null 2>&1)
+ok "from another folder too" cmp self.md "$scratch/first"
+rm self.md
+printf 'README.md\n' >.teddy/global.context
 if [ -w /dev/full ]; then
     status=0
     "$HEDDLE" payload >/dev/full 2>"$scratch/err" || status=$?

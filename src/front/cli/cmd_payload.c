@@ -94,6 +94,37 @@ static enum status find_turn(struct app *app, const struct payload_opts *o,
     return ST_OK;
 }
 
+/* Where a file is or will be, below the root; absent when it is elsewhere. */
+static struct sv place_of(struct app *app, struct sv path)
+{
+    char      real[PATH_MAX];
+    struct sv parent = path_dir(path), top = path_join(app->root, SV(""), app->a), full = SV("");
+
+    if (realpath(sv_cstr(path, app->a), real))
+        full = sv_dup(sv_of(real), app->a);
+    else if (realpath(parent.n ? sv_cstr(parent, app->a) : ".", real))
+        full = path_join(sv_dup(sv_of(real), app->a), path_base(path), app->a);
+    return sv_starts(full, top) ? sv_skip(full, top.n) : (struct sv){ 0 };
+}
+
+/* The file that is written, or that was written and is looked at again, is no part of what
+ * it describes: a second run would swallow the first. */
+static struct sv find_self(struct app *app, const struct payload_opts *o, struct sv turn)
+{
+    struct stat st;
+    char        name[PATH_MAX];
+    struct sv   file = o->check.n ? o->check : o->since.n ? o->since : o->output;
+
+    if (file.n && !sv_is(file, "-"))
+        return place_of(app, file);
+    if (!file.n && turn.n)
+        return path_join(turn, SV("input.md"), app->a);
+    ssize_t n = fstat(1, &st) == 0 && S_ISREG(st.st_mode)
+                    ? readlink("/proc/self/fd/1", name, sizeof name - 1)
+                    : -1;
+    return n > 0 ? place_of(app, sv_dup((struct sv){ name, (size_t)n }, app->a)) : (struct sv){ 0 };
+}
+
 static void set_fetch(struct app *app, const struct payload_opts *o, struct fetch_config *f)
 {
     *f = (struct fetch_config)FETCH_DEFAULTS;
@@ -158,7 +189,10 @@ static enum status make_request(struct app *app, const struct payload_opts *o,
                        SV_ARG(o->encoding));
     if (set_numbers(o, q, e))
         return err_code(e);
-    return find_turn(app, o, q, e);
+    if (find_turn(app, o, q, e))
+        return err_code(e);
+    q->self = find_self(app, o, q->turn);
+    return ST_OK;
 }
 
 /* Pages are kept in the user's cache; the folder is made when there is a page to keep. */
