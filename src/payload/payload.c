@@ -191,11 +191,14 @@ static void work(void *ctx, void *own, size_t i, struct buffer *b)
     struct resource *r = job_resource(j, i);
     struct resource  before = *r;
 
+    if (j->again && resource_is_large(r))
+        return; /* resource_parts() looks at it */
     resource_load(&j->load, &hand->own, r, b);
     if (hand->own.tokens)
         weigh_block(&hand->weigher, &j->load, hand->own.tokens, r,
                     r->body.s ? r->body : (struct sv){ b->s, b->n });
-    if (j->again && (r->state != before.state || r->size != before.size))
+    if (j->again &&
+        (r->state != before.state || r->size != before.size || r->changed != before.changed))
         r->size = UINT64_MAX; /* noticed when it is delivered */
 }
 

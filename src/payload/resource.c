@@ -98,19 +98,22 @@ static size_t open_bytes(struct sv v)
     return 0;
 }
 
-/* Parts of an open file, cut between characters. False: a read failed. */
-static bool read_parts(int fd, struct buffer *b, part_each *each, void *ctx)
+/* Parts of the first `size` bytes of an open file, cut between characters. False: a read
+ * failed. */
+static bool read_parts(int fd, uint64_t size, struct buffer *b, part_each *each, void *ctx)
 {
     size_t held = 0;
 
     b->n = 0;
     buffer_reserve(b, RESOURCE_PART);
     for (;;) {
-        ssize_t got = read(fd, b->s + held, RESOURCE_PART - held);
+        size_t  room = RESOURCE_PART - held;
+        ssize_t got = read(fd, b->s + held, room < size ? room : (size_t)size);
         if (got < 0 && errno == EINTR)
             continue;
         if (got < 0)
             return false;
+        size -= (uint64_t)got;
         struct sv part = { b->s, held + (size_t)got };
         held = got ? open_bytes(part) : 0;
         part.n -= held;
@@ -160,7 +163,7 @@ static bool scan_file(int fd, struct scan *s, struct tokens *tokens, bool hash, 
                       struct buffer *b)
 {
     scan_begin(s, tokens, hash, secrets);
-    bool ok = read_parts(fd, b, scan_part, s);
+    bool ok = read_parts(fd, UINT64_MAX, b, scan_part, s);
     int  error = errno;
     scan_end(s);
     b->n = 0;
@@ -204,6 +207,7 @@ static void load_file(const struct load_config *c, struct load_own *own, struct 
         b->n = 0;
         return;
     }
+    r->changed = stamp_of(&st);
     struct scan s = { .path = r->name };
     scan_text(&s, (struct sv){ b->s, b->n }, own->tokens, c->hash, !c->allow_secrets);
     take_scan(c, own, r, &s);
@@ -283,22 +287,56 @@ static enum status not_the_same(const struct resource *r, struct err *e)
     return err_hint(e, "run the command again");
 }
 
+/* A second reading of a large file, looked at in passing. */
+struct second_look {
+    part_each  *each;
+    void       *ctx;
+    struct scan scan;
+};
+
+static bool look_and_pass(void *ctx, struct sv part)
+{
+    struct second_look *l = ctx;
+
+    scan_add(&l->scan, part);
+    return l->each(l->ctx, part);
+}
+
+static bool is_unchanged(const struct resource *r, const struct stat *st)
+{
+    return stamp_of(st) == r->changed && (uint64_t)st->st_size == r->size;
+}
+
+/* Does what was read now fit the frame that the first look gave it? */
+static bool fits_frame(const struct resource *r, const struct scan *s)
+{
+    return s->size == r->size && !s->has_nul && !s->is_invalid && s->run <= r->run &&
+           (s->last == '\n') == r->ends_with_newline;
+}
+
+/* A log grows all the time: what is shown of it is what was there at the first look. */
 enum status resource_parts(const struct load_config *c, const struct resource *r, struct buffer *b,
                            part_each *each, void *ctx, struct err *e)
 {
-    struct arena      scratch = { 0 };
-    struct resource   copy = *r;
-    struct stat       st = { 0 };
-    UNDO(fd_undo) int fd = open_file(c, &copy, &scratch, &st);
+    struct arena       scratch = { 0 };
+    struct resource    copy = *r;
+    struct stat        st = { 0 };
+    UNDO(fd_undo) int  fd = open_file(c, &copy, &scratch, &st);
+    struct second_look look = { .each = each, .ctx = ctx };
 
     arena_free(&scratch);
-    if (fd < 0 || stamp_of(&st) != r->changed || (uint64_t)st.st_size != r->size)
+    if (fd < 0 || (uint64_t)st.st_size < r->size)
         return not_the_same(r, e);
-    if (!read_parts(fd, b, each, ctx))
+    bool hash = c->hash && !is_unchanged(r, &st);
+    scan_begin(&look.scan, NULL, hash, false);
+    bool ok = read_parts(fd, r->size, b, look_and_pass, &look);
+    scan_end(&look.scan);
+    if (!ok)
         return err_errno(e, "read " SV_FMT, SV_ARG(r->name));
-    if (fstat(fd, &st) != 0 || stamp_of(&st) != r->changed || (uint64_t)st.st_size != r->size)
-        return not_the_same(r, e);
-    return ST_OK;
+    if (fstat(fd, &st) == 0 && is_unchanged(r, &st))
+        return ST_OK;
+    bool same_bytes = !c->hash || (hash && hash_eq(&look.scan.sha256, &r->sha256));
+    return same_bytes && fits_frame(r, &look.scan) ? ST_OK : not_the_same(r, e);
 }
 
 void resource_read_ends(const struct load_config *c, const struct resource *r,

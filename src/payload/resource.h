@@ -54,7 +54,7 @@ struct resource {
     size_t              run;          /* longest run of backticks */
     size_t              tokens;       /* of the content */
     size_t              block_tokens; /* of its whole block; set by weigh_block() */
-    int64_t             changed;      /* a large file's time stamp when it was looked at */
+    int64_t             changed;      /* a file's time stamp when it was looked at */
     char                why[96];      /* for the placeholder */
     char                type[64];     /* of a page */
     struct sv           body;         /* of a page or diff: held, on the heap */
@@ -84,7 +84,8 @@ void resource_release(struct resource *r); /* frees body */
 bool resource_is_large(const struct resource *r);
 
 /* A large file in parts of whole characters; `part` points into *b. False from `each`
- * stops. ST_CONFLICT when the file is not the one that was looked at. */
+ * stops. A file that has grown since it was looked at gives what it was then. ST_CONFLICT
+ * when it was changed in another way, perhaps after parts of it were handed out. */
 typedef bool part_each(void *ctx, struct sv part);
 enum status  resource_parts(const struct load_config *c, const struct resource *r, struct buffer *b,
                             part_each *each, void *ctx, struct err *e) MUST_USE;

@@ -333,6 +333,61 @@ static void a_large_file_is_the_same_in_parts(void)
     fresh_done(&f);
 }
 
+static bool collect_part(void *ctx, struct sv part)
+{
+    sb_add(ctx, part);
+    return true;
+}
+
+/* Look at a large file, change it, and read it as for writing. */
+static enum status read_after(const struct fresh *f, struct sv first, struct sv then, bool hash,
+                              struct sv *got)
+{
+    struct load_config c = { .root_fd = f->fd, .hash = hash };
+    struct load_own    own = { 0 };
+    struct resource    r = { .name = SV("log") };
+    struct buffer      b = { 0 };
+    struct sb          out = sb_in(&a, 0);
+    struct err         e;
+
+    put(f, "log", first);
+    resource_load(&c, &own, &r, &b);
+    CHECK(resource_is_large(&r));
+    put(f, "log", then);
+    enum status s = resource_parts(&c, &r, &b, collect_part, &out, &e);
+    *got = sb_sv(&out);
+    arena_free(&own.scratch);
+    buffer_free(&b);
+    return s;
+}
+
+static void a_log_that_grows_is_shown_as_it_was_looked_at(void)
+{
+    struct fresh f = fresh_folder();
+    struct sb    b = sb_in(&a, 0);
+    struct sv    got;
+
+    while (b.n < RESOURCE_LARGE + 1000)
+        sb_adds(&b, "a line of a log\n");
+    struct sv first = sv_dup(sb_sv(&b), &a);
+    sb_adds(&b, "more\n");
+    struct sv longer = sv_dup(sb_sv(&b), &a);
+    sb_adds(&b, "```````` and one more\n\xff");
+    struct sv grown = sv_dup(sb_sv(&b), &a);
+    for (int hash = 0; hash < 2; hash++) {
+        CHECK(read_after(&f, first, grown, hash, &got) == ST_OK);
+        CHECK(sv_eq(got, first));
+        CHECK(read_after(&f, longer, first, hash, &got) == ST_CONFLICT); /* it shrank */
+    }
+    /* Other bytes in front: harmless as long as they fit the frame and no hash was promised. */
+    b.s[5] = 'X';
+    CHECK(read_after(&f, first, sb_sv(&b), false, &got) == ST_OK);
+    CHECK(read_after(&f, first, sb_sv(&b), true, &got) == ST_CONFLICT);
+    memcpy(b.s, "`````", 5);
+    CHECK(read_after(&f, first, sb_sv(&b), false, &got) == ST_CONFLICT);
+    fresh_done(&f);
+}
+
 static void secrets_are_left_out_unless_allowed(void)
 {
     struct fresh f = fresh_folder();
@@ -595,7 +650,8 @@ TAP_MAIN(T(teddyignore_overrules_gitignore), T(built_in_names_come_back_only_thr
          T(an_empty_workspace_has_its_headings), T(a_bad_file_costs_only_itself),
          T(lists_have_one_identity_per_path), T(patterns_select_and_drop),
          T(long_things_are_complete), T(a_large_file_is_the_same_in_parts),
-         T(secrets_are_left_out_unless_allowed), T(the_total_is_the_count_of_the_text),
-         T(a_large_file_counts_as_what_is_written), T(every_budget_is_kept_and_every_cut_is_named),
-         T(two_runs_are_the_same_to_the_byte), T(a_manifest_tells_what_changed),
-         T(after_turn_99_a_new_session_goes_on), T(a_turn_with_a_message_goes_to_the_session), )
+         T(a_log_that_grows_is_shown_as_it_was_looked_at), T(secrets_are_left_out_unless_allowed),
+         T(the_total_is_the_count_of_the_text), T(a_large_file_counts_as_what_is_written),
+         T(every_budget_is_kept_and_every_cut_is_named), T(two_runs_are_the_same_to_the_byte),
+         T(a_manifest_tells_what_changed), T(after_turn_99_a_new_session_goes_on),
+         T(a_turn_with_a_message_goes_to_the_session), )

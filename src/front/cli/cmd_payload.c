@@ -401,6 +401,28 @@ static enum status compare_with(struct app *app, const struct payload_opts *o, s
     return err_hint(e, "`heddle payload --since FILE` lists them, `heddle payload` makes it anew");
 }
 
+/* A file that changes under our hands spoils one attempt, not the payload, as long as
+ * nothing of it has left the house. */
+enum { ATTEMPTS = 5 };
+
+static enum status measure_and_write(struct app *app, const struct payload_request *q,
+                                     struct payload *p, struct destination *d, bool copy,
+                                     struct err *e)
+{
+    for (int left = ATTEMPTS;;) {
+        enum status s = ST_OK;
+        if (q->budget) {
+            s = payload_measure(p, e);
+            s = s ? s : payload_apply_budget(p, e);
+        }
+        s = s ? s : write_to(app, p, d, copy, e);
+        if (s != ST_CONFLICT || --left == 0 || d->plain >= 0)
+            return s;
+        payload_release(p);
+        payload_collect(p, q, app->a);
+    }
+}
+
 static enum status build(struct app *app, const struct payload_opts *o, struct payload_request *q,
                          struct payload *p, struct err *e)
 {
@@ -411,12 +433,7 @@ static enum status build(struct app *app, const struct payload_opts *o, struct p
         return compare_with(app, o, p, e);
     if (open_destination(app, o, q, &d, e))
         return err_code(e);
-    enum status s = ST_OK;
-    if (q->budget) {
-        s = payload_measure(p, e);
-        s = s ? s : payload_apply_budget(p, e);
-    }
-    s = s ? s : write_to(app, p, &d, copy, e);
+    enum status s = measure_and_write(app, q, p, &d, copy, e);
     progress_end(&working);
     if (!s) {
         if (!app->json)
