@@ -189,8 +189,26 @@ ln -s kept "$scratch/link"
 run heddle payload --output "$scratch/link"
 ok "a link stays a link" test -h "$scratch/link"
 ok "its target is written" cmp "$scratch/first" "$scratch/kept"
+chmod 600 "$scratch/kept"
+run heddle payload --output "$scratch/link"
+same "a private file stays private" "$(stat -c %a "$scratch/kept")" 600
+ln -s later "$scratch/ahead"
+run heddle payload --output "$scratch/ahead"
+ok "a link to what is not there yet stays too" test -h "$scratch/ahead"
+ok "and what it leads to is made" cmp "$scratch/first" "$scratch/later"
+ln -s round "$scratch/round"
+run heddle payload --output "$scratch/round"
+exits "a link to itself is refused" 1
 run heddle payload --output /dev/null
 ok "a device stays a device" test -c /dev/null
+mkdir "$scratch/folder"
+run heddle payload --output "$scratch/folder/"
+exits "a folder is no file" 1
+has "and says so" "$err" "is a folder"
+for option in turn output check since parse manifest; do
+    run heddle payload --$option ''
+    exits "--$option with an empty name is a misuse" 2
+done
 run heddle payload --output no/such/folder/x
 exits "a folder that is not there" 1
 printf 'README.md\nself.md\n' >.teddy/global.context

@@ -224,6 +224,7 @@ struct destination {
     struct fs_draft draft;
     int             plain;  /* a descriptor written to directly (a device, stdout), or -1 */
     int             memory; /* a copy for the clipboard, or -1 */
+    int             mode;   /* of the file that is there; 0: a new one */
 };
 
 static void destination_release(struct destination *d)
@@ -234,23 +235,50 @@ static void destination_release(struct destination *d)
         close(d->plain);
 }
 
+enum { LINKS_MAX = 40 };
+
+/* What a link leads to, also when that is not there yet. */
+static enum status follow(struct app *app, struct sv *path, struct err *e)
+{
+    char to[PATH_MAX];
+
+    for (int i = 0; i < LINKS_MAX; i++) {
+        ssize_t n = readlink(sv_cstr(*path, app->a), to, sizeof to - 1);
+        if (n < 0)
+            return ST_OK;
+        struct sv target = sv_dup((struct sv){ to, (size_t)n }, app->a);
+        struct sv parent = path_dir(*path);
+        bool      beside = target.n && target.s[0] != '/' && sv_has(*path, '/');
+        *path = !beside    ? target
+                : parent.n ? path_join(parent, target, app->a)
+                           : path_join(SV("/"), target, app->a);
+    }
+    errno = ELOOP;
+    return err_errno(e, SV_FMT, SV_ARG(*path));
+}
+
 /* A file of the user's choice. What is there and not a regular file (/dev/null, a pipe) is
- * written to and not replaced; a link stays and its target is replaced. */
+ * written to and not replaced; a link stays and its target is replaced; a file keeps its
+ * mode. */
 static enum status open_chosen(struct app *app, struct sv path, struct destination *d,
                                struct err *e)
 {
     struct stat st;
-    char        real[PATH_MAX];
     const char *name = sv_cstr(path, app->a);
     bool        there = stat(name, &st) == 0;
 
     d->shown = path;
-    if (there && !S_ISREG(st.st_mode) && !S_ISDIR(st.st_mode)) {
+    if (there && S_ISDIR(st.st_mode)) {
+        err_set(e, ST_INVALID_SYNTAX, "'%s' is a folder", name);
+        return err_hint(e, "name a file in it");
+    }
+    if (there && !S_ISREG(st.st_mode)) {
         d->plain = open(name, O_WRONLY | O_CLOEXEC);
         return d->plain < 0 ? err_errno(e, "open %s", name) : ST_OK;
     }
-    if (there && realpath(name, real))
-        path = sv_dup(sv_of(real), app->a);
+    d->mode = there ? st.st_mode & 07777 : 0;
+    if (follow(app, &path, e))
+        return err_code(e);
     struct sv parent = path_dir(path);
     if (!parent.n)
         parent = path.n && path.s[0] == '/' ? SV("/") : SV(".");
@@ -315,6 +343,8 @@ static enum status write_to(struct app *app, struct payload *p, struct destinati
     if (d->name.n) {
         if (fs_draft_open(&d->draft, d->dir, d->name, 0644, e))
             return err_code(e);
+        if (d->mode && fchmod(d->draft.fd, (mode_t)d->mode) != 0)
+            warn("the mode of " SV_FMT " could not be kept", SV_ARG(d->shown));
         struct sb out = sb_to_fd(d->draft.fd, app->a);
         if (payload_write(p, &out, e)) {
             fs_draft_drop(&d->draft);
@@ -458,12 +488,30 @@ static void make_defaults(struct app *app)
         warn("%s", e.text);
 }
 
+/* An empty name comes from a variable of a script that is not set: `--check "$file"` must not
+ * print a payload and succeed. */
+static enum status check_names(const struct payload_opts *o, struct err *e)
+{
+    const struct {
+        const char *name;
+        struct sv   value;
+    } all[] = { { "turn", o->turn },   { "output", o->output },     { "check", o->check },
+                { "since", o->since }, { "manifest", o->manifest }, { "parse", o->parse } };
+
+    for (size_t i = 0; i < COUNT(all); i++)
+        if (all[i].value.s && !all[i].value.n)
+            return err_set(e, ST_USAGE, "--%s takes a name, not an empty one", all[i].name);
+    return ST_OK;
+}
+
 static enum status run(struct app *app, const void *opts_, struct err *e)
 {
     const struct payload_opts *o = opts_;
     struct payload_request     q;
     struct payload             p;
 
+    if (check_names(o, e))
+        return err_code(e);
     if (o->parse.n)
         return report_parse(app, o->parse, o->output, e);
     if (o->manifest.n && !o->check.n)
