@@ -22,6 +22,7 @@ struct shape {
     X('A', 'I', 3, 'a')                                                                            \
     X('g', 'h', 3, '_')                                                                            \
     X('h', 'u', 3, '_')                                                                            \
+    X('h', 'f', 2, '_')                                                                            \
     X('p', 'a', 3, '-')                                                                            \
     X('x', 'o', 2, 'x')                                                                            \
     X('s', 'k', 2, '-')                                                                            \
@@ -52,6 +53,7 @@ static const struct shape shapes[] = {
     { "sk_live_",      "Stripe key",         20, "",    1 },
     { "rk_live_",      "Stripe key",         20, "",    1 },
     { "npm_",          "npm token",          36, "",    0 },
+    { "hf_",           "Hugging Face token", 34, "",    0 },
     { "AccountKey=",   "Azure storage key",  64, "+/=", 7 },
     { "SG.",           "SendGrid key",       60, "._-", 0 },
 };
@@ -62,24 +64,48 @@ static bool is_alnum(char c)
     return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
 }
 
-/* -----BEGIN RSA PRIVATE KEY----- and then base64: a line of it, so that code which only
- * names the header is not a key. */
+/* Past line ends and indentation; a line end may be spelled as in a string of JSON. False:
+ * there was no line end. */
+static bool skip_to_next_line(struct sv *v)
+{
+    bool ended = false;
+
+    while (v->n) {
+        size_t spelled = sv_starts(*v, SV("\\n")) || sv_starts(*v, SV("\\r")) ? 2 : 0;
+        if (!spelled && !strchr(" \t\r\n", v->s[0]))
+            break;
+        ended = ended || spelled || v->s[0] == '\n';
+        *v = sv_skip(*v, spelled ? spelled : 1);
+    }
+    return ended;
+}
+
+/* -----BEGIN RSA PRIVATE KEY----- (or PRIVATE KEY BLOCK-----) and then base64: a line of it, so
+ * that code which only names the header is not a key. */
 static bool is_private_key(struct sv v)
 {
-    struct sv_cut line = sv_cut(v, '\n');
-    struct sv     head = sv_first(line.head, 80);
-    size_t        body = 0;
+    struct sv words = SV("PRIVATE KEY"), block = SV(" BLOCK"), dashes = SV("-----");
+    ptrdiff_t at = sv_find(sv_first(sv_cut(v, '\n').head, 80), words);
+    size_t    body = 0;
 
-    if (sv_find(head, SV("PRIVATE KEY-----")) < 0)
+    if (at < 0)
         return false;
-    while (body < line.tail.n && body < 40 &&
-           (is_alnum(line.tail.s[body]) || strchr("+/=:-, ", line.tail.s[body])))
+    v = sv_skip(v, (size_t)at + words.n);
+    if (sv_starts(v, block))
+        v = sv_skip(v, block.n);
+    if (!sv_starts(v, dashes))
+        return false;
+    v = sv_skip(v, dashes.n);
+    if (!skip_to_next_line(&v))
+        return false;
+    while (body < v.n && body < 40 && (is_alnum(v.s[body]) || strchr("+/=:-, ", v.s[body])))
         body++;
     return body >= 20;
 }
 
-/* A run of one letter or of x is a placeholder in a document. */
-static bool is_varied(struct sv v)
+/* A run of one letter or of x is a placeholder in a document, and what ends with EXAMPLE is one
+ * that a vendor's manual uses. */
+static bool is_real(struct sv v)
 {
     unsigned seen = 0, kinds = 0;
 
@@ -88,7 +114,7 @@ static bool is_varied(struct sv v)
         kinds += !(seen & bit);
         seen |= bit;
     }
-    return kinds >= 6;
+    return kinds >= 6 && !sv_ends(v, SV("EXAMPLE"));
 }
 
 static bool fits(const struct shape *s, struct sv text, size_t at)
@@ -103,7 +129,7 @@ static bool fits(const struct shape *s, struct sv text, size_t at)
     v = sv_skip(v, start.n);
     while (n < v.n && (is_alnum(v.s[n]) || (v.s[n] && strchr(s->more, v.s[n]))))
         n++;
-    return n >= (size_t)s->min && is_varied(sv_first(v, n));
+    return n >= (size_t)s->min && is_real(sv_first(v, n));
 }
 
 /* The shape, if any, whose probe is at text[i]. */

@@ -4,6 +4,17 @@
 
 #include <string.h>
 
+/* Control characters of either set, and the two that no XML document may hold. */
+static bool is_unprintable(struct sv v, size_t i)
+{
+    unsigned char c = (unsigned char)v.s[i];
+    unsigned char c1 = i + 1 < v.n ? (unsigned char)v.s[i + 1] : 0;
+    unsigned char c2 = i + 2 < v.n ? (unsigned char)v.s[i + 2] : 0;
+
+    return c < 0x20 || c == 0x7f || (c == 0xc2 && (c1 & 0xe0) == 0x80) ||
+           (c == 0xef && c1 == 0xbf && c2 >= 0xbe);
+}
+
 static bool needs_quotes(struct sv path)
 {
     if (!path.n)
@@ -11,12 +22,9 @@ static bool needs_quotes(struct sv path)
     char first = path.s[0], last = path.s[path.n - 1];
     if (first == '"' || first == ' ' || last == ' ' || utf8_invalid(path) >= 0)
         return true;
-    for (size_t i = 0; i < path.n; i++) {
-        unsigned char c = (unsigned char)path.s[i];
-        bool c1 = c == 0xc2 && i + 1 < path.n && ((unsigned char)path.s[i + 1] & 0xe0) == 0x80;
-        if (c < 0x20 || c == 0x7f || c1)
+    for (size_t i = 0; i < path.n; i++)
+        if (is_unprintable(path, i))
             return true;
-    }
     return false;
 }
 

@@ -31,6 +31,8 @@ static void a_path_is_written_as_it_is_or_in_quotes(void)
     CHECK_SV(built(sb_add_path, SV(" x")), SV("\" x\""));
     CHECK_SV(built(sb_add_path, SV("\xff")), SV("\"\\377\""));
     CHECK_SV(built(sb_add_path, SV("\xc2\x9b")), SV("\"\\302\\233\""));
+    CHECK_SV(built(sb_add_path, SV("\xef\xbf\xbe")), SV("\"\\357\\277\\276\""));
+    CHECK_SV(built(sb_add_path, SV("\xef\xbf\xbd")), SV("\xef\xbf\xbd"));
 }
 
 static void what_is_written_is_read_back(void)
@@ -109,7 +111,8 @@ static void secrets_are_known_by_their_shapes(void)
     static const char *const starts[] = { "ghp_",     "gho_",     "github_pat_", "glpat-",
                                           "xoxb-",    "sk-ant-",  "sk-proj-",    "sk-",
                                           "sk_live_", "rk_live_", "npm_",        "AKIA",
-                                          "ASIA",     "AIza",     "AccountKey=", "SG." };
+                                          "ASIA",     "AIza",     "AccountKey=", "SG.",
+                                          "hf_" };
 
     for (size_t i = 0; i < COUNT(starts); i++) {
         if (!secret_in(joined(starts[i], tail)))
@@ -124,6 +127,14 @@ static void secrets_are_known_by_their_shapes(void)
     CHECK(secret_in(joined("-----BEGIN RSA PRIVATE", " KEY-----\" is a header")) == NULL);
     CHECK(secret_in(joined("-----BEGIN PUBLIC", " KEY-----\nMIIEpAIBAAKCAQEA7bq2\n")) == NULL);
     CHECK(secret_in(joined("task-", tail)) == NULL); /* within a word */
+    /* a service account's file, an indented one, one of PGP; prose; the example of a manual */
+    CHECK(
+        secret_in(joined("{\"key\":\"-----BEGIN PRIVATE", " KEY-----\\nMIIEpAIBAAKCAQEA7bq2\\n")));
+    CHECK(secret_in(joined("  -----BEGIN EC PRIVATE", " KEY-----\r\n  MIIEpAIBAAKCAQEA7bq2\r\n")));
+    CHECK(secret_in(joined("-----BEGIN PGP PRIVATE", " KEY BLOCK-----\n\nlQOYBF2rVbEBCADN7bq2\n")));
+    CHECK(
+        !secret_in(joined("-----BEGIN PRIVATE", " KEY----- is what the first line looks like\n")));
+    CHECK(!secret_in(joined("AKIA", "IOSFODNN7EXAMPLE")));
 }
 
 static void values_of_environment_files_are_secrets(void)
