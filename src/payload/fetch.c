@@ -18,7 +18,7 @@ static enum status from_network(const struct fetch_config *c, struct sv url, str
             err_hint(e, "set payload.allow_private_urls in .heddle/config.json to allow it");
         return err_code(e);
     }
-    if (r.status >= 400 || r.status < 200)
+    if (r.status >= 300 || r.status < 200) /* a redirect that cannot be followed has no page */
         return err_set(e, r.status == 404 ? ST_NOT_FOUND : ST_IO, "HTTP %d", r.status);
     *out = (struct web_page){
         .body = r.body, .type = r.type, .at = c->now_ms, .is_private = r.is_private

@@ -18,6 +18,10 @@ const server = http.createServer((q, r) => {
   if (q.url === '/page') say(200, 'text/html; charset=utf-8', '<!doctype html>\n<p>```` hi</p>\n');
   else if (q.url === '/code.py?x=1') say(200, 'text/plain', 'print(1)\n');
   else if (q.url === '/moved') { r.writeHead(302, { Location: '/page' }); r.end(); }
+  else if (q.url === '/choices') say(300, 'text/plain', 'choose');
+  else if (q.url === '/zipped') { r.writeHead(200, { 'Content-Type': 'text/plain', 'Content-Encoding': 'gzip' }); r.end(require('zlib').gzipSync('unzipped\n')); }
+  else if (q.url === '/bomb') { r.writeHead(200, { 'Content-Type': 'text/plain', 'Content-Encoding': 'gzip' }); r.end(require('zlib').gzipSync(Buffer.alloc(1 << 20, 'a'))); }
+  else if (q.url === '/latin1') say(200, 'text/html; charset=iso-8859-1', Buffer.from('caf\xe9\n', 'latin1'));
   else if (q.url === '/loop') { r.writeHead(302, { Location: '/loop' }); r.end(); }
   else if (q.url === '/file') { r.writeHead(302, { Location: 'file:///etc/passwd' }); r.end(); }
   else if (q.url === '/big') say(200, 'text/plain', 'x'.repeat(5000));
@@ -50,8 +54,12 @@ has "the rest is there" "$out" '````text
 local'
 
 printf '{"payload":{"allow_private_urls":true,"url_max_bytes":4000,"url_timeout_ms":1500}}\n' >.heddle/config.json
-printf '%s/page\n%s/code.py?x=1\n%s/moved\n%s/loop\n%s/file\n%s/big\n%s/binary\n%s/none\nlocal.txt\n' \
-    "$base" "$base" "$base" "$base" "$base" "$base" "$base" "$base" >.teddy/global.context
+{
+    for page in page 'code.py?x=1' moved loop file big binary none choices zipped bomb latin1; do
+        printf '%s/%s\n' "$base" "$page"
+    done
+    echo local.txt
+} >.teddy/global.context
 run heddle payload
 exits "allowed in the config" 0
 has "the body as it is, tag from its type, fence from its text" "$out" "**Resource:** \`[$base/page]($base/page)\`
@@ -67,6 +75,12 @@ has "not for ever" "$out" "$base/loop: "
 lacks "and not to a file" "$out" "root:"
 has "a page over the limit" "$out" "$base/big: more than 4000 bytes"
 has "a binary page is a placeholder" "$out" "--- BINARY FILE: 3 bytes"
+has "an answer that is no page" "$out" "$base/choices: HTTP 300"
+has "a compressed page is shown as it was before" "$out" '````text
+unzipped
+````'
+has "the limit is for what comes out" "$out" "$base/bomb: more than 4000 bytes"
+has "other encodings are no text" "$out" "--- NOT UTF-8 TEXT: 5 bytes, sha256 "
 has "an error of the server" "$out" "$base/none: HTTP 404"
 first=$out
 
