@@ -8,6 +8,7 @@
 #include "payload/show.h"
 #include "payload/weigh.h"
 
+#include <errno.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -410,7 +411,10 @@ payload_notes payload_warnings(const struct payload *p, struct arena *a)
     for (size_t i = 0; i < p->walk.unread.n; i++) {
         struct sb b = sb_in(a, 0);
         sb_add_path(&b, p->walk.unread.v[i].path.n ? p->walk.unread.v[i].path : SV("."));
-        sb_addf(&b, ": not listed: %s", strerror(p->walk.unread.v[i].error));
+        if (p->walk.unread.v[i].error == ELOOP) /* the walk follows no links */
+            sb_addf(&b, ": not listed: more than %d folders deep", WALK_DEPTH_MAX);
+        else
+            sb_addf(&b, ": not listed: %s", strerror(p->walk.unread.v[i].error));
         *vec_push(&notes, a) = sb_sv(&b);
     }
     for (size_t i = 0; i < p->lists.warnings.n; i++)

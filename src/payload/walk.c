@@ -1,5 +1,5 @@
-/* One pass with getdents64: a folder is opened, listed and closed before the next; the
- * kind of each entry comes with its name, so nothing is stat'ed. */
+/* One pass with getdents64, depth first: open are the folders on the way to the one being
+ * listed. The kind of each entry comes with its name, so nothing is stat'ed. */
 #include "payload/walk.h"
 
 #include "base/fs.h"

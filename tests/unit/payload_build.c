@@ -171,6 +171,25 @@ static bool holds(struct sv text, const char *part)
     return sv_find(text, sv_of(part)) >= 0;
 }
 
+static void a_very_deep_folder_is_named_and_not_entered(void)
+{
+    struct fresh f = fresh_folder();
+    struct made  m = { 0 };
+    struct sb    path = sb_in(&a, 0);
+
+    for (int i = 0; i < WALK_DEPTH_MAX + 20; i++)
+        sb_adds(&path, "d/");
+    sb_adds(&path, "leaf");
+    put(&f, sb_sv(&path).s, SV("x"));
+    put(&f, "z", SV("x"));
+    make(&f, &m);
+    payload_notes notes = payload_warnings(&m.p, &a);
+    CHECK_INT(notes.n, 1);
+    CHECK(sv_ends(notes.v[0], SV("/d: not listed: more than 512 folders deep")));
+    CHECK(sv_ends(m.p.tree, SV("d/\nz\n")));
+    fresh_done(&f);
+}
+
 static void the_layout_is_as_specified(void)
 {
     struct fresh f = fresh_folder();
@@ -645,13 +664,13 @@ static void a_turn_with_a_message_goes_to_the_session(void)
 
 TAP_MAIN(T(teddyignore_overrules_gitignore), T(built_in_names_come_back_only_through_teddyignore),
          T(folders_first_and_case_does_not_matter), T(links_are_printed_and_never_entered),
-         T(limits_say_what_they_leave_out), T(odd_names_do_not_break_the_tree),
-         T(a_path_by_itself_is_judged_as_the_walk_judges_it), T(the_layout_is_as_specified),
-         T(an_empty_workspace_has_its_headings), T(a_bad_file_costs_only_itself),
-         T(lists_have_one_identity_per_path), T(patterns_select_and_drop),
-         T(long_things_are_complete), T(a_large_file_is_the_same_in_parts),
-         T(a_log_that_grows_is_shown_as_it_was_looked_at), T(secrets_are_left_out_unless_allowed),
-         T(the_total_is_the_count_of_the_text), T(a_large_file_counts_as_what_is_written),
-         T(every_budget_is_kept_and_every_cut_is_named), T(two_runs_are_the_same_to_the_byte),
-         T(a_manifest_tells_what_changed), T(after_turn_99_a_new_session_goes_on),
-         T(a_turn_with_a_message_goes_to_the_session), )
+         T(limits_say_what_they_leave_out), T(a_very_deep_folder_is_named_and_not_entered),
+         T(odd_names_do_not_break_the_tree), T(a_path_by_itself_is_judged_as_the_walk_judges_it),
+         T(the_layout_is_as_specified), T(an_empty_workspace_has_its_headings),
+         T(a_bad_file_costs_only_itself), T(lists_have_one_identity_per_path),
+         T(patterns_select_and_drop), T(long_things_are_complete),
+         T(a_large_file_is_the_same_in_parts), T(a_log_that_grows_is_shown_as_it_was_looked_at),
+         T(secrets_are_left_out_unless_allowed), T(the_total_is_the_count_of_the_text),
+         T(a_large_file_counts_as_what_is_written), T(every_budget_is_kept_and_every_cut_is_named),
+         T(two_runs_are_the_same_to_the_byte), T(a_manifest_tells_what_changed),
+         T(after_turn_99_a_new_session_goes_on), T(a_turn_with_a_message_goes_to_the_session), )
