@@ -13,9 +13,6 @@ enum { DIFF_LIMIT = 64 << 20 };
 
 extern char **environ;
 
-/* The id of the empty tree, for a repository without commits. */
-static const char empty_tree[] = "4b825dc642cb6eb9a060e54bf8d69288fbee4904";
-
 /* Start git with its output in a pipe; *fd is the end to read. */
 static int start(const char *const *args, int *fd, pid_t *pid)
 {
@@ -60,36 +57,59 @@ static enum status run(const char *const *args, struct arena *a, struct sv *out,
     return s;
 }
 
+/* What the working tree is compared with: HEAD, or without commits the empty tree, whose id
+ * depends on the hash of the repository. ST_NOT_FOUND: no work tree. */
+static enum status find_base(const char *dir, struct arena *a, const char **base, struct err *e)
+{
+    const char *head[] = { "git", "-C", dir, "rev-parse", "-q", "--verify", "HEAD", NULL };
+    const char *empty[] = { "git", "-C", dir, "hash-object", "-t", "tree", "/dev/null", NULL };
+    struct sv   text;
+    int         code = 0;
+
+    *base = "HEAD";
+    if (run(head, a, &text, &code, e))
+        return err_code(e);
+    if (!code)
+        return ST_OK;
+    if (run(empty, a, &text, &code, e))
+        return err_code(e);
+    *base = sv_cstr(sv_trim(text), a);
+    return code ? err_set(e, ST_NOT_FOUND, "git hash-object failed") : ST_OK;
+}
+
+static enum status read_diff(struct sv root, struct arena *a, struct sv *text, struct err *e)
+{
+    const char *dir = sv_cstr(root, a), *base;
+    int         code = 0;
+
+    if (find_base(dir, a, &base, e))
+        return err_code(e);
+    const char *diff[] = { "git",
+                           "-C",
+                           dir,
+                           "-c",
+                           "core.fsmonitor=false",
+                           "-c",
+                           "core.hooksPath=/dev/null",
+                           "diff",
+                           "--no-color",
+                           "--no-ext-diff",
+                           "--no-textconv",
+                           "--relative",
+                           base,
+                           "--",
+                           NULL };
+    if (run(diff, a, text, &code, e))
+        return err_code(e);
+    return code ? err_set(e, ST_NOT_FOUND, "--diff: this is no git work tree") : ST_OK;
+}
+
 enum status gitdiff_read(struct sv root, struct sv *out, struct err *e)
 {
     struct arena scratch = { 0 };
     struct sv    text = { 0 };
-    int          code = 0;
-    const char  *dir = sv_cstr(root, &scratch);
-    const char  *head[] = { "git", "-C", dir, "rev-parse", "-q", "--verify", "HEAD", NULL };
-    enum status  s = run(head, &scratch, &text, &code, e);
-    const char  *diff[] = { "git",
-                            "-C",
-                            dir,
-                            "-c",
-                            "core.fsmonitor=false",
-                            "-c",
-                            "core.hooksPath=/dev/null",
-                            "diff",
-                            "--no-color",
-                            "--no-ext-diff",
-                            "--no-textconv",
-                            "--relative",
-                           code ? empty_tree : "HEAD",
-                            "--",
-                            NULL };
+    enum status  s = read_diff(root, &scratch, &text, e);
 
-    if (!s)
-        s = run(diff, &scratch, &text, &code, e);
-    if (!s && code) {
-        s = err_set(e, ST_NOT_FOUND, "git diff failed here");
-        err_hint(e, "--diff needs a git work tree");
-    }
     if (!s) {
         char *copy = malloc(text.n + 1);
         if (!copy)

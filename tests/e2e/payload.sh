@@ -334,7 +334,19 @@ exits "an unknown format" 2
 run heddle payload --line-numbers --exclude large.txt
 has "line numbers" "$out" '   1: # read me
    2: more'
+run heddle payload --diff
+has "no work tree, no changes" "$err" "--diff: this is no git work tree"
+exits "and no failure" 0
 if command -v git >/dev/null; then
+    for hash in sha1 sha256; do
+        git init -q --object-format=$hash . && git add README.md
+        run heddle payload --diff --exclude '*'
+        has "changes before the first commit ($hash)" "$out" '--- /dev/null
++++ b/README.md
+@@ -0,0 +1,2 @@
++# read me'
+        rm -rf .git
+    done
     git init -q . && git -c user.name=n -c user.email=e@e.example add README.md &&
         git -c user.name=n -c user.email=e@e.example commit -qm first
     printf 'again\n' >>README.md
