@@ -49,6 +49,10 @@ static int64_t stamp_of(const struct stat *st)
 static int open_file(const struct load_config *c, struct resource *r, struct arena *scratch,
                      struct stat *st)
 {
+    if (sv_has(r->name, 0)) {
+        set_state(r, RES_UNREADABLE, "its name holds a NUL");
+        return -1;
+    }
     int fd = fs_open_below(c->root_fd, sv_cstr(r->name, scratch), O_RDONLY | O_NONBLOCK);
 
     if (fd < 0 && errno == ENOENT)
@@ -125,10 +129,13 @@ static bool read_parts(int fd, uint64_t size, struct buffer *b, part_each *each,
     }
 }
 
+/* Goes on while there is something left to learn. */
 static bool scan_part(void *ctx, struct sv part)
 {
-    scan_add(ctx, part);
-    return true;
+    struct scan *s = ctx;
+
+    scan_add(s, part);
+    return scan_wants_more(s);
 }
 
 /* ---- learning --------------------------------------------------------------------- */

@@ -146,6 +146,11 @@ void scan_add(struct scan *s, struct sv v)
         tokens_stream_add(&s->part->stream, v);
 }
 
+bool scan_wants_more(const struct scan *s)
+{
+    return s->part->hashes || !(s->has_nul || s->is_invalid);
+}
+
 void scan_end(struct scan *s)
 {
     if (s->part->hashes)

@@ -29,4 +29,8 @@ void scan_begin(struct scan *s, struct tokens *tokens, bool hash, bool secrets);
 void scan_add(struct scan *s, struct sv part);
 void scan_end(struct scan *s);
 
+/* Would further parts tell anything? Not of what is no text, unless it is hashed. `size` is
+ * then that of the parts seen. */
+bool scan_wants_more(const struct scan *s);
+
 #endif

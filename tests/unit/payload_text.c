@@ -189,6 +189,15 @@ static void what_is_no_text_is_seen(void)
     CHECK(nul.has_nul && !nul.is_invalid);
     CHECK(bad.is_invalid && !bad.has_nul);
     CHECK(!empty.has_nul && !empty.is_invalid && empty.size == 0 && empty.last == 0);
+    for (int hash = 0; hash < 2; hash++) { /* reading on is for the hash alone */
+        struct scan parts = { .path = SV("x") };
+        scan_begin(&parts, NULL, hash, true);
+        scan_add(&parts, SV("text"));
+        CHECK(scan_wants_more(&parts));
+        scan_add(&parts, SV("\0"));
+        CHECK(scan_wants_more(&parts) == hash);
+        scan_end(&parts);
+    }
 }
 
 static void lines_are_numbered_across_parts(void)
