@@ -172,6 +172,10 @@ void lists_add_entry(struct lists *l, enum scope scope, struct sv entry)
         lists_add(l, scope, entry, RESOURCE_URL);
         return;
     }
+    if (sv_has(entry, 0)) {
+        lists_add(l, scope, entry, RESOURCE_FILE); /* loading says what is wrong with it */
+        return;
+    }
     if (path_normal(entry, l->a, &path, &e)) {
         lists_add(l, scope, entry, RESOURCE_OUTSIDE);
         return;

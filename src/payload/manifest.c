@@ -125,6 +125,12 @@ manifest_rows manifest_of_parsed(const struct parsed *p, struct arena *a)
     return rows;
 }
 
+static enum status not_readable(struct err *e)
+{
+    err_set(e, ST_INVALID_SYNTAX, "this is neither a payload in Markdown nor a manifest");
+    return err_hint(e, "`heddle payload` and `heddle payload --json` write them");
+}
+
 static enum status read_json(struct sv text, struct arena *a, manifest_rows *out, struct err *e)
 {
     struct json        doc;
@@ -134,7 +140,7 @@ static enum status read_json(struct sv text, struct arena *a, manifest_rows *out
         return err_code(e);
     list = json_find(&doc, "resources");
     if (!sv_is(json_text(&doc, "format"), "heddle-manifest-1") || !json_is(list, JSON_ARRAY))
-        return err_set(e, ST_INVALID_SYNTAX, "this is no manifest of a payload");
+        return not_readable(e);
     for (size_t i = 0; i < list->n; i++) {
         const struct json   *r = &list->items[i];
         struct manifest_row *row = vec_push(out, a);
@@ -156,6 +162,8 @@ enum status manifest_read(struct sv text, struct arena *a, manifest_rows *out, s
     *out = (manifest_rows){ 0 };
     if (text.n && text.s[0] == '{')
         return read_json(text, a, out, e);
+    if (sv_starts(text, SV("<?xml")))
+        return not_readable(e);
     if (payload_parse(text, a, &p, e))
         return err_code(e);
     *out = manifest_of_parsed(&p, a);

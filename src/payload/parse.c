@@ -277,6 +277,8 @@ enum status payload_parse(struct sv text, struct arena *a, struct parsed *out, s
     struct sv     line;
 
     *out = (struct parsed){ 0 };
+    if (sv_starts(text, SV("\xef\xbb\xbf"))) /* an editor's mark */
+        p.rest = sv_skip(text, 3);
     if (!next_line(&p, &line) ||
         (!sv_is(line, "# Agent Invocation Payload") && !sv_is(line, "# Project Context"))) {
         err_set(e, ST_INVALID_SYNTAX, "this is no payload");

@@ -308,6 +308,18 @@ exits "a forged payload is found" 1
 run heddle payload --parse "$scratch/input.md" --output "$scratch/back" --json
 json "read back" "$out" '.resources | map(.path)' '["README.md","large.txt"]'
 ok "into files" cmp large.txt "$scratch/back/large.txt"
+printf '# Agent Invocation Payload\n\n## 5. Resource Contents\n\n---\n**Resource:** `[../left](/../left)`\n````text\nx\n````\n---\n' >"$scratch/evil.md"
+run heddle payload --parse "$scratch/evil.md" --output "$scratch/evil"
+has "what would leave the folder is not written, and that is said" "$err" "../left: not written: it would leave the folder"
+not_ok "nor is it there" test -e "$scratch/left"
+printf '\357\273\277# Agent Invocation Payload\n' >"$scratch/mark.md"
+run heddle payload --parse "$scratch/mark.md"
+exits "a byte order mark does not matter" 0
+for format in xml json; do
+    heddle payload --format $format --output "$scratch/other.$format" >/dev/null
+    run heddle payload --check "$scratch/other.$format"
+    has "--check says what it reads, not $format" "$err" "neither a payload in Markdown nor a manifest"
+done
 printf 'not one' >"$scratch/no.md"
 run heddle payload --parse "$scratch/no.md"
 exits "what is no payload is refused" 1

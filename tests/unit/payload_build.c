@@ -248,6 +248,7 @@ static void a_bad_file_costs_only_itself(void)
     put(&f, "ticks.md", SV("```````\n"));
     put(&f, "empty", SV(""));
     CHECK(symlinkat("/etc/passwd", f.fd, "evil") == 0);
+    sb_add(&list, SV("good.c\0x\n"));
     sb_adds(&list, "bad\nnul\ngood.c/child\n../etc/passwd\nevil\nempty\ncrlf.txt\nticks.md\n");
     sb_pad(&list, 'n', 300);
     sb_adds(&list, "\ngood.c\n");
@@ -257,6 +258,9 @@ static void a_bad_file_costs_only_itself(void)
     CHECK(holds(m.text, "--- NOT UTF-8 TEXT: 2 bytes, sha256 "));
     CHECK(holds(m.text, "--- BINARY FILE: 3 bytes, sha256 "));
     CHECK(holds(m.text, "--- FILE NOT READABLE: Not a directory ---"));
+    CHECK(holds(m.text,
+                "`[\"good.c\\000x\"](/\"good.c\\000x\")`\n````\n--- FILE NOT READABLE: its name "
+                "holds a NUL ---"));
     CHECK(holds(m.text, "--- FILE NOT READABLE: File name too long ---"));
     CHECK(holds(m.text, "`[../etc/passwd](/../etc/passwd)`\n````\n--- OUTSIDE THE PROJECT"));
     CHECK(holds(m.text, "`[evil](/evil)`\n````\n--- OUTSIDE THE PROJECT"));

@@ -214,8 +214,14 @@ static enum status extract(struct app *app, const struct parsed *p, struct sv in
     for (size_t i = 0; i < p->resources.n; i++) {
         const struct parsed_resource *r = &p->resources.v[i];
         struct sv                     path;
-        if (r->is_placeholder || is_url(r->name) || path_normal(r->name, app->a, &path, e))
+        if (r->is_placeholder || is_url(r->name))
             continue;
+        if (path_normal(r->name, app->a, &path, e)) {
+            struct sb shown = sb_in(app->a, 0);
+            add_shown(&shown, r->name, app->a);
+            warn("%s: not written: it would leave the folder", sb_sv(&shown).s);
+            continue;
+        }
         struct sv parent = path_dir(path);
         if ((parent.n && fs_mkdirs(dir, parent, e)) || fs_write(dir, path, r->body, 0644, e))
             return err_code(e);
