@@ -1,5 +1,6 @@
 #include "payload/manifest.h"
 
+#include "payload/number.h"
 #include "payload/show.h"
 
 static struct sv shown(struct sv path, struct arena *a)
@@ -8,6 +9,13 @@ static struct sv shown(struct sv path, struct arena *a)
 
     sb_add_path(&b, path);
     return sb_sv(&b);
+}
+
+static struct sv hex_of(struct sv text, struct arena *a)
+{
+    struct hash h = hash_sha256(text);
+
+    return hash_hex(&h, a);
 }
 
 static void write_row(struct jw *w, const struct payload *p, const struct resource *r)
@@ -56,6 +64,8 @@ void manifest_write(struct jw *w, const struct payload *p)
     if (p->q->budget)
         jw_kint(w, "budget", p->q->budget);
     jw_close(w, '}');
+    jw_kstr(w, "tree_sha256", hex_of(p->tree, &scratch));
+    jw_kstr(w, "memos_sha256", p->has_memos ? hex_of(p->memos, &scratch) : (struct sv){ 0 });
     jw_key(w, "resources");
     jw_open(w, '[');
     for (size_t i = 0; i < p->lists.resources.n; i++)
@@ -73,10 +83,24 @@ void manifest_write(struct jw *w, const struct payload *p)
 
 /* ---- rows ------------------------------------------------------------------------------- */
 
+/* A text that was in a fence may have got its last line end there. */
+static void add_text_row(manifest_rows *rows, struct sv path, struct sv text, bool fenced,
+                         struct arena *a)
+{
+    struct manifest_row *row = vec_push(rows, a);
+
+    *row = (struct manifest_row){ .path = path, .sha256 = hex_of(text, a) };
+    if (fenced && text.n)
+        row->sha256_short = hex_of(sv_first(text, text.n - 1), a);
+}
+
 manifest_rows manifest_of_payload(const struct payload *p, struct arena *a)
 {
     manifest_rows rows = { 0 };
 
+    add_text_row(&rows, MANIFEST_TREE, p->tree, false, a);
+    if (p->has_memos)
+        add_text_row(&rows, MANIFEST_MEMOS, p->memos, false, a);
     for (size_t i = 0; i < p->lists.resources.n; i++) {
         const struct resource *r = &p->lists.resources.v[i];
         if (!r->scopes)
@@ -95,28 +119,23 @@ manifest_rows manifest_of_payload(const struct payload *p, struct arena *a)
     return rows;
 }
 
-static struct sv hex_of(struct sv body, struct arena *a)
-{
-    struct hash h = hash_sha256(body);
-
-    return hash_hex(&h, a);
-}
-
-manifest_rows manifest_of_parsed(const struct parsed *p, struct arena *a)
+manifest_rows manifest_of_parsed(const struct parsed *p, bool numbered, struct arena *a)
 {
     manifest_rows rows = { 0 };
 
+    if (p->tree.s)
+        add_text_row(&rows, MANIFEST_TREE, p->tree, true, a);
+    if (p->memos.s)
+        add_text_row(&rows, MANIFEST_MEMOS, p->memos, true, a);
     for (size_t i = 0; i < p->resources.n; i++) {
         const struct parsed_resource *r = &p->resources.v[i];
-        struct manifest_row          *row = vec_push(&rows, a);
-        row->path = r->name;
         if (r->is_placeholder) {
-            row->placeholder = sv_trim(r->body);
+            *vec_push(&rows, a) =
+                (struct manifest_row){ .path = r->name, .placeholder = sv_trim(r->body) };
             continue;
         }
-        row->sha256 = hex_of(r->body, a);
-        if (r->body.n)
-            row->sha256_short = hex_of(sv_first(r->body, r->body.n - 1), a);
+        struct sv plain = numbered ? number_removed(r->body, a) : r->body;
+        add_text_row(&rows, r->name, plain.s ? plain : r->body, true, a);
     }
     for (size_t i = 0; i < p->summary.n; i++)
         if (sv_starts(p->summary.v[i].note, SV("(left out to fit the budget")))
@@ -131,6 +150,12 @@ static enum status not_readable(struct err *e)
     return err_hint(e, "`heddle payload` and `heddle payload --json` write them");
 }
 
+static void add_hash_row(manifest_rows *rows, struct sv path, struct sv sha256, struct arena *a)
+{
+    if (sha256.n)
+        *vec_push(rows, a) = (struct manifest_row){ .path = path, .sha256 = sha256 };
+}
+
 static enum status read_json(struct sv text, struct arena *a, manifest_rows *out, struct err *e)
 {
     struct json        doc;
@@ -141,6 +166,8 @@ static enum status read_json(struct sv text, struct arena *a, manifest_rows *out
     list = json_find(&doc, "resources");
     if (!sv_is(json_text(&doc, "format"), "heddle-manifest-1") || !json_is(list, JSON_ARRAY))
         return not_readable(e);
+    add_hash_row(out, MANIFEST_TREE, json_text(&doc, "tree_sha256"), a);
+    add_hash_row(out, MANIFEST_MEMOS, json_text(&doc, "memos_sha256"), a);
     for (size_t i = 0; i < list->n; i++) {
         const struct json   *r = &list->items[i];
         struct manifest_row *row = vec_push(out, a);
@@ -155,7 +182,8 @@ static enum status read_json(struct sv text, struct arena *a, manifest_rows *out
     return ST_OK;
 }
 
-enum status manifest_read(struct sv text, struct arena *a, manifest_rows *out, struct err *e)
+enum status manifest_read(struct sv text, bool numbered, struct arena *a, manifest_rows *out,
+                          struct err *e)
 {
     struct parsed p;
 
@@ -166,7 +194,7 @@ enum status manifest_read(struct sv text, struct arena *a, manifest_rows *out, s
         return not_readable(e);
     if (payload_parse(text, a, &p, e))
         return err_code(e);
-    *out = manifest_of_parsed(&p, a);
+    *out = manifest_of_parsed(&p, numbered, a);
     return ST_OK;
 }
 

@@ -19,11 +19,15 @@ struct manifest_row {
 };
 typedef VEC(struct manifest_row) manifest_rows;
 
+/* Rows that are no resources. */
+#define MANIFEST_TREE SV("(project structure)")
+#define MANIFEST_MEMOS SV("(memos)")
+
 /* Rows of a written payload, of a manifest's text, and of an input.md (which of the two
- * a text is shows in its first byte). */
+ * a text is shows in its first byte). `numbered`: an input.md has line numbers. */
 manifest_rows manifest_of_payload(const struct payload *p, struct arena *a);
-manifest_rows manifest_of_parsed(const struct parsed *p, struct arena *a);
-enum status   manifest_read(struct sv text, struct arena *a, manifest_rows *out,
+manifest_rows manifest_of_parsed(const struct parsed *p, bool numbered, struct arena *a);
+enum status   manifest_read(struct sv text, bool numbered, struct arena *a, manifest_rows *out,
                             struct err *e) MUST_USE;
 
 /* The sha256 of the whole payload a manifest was made with, or absent. */

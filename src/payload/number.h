@@ -12,4 +12,7 @@ struct number {
 /* "   1: text". The width grows past 9,999 lines. */
 void number_add(struct number *n, struct sb *b, struct sv part);
 
+/* The text in `a` that number_add() made this of; absent when it made no such text. */
+struct sv number_removed(struct sv text, struct arena *a);
+
 #endif

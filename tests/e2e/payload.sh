@@ -302,6 +302,25 @@ run heddle payload --since "$scratch/input.md"
 same "what changed" "$out" "changed  README.md"
 run heddle payload --since "$scratch/manifest.json" --json
 json "the same from a manifest" "$out" '.differences' '[{"change":"changed","path":"README.md"}]'
+heddle payload --output "$scratch/before.md" >/dev/null
+heddle payload --json >"$scratch/before.json"
+heddle payload --line-numbers --output "$scratch/numbered.md" >/dev/null
+for before in before.md before.json; do
+    printf -- '- a memo\n' >.teddy/memos.yaml
+    : >new.txt
+    run heddle payload --since "$scratch/$before"
+    same "memos and the tree count as well ($before)" "$out" "changed  (project structure)
+added    (memos)"
+    rm .teddy/memos.yaml new.txt
+done
+run heddle payload --check "$scratch/numbered.md" --line-numbers
+exits "a payload with line numbers can be checked" 0
+heddle payload --line-numbers --json >"$scratch/numbered.json"
+run heddle payload --check "$scratch/numbered.md" --manifest "$scratch/numbered.json" --line-numbers
+exits "with its manifest too" 0
+sed 's/   1: # read me/   1: # red me/' "$scratch/numbered.md" >"$scratch/forged.md"
+run heddle payload --check "$scratch/forged.md" --line-numbers
+exits "and does not hide a change" 1
 sed 's/read me/red me/' "$scratch/input.md" >"$scratch/forged.md"
 run heddle payload --check "$scratch/forged.md" --manifest "$scratch/manifest.json"
 exits "a forged payload is found" 1

@@ -605,7 +605,7 @@ static void a_manifest_tells_what_changed(void)
     make(&f, &after);
     now = manifest_of_payload(&after.p, &a);
     for (int i = 0; i < 2; i++) { /* from the payload itself, and from its manifest */
-        CHECK(manifest_read(i ? sb_sv(&json) : before.text, &a, &then, &e) == ST_OK);
+        CHECK(manifest_read(i ? sb_sv(&json) : before.text, false, &a, &then, &e) == ST_OK);
         manifest_differences d = manifest_compare(&then, &now, &a);
         CHECK_INT(d.n, 3);
         CHECK(d.v[0].change == CHANGE_CHANGED && sv_is(d.v[0].path, "g.c"));

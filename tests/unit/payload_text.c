@@ -211,6 +211,20 @@ static void lines_are_numbered_across_parts(void)
     CHECK_SV(sb_sv(&b), SV("   1: a\n   2: bc\n   3: d"));
 }
 
+static void numbers_are_taken_away_again(void)
+{
+    const struct sv texts[] = { SV("a\nb"), SV("a\r\n\n\n"), SV(""), SV("\n"), SV("   1: a\n") };
+
+    for (size_t i = 0; i < COUNT(texts); i++) {
+        struct sb     b = sb_in(&a, 0);
+        struct number n = { 0 };
+        number_add(&n, &b, texts[i]);
+        CHECK_SV(number_removed(sb_sv(&b), &a), texts[i]);
+    }
+    CHECK(!number_removed(SV("   1: a\n   3: b\n"), &a).s);
+    CHECK(!number_removed(SV("text\n"), &a).s);
+}
+
 static void the_budget_cuts_global_first_and_the_largest_first(void)
 {
     struct budget_item items[] = {
@@ -293,5 +307,5 @@ TAP_MAIN(T(a_path_is_written_as_it_is_or_in_quotes), T(what_is_written_is_read_b
          T(links_and_labels), T(language_tags), T(secrets_are_known_by_their_shapes),
          T(values_of_environment_files_are_secrets), T(a_scan_in_parts_is_a_scan),
          T(what_is_no_text_is_seen), T(lines_are_numbered_across_parts),
-         T(the_budget_cuts_global_first_and_the_largest_first),
+         T(numbers_are_taken_away_again), T(the_budget_cuts_global_first_and_the_largest_first),
          T(private_addresses_in_all_their_forms), )

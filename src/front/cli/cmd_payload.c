@@ -417,7 +417,7 @@ static enum status compare_with(struct app *app, const struct payload_opts *o, s
 
     if (report_read_file(app, file, &text, e))
         return err_code(e);
-    if (manifest_read(text, app->a, &then, e))
+    if (manifest_read(text, o->line_numbers, app->a, &then, e))
         return err_in(e, SV_FMT, SV_ARG(file));
     if (payload_write(p, NULL, e))
         return err_code(e);
@@ -427,7 +427,7 @@ static enum status compare_with(struct app *app, const struct payload_opts *o, s
         report_differences(app, &d);
     if (!o->check.n || !d.n)
         return ST_OK;
-    err_set(e, ST_CONFLICT, "%zu of %zu resources differ", d.n, now.n);
+    err_set(e, ST_CONFLICT, "%zu %s changed since", d.n, d.n == 1 ? "thing has" : "things have");
     return err_hint(e, "`heddle payload --since FILE` lists them, `heddle payload` makes it anew");
 }
 
@@ -517,7 +517,7 @@ static enum status run(struct app *app, const void *opts_, struct err *e)
     if (o->manifest.n && !o->check.n)
         return err_set(e, ST_USAGE, "--manifest goes with --check");
     if (o->manifest.n)
-        return report_check_manifest(app, o->check, o->manifest, e);
+        return report_check_manifest(app, o->check, o->manifest, o->line_numbers, e);
     if (sv_is(app->program, "teddy"))
         make_defaults(app);
     if (make_request(app, o, &q, e))

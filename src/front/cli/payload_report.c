@@ -286,16 +286,16 @@ void report_differences(struct app *app, const manifest_differences *d)
 }
 
 enum status report_check_manifest(struct app *app, struct sv file, struct sv manifest,
-                                  struct err *e)
+                                  bool numbered, struct err *e)
 {
     struct sv     text, listed;
     manifest_rows held, promised;
 
     if (report_read_file(app, file, &text, e) || report_read_file(app, manifest, &listed, e))
         return err_code(e);
-    if (manifest_read(text, app->a, &held, e))
+    if (manifest_read(text, numbered, app->a, &held, e))
         return err_in(e, SV_FMT, SV_ARG(file));
-    if (manifest_read(listed, app->a, &promised, e))
+    if (manifest_read(listed, false, app->a, &promised, e))
         return err_in(e, SV_FMT, SV_ARG(manifest));
     manifest_differences d = manifest_compare(&promised, &held, app->a);
     struct hash          whole = hash_sha256(text);
@@ -303,7 +303,7 @@ enum status report_check_manifest(struct app *app, struct sv file, struct sv man
     if (d.n) {
         if (!app->json)
             report_differences(app, &d);
-        return err_set(e, ST_CONFLICT, "%zu resources differ from the manifest", d.n);
+        return err_set(e, ST_CONFLICT, "it differs from the manifest in %zu places", d.n);
     }
     if (want.n && !sv_eq(want, hash_hex(&whole, app->a)))
         return err_set(e, ST_CONFLICT, "the resources are as the manifest says, the rest is not");

@@ -17,9 +17,10 @@ enum status report_parse(struct app *app, struct sv file, struct sv into, struct
 /* Differences between an earlier payload or manifest and rows of now, as text or JSON. */
 void report_differences(struct app *app, const manifest_differences *d);
 
-/* --check FILE --manifest M: ST_CONFLICT when they do not belong together. */
+/* --check FILE --manifest M: ST_CONFLICT when they do not belong together. `numbered`: FILE has
+ * line numbers. */
 enum status report_check_manifest(struct app *app, struct sv file, struct sv manifest,
-                                  struct err *e) MUST_USE;
+                                  bool numbered, struct err *e) MUST_USE;
 
 /* A file named on the command line, anywhere. */
 enum status report_read_file(struct app *app, struct sv path, struct sv *out,
