@@ -209,6 +209,12 @@ for option in turn output check since parse manifest; do
     run heddle payload --$option ''
     exits "--$option with an empty name is a misuse" 2
 done
+for pair in '--copy --no-copy' '--offline --refresh' '--explain --token-tree' '--check a --since a' '--parse a --check a'; do
+    # shellcheck disable=SC2086
+    run heddle payload $pair
+    exits "$pair is a misuse" 2
+    has "and says so" "$err" "do not go together"
+done
 run heddle payload --output no/such/folder/x
 exits "a folder that is not there" 1
 printf 'README.md\nself.md\n' >.teddy/global.context

@@ -92,6 +92,9 @@ has "failures are not" "$(cat "$scratch/hits")" "/none"
 : >"$scratch/hits"
 run heddle payload --refresh
 has "--refresh asks again" "$(cat "$scratch/hits")" "/page"
+for f in "$HOME"/.cache/heddle/web/*; do printf '[]\n' >"$f"; done
+run heddle payload
+same "a cache of something else is an empty one" "$out" "$first"
 for f in "$HOME"/.cache/heddle/web/*; do printf 'broken' >"$f"; done
 : >"$scratch/hits"
 run heddle payload
@@ -103,6 +106,42 @@ same "--offline asks nobody" "$(cat "$scratch/hits")" ""
 has "and shows what is kept" "$out" "<!doctype html>"
 has "or says that it is not" "$out" "$base/none: offline, and no copy is kept"
 
+rm -r "$HOME/.cache"
+mkdir -p .teddy/sessions/s/01
+printf '%s/page\nlocal.txt\n' "$base" >.teddy/sessions/s/01/turn.context
+printf 'local.txt\n%s/page\n%s/page\n' "$base" "$base" >.teddy/sessions/s/session.context
+rm .teddy/global.context
+: >"$scratch/hits"
+heddle payload --turn .teddy/sessions/s/01 --output - 2>/dev/null | sed -n '/^## 4/,$p' >"$scratch/got"
+cat >"$scratch/want" <<END
+## 4. Context Summary
+
+### Turn
+- [$base/page]($base/page)
+- [local.txt](/local.txt)
+
+### Session
+- [local.txt](/local.txt)
+- [$base/page]($base/page)
+
+## 5. Resource Contents
+
+---
+**Resource:** \`[$base/page]($base/page)\`
+\`\`\`\`\`html
+<!doctype html>
+<p>\`\`\`\` hi</p>
+\`\`\`\`\`
+---
+**Resource:** \`[local.txt](/local.txt)\`
+\`\`\`\`text
+local
+\`\`\`\`
+---
+END
+ok "pages and files in two lists, to the byte" cmp "$scratch/want" "$scratch/got"
+same "and a page is fetched once" "$(cat "$scratch/hits")" /page
+rm -r .teddy/sessions
 printf '%s/count\n' "$base" >.teddy/global.context
 HEDDLE_NOW=2026-11-15T00:00:00Z run heddle payload
 has "a page" "$out" "

@@ -504,13 +504,35 @@ static enum status check_names(const struct payload_opts *o, struct err *e)
     return ST_OK;
 }
 
+/* Of two that contradict each other none is silently obeyed. */
+static enum status check_pairs(const struct payload_opts *o, struct err *e)
+{
+    const struct {
+        const char *one, *other;
+        bool        both;
+    } pairs[] = {
+        { "copy", "no-copy", o->copy && o->no_copy },
+        { "offline", "refresh", o->offline && o->refresh },
+        { "explain", "token-tree", o->explain && o->token_tree },
+        { "check", "since", o->check.n && o->since.n },
+        { "parse", "check", o->parse.n && o->check.n },
+        { "parse", "since", o->parse.n && o->since.n },
+    };
+
+    for (size_t i = 0; i < COUNT(pairs); i++)
+        if (pairs[i].both)
+            return err_set(e, ST_USAGE, "--%s and --%s do not go together", pairs[i].one,
+                           pairs[i].other);
+    return ST_OK;
+}
+
 static enum status run(struct app *app, const void *opts_, struct err *e)
 {
     const struct payload_opts *o = opts_;
     struct payload_request     q;
     struct payload             p;
 
-    if (check_names(o, e))
+    if (check_names(o, e) || check_pairs(o, e))
         return err_code(e);
     if (o->parse.n)
         return report_parse(app, o->parse, o->output, e);
