@@ -2,6 +2,8 @@
 
 #include "payload/show.h"
 
+#include <string.h>
+
 struct parser {
     struct sv      rest;
     size_t         line; /* of the line read last */
@@ -97,43 +99,77 @@ static bool read_label(struct sv v, struct arena *a, struct sv *name)
     return path_unshow(text, a, name);
 }
 
-/* The target that starts at v, up to its bracket; *used counts that too. */
-static bool read_target(struct sv v, struct arena *a, struct sv *target, size_t *used)
+/* A backslash in front of a bracket, in the text of a link. */
+static bool is_escape(struct sv text, size_t i)
 {
-    struct sb b = sb_in(a, 0);
-    bool      angle = v.n && v.s[0] == '<';
-    size_t    i = angle;
-
-    for (; i < v.n && v.s[i] != (angle ? '>' : ')'); i++) {
-        if (angle && v.s[i] == '\\' && i + 1 < v.n)
-            i++;
-        sb_addc(&b, v.s[i]);
-    }
-    i += angle;
-    if (i >= v.n || v.s[i] != ')')
-        return false;
-    *target = sb_sv(&b);
-    *used = i + 1;
-    return true;
+    return text.s[i] == '\\' && i + 1 < text.n && (text.s[i + 1] == '[' || text.s[i + 1] == ']');
 }
 
-/* A link of the summary is what sb_add_link() writes for the name in its target: try each
- * place where a target may start until that holds. */
+/* Is the target at the start of v that of a link with this text? *used counts its bytes, the
+ * bracket behind it too. `escaped`: the brackets of the text have a backslash. Gives up at the
+ * first byte that differs, and no match reaches past the start of another target: so trying
+ * every place in a line costs its length. */
+static bool is_target_of(struct sv text, bool escaped, struct sv v, size_t *used)
+{
+    bool   angle = v.n && v.s[0] == '<';
+    size_t at = angle;
+
+    if (at < v.n && v.s[at] == '/') /* what is no path has none */
+        at++;
+    for (size_t i = 0; i < text.n; i++) {
+        char c = text.s[i];
+        if (escaped && is_escape(text, i))
+            c = text.s[++i];
+        if (!angle && memchr(" ()[]<>\\", c, 8))
+            return false;
+        if (angle && memchr("<>\\", c, 3) && (at >= v.n || v.s[at++] != '\\'))
+            return false;
+        if (at >= v.n || v.s[at++] != c)
+            return false;
+    }
+    if (angle && (at >= v.n || v.s[at++] != '>'))
+        return false;
+    *used = at + 1;
+    return at < v.n && v.s[at] == ')';
+}
+
+static struct sv without_escapes(struct sv text, struct arena *a)
+{
+    struct sb b = sb_in(a, 0);
+
+    for (size_t i = 0; i < text.n; i++) {
+        if (is_escape(text, i))
+            i++;
+        sb_addc(&b, text.s[i]);
+    }
+    return sb_sv(&b);
+}
+
+/* Is v, up to `n`, what sb_add_link() writes for the name that `text` shows? */
+static bool is_link(struct sv v, size_t n, struct sv text, struct arena *a, struct sv *name)
+{
+    struct sb again = sb_in(a, 0);
+
+    if (!path_unshow(text, a, name))
+        return false;
+    sb_add_link(&again, *name);
+    return sv_eq(sb_sv(&again), sv_first(v, n));
+}
+
 static bool read_link(struct sv v, struct arena *a, struct sv *name, struct sv *note)
 {
     for (size_t i = 1; i + 2 < v.n; i++) {
-        struct sv target;
-        size_t    used;
-        if (v.s[i] != ']' || v.s[i + 1] != '(' ||
-            !read_target(sv_skip(v, i + 2), a, &target, &used))
+        if (v.s[i] != ']' || v.s[i + 1] != '(')
             continue;
-        struct sv shown = target.n && target.s[0] == '/' ? sv_skip(target, 1) : target;
-        struct sb again = sb_in(a, 0);
-        if (!path_unshow(shown, a, name))
-            continue;
-        sb_add_link(&again, *name);
-        if (sv_eq(sb_sv(&again), sv_first(v, i + 2 + used))) {
-            *note = sv_trim(sv_skip(v, i + 2 + used));
+        for (int escaped = 0; escaped < 2; escaped++) {
+            struct sv text = { v.s + 1, i - 1 };
+            size_t    used, n;
+            if (!is_target_of(text, escaped, sv_skip(v, i + 2), &used))
+                continue;
+            n = i + 2 + used;
+            if (!is_link(v, n, escaped ? without_escapes(text, a) : text, a, name))
+                continue;
+            *note = sv_trim(sv_skip(v, n));
             return true;
         }
     }

@@ -5,6 +5,7 @@
 #include "fresh.h"
 #include "payload/manifest.h"
 #include "payload/session.h"
+#include "payload/show.h"
 
 #include <sys/stat.h>
 
@@ -296,6 +297,25 @@ static void lists_have_one_identity_per_path(void)
     fresh_done(&f);
 }
 
+static void lists_in_lists_end_somewhere(void)
+{
+    struct fresh f = fresh_folder();
+    struct made  m = { 0 };
+
+    put(&f, ".teddy/global.context", SV("0.context\n"));
+    for (int i = 0; i < LIST_DEPTH_MAX + 10; i++) {
+        struct sb name = sb_in(&a, 0), text = sb_in(&a, 0);
+        sb_addf(&name, "%d.context", i);
+        sb_addf(&text, "%d.context\nf%d\n", i + 1, i);
+        put(&f, sb_sv(&name).s, sb_sv(&text));
+    }
+    make(&f, &m);
+    CHECK_INT(m.p.lists.resources.n, LIST_DEPTH_MAX - 1); /* the first list is the global one */
+    CHECK_INT(m.p.lists.warnings.n, 1);
+    CHECK(holds(m.p.lists.warnings.v[0], "more than 64 lists deep"));
+    fresh_done(&f);
+}
+
 static void patterns_select_and_drop(void)
 {
     struct fresh f = fresh_folder();
@@ -409,6 +429,47 @@ static void a_log_that_grows_is_shown_as_it_was_looked_at(void)
     memcpy(b.s, "`````", 5);
     CHECK(read_after(&f, first, sb_sv(&b), false, &got) == ST_CONFLICT);
     fresh_done(&f);
+}
+
+static void links_of_the_summary_are_read_back(void)
+{
+    static const char *const names[] = { "a.c",  "a (1).c", "pages/[id].ts", "a]b",  "](",
+                                         "](</", "a\\[b",   "a\\]",          "\\",   "<x>",
+                                         "[[]",  "a](/a)",  " lead",         "a\nb", "\xff",
+                                         "q\"]", "/../x" };
+    struct sb                text = sb_in(&a, 0);
+    struct parsed            p;
+    struct err               e;
+
+    sb_adds(&text, "# Agent Invocation Payload\n\n## 4. Context Summary\n\n### Session\n");
+    for (size_t i = 0; i < COUNT(names); i++) {
+        sb_adds(&text, "- ");
+        sb_add_link(&text, sv_of(names[i]));
+        sb_adds(&text, i % 2 ? " (a note)\n" : "\n");
+    }
+    CHECK(payload_parse(sb_sv(&text), &a, &p, &e) == ST_OK);
+    CHECK_INT(p.summary.n, COUNT(names));
+    for (size_t i = 0; i < p.summary.n; i++) {
+        CHECK_SV(p.summary.v[i].name, sv_of(names[i]));
+        CHECK_SV(p.summary.v[i].note, i % 2 ? SV("(a note)") : SV(""));
+        CHECK(p.summary.v[i].scope == SCOPE_SESSION);
+    }
+}
+
+/* With every start of a target tried to the end of the line this would not end today. */
+static void a_line_of_brackets_costs_its_length(void)
+{
+    static const char *const pieces[] = { "](", "](<", "](</", "](<\\", "\\](/", "a](</a" };
+
+    for (size_t i = 0; i < COUNT(pieces); i++) {
+        struct sb     text = sb_in(&a, 0);
+        struct parsed p;
+        struct err    e;
+        sb_adds(&text, "# Agent Invocation Payload\n\n## 4. Context Summary\n\n- [");
+        while (text.n < 2 << 20)
+            sb_adds(&text, pieces[i]);
+        CHECK(payload_parse(sb_sv(&text), &a, &p, &e) == ST_INVALID_SYNTAX);
+    }
 }
 
 static void secrets_are_left_out_unless_allowed(void)
@@ -672,8 +733,9 @@ TAP_MAIN(T(teddyignore_overrules_gitignore), T(built_in_names_come_back_only_thr
          T(odd_names_do_not_break_the_tree), T(a_path_by_itself_is_judged_as_the_walk_judges_it),
          T(the_layout_is_as_specified), T(an_empty_workspace_has_its_headings),
          T(a_bad_file_costs_only_itself), T(lists_have_one_identity_per_path),
-         T(patterns_select_and_drop), T(long_things_are_complete),
+         T(lists_in_lists_end_somewhere), T(patterns_select_and_drop), T(long_things_are_complete),
          T(a_large_file_is_the_same_in_parts), T(a_log_that_grows_is_shown_as_it_was_looked_at),
+         T(links_of_the_summary_are_read_back), T(a_line_of_brackets_costs_its_length),
          T(secrets_are_left_out_unless_allowed), T(the_total_is_the_count_of_the_text),
          T(a_large_file_counts_as_what_is_written), T(every_budget_is_kept_and_every_cut_is_named),
          T(two_runs_are_the_same_to_the_byte), T(a_manifest_tells_what_changed),
