@@ -202,6 +202,11 @@ bool lists_add_file(struct lists *l, enum scope scope, struct sv path)
     sb_addf(&key, "%d " SV_FMT, (int)scope, SV_ARG(path));
     if (map_has(&l->read, sb_sv(&key)))
         return true;
+    if (l->depth >= LIST_DEPTH_MAX) {
+        say(l, "list '" SV_FMT "' is not read: more than %d lists deep", SV_ARG(path),
+            LIST_DEPTH_MAX);
+        return true;
+    }
     enum status s = fs_read(l->root_fd, path, LIST_LIMIT, l->a, &text, &e);
     if (s && s != ST_NOT_FOUND)
         say(l, "list '" SV_FMT "': %s", SV_ARG(path), e.text);
@@ -209,7 +214,9 @@ bool lists_add_file(struct lists *l, enum scope scope, struct sv path)
         return false;
     map_put(&l->read, sb_sv(&key), l);
     list_lines lines = list_read(text, l->a);
+    l->depth++;
     for (size_t i = 0; i < lines.n; i++)
         lists_add_entry(l, scope, lines.v[i]);
+    l->depth--;
     return true;
 }

@@ -16,6 +16,8 @@
 #include "payload/resource.h"
 #include "payload/walk.h"
 
+enum { LIST_DEPTH_MAX = 64 }; /* lists in lists */
+
 struct lists {
     struct arena      *a;
     int                root_fd;
@@ -26,6 +28,7 @@ struct lists {
     VEC(struct sv) warnings;          /* one line each */
     struct map by_name;               /* name -> index + 1 */
     struct map read;                  /* lists read already in this scope: no cycles */
+    int        depth;                 /* of the list being read */
 };
 
 void lists_init(struct lists *l, int root_fd, const struct walk *walk, struct arena *a);

@@ -230,7 +230,7 @@ static bool deliver(void *ctx, void *own, size_t i, const struct buffer *b)
     const struct emit_format *f = emit_format_of(j->p->q->format);
 
     (void)own;
-    if (j->p->q->progress && i % 64 == 63)
+    if (j->p->q->progress)
         j->p->q->progress(i + 1, j->n);
     if (r->size == UINT64_MAX) {
         err_set(&j->e, ST_CONFLICT, "'" SV_FMT "' changed while it was read", SV_ARG(r->name));
