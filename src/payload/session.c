@@ -3,6 +3,7 @@
 #include "base/clock.h"
 #include "base/fs.h"
 #include "base/json.h"
+#include "base/map.h"
 #include "base/path.h"
 #include "payload/list.h"
 #include "payload/report.h"
@@ -230,16 +231,30 @@ static struct sv dated_name(const struct session_request *q, struct arena *a)
     return sb_sv(&b);
 }
 
-static void add_once(names *list, struct sv entry, struct arena *a)
+/* A list while it is made: its keys in their order, those that were removed without a value. */
+static void add_entry(struct map *list, struct sv entry)
 {
-    for (size_t i = 0; i < list->n; i++)
-        if (sv_eq(list->v[i], entry))
-            return;
     if (entry.n)
-        *vec_push(list, a) = entry;
+        map_put(list, entry, list);
 }
 
-static void add_lines(int root, names *list, struct sv path, struct arena *a)
+static void remove_entry(struct map *list, struct sv entry)
+{
+    if (map_has(list, entry))
+        map_put(list, entry, NULL);
+}
+
+static names entries_of(const struct map *list, struct arena *a)
+{
+    names out = { 0 };
+
+    for (size_t i = 0; i < list->n; i++)
+        if (list->items[i].value)
+            *vec_push(&out, a) = list->items[i].key;
+    return out;
+}
+
+static void add_lines(int root, struct map *list, struct sv path, struct arena *a)
 {
     struct sv  text;
     struct err ignored;
@@ -248,7 +263,7 @@ static void add_lines(int root, names *list, struct sv path, struct arena *a)
         return;
     list_lines lines = list_read(text, a);
     for (size_t i = 0; i < lines.n; i++)
-        add_once(list, lines.v[i], a);
+        add_entry(list, lines.v[i]);
 }
 
 static enum status write_list(int root, struct sv dir, const char *name, const names *list,
@@ -330,7 +345,7 @@ enum status session_new(int root, const struct session_request *q, struct arena 
 {
     UNDO(fd_undo) int held = -1;
     struct session    s = { .thread = q->thread, .created_ms = q->now_ms, .turn = 1, .turns = 1 };
-    names             list = { 0 };
+    struct map        list = map_in(a);
 
     s.name = q->name.n ? q->name : dated_name(q, a);
     s.dir = path_join(SESSIONS, s.name, a);
@@ -339,9 +354,10 @@ enum status session_new(int root, const struct session_request *q, struct arena 
     add_lines(root, &list, SV(".teddy/init.context"), a);
     for (struct sv_cut c = { .tail = q->context, .found = q->context.n > 0 }; c.found;) {
         c = sv_cut(c.tail, ',');
-        add_once(&list, sv_trim(c.head), a);
+        add_entry(&list, sv_trim(c.head));
     }
-    if (make_session(root, &s, &list, a, e))
+    names entries = entries_of(&list, a);
+    if (make_session(root, &s, &entries, a, e))
         return err_code(e);
     struct turn t = { .dir = turn_dir(s.dir, 1, a), .number = 1 };
     if (q->message.n &&
@@ -357,19 +373,9 @@ enum status session_new(int root, const struct session_request *q, struct arena 
  */
 
 struct transition {
-    names turn, session; /* the lists of the next turn and of the session */
-    bool  session_changed;
+    struct map turn, session; /* the lists of the next turn and of the session */
+    size_t     session_had;   /* of its entries; those behind them are new */
 };
-
-static void remove_entry(names *list, struct sv entry)
-{
-    size_t kept = 0;
-
-    for (size_t i = 0; i < list->n; i++)
-        if (!sv_eq(list->v[i], entry))
-            list->v[kept++] = list->v[i];
-    list->n = kept;
-}
 
 /* READ and CREATE count when they succeeded, EDIT in any case; what was skipped never does.
  * PRUNE takes away, unless it failed. */
@@ -389,13 +395,13 @@ static void apply_action(struct transition *x, const struct action *action, stru
     switch (action->kind) {
     case ACTION_READ:
         if (done && !action->is_range)
-            add_once(&x->turn, entry, a);
+            add_entry(&x->turn, entry);
         break;
     case ACTION_CREATE:
         if (done)
-            add_once(&x->turn, entry, a);
+            add_entry(&x->turn, entry);
         break;
-    case ACTION_EDIT: add_once(&x->turn, entry, a); break;
+    case ACTION_EDIT: add_entry(&x->turn, entry); break;
     case ACTION_PRUNE:
         if (action->outcome != ACTION_FAILED)
             remove_entry(&x->turn, entry);
@@ -433,14 +439,30 @@ static void transition(int root, const struct session *s, struct sv from, struct
     add_lines(root, &x->session, path_join(s->dir, SV("session.context"), a), a);
     for (size_t i = 0; i < report.actions.n; i++)
         apply_action(x, &report.actions.v[i], a);
-    x->session_changed = report.has_user_request || plan_has_message(plan);
-    names *to = x->session_changed ? &x->session : &x->turn;
+    x->session_had = x->session.n;
+    struct map *to = report.has_user_request || plan_has_message(plan) ? &x->session : &x->turn;
     if (plan.s)
-        add_once(to, plan_path, a);
+        add_entry(to, plan_path);
     if (report_text.s)
-        add_once(to, report_path, a);
-    if (x->turn.n)
-        qsort(x->turn.v, x->turn.n, sizeof x->turn.v[0], by_bytes);
+        add_entry(to, report_path);
+}
+
+/* New entries go to the end of the session's list; a person's comments and order stay. */
+static enum status extend_session(int root, const struct session *s, const struct transition *x,
+                                  struct arena *a, struct err *e)
+{
+    struct sv path = path_join(s->dir, SV("session.context"), a);
+    struct sv text = read_or_empty(root, path, a);
+    struct sb b = sb_in(a, 0);
+
+    if (x->session.n == x->session_had)
+        return ST_OK;
+    sb_add(&b, text);
+    if (text.n && text.s[text.n - 1] != '\n')
+        sb_addc(&b, '\n');
+    for (size_t i = x->session_had; i < x->session.n; i++)
+        sb_addf(&b, SV_FMT "\n", SV_ARG(x->session.items[i].key));
+    return fs_write(root, path, sb_sv(&b), 0644, e);
 }
 
 /* "name" → "name-2", "name-2" → "name-3". */
@@ -475,7 +497,7 @@ enum status turn_new(int root, const struct session *s, struct sv from, int64_t 
 {
     UNDO(fd_undo) int held = -1;
     struct session    now, target;
-    struct transition x = { 0 };
+    struct transition x = { .turn = map_in(a), .session = map_in(a) };
 
     if (lock(root, &held, e))
         return err_code(e);
@@ -484,16 +506,19 @@ enum status turn_new(int root, const struct session *s, struct sv from, int64_t 
         from = now.turn ? turn_dir(now.dir, now.turn, a) : SV("");
     if (from.n)
         transition(root, &now, from, a, &x);
-    if (x.session_changed && write_list(root, now.dir, "session.context", &x.session, a, e))
+    if (extend_session(root, &now, &x, a, e))
         return err_code(e);
     target = now;
-    if (now.turn >= TURN_MAX && continue_session(root, &now, now_ms, &x.session, a, &target, e))
+    names session = entries_of(&x.session, a), turn = entries_of(&x.turn, a);
+    if (turn.n)
+        qsort(turn.v, turn.n, sizeof turn.v[0], by_bytes);
+    if (now.turn >= TURN_MAX && continue_session(root, &now, now_ms, &session, a, &target, e))
         return err_code(e);
     struct turn t = { .session = target.name, .thread = target.thread, .parent = from };
     t.number = target.turn + 1;
     t.dir = turn_dir(target.dir, t.number, a);
-    for (size_t i = 0; i < x.turn.n; i++)
-        *vec_push(&t.entries, a) = x.turn.v[i];
+    for (size_t i = 0; i < turn.n; i++)
+        *vec_push(&t.entries, a) = turn.v[i];
     if (make_turn(root, &t, now_ms, a, e))
         return err_code(e);
     *out = t;

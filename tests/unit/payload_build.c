@@ -712,7 +712,7 @@ static void a_turn_with_a_message_goes_to_the_session(void)
     struct err     e;
     struct sv      text;
 
-    put(&f, ".teddy/sessions/s/session.context", SV("a.txt\n"));
+    put(&f, ".teddy/sessions/s/session.context", SV("# mine\r\n\na.txt # not a comment"));
     put(&f, ".teddy/sessions/s/01/plan.md", SV("# P\n## Message\nhi\n"));
     put(&f, ".teddy/sessions/s/01/report.md",
         SV("# R\n### `READ`: x.c\n- **Status:** SUCCESS\n### `PRUNE`\n- **Status:** SUCCESS\n"
@@ -723,7 +723,8 @@ static void a_turn_with_a_message_goes_to_the_session(void)
     CHECK(fs_read(f.fd, SV(".teddy/sessions/s/02/turn.context"), 0, &a, &text, &e) == ST_OK);
     CHECK_SV(text, SV("x.c\nz.c\n"));
     CHECK(fs_read(f.fd, SV(".teddy/sessions/s/session.context"), 0, &a, &text, &e) == ST_OK);
-    CHECK_SV(text, SV("a.txt\n.teddy/sessions/s/01/plan.md\n.teddy/sessions/s/01/report.md\n"));
+    CHECK_SV(text, SV("# mine\r\n\na.txt # not a comment\n.teddy/sessions/s/01/plan.md\n"
+                      ".teddy/sessions/s/01/report.md\n"));
     fresh_done(&f);
 }
 
