@@ -264,6 +264,16 @@ PATH="$scratch/bin:$PATH" run heddle payload
 not_ok "heddle copies only when asked" test -e "$CLIP"
 PATH="$scratch/bin:$PATH" run heddle payload --copy --output "$scratch/file.md"
 ok "a file can be copied too" cmp "$scratch/file.md" "$CLIP"
+rm -f "$CLIP"
+mkfifo "$scratch/pipe"
+cat "$scratch/pipe" >"$scratch/through" &
+reader=$!
+PATH="$scratch/bin:$PATH" run heddle payload --copy --output "$scratch/pipe"
+wait $reader
+ok "a pipe gets it as well" cmp "$scratch/through" "$CLIP"
+ok "all of it" test -s "$CLIP"
+run teddy context --no-copy --output "$scratch/teddy.md"
+same "teddy prints what goes to a turn, not what goes to a file" "$out" "wrote $scratch/teddy.md, $(wc -c <"$scratch/teddy.md" | tr -d ' ') bytes"
 printf '#!/bin/sh\nexit 1\n' >"$scratch/bin/wl-copy"
 PATH="$scratch/bin:$PATH" run heddle payload --copy
 lacks "a copy that failed is not claimed" "$err" "Output copied"

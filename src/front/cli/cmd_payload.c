@@ -2,20 +2,15 @@
 #include "base/clock.h"
 #include "base/fs.h"
 #include "base/path.h"
-#include "front/cli/clipboard.h"
 #include "front/cli/command.h"
+#include "front/cli/payload_out.h"
 #include "front/cli/payload_report.h"
 #include "front/progress.h"
 #include "payload/emit.h"
 #include "payload/session.h"
 
-#include <errno.h>
 #include <limits.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <sys/mman.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 struct payload_opts {
     struct sv turn, output, include, exclude, format, encoding, check, since, parse, manifest;
@@ -94,37 +89,6 @@ static enum status find_turn(struct app *app, const struct payload_opts *o,
     return ST_OK;
 }
 
-/* Where a file is or will be, below the root; absent when it is elsewhere. */
-static struct sv place_of(struct app *app, struct sv path)
-{
-    char      real[PATH_MAX];
-    struct sv parent = path_dir(path), top = path_join(app->root, SV(""), app->a), full = SV("");
-
-    if (realpath(sv_cstr(path, app->a), real))
-        full = sv_dup(sv_of(real), app->a);
-    else if (realpath(parent.n ? sv_cstr(parent, app->a) : ".", real))
-        full = path_join(sv_dup(sv_of(real), app->a), path_base(path), app->a);
-    return sv_starts(full, top) ? sv_skip(full, top.n) : (struct sv){ 0 };
-}
-
-/* The file that is written, or that was written and is looked at again, is no part of what
- * it describes: a second run would swallow the first. */
-static struct sv find_self(struct app *app, const struct payload_opts *o, struct sv turn)
-{
-    struct stat st;
-    char        name[PATH_MAX];
-    struct sv   file = o->check.n ? o->check : o->since.n ? o->since : o->output;
-
-    if (file.n && !sv_is(file, "-"))
-        return place_of(app, file);
-    if (!file.n && turn.n)
-        return path_join(turn, SV("input.md"), app->a);
-    ssize_t n = fstat(1, &st) == 0 && S_ISREG(st.st_mode)
-                    ? readlink("/proc/self/fd/1", name, sizeof name - 1)
-                    : -1;
-    return n > 0 ? place_of(app, sv_dup((struct sv){ name, (size_t)n }, app->a)) : (struct sv){ 0 };
-}
-
 static void set_fetch(struct app *app, const struct payload_opts *o, struct fetch_config *f)
 {
     *f = (struct fetch_config)FETCH_DEFAULTS;
@@ -191,7 +155,10 @@ static enum status make_request(struct app *app, const struct payload_opts *o,
         return err_code(e);
     if (find_turn(app, o, q, e))
         return err_code(e);
-    q->self = find_self(app, o, q->turn);
+    /* The file that is written, or that was written and is looked at again, is no part of what
+     * it describes: a second run would swallow the first. */
+    struct sv file = o->check.n ? o->check : o->since.n ? o->since : o->output;
+    q->self = payload_out_place(app, file, q->turn);
     return ST_OK;
 }
 
@@ -215,160 +182,6 @@ static void open_web_cache(struct app *app, const struct payload *p, struct payl
         q->fetch.cache_fd = -1;
 }
 
-/* ---- where it goes -------------------------------------------------------------------------- */
-
-struct destination {
-    struct sv       shown; /* for the message */
-    int             dir;   /* folder of the draft */
-    struct sv       name;  /* in it; absent: not a file */
-    struct fs_draft draft;
-    int             plain;  /* a descriptor written to directly (a device, stdout), or -1 */
-    int             memory; /* a copy for the clipboard, or -1 */
-    int             mode;   /* of the file that is there; 0: a new one */
-};
-
-static void destination_release(struct destination *d)
-{
-    fd_undo(&d->dir);
-    fd_undo(&d->memory);
-    if (d->plain > 2)
-        close(d->plain);
-}
-
-enum { LINKS_MAX = 40 };
-
-/* What a link leads to, also when that is not there yet. */
-static enum status follow(struct app *app, struct sv *path, struct err *e)
-{
-    char to[PATH_MAX];
-
-    for (int i = 0; i < LINKS_MAX; i++) {
-        ssize_t n = readlink(sv_cstr(*path, app->a), to, sizeof to - 1);
-        if (n < 0)
-            return ST_OK;
-        struct sv target = sv_dup((struct sv){ to, (size_t)n }, app->a);
-        struct sv parent = path_dir(*path);
-        bool      beside = target.n && target.s[0] != '/' && sv_has(*path, '/');
-        *path = !beside    ? target
-                : parent.n ? path_join(parent, target, app->a)
-                           : path_join(SV("/"), target, app->a);
-    }
-    errno = ELOOP;
-    return err_errno(e, SV_FMT, SV_ARG(*path));
-}
-
-/* A file of the user's choice. What is there and not a regular file (/dev/null, a pipe) is
- * written to and not replaced; a link stays and its target is replaced; a file keeps its
- * mode. */
-static enum status open_chosen(struct app *app, struct sv path, struct destination *d,
-                               struct err *e)
-{
-    struct stat st;
-    const char *name = sv_cstr(path, app->a);
-    bool        there = stat(name, &st) == 0;
-
-    d->shown = path;
-    if (there && S_ISDIR(st.st_mode)) {
-        err_set(e, ST_INVALID_SYNTAX, "'%s' is a folder", name);
-        return err_hint(e, "name a file in it");
-    }
-    if (there && !S_ISREG(st.st_mode)) {
-        d->plain = open(name, O_WRONLY | O_CLOEXEC);
-        return d->plain < 0 ? err_errno(e, "open %s", name) : ST_OK;
-    }
-    d->mode = there ? st.st_mode & 07777 : 0;
-    if (follow(app, &path, e))
-        return err_code(e);
-    struct sv parent = path_dir(path);
-    if (!parent.n)
-        parent = path.n && path.s[0] == '/' ? SV("/") : SV(".");
-    d->dir = open(sv_cstr(parent, app->a), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    d->name = path_base(path);
-    return d->dir < 0 ? err_errno(e, "open " SV_FMT, SV_ARG(parent)) : ST_OK;
-}
-
-static enum status open_destination(struct app *app, const struct payload_opts *o,
-                                    const struct payload_request *q, struct destination *d,
-                                    struct err *e)
-{
-    bool report = app->json || o->explain || o->token_tree;
-
-    *d = (struct destination){ .dir = -1, .plain = -1, .memory = -1 };
-    if (o->output.n && !sv_is(o->output, "-"))
-        return open_chosen(app, o->output, d, e);
-    if (!o->output.n && q->turn.n) {
-        d->shown = d->name = path_join(q->turn, SV("input.md"), app->a);
-        d->dir = openat(app->root_fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-        return d->dir < 0 ? err_errno(e, "open the workspace") : ST_OK;
-    }
-    if (report && o->output.n)
-        return err_set(e, ST_USAGE, "stdout holds the report; name a file with --output");
-    d->plain = report ? -1 : 1;
-    return ST_OK;
-}
-
-/* stdout once more, from a file that was just written. */
-static enum status copy_to_stdout(struct app *app, int fd, struct err *e)
-{
-    struct buffer b = { 0 };
-
-    buffer_reserve(&b, RESOURCE_PART);
-    ssize_t n = 0;
-    for (off_t at = 0; (n = pread(fd, b.s, b.cap, at)) > 0; at += n)
-        sb_add(&app->out, (struct sv){ b.s, (size_t)n });
-    buffer_free(&b);
-    return n < 0 ? err_errno(e, "read") : ST_OK;
-}
-
-static void say_copied(struct app *app, int fd)
-{
-    struct err e;
-
-    if (clipboard_copy(fd, &e)) {
-        warn("not copied: %s", e.text);
-        return;
-    }
-    bool teddy = sv_is(app->program, "teddy"), tty = isatty(2);
-    fprintf(stderr, "%s%sOutput copied to clipboard.%s\n", teddy ? "\n" : "", tty ? "\033[32m" : "",
-            tty ? "\033[0m" : "");
-}
-
-/* Written to the draft, to a plain descriptor, to memory first when it is to be copied
- * as well, or nowhere. */
-static enum status write_to(struct app *app, struct payload *p, struct destination *d, bool copy,
-                            struct err *e)
-{
-    bool teddy_in_turn = sv_is(app->program, "teddy") && d->name.n && !app->json;
-
-    if (d->name.n) {
-        if (fs_draft_open(&d->draft, d->dir, d->name, 0644, e))
-            return err_code(e);
-        if (d->mode && fchmod(d->draft.fd, (mode_t)d->mode) != 0)
-            warn("the mode of " SV_FMT " could not be kept", SV_ARG(d->shown));
-        struct sb out = sb_to_fd(d->draft.fd, app->a);
-        if (payload_write(p, &out, e)) {
-            fs_draft_drop(&d->draft);
-            return err_in(e, SV_FMT, SV_ARG(d->shown));
-        }
-        if (fs_draft_commit(&d->draft, e) || fs_open(d->dir, d->name, O_RDONLY, &d->memory, e) ||
-            (teddy_in_turn && copy_to_stdout(app, d->memory, e)))
-            return err_code(e);
-    } else if (copy) {
-        d->memory = memfd_create("payload", MFD_CLOEXEC);
-        struct sb out = sb_to_fd(d->memory, app->a);
-        if (payload_write(p, &out, e) || (d->plain == 1 && copy_to_stdout(app, d->memory, e)))
-            return err_code(e);
-    } else if (d->plain > 1) {
-        struct sb out = sb_to_fd(d->plain, app->a);
-        return payload_write(p, &out, e);
-    } else {
-        return payload_write(p, d->plain == 1 ? &app->out : NULL, e);
-    }
-    if (copy)
-        say_copied(app, d->memory);
-    return ST_OK;
-}
-
 /* ---- running -----------------------------------------------------------------------------------
  */
 
@@ -390,7 +203,7 @@ static void say_warnings(struct app *app, const struct payload *p, bool explain)
 }
 
 static void say_done(struct app *app, const struct payload_opts *o, const struct payload *p,
-                     const struct destination *d)
+                     const struct payload_out *d)
 {
     if (app->json) {
         struct jw w = jw_in(&app->out, 0);
@@ -400,7 +213,7 @@ static void say_done(struct app *app, const struct payload_opts *o, const struct
         report_explain(&app->out, p);
     } else if (o->token_tree) {
         report_token_tree(&app->out, p);
-    } else if (d->name.n && !sv_is(app->program, "teddy")) {
+    } else if (d->name.n && !(d->in_turn && sv_is(app->program, "teddy"))) {
         sb_adds(&app->out, "wrote ");
         sb_add_plain(&app->out, d->shown);
         sb_adds(&app->out, ", ");
@@ -436,7 +249,7 @@ static enum status compare_with(struct app *app, const struct payload_opts *o, s
 enum { ATTEMPTS = 5 };
 
 static enum status measure_and_write(struct app *app, const struct payload_request *q,
-                                     struct payload *p, struct destination *d, bool copy,
+                                     struct payload *p, struct payload_out *d, bool copy,
                                      struct err *e)
 {
     for (int left = ATTEMPTS;;) {
@@ -445,8 +258,8 @@ static enum status measure_and_write(struct app *app, const struct payload_reque
             s = payload_measure(p, e);
             s = s ? s : payload_apply_budget(p, e);
         }
-        s = s ? s : write_to(app, p, d, copy, e);
-        if (s != ST_CONFLICT || --left == 0 || d->plain >= 0)
+        s = s ? s : payload_out_write(app, p, d, copy, e);
+        if (s != ST_CONFLICT || --left == 0 || !payload_out_may_repeat(d))
             return s;
         payload_release(p);
         payload_collect(p, q, app->a);
@@ -456,12 +269,13 @@ static enum status measure_and_write(struct app *app, const struct payload_reque
 static enum status build(struct app *app, const struct payload_opts *o, struct payload_request *q,
                          struct payload *p, struct err *e)
 {
-    struct destination d;
+    struct payload_out d;
     bool copy = o->copy || (sv_is(app->program, "teddy") && !o->no_copy && !app->json);
 
     if (o->check.n || o->since.n)
         return compare_with(app, o, p, e);
-    if (open_destination(app, o, q, &d, e))
+    bool report = app->json || o->explain || o->token_tree;
+    if (payload_out_open(app, o->output, q->turn, report, &d, e))
         return err_code(e);
     enum status s = measure_and_write(app, q, p, &d, copy, e);
     progress_end(&working);
@@ -470,7 +284,7 @@ static enum status build(struct app *app, const struct payload_opts *o, struct p
             say_warnings(app, p, o->explain);
         say_done(app, o, p, &d);
     }
-    destination_release(&d);
+    payload_out_close(&d);
     return s;
 }
 
