@@ -89,12 +89,23 @@ static bool is_selected(const struct ignore *g, struct sv path)
     return line >= 0 && !ignore_is_negated(g, line);
 }
 
+/* A link to a folder of the project: what it leads to is found in its own place. */
+static bool is_folder_link(const struct lists *l, struct sv path, const struct walk_node *node)
+{
+    UNDO(fd_undo) int fd = -1;
+    struct err        ignored;
+
+    return node->kind == WALK_LINK &&
+           fs_open(l->root_fd, path, O_PATH | O_DIRECTORY, &fd, &ignored) == ST_OK;
+}
+
 static bool pick(void *ctx, struct sv path, const struct walk_node *node)
 {
     struct picking *p = ctx;
 
-    (void)node;
     if ((p->glob && !glob_match(p->glob, path)) || (p->patterns && !is_selected(p->patterns, path)))
+        return true;
+    if (is_folder_link(p->l, path, node))
         return true;
     p->found++;
     lists_add(p->l, p->scope, path, RESOURCE_FILE);

@@ -2,8 +2,9 @@
  * skipped; there are no comments behind an entry.
  *
  *     src/main.c            a file; it is shown even when the ignore rules hide it
- *     src/core/             a folder: its files, likewise under the ignore rules
- *     test_?.c              a glob (also * and **): files, under the ignore rules
+ *     src/core/             a folder: its files, under the ignore rules; links to folders are
+ *                           not followed and are no files
+ *     test_?.c              a glob (also * and **): likewise
  *     https://h.example/p   a page
  *     more.context          another list, read in its place
  *

@@ -297,6 +297,23 @@ static void lists_have_one_identity_per_path(void)
     fresh_done(&f);
 }
 
+static void a_link_to_a_folder_is_no_file_of_one(void)
+{
+    struct fresh f = fresh_folder();
+    struct made  m = { 0 };
+
+    put(&f, "docs/a.md", SV("a\n"));
+    put(&f, ".teddy/global.context", SV(".\n"));
+    CHECK(symlinkat("docs", f.fd, "manual") == 0 && symlinkat("docs/a.md", f.fd, "one") == 0 &&
+          symlinkat("nowhere", f.fd, "two") == 0);
+    make(&f, &m);
+    CHECK(holds(m.text, "````\ndocs/\n  a.md\nmanual\none\ntwo\n````\n"));
+    CHECK(holds(m.text, "### Global\n- [docs/a.md](/docs/a.md)\n- [one](/one)\n- [two](/two)\n\n"));
+    CHECK(holds(m.text, "`[one](/one)`\n````text\na\n````\n"));
+    CHECK_INT(payload_warnings(&m.p, &a).n, 1); /* two leads nowhere */
+    fresh_done(&f);
+}
+
 static void lists_in_lists_end_somewhere(void)
 {
     struct fresh f = fresh_folder();
@@ -734,7 +751,8 @@ TAP_MAIN(T(teddyignore_overrules_gitignore), T(built_in_names_come_back_only_thr
          T(odd_names_do_not_break_the_tree), T(a_path_by_itself_is_judged_as_the_walk_judges_it),
          T(the_layout_is_as_specified), T(an_empty_workspace_has_its_headings),
          T(a_bad_file_costs_only_itself), T(lists_have_one_identity_per_path),
-         T(lists_in_lists_end_somewhere), T(patterns_select_and_drop), T(long_things_are_complete),
+         T(a_link_to_a_folder_is_no_file_of_one), T(lists_in_lists_end_somewhere),
+         T(patterns_select_and_drop), T(long_things_are_complete),
          T(a_large_file_is_the_same_in_parts), T(a_log_that_grows_is_shown_as_it_was_looked_at),
          T(links_of_the_summary_are_read_back), T(a_line_of_brackets_costs_its_length),
          T(secrets_are_left_out_unless_allowed), T(the_total_is_the_count_of_the_text),
