@@ -210,28 +210,59 @@ bool secret_is_env_file(struct sv path)
     return true;
 }
 
-/* NAME=value with a value: the first such line. Comments do not count. */
+/* NAME=value with a value. Comments do not count. */
+static bool is_setting(struct sv line)
+{
+    struct sv_cut pair = sv_cut(sv_trim(line), '=');
+    struct sv     value = sv_trim(pair.tail);
+
+    return pair.found && pair.head.n && pair.head.s[0] != '#' && value.n && !sv_is(value, "\"\"") &&
+           !sv_is(value, "''");
+}
+
+/* The first setting in an environment file. */
 static bool env_value(struct sv text, size_t *at)
 {
-    struct sv rest = text;
-
-    while (rest.n) {
+    for (struct sv rest = text; rest.n;) {
         struct sv_cut c = sv_cut(rest, '\n');
-        struct sv     line = sv_trim(c.head);
-        struct sv_cut pair = sv_cut(line, '=');
-        struct sv     value = sv_trim(pair.tail);
         *at = (size_t)(rest.s - text.s);
-        if (line.n && line.s[0] != '#' && pair.found && value.n && !sv_is(value, "\"\"") &&
-            !sv_is(value, "''"))
+        if (is_setting(c.head))
             return true;
         rest = c.tail;
     }
     return false;
 }
 
+/* The first setting in what a diff shows of environment files. */
+static bool env_value_in_diff(struct sv text, size_t *at)
+{
+    struct sv to = SV("+++ "), from = SV("--- ");
+    bool      in_env = false;
+
+    for (struct sv rest = text; rest.n;) {
+        struct sv_cut c = sv_cut(rest, '\n');
+        *at = (size_t)(rest.s - text.s);
+        if (sv_starts(c.head, SV("diff ")))
+            in_env = false;
+        else if (sv_starts(c.head, to) || sv_starts(c.head, from))
+            in_env = in_env || secret_is_env_file(sv_trim(sv_skip(c.head, to.n)));
+        else if (in_env && c.head.n && strchr("+- ", c.head.s[0]) && is_setting(sv_skip(c.head, 1)))
+            return true;
+        rest = c.tail;
+    }
+    return false;
+}
+
+static bool is_diff(struct sv path)
+{
+    return sv_is(path, "git:diff") || sv_ends(path, SV(".diff")) || sv_ends(path, SV(".patch"));
+}
+
 const char *secret_find_in_file(struct sv path, struct sv text, size_t *at)
 {
     if (secret_is_env_file(path) && env_value(text, at))
+        return "value in an environment file";
+    if (is_diff(path) && env_value_in_diff(text, at))
         return "value in an environment file";
     return secret_find(text, at);
 }

@@ -11,7 +11,8 @@ enum { SECRET_OVERLAP = 256 }; /* bytes to repeat when a text is looked at in pa
 /* What kind of secret `text` holds ("private key"), and where it starts; NULL: none. */
 const char *secret_find(struct sv text, size_t *at);
 
-/* The same for the content of a file with this path, which may be a .env file. */
+/* The same for the content of a file with this path, which may be a .env file, or a diff that
+ * shows one. */
 const char *secret_find_in_file(struct sv path, struct sv text, size_t *at);
 
 /* Is the file of a kind whose values are secrets (.env, .env.local; not .env.example)? */

@@ -147,6 +147,13 @@ static void values_of_environment_files_are_secrets(void)
     CHECK(secret_find_in_file(SV(".env.example"), SV("A=1\n"), &at) == NULL);
     CHECK(secret_find_in_file(SV(".env"), SV("# A=1\nB=\nC=\"\"\n"), &at) == NULL);
     CHECK(secret_find_in_file(SV("a.sh"), SV("A=1\n"), &at) == NULL);
+    struct sv diff =
+        SV("diff --git a/a.sh b/a.sh\n--- a/a.sh\n+++ b/a.sh\n@@ -1 +1 @@\n+A=1\n"
+           "diff --git a/.env b/.env\n--- a/.env\n+++ /dev/null\n@@ -1,2 +0,0 @@\n-B=\n-C=2\n");
+    CHECK(secret_find_in_file(SV("git:diff"), diff, &at) != NULL);
+    CHECK_INT(at, sv_find(diff, SV("-C=2")));
+    CHECK(secret_find_in_file(SV("x.patch"), diff, &at) != NULL);
+    CHECK(secret_find_in_file(SV("git:diff"), sv_first(diff, at), &at) == NULL);
 }
 
 /* The same answer in one piece and in parts of every length. */
