@@ -2,12 +2,10 @@
 #include "payload/emit.h"
 #include "payload/show.h"
 
-enum { FENCE_MIN = 4 };
-
 /* Text in a fence longer than any run in it, closed on a line of its own. */
 static void add_fenced(struct sb *b, struct sv text)
 {
-    size_t run = backtick_run(text), fence = run + 1 > FENCE_MIN ? run + 1 : FENCE_MIN;
+    size_t fence = fence_around(backtick_run(text));
 
     sb_add_fence(b, fence);
     sb_addc(b, '\n');

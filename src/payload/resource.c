@@ -12,8 +12,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { FENCE_MIN = 4 };
-
 const char *scope_name(enum scope s)
 {
     static const char *const names[SCOPE_COUNT] = { "turn", "session", "global" };
@@ -408,7 +406,7 @@ static size_t fence_of(const struct resource *r)
                  : r->state == RES_NOT_FETCHED ? backtick_run(r->name)
                                                : 0;
 
-    return run + 1 > FENCE_MIN ? run + 1 : FENCE_MIN;
+    return fence_around(run);
 }
 
 void resource_add_head(struct sb *b, const struct resource *r, struct arena *scratch)

@@ -219,3 +219,10 @@ size_t backtick_run(struct sv v)
     }
     return best;
 }
+
+size_t fence_around(size_t run)
+{
+    enum { FENCE_MIN = 4 };
+
+    return run + 1 > FENCE_MIN ? run + 1 : FENCE_MIN;
+}

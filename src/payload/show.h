@@ -25,7 +25,8 @@ void sb_add_label(struct sb *b, struct sv name);
 /* A fence of n backticks. */
 void sb_add_fence(struct sb *b, size_t n);
 
-/* Longest run of backticks in v. */
+/* Longest run of backticks in v, and how long a fence around a text with such a run is. */
 size_t backtick_run(struct sv v);
+size_t fence_around(size_t run);
 
 #endif
