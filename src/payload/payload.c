@@ -280,6 +280,8 @@ static size_t block_sum(const struct payload *p)
 static void sum_up(struct payload *p, struct weigher *w, struct tokens *t)
 {
     p->head_tokens = weigh_frame(w, t);
+    p->tree_tokens = tokens_count(t, p->tree);
+    p->memos_tokens = tokens_count(t, p->memos);
     p->tokens = p->head_tokens + block_sum(p);
 }
 
@@ -300,8 +302,8 @@ static enum status cannot_fit(const struct payload *p, size_t sum, struct err *e
 {
     err_set(e, ST_LIMIT_EXCEEDED,
             "the budget is %lld tokens, but %zu are left when every resource is cut "
-            "(tree %zu bytes, memos %zu bytes)",
-            (long long)p->q->budget, sum, p->tree.n, p->memos.n);
+            "(the tree has %zu, the memos have %zu)",
+            (long long)p->q->budget, sum, p->tree_tokens, p->memos_tokens);
     return err_hint(e, "raise --budget, or shorten the tree with --max-depth or --max-entries");
 }
 

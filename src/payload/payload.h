@@ -50,8 +50,9 @@ struct payload {
     bool                          is_estimate;
 
     /* Known once it is written (or measured, with a budget). */
-    size_t      head_tokens; /* of sections 1 to 4 and the frame of 5 */
-    size_t      tokens;      /* of the whole */
+    size_t      head_tokens;               /* of sections 1 to 4 and the frame of 5 */
+    size_t      tree_tokens, memos_tokens; /* of these texts, within head_tokens */
+    size_t      tokens;                    /* of the whole */
     uint64_t    bytes;
     struct hash sha256; /* of the whole, when request.hash */
 };

@@ -297,6 +297,18 @@ exits "no budget of nothing" 2
 run heddle payload --explain
 has "the table" "$out" "resource  global"
 has "with a total" "$out" "counted by o200k_base"
+printf -- '- a memo\n' >.teddy/memos.yaml
+head -c 5000 /dev/zero >zeros
+printf 'README.md\nzeros\n' >.teddy/global.context
+run heddle payload --explain
+rows=$(printf '%s\n' "$out" | awk '/^(resource|tree|memos|frame) / { gsub(",", ""); n += $4 } END { print n }')
+total=$(heddle payload --json | jq .payload.tokens)
+same "the rows of --explain add up" "$rows" "$total"
+has "the tree has its row" "$out" "kept         project structure"
+has "the memos too" "$out" "kept         .teddy/memos.yaml"
+lacks "a binary file's size does not hide the frame's" "$(printf '%s\n' "$out" | sed -n 's/^frame *- *\([0-9]*\) .*/=\1=/p')" "=0="
+rm .teddy/memos.yaml zeros
+printf 'README.md\nlarge.txt\n' >.teddy/global.context
 run heddle payload --token-tree
 has "the token tree" "$out" "large.txt"
 run heddle payload --json

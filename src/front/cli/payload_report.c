@@ -45,6 +45,18 @@ static const char *fate(const struct resource *r)
     return r->cut ? "cut" : r->state == RES_OK ? "kept" : resource_state_word(r->state);
 }
 
+static void add_section(struct sb *out, const char *name, uint64_t bytes, size_t tokens,
+                        const char *rest)
+{
+    struct arena scratch = { 0 };
+
+    sb_addf(out, "%-8s  -       ", name);
+    add_right(out, (int64_t)bytes, 14, &scratch);
+    add_right(out, (int64_t)tokens, 14, &scratch);
+    sb_adds(out, rest);
+    arena_free(&scratch);
+}
+
 void report_explain(struct sb *out, const struct payload *p)
 {
     struct arena scratch = { 0 };
@@ -55,7 +67,7 @@ void report_explain(struct sb *out, const struct payload *p)
         const struct resource *r = &p->lists.resources.v[i];
         if (!r->scopes)
             continue;
-        content += r->cut ? 0 : r->size;
+        content += r->cut || r->state != RES_OK ? 0 : r->size; /* else a placeholder is shown */
         sb_addf(out, "resource  %-8s", scope_name(r->scope));
         add_right(out, (int64_t)r->size, 14, &scratch);
         add_right(out, (int64_t)r->block_tokens, 14, &scratch);
@@ -63,12 +75,16 @@ void report_explain(struct sb *out, const struct payload *p)
         add_shown(out, r->name, &scratch);
         sb_addc(out, '\n');
     }
-    sb_adds(out, "frame     -       ");
-    add_right(out, (int64_t)(p->bytes > content ? p->bytes - content : 0), 14, &scratch);
-    add_right(out, (int64_t)p->head_tokens, 14, &scratch);
-    sb_adds(out, "  kept         sections 1 to 4, headings\ntotal     -       ");
-    add_right(out, (int64_t)p->bytes, 14, &scratch);
-    add_right(out, (int64_t)p->tokens, 14, &scratch);
+    content += p->tree.n + p->memos.n;
+    size_t sections = p->tree_tokens + p->memos_tokens;
+    add_section(out, "tree", p->tree.n, p->tree_tokens, "  kept         project structure\n");
+    if (p->has_memos)
+        add_section(out, "memos", p->memos.n, p->memos_tokens,
+                    "  kept         .teddy/memos.yaml\n");
+    add_section(out, "frame", p->bytes > content ? p->bytes - content : 0,
+                p->head_tokens > sections ? p->head_tokens - sections : 0,
+                "  kept         system, summary, headings\n");
+    add_section(out, "total", p->bytes, p->tokens, "");
     sb_addf(out, "  counted by " SV_FMT, SV_ARG(p->counted_by));
     if (p->q->budget)
         sb_addf(out, ", budget %lld", (long long)p->q->budget);
