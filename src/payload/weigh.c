@@ -68,6 +68,7 @@ static void weigh_seams(struct weigher *w, const struct load_config *c, struct t
     struct resource_ends      ends;
 
     resource_read_ends(c, r, &ends);
+    sb_adds(&w->emit.b, f->next);
     f->open(&w->emit, r);
     sb_add(&w->emit.b, ends.first);
     size_t with_head = count_added(w, t);
@@ -90,6 +91,7 @@ void weigh_block(struct weigher *w, const struct load_config *c, struct tokens *
         w->sink.counts = true;
         tokens_stream_init(&w->sink.stream, t);
         w->emit.number = (struct number){ 0 };
+        sb_adds(&w->emit.b, f->next);
         f->open(&w->emit, r);
         if (r->state == RES_OK)
             add_content(w, c, r, content);
@@ -103,7 +105,7 @@ void weigh_block(struct weigher *w, const struct load_config *c, struct tokens *
 
 /* ---- the rest ------------------------------------------------------------------------- */
 
-/* What leading with `next` adds to a block. */
+/* What the lead of a block that is not the first adds to it. */
 static size_t weigh_next(struct weigher *w, struct tokens *t, const struct resource *r)
 {
     const struct emit_format *f = format_of(w);
@@ -138,8 +140,8 @@ size_t weigh_frame(struct weigher *w, struct tokens *t)
     f->end(&w->emit);
     w->emit.done = 0;
     n += count_added(w, t);
-    if (blocks > 1)
-        n += (blocks - 1) * weigh_next(w, t, first);
+    if (blocks) /* which was weighed as if another came before */
+        n -= weigh_next(w, t, first);
     arena_reset(&w->emit.scratch, mark);
     return n;
 }
@@ -149,7 +151,10 @@ size_t weigh_note(struct weigher *w, struct tokens *t, const struct resource *r)
     struct arena_mark mark = arena_mark(&w->emit.scratch);
 
     format_of(w)->note(&w->emit, r);
-    size_t n = count_added(w, t);
+    size_t once = count_added(w, t);
+    format_of(w)->note(&w->emit, r); /* one behind another, as they stand in the frame */
+    format_of(w)->note(&w->emit, r);
+    size_t twice = count_added(w, t);
     arena_reset(&w->emit.scratch, mark);
-    return n;
+    return twice > once ? twice - once : 0;
 }

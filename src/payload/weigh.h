@@ -17,9 +17,9 @@ struct weigher {
 void weigher_init(struct weigher *w, const struct payload *p);
 void weigher_release(struct weigher *w);
 
-/* Sets r->block_tokens of a loaded resource; `content` is what resource_load() left in memory.
- * A large file is looked at again. One that changes meanwhile is weighed wrongly: whoever
- * writes it notices. */
+/* Sets r->block_tokens of a loaded resource, as of one that is not the first; `content` is what
+ * resource_load() left in memory. A large file is looked at again. One that changes meanwhile is
+ * weighed wrongly: whoever writes it notices. */
 void weigh_block(struct weigher *w, const struct load_config *c, struct tokens *t,
                  struct resource *r, struct sv content);
 
