@@ -379,6 +379,9 @@ const struct command cmd_payload = {
         "--json prints the manifest: path, scope, size, sha256 and tokens of every resource.\n"
         "With --json, --explain or --token-tree the payload itself goes only to a file.\n"
         "\n"
+        "--check and --since compare with what the options they come with would give now: give\n"
+        "those that the payload was made with. The file that is written is never part of it.\n"
+        "\n"
         "  heddle payload --include 'src/' --budget 50000 > input.md",
     .opts = opts,
     .opts_size = sizeof(struct payload_opts),
