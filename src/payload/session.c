@@ -107,9 +107,12 @@ static void read_session(int root, struct sv dir, struct arena *a, struct sessio
     struct err  ignored;
 
     *s = (struct session){ .name = sv_dup(path_base(dir), a), .dir = dir };
-    if (fs_read(root, path_join(dir, SV("session.json"), a), 1 << 20, a, &text, &ignored) ==
-            ST_OK &&
-        json_parse(text, 0, a, &doc, &ignored) == ST_OK) {
+    enum status got =
+        fs_read(root, path_join(dir, SV("session.json"), a), 1 << 20, a, &text, &ignored);
+    s->damaged = got && got != ST_NOT_FOUND;
+    if (!got && (json_parse(text, 0, a, &doc, &ignored) || doc.type != JSON_OBJECT)) {
+        s->damaged = true;
+    } else if (!got) {
         s->thread = json_text(&doc, "thread");
         s->parent = json_text(&doc, "parent");
         if (!json_int(json_find(&doc, "created_ms"), &s->created_ms))
@@ -254,16 +257,29 @@ static names entries_of(const struct map *list, struct arena *a)
     return out;
 }
 
-static void add_lines(int root, struct map *list, struct sv path, struct arena *a)
+/* The bytes of a file; absent when it is not there. */
+static enum status read_if_there(int root, struct sv path, struct arena *a, struct sv *out,
+                                 struct err *e)
 {
-    struct sv  text;
-    struct err ignored;
+    enum status s = fs_read(root, path, FILE_LIMIT, a, out, e);
 
-    if (fs_read(root, path, FILE_LIMIT, a, &text, &ignored))
-        return;
+    if (s != ST_NOT_FOUND)
+        return s;
+    *out = (struct sv){ 0 };
+    return ST_OK;
+}
+
+static enum status add_lines(int root, struct map *list, struct sv path, struct arena *a,
+                             struct err *e)
+{
+    struct sv text;
+
+    if (read_if_there(root, path, a, &text, e))
+        return err_code(e);
     list_lines lines = list_read(text, a);
     for (size_t i = 0; i < lines.n; i++)
         add_entry(list, lines.v[i]);
+    return ST_OK;
 }
 
 static enum status write_list(int root, struct sv dir, const char *name, const names *list,
@@ -349,9 +365,9 @@ enum status session_new(int root, const struct session_request *q, struct arena 
 
     s.name = q->name.n ? q->name : dated_name(q, a);
     s.dir = path_join(SESSIONS, s.name, a);
-    if (name_check(s.name, "session name", e) || lock(root, &held, e))
+    if (name_check(s.name, "session name", e) || lock(root, &held, e) ||
+        add_lines(root, &list, SV(".teddy/init.context"), a, e))
         return err_code(e);
-    add_lines(root, &list, SV(".teddy/init.context"), a);
     for (struct sv_cut c = { .tail = q->context, .found = q->context.n > 0 }; c.found;) {
         c = sv_cut(c.tail, ',');
         add_entry(&list, sv_trim(c.head));
@@ -410,14 +426,6 @@ static void apply_action(struct transition *x, const struct action *action, stru
     }
 }
 
-static struct sv read_or_empty(int root, struct sv path, struct arena *a)
-{
-    struct sv  text = { 0 };
-    struct err ignored;
-
-    return fs_read(root, path, FILE_LIMIT, a, &text, &ignored) ? (struct sv){ 0 } : text;
-}
-
 static int by_bytes(const void *left, const void *right)
 {
     return sv_cmp(*(const struct sv *)left, *(const struct sv *)right);
@@ -425,18 +433,19 @@ static int by_bytes(const void *left, const void *right)
 
 /* The lists after turn `from`. A turn with a word to or from the person goes to the
  * session's list, where pruning does not reach it. */
-static void transition(int root, const struct session *s, struct sv from, struct arena *a,
-                       struct transition *x)
+static enum status transition(int root, const struct session *s, struct sv from, struct arena *a,
+                              struct transition *x, struct err *e)
 {
-    struct sv     plan_path = path_join(from, SV("plan.md"), a);
-    struct sv     report_path = path_join(from, SV("report.md"), a);
-    struct sv     plan = read_or_empty(root, plan_path, a);
-    struct sv     report_text = read_or_empty(root, report_path, a);
+    struct sv     plan_path = path_join(from, SV("plan.md"), a), plan;
+    struct sv     report_path = path_join(from, SV("report.md"), a), report_text;
     struct report report;
 
+    if (read_if_there(root, plan_path, a, &plan, e) ||
+        read_if_there(root, report_path, a, &report_text, e) ||
+        add_lines(root, &x->turn, path_join(from, SV("turn.context"), a), a, e) ||
+        add_lines(root, &x->session, path_join(s->dir, SV("session.context"), a), a, e))
+        return err_code(e);
     report_read(report_text, a, &report);
-    add_lines(root, &x->turn, path_join(from, SV("turn.context"), a), a);
-    add_lines(root, &x->session, path_join(s->dir, SV("session.context"), a), a);
     for (size_t i = 0; i < report.actions.n; i++)
         apply_action(x, &report.actions.v[i], a);
     x->session_had = x->session.n;
@@ -445,18 +454,20 @@ static void transition(int root, const struct session *s, struct sv from, struct
         add_entry(to, plan_path);
     if (report_text.s)
         add_entry(to, report_path);
+    return ST_OK;
 }
 
 /* New entries go to the end of the session's list; a person's comments and order stay. */
 static enum status extend_session(int root, const struct session *s, const struct transition *x,
                                   struct arena *a, struct err *e)
 {
-    struct sv path = path_join(s->dir, SV("session.context"), a);
-    struct sv text = read_or_empty(root, path, a);
+    struct sv path = path_join(s->dir, SV("session.context"), a), text;
     struct sb b = sb_in(a, 0);
 
     if (x->session.n == x->session_had)
         return ST_OK;
+    if (read_if_there(root, path, a, &text, e))
+        return err_code(e);
     sb_add(&b, text);
     if (text.n && text.s[text.n - 1] != '\n')
         sb_addc(&b, '\n');
@@ -502,10 +513,14 @@ enum status turn_new(int root, const struct session *s, struct sv from, int64_t 
     if (lock(root, &held, e))
         return err_code(e);
     read_session(root, s->dir, a, &now); /* what another process made meanwhile counts */
+    if (now.damaged) {
+        err_set(e, ST_CORRUPT, SV_FMT "/session.json cannot be read", SV_ARG(now.dir));
+        return err_hint(e, "it says which thread the session belongs to: mend it, or remove it");
+    }
     if (!from.n)
         from = now.turn ? turn_dir(now.dir, now.turn, a) : SV("");
-    if (from.n)
-        transition(root, &now, from, a, &x);
+    if (from.n && transition(root, &now, from, a, &x, e))
+        return err_code(e);
     if (extend_session(root, &now, &x, a, e))
         return err_code(e);
     target = now;

@@ -30,6 +30,7 @@ struct session {
     int       turn;       /* the latest, 0 when there is none */
     int       turns;
     bool      has_plan, has_report; /* of the latest turn */
+    bool      damaged;              /* session.json is there and cannot be understood */
 };
 typedef VEC(struct session) sessions;
 
@@ -63,7 +64,9 @@ struct turn {
 
 /* The turn after the latest (or after `from`, a turn's folder): its list is the last one's
  * without what was pruned, with what was read, made or edited, and with the plan and
- * report of the last turn. After turn 99 a new session continues. */
+ * report of the last turn. After turn 99 a new session continues. What is there and cannot be
+ * read is an error, ST_CORRUPT for session.json: a turn without its list or thread would be
+ * lost work. */
 enum status turn_new(int root, const struct session *s, struct sv from, int64_t now_ms,
                      struct arena *a, struct turn *out, struct err *e) MUST_USE;
 

@@ -147,6 +147,23 @@ run heddle verify
 exits "and the log verifies" 0
 rm -rf .heddle
 
+run heddle payload --turn .teddy/sessions/demo
+exits "a session is no turn" 1
+has "with a hint" "$err" "demo/01"
+echo '{' >.teddy/sessions/demo/session.json
+run heddle turn new --session demo
+exits "a session whose thread is not known gets no turn" 1
+has "it is damaged" "$err" "CORRUPT"
+run heddle session list --json
+json "and listed so" "$out" '.sessions | map(select(.name == "demo") | .state)' '["damaged"]'
+rm .teddy/sessions/demo/session.json
+rm .teddy/sessions/demo/03/turn.context
+mkdir .teddy/sessions/demo/03/turn.context
+run heddle turn new --session demo
+exits "a list that cannot be read is not taken for an empty one" 1
+not_ok "and no turn is made" test -e .teddy/sessions/demo/04
+rmdir .teddy/sessions/demo/03/turn.context
+
 # ---- memos ----
 
 printf '# team\r\n- one\r\n' >.teddy/memos.yaml

@@ -82,6 +82,10 @@ static enum status find_turn(struct app *app, const struct payload_opts *o,
     struct session_place at = session_place_of(here);
     q->session = at.session;
     q->turn = at.turn;
+    if (o->turn.n && at.session.n && sv_eq(here, at.session)) {
+        err_set(e, ST_INVALID_SYNTAX, "--turn: '" SV_FMT "' is a session", SV_ARG(o->turn));
+        return err_hint(e, "name a folder of it such as " SV_FMT "/01", SV_ARG(o->turn));
+    }
     if (o->turn.n && !q->turn.n) { /* a folder laid out in some other way */
         q->turn = here;
         q->session = path_dir(here);

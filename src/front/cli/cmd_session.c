@@ -64,7 +64,7 @@ static enum status run_session_new(struct app *app, const void *opts, struct err
 
 static const char *state_of(const struct session *s)
 {
-    return s->has_report ? "complete" : s->has_plan ? "pending" : "empty";
+    return s->damaged ? "damaged" : s->has_report ? "complete" : s->has_plan ? "pending" : "empty";
 }
 
 static void list_json(struct app *app, const sessions *all)
