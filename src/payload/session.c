@@ -309,8 +309,8 @@ static enum status write_session(int root, const struct session *s, struct arena
     return fs_write(root, path_join(s->dir, SV("session.json"), a), sb_sv(&b), 0644, e);
 }
 
-static enum status write_meta(int root, const struct turn *t, int64_t now_ms, struct arena *a,
-                              struct err *e)
+static enum status write_meta(int root, struct sv dir, const struct turn *t, int64_t now_ms,
+                              struct arena *a, struct err *e)
 {
     struct sb b = sb_in(a, 0);
 
@@ -322,7 +322,7 @@ static enum status write_meta(int root, const struct turn *t, int64_t now_ms, st
     sb_adds(&b, "creation_timestamp: \"");
     sb_add_iso_ms(&b, now_ms);
     sb_adds(&b, "\"\n");
-    return fs_write(root, path_join(t->dir, SV("meta.yaml"), a), sb_sv(&b), 0644, e);
+    return fs_write(root, path_join(dir, SV("meta.yaml"), a), sb_sv(&b), 0644, e);
 }
 
 /* .teddy holds what is a person's own business: it ignores itself, as other builds do. */
@@ -346,14 +346,23 @@ static enum status make_session(int root, struct session *s, const names *list, 
     return ST_OK;
 }
 
+/* The folder gets its number when all is in it: a turn without its list would pass an empty one
+ * on to all that follow. */
 static enum status make_turn(int root, struct turn *t, int64_t now_ms, struct arena *a,
                              struct err *e)
 {
-    names entries = { t->entries.v, t->entries.n, t->entries.cap };
+    UNDO(fd_undo) int held = -1;
+    names             entries = { t->entries.v, t->entries.n, t->entries.cap };
+    struct sv         session = path_dir(t->dir), draft = path_join(session, SV(".turn"), a);
 
-    if (fs_mkdirs(root, t->dir, e) || write_meta(root, t, now_ms, a, e))
+    if (fs_remove(root, draft, e) || fs_mkdirs(root, draft, e) ||
+        write_meta(root, draft, t, now_ms, a, e) ||
+        (t->parent.n && write_list(root, draft, "turn.context", &entries, a, e)) ||
+        fs_open(root, session, O_RDONLY | O_DIRECTORY, &held, e))
         return err_code(e);
-    return t->parent.n ? write_list(root, t->dir, "turn.context", &entries, a, e) : ST_OK;
+    if (renameat(held, ".turn", held, sv_cstr(path_base(t->dir), a)) != 0 || fsync(held) != 0)
+        return err_errno(e, "make " SV_FMT, SV_ARG(t->dir));
+    return ST_OK;
 }
 
 enum status session_new(int root, const struct session_request *q, struct arena *a,

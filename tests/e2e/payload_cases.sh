@@ -324,6 +324,18 @@ heddle turn new --session s >/dev/null
 printf '.gitignore\n%s/plan.md\n%s/report.md\n.teddy/sessions/s/02/report.md\nnew.c\n' $turn $turn >"$scratch/want"
 ok "20: and without what was pruned" cmp "$scratch/want" .teddy/sessions/s/03/turn.context
 
+# A process that is killed in the middle leaves no turn, so none with an empty list.
+(ulimit -c 0 && ulimit -f 0 && exec "$HEDDLE" turn new --session s) >/dev/null 2>&1
+not_ok "20: a turn is there as a whole or not at all" test -e .teddy/sessions/s/04
+heddle turn new --session s >/dev/null
+ok "20: and the next one goes on from the last" cmp "$scratch/want" .teddy/sessions/s/04/turn.context
+same "20: with nothing left behind" "$(ls -A .teddy/sessions/s)" "01
+02
+03
+04
+session.context
+session.json"
+
 # ---- 21: a session's own entries; after turn 99 ----
 printf 'a.txt\n# seed\nb.txt\n' >.teddy/init.context
 heddle session new seeded --context b.txt,c.txt,c.txt >/dev/null
