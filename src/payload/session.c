@@ -7,6 +7,7 @@
 #include "base/path.h"
 #include "payload/list.h"
 #include "payload/report.h"
+#include "payload/show.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -412,7 +413,7 @@ static void apply_action(struct transition *x, const struct action *action, stru
 
     if (!entry.n || action->outcome == ACTION_SKIPPED)
         return;
-    if (!sv_starts(entry, SV("http://")) && !sv_starts(entry, SV("https://"))) {
+    if (!is_url(entry)) {
         if (path_normal(entry, a, &normal, &ignored) || !normal.n)
             return;
         entry = normal;

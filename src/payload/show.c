@@ -97,9 +97,18 @@ bool path_unshow(struct sv shown, struct arena *a, struct sv *path)
     return true;
 }
 
+static bool is_letter(char c)
+{
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+}
+
 bool is_url(struct sv v)
 {
-    return sv_starts(v, SV("http://")) || sv_starts(v, SV("https://"));
+    size_t n = 0;
+
+    while (n < v.n && (is_letter(v.s[n]) || (n && strchr("0123456789+.-", v.s[n]) && v.s[n])))
+        n++;
+    return n > 1 && sv_starts(sv_skip(v, n), SV("://")); /* C:// is a drive */
 }
 
 /* Names that are no paths: nothing below the root can hold a colon in its place. */

@@ -13,7 +13,8 @@ void sb_add_path(struct sb *b, struct sv path);
 /* The path that sb_add_path() wrote; false when it is not well-formed. */
 bool path_unshow(struct sv shown, struct arena *a, struct sv *path);
 
-bool is_url(struct sv v); /* http:// or https:// */
+/* scheme://… in either case. Only http and https are fetched; others are no paths for that. */
+bool is_url(struct sv v);
 
 /* [text](target) for section 4: the target in angle brackets when it needs them. A URL,
  * or a name such as git:diff, is its own target; a path gets a leading slash. */

@@ -182,5 +182,12 @@ local.txt"
 printf 'http://127.0.0.1:1/\nhttp://no-such-host.invalid/\n' >.teddy/global.context
 run heddle payload
 exits "nobody there is no failure" 0
+printf 'ftp://h.example/x\nfile:///etc/passwd\nHTTP://127.0.0.1:1/\nlocal.txt\n' >.teddy/global.context
+run heddle payload
+has "other schemes are named as what they are" "$out" '**Resource:** `[ftp://h.example/x](ftp://h.example/x)`
+````
+--- URL NOT FETCHED: ftp://h.example/x: Unsupported protocol ---'
+has "files are no pages" "$out" '--- URL NOT FETCHED: file:///etc/passwd: Unsupported protocol ---'
+has "a scheme in capitals is one" "$out" "--- URL NOT FETCHED: HTTP://127.0.0.1:1/: Couldn't connect to server ---"
 
 done_testing

@@ -52,6 +52,14 @@ static void what_is_written_is_read_back(void)
     CHECK(!path_unshow(SV(""), &a, &back));
 }
 
+static void a_scheme_makes_a_url(void)
+{
+    CHECK(is_url(SV("http://h")) && is_url(SV("HTTPS://h/")) && is_url(SV("ftp://h/x")) &&
+          is_url(SV("file:///etc")));
+    CHECK(!is_url(SV("src/a.c")) && !is_url(SV("C://x")) && !is_url(SV("http:/x")) &&
+          !is_url(SV("://x")) && !is_url(SV("a b://x")) && !is_url(SV("")) && !is_url(SV("+x://")));
+}
+
 static void links_and_labels(void)
 {
     CHECK_SV(built(sb_add_link, SV("src/a.c")), SV("[src/a.c](/src/a.c)"));
@@ -311,8 +319,9 @@ static void private_addresses_in_all_their_forms(void)
 }
 
 TAP_MAIN(T(a_path_is_written_as_it_is_or_in_quotes), T(what_is_written_is_read_back),
-         T(links_and_labels), T(language_tags), T(secrets_are_known_by_their_shapes),
-         T(values_of_environment_files_are_secrets), T(a_scan_in_parts_is_a_scan),
-         T(what_is_no_text_is_seen), T(lines_are_numbered_across_parts),
-         T(numbers_are_taken_away_again), T(the_budget_cuts_global_first_and_the_largest_first),
+         T(a_scheme_makes_a_url), T(links_and_labels), T(language_tags),
+         T(secrets_are_known_by_their_shapes), T(values_of_environment_files_are_secrets),
+         T(a_scan_in_parts_is_a_scan), T(what_is_no_text_is_seen),
+         T(lines_are_numbered_across_parts), T(numbers_are_taken_away_again),
+         T(the_budget_cuts_global_first_and_the_largest_first),
          T(private_addresses_in_all_their_forms), )
