@@ -325,7 +325,7 @@ printf '.gitignore\n%s/plan.md\n%s/report.md\n.teddy/sessions/s/02/report.md\nne
 ok "20: and without what was pruned" cmp "$scratch/want" .teddy/sessions/s/03/turn.context
 
 # A process that is killed in the middle leaves no turn, so none with an empty list.
-(ulimit -c 0 && ulimit -f 0 && exec "$HEDDLE" turn new --session s) >/dev/null 2>&1
+(ulimit -f 0 && exec "$HEDDLE" turn new --session s) >/dev/null 2>&1
 not_ok "20: a turn is there as a whole or not at all" test -e .teddy/sessions/s/04
 heddle turn new --session s >/dev/null
 ok "20: and the next one goes on from the last" cmp "$scratch/want" .teddy/sessions/s/04/turn.context
@@ -445,6 +445,46 @@ tick`s
     last
 } >"$scratch/want"
 is "names: blanks, brackets, backticks, rules"
+
+# ---- other formats: every byte comes back ----
+fresh
+printf 'a\001\033[31mb\r\nc\177\302\205\357\277\276]]>&<"\\\t\n\rno end' >odd.txt
+name=$(printf 'n\357\277\277<&>".txt')
+printf 'x\n' >"$name"
+printf -- '- \001\r\n' >.teddy/memos.yaml
+list odd.txt "$name" 'gone<&>"'
+packed --format json
+jq -j '.resources[0].content' "$scratch/got" >"$scratch/back.json"
+ok "JSON: control characters, quotes, line ends" cmp odd.txt "$scratch/back.json"
+jq -j '.memos' "$scratch/got" >"$scratch/back.json"
+ok "JSON: the memos" cmp .teddy/memos.yaml "$scratch/back.json"
+jq -r '.resources | map([.name, .state, .kind, .scope, .language, .placeholder] | map(. // "-") | join(" ")) | .[]' "$scratch/got" >"$scratch/got.rows"
+cat >"$scratch/want" <<'END'
+odd.txt ok file global text -
+"n\357\277\277<&>\".txt" ok file global text -
+gone<&>" missing file global - --- FILE NOT FOUND ---
+END
+ok "JSON: names and states" cmp "$scratch/want" "$scratch/got.rows"
+packed --format json --line-numbers
+jq -j '.resources[0].content' "$scratch/got" >"$scratch/back.json"
+awk '{ printf "%4d: %s%s", NR, $0, NR < 3 ? "\n" : "" }' odd.txt >"$scratch/want"
+ok "JSON: line numbers with CRLF and without a last line end" cmp "$scratch/want" "$scratch/back.json"
+packed --line-numbers
+{ printf -- '---\n**Resource:** `[odd.txt](/odd.txt)`\n````text\n' && cat "$scratch/want" && printf '\n````\n'; } >"$scratch/block"
+sed -n '/^## 5/,/^````$/p' "$scratch/got" | sed 1,2d >"$scratch/got.block"
+ok "Markdown: the same numbers" cmp "$scratch/block" "$scratch/got.block"
+if command -v xmllint >/dev/null; then
+    packed --format xml
+    ok "XML: well-formed, whatever it holds" xmllint --noout "$scratch/got"
+    # <char code="N"/> stands for what XML cannot hold: here 1, 27 and U+FFFE.
+    xmllint --xpath '//resource[1]/char/@code' "$scratch/got" | tr -d ' \n' >"$scratch/codes"
+    same "XML: what it cannot hold is named" "$(cat "$scratch/codes")" 'code="1"code="27"code="65534"'
+    xmllint --xpath 'string(//resource[1])' "$scratch/got" >"$scratch/text"
+    printf 'a[31mb\r\nc\177\302\205]]>&<"\\\t\n\rno end\n' >"$scratch/want"
+    ok "XML: and the rest is as it was" cmp "$scratch/want" "$scratch/text"
+else
+    skip "XML" "xmllint is not installed"
+fi
 
 # ---- 27, 28: long, CRLF, without a line end; two runs; back again ----
 fresh
