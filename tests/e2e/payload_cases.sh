@@ -423,6 +423,62 @@ else
     skip "24: an unreadable file" "no other user to be"
 fi
 
+# ---- what is no file must not be waited for ----
+fresh
+mkfifo pipe pipe.context
+ln -s pipe link
+ln -s round round
+ln -s /dev/zero zero
+echo fine >fine.txt
+list pipe link round zero pipe.context /proc/self/status fine.txt
+status=0
+timeout 20 "$HEDDLE" payload >"$scratch/got" 2>"$scratch/err" || status=$?
+exits "pipes, loops and devices end" 0
+{
+    begin 'fine.txt
+link
+pipe
+pipe.context
+round
+zero
+'
+    four
+    summary Global pipe link round zero pipe.context proc/self/status fine.txt
+    five
+    placeholder pipe 'FILE NOT READABLE: is not a regular file'
+    placeholder link 'FILE NOT READABLE: is not a regular file'
+    placeholder round 'FILE NOT READABLE: Too many levels of symbolic links'
+    placeholder zero 'OUTSIDE THE PROJECT: not read'
+    placeholder pipe.context 'FILE NOT READABLE: is not a regular file'
+    placeholder proc/self/status 'FILE NOT FOUND'
+    echo fine | resource fine.txt text
+    last
+} >"$scratch/want"
+is "and are named"
+rm pipe pipe.context
+for special in .teddy/global.context .teddy/memos.yaml .gitignore .teddyignore; do
+    rm -f "$special"
+    mkfifo "$special"
+    status=0
+    timeout 20 "$HEDDLE" payload >"$scratch/got" 2>"$scratch/err" || status=$?
+    exits "a pipe in the place of $special ends" 0
+    rm "$special"
+done
+
+# ---- several at once ----
+fresh
+awk 'BEGIN { for (i = 0; i < 20000; i++) print "line", i }' >long.txt
+list long.txt
+packed --output "$scratch/one.md"
+for _ in 1 2 3 4 5 6; do
+    "$HEDDLE" payload --output two.md >/dev/null 2>&1 &
+done
+wait
+ok "six at once leave one whole payload" cmp "$scratch/one.md" two.md
+same "and nothing else" "$(ls -A)" '.teddy
+long.txt
+two.md'
+
 # ---- names that mean something in Markdown ----
 fresh
 printf 'x\n' >'a b(1).md'
