@@ -143,15 +143,35 @@ static struct sv as_lines(struct sv list, struct arena *a)
     return sb_sv(&b);
 }
 
+static bool is_not_selected(void *ctx, struct sv path, const struct walk_node *node)
+{
+    (void)node;
+    return !is_selected(ctx, path);
+}
+
+/* A pattern that selects nothing by itself is a slip of the pen as a rule. */
+static void say_what_matches_nothing(struct lists *l, struct sv lines)
+{
+    while (lines.n) {
+        struct sv_cut        c = sv_cut(lines, '\n');
+        const struct ignore *one = ignore_in(c.head, l->a);
+        lines = c.tail;
+        if (!c.head.n || c.head.s[0] == '!')
+            continue;
+        if (!one || walk_files(l->walk, &l->walk->nodes.v[0], SV(""), is_not_selected,
+                               (void *)(uintptr_t)one))
+            say(l, "--include " SV_FMT " matches no file", SV_ARG(c.head));
+    }
+}
+
 void lists_add_matching(struct lists *l, enum scope scope, struct sv patterns)
 {
-    struct picking p = { .l = l, .scope = scope };
+    struct sv      lines = as_lines(patterns, l->a);
+    struct picking p = { .l = l, .scope = scope, .patterns = ignore_in(lines, l->a) };
 
-    p.patterns = ignore_in(as_lines(patterns, l->a), l->a);
     if (p.patterns)
         walk_files(l->walk, &l->walk->nodes.v[0], SV(""), pick, &p);
-    if (!p.found)
-        say(l, "--include " SV_FMT " matches no file", SV_ARG(patterns));
+    say_what_matches_nothing(l, lines);
 }
 
 void lists_drop_matching(struct lists *l, struct sv patterns)

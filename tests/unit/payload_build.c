@@ -342,9 +342,11 @@ static void patterns_select_and_drop(void)
     put(&f, "src/a.h", SV("a\n"));
     put(&f, "src/gen/b.c", SV("b\n"));
     put(&f, "doc.md", SV("d\n"));
-    m.q.include = SV("src/,*.md");
+    m.q.include = SV("src/,*.md,docz/,a.c,!*.c,*.c");
     m.q.exclude = SV("*.h,gen/");
     make(&f, &m);
+    CHECK_INT(m.p.lists.warnings.n, 1);
+    CHECK_SV(m.p.lists.warnings.v[0], SV("--include docz/ matches no file"));
     CHECK(holds(m.text, "### Turn\n- [src/a.c](/src/a.c)\n- [doc.md](/doc.md)\n\n"));
     CHECK(!holds(m.text, "b.c]("));
     fresh_done(&f);
