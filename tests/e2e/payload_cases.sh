@@ -69,21 +69,21 @@ packed() {
     err=$(cat "$scratch/err")
 }
 
-# ---- 1: a folder without anything ----
+# ---- a folder without anything ----
 mkdir "$top/bare" && cd "$top/bare" || exit 1
 teddy context --no-copy >"$scratch/got" 2>"$scratch/err"
 { begin '' && four && printf '## 5. Resource Contents\n'; } >"$scratch/want"
-is "1: no .teddy: an empty payload"
-same "1: the default list" "$(cat .teddy/global.context)" '# One file, folder, glob or URL a line.'
+is "no .teddy: an empty payload"
+same "the default list" "$(cat .teddy/global.context)" '# One file, folder, glob or URL a line.'
 printf '*\n' >"$scratch/star"
-ok "1: and .teddy/.gitignore is a star" cmp .teddy/.gitignore "$scratch/star"
+ok "and .teddy/.gitignore is a star" cmp .teddy/.gitignore "$scratch/star"
 
-# ---- 2, 3: a missing file; sections and their order ----
+# ---- a missing file; sections and their order ----
 fresh
 printf '# read me\n' >README.md
 list README.md non_existent_file.md
 packed
-exits "2: a missing file is no failure" 0
+exits "a missing file is no failure" 0
 {
     begin 'README.md
 '
@@ -94,9 +94,9 @@ exits "2: a missing file is no failure" 0
     placeholder non_existent_file.md 'FILE NOT FOUND'
     last
 } >"$scratch/want"
-is "2, 3: it stays in the summary and is marked; sections in order, three keys"
+is "it stays in the summary and is marked; sections in order, three keys"
 
-# ---- 4: inside turn 01 ----
+# ---- inside turn 01 ----
 fresh
 printf 'a = 1\n' >file_a.py
 printf 'b = 2\n' >file_b.py
@@ -118,15 +118,15 @@ file_b.py
     echo 'a = 1' | resource file_a.py python
     last
 } >"$scratch/want"
-is "4: turn, then session, from inside the turn"
+is "turn, then session, from inside the turn"
 "$HEDDLE" payload >/dev/null
-ok "4: and input.md holds the same" cmp input.md "$scratch/got"
+ok "and input.md holds the same" cmp input.md "$scratch/got"
 cd "$root" && mkdir -p .teddy/flat/01 && cp .teddy/sessions/s/session.context .teddy/flat/ && cp .teddy/sessions/s/01/turn.context .teddy/flat/01/
 packed --turn .teddy/flat/01 --output -
-ok "4: the older place of sessions gives the same" cmp .teddy/sessions/s/01/input.md "$scratch/got"
+ok "the older place of sessions gives the same" cmp .teddy/sessions/s/01/input.md "$scratch/got"
 root=
 
-# ---- 5: one path in two scopes ----
+# ---- one path in two scopes ----
 fresh
 echo x >both.txt
 echo y >mine.txt
@@ -148,9 +148,9 @@ mine.txt
     echo y | resource mine.txt text
     last
 } >"$scratch/want"
-is "5: in each list, its content once, at the turn's place"
+is "in each list, its content once, at the turn's place"
 
-# ---- 6, 7: comments, padding, duplicates; what is no list ----
+# ---- comments, padding, duplicates; what is no list ----
 fresh
 mkdir path
 for f in a b c; do echo $f >path/$f; done
@@ -172,7 +172,7 @@ packed --turn .teddy/sessions/s/01 --output -
     for f in b c a; do echo $f | resource path/$f text; done
     last
 } >"$scratch/want"
-is "6, 7: two lists with comments, padding and duplicates; other.txt is none"
+is "two lists with comments, padding and duplicates; other.txt is none"
 printf '# only\n\n   # comments\n' >.teddy/global.context
 packed
 {
@@ -184,9 +184,9 @@ packed
     four
     printf '## 5. Resource Contents\n'
 } >"$scratch/want"
-is "7: a list of comments has no entries"
+is "a list of comments has no entries"
 
-# ---- 8, 9: folders under the ignore rules ----
+# ---- folders under the ignore rules ----
 fresh
 mkdir -p src/core/node_modules/m src/core/sub
 echo 1 >src/core/one.py
@@ -215,7 +215,7 @@ README.md
     echo r | resource README.md markdown
     last
 } >"$scratch/want"
-is "8, 9: a folder is its files, without what is ignored, and no list is shown"
+is "a folder is its files, without what is ignored, and no list is shown"
 list src/core/x.log src/core/node_modules
 packed
 {
@@ -232,10 +232,10 @@ README.md
     echo l | resource src/core/x.log log
     last
 } >"$scratch/want"
-is "9: an ignored file that is named is shown, an ignored folder is not"
-has "9: which is said" "$err" "folder 'src/core/node_modules' is ignored"
+is "an ignored file that is named is shown, an ignored folder is not"
+has "which is said" "$err" "folder 'src/core/node_modules' is ignored"
 
-# ---- 13: tags ----
+# ---- tags ----
 fresh
 want=$scratch/tags
 : >"$want"
@@ -251,9 +251,9 @@ sed -i 's|dir.d\](/dir.d)|dir.d/file](/dir.d/file)|' "$want"
 last >>"$want"
 packed --allow-secrets
 sed -n '/^## 5/,$p' "$scratch/got" | sed 1,2d >"$scratch/part"
-ok "13: tags" cmp "$scratch/part" "$want"
+ok "tags" cmp "$scratch/part" "$want"
 
-# ---- 14: Markdown is never a list ----
+# ---- Markdown is never a list ----
 fresh
 awk 'BEGIN { for (i = 0; i < 3; i++) { for (k = 0; k < 20000; k++) printf "missing.txt "; print "" } }' >long.md
 list long.md
@@ -267,9 +267,9 @@ packed
     resource long.md markdown <long.md
     last
 } >"$scratch/want"
-is "14: a Markdown file of very long lines"
+is "a Markdown file of very long lines"
 
-# ---- 15, 16, 18: the tree ----
+# ---- the tree ----
 fresh
 mkdir -p build src dist a/b/c A b
 touch build/x src/debug.log src/main.c top.log secret.md dist/index.html dist/bundle.js a/b/c/file.txt A/x b/x .env Makefile
@@ -295,8 +295,8 @@ Makefile
     four
     printf '## 5. Resource Contents\n'
 } >"$scratch/want"
-is "15, 16, 18: ignored names, an override inside an ignored folder, order"
-same "18: nothing is written" "$(ls -A)" '.env
+is "ignored names, an override inside an ignored folder, order"
+same "nothing is written" "$(ls -A)" '.env
 .gitignore
 .teddy
 .teddyignore
@@ -310,7 +310,7 @@ secret.md
 src
 top.log'
 
-# ---- 20: the next turn ----
+# ---- the next turn ----
 fresh
 heddle session new s >/dev/null
 turn=.teddy/sessions/s/01
@@ -318,34 +318,34 @@ printf '# P\n' >$turn/plan.md
 printf '# R\n## Action Log\n### `READ`: [.gitignore](/.gitignore)\n- **Status:** SUCCESS\n### `READ`: no.c\n- **Status:** FAILURE\n### `EDIT`: bad.c\n- **Status:** FAILURE\n### `CREATE`: new.c\n- **Status:** SUCCESS\n### `READ`: part.c\n- **Status:** SUCCESS\n- **Lines:** 1-3\n### `CREATE`: skip.c\n- **Status:** SKIPPED\n' >$turn/report.md
 heddle turn new --session s >/dev/null
 printf '.gitignore\n%s/plan.md\n%s/report.md\nbad.c\nnew.c\n' $turn $turn >"$scratch/want"
-ok "20: without a turn.context: plan, report, what was read, made or edited" cmp "$scratch/want" .teddy/sessions/s/02/turn.context
+ok "without a turn.context: plan, report, what was read, made or edited" cmp "$scratch/want" .teddy/sessions/s/02/turn.context
 printf '# R\n#### PRUNE\n- **Status:** Completed\n- **Resource:** [bad.c](/bad.c)\n' >.teddy/sessions/s/02/report.md
 heddle turn new --session s >/dev/null
 printf '.gitignore\n%s/plan.md\n%s/report.md\n.teddy/sessions/s/02/report.md\nnew.c\n' $turn $turn >"$scratch/want"
-ok "20: and without what was pruned" cmp "$scratch/want" .teddy/sessions/s/03/turn.context
+ok "and without what was pruned" cmp "$scratch/want" .teddy/sessions/s/03/turn.context
 
 # A process that is killed in the middle leaves no turn, so none with an empty list.
 (ulimit -f 0 && exec "$HEDDLE" turn new --session s) >/dev/null 2>&1
-not_ok "20: a turn is there as a whole or not at all" test -e .teddy/sessions/s/04
+not_ok "a turn is there as a whole or not at all" test -e .teddy/sessions/s/04
 heddle turn new --session s >/dev/null
-ok "20: and the next one goes on from the last" cmp "$scratch/want" .teddy/sessions/s/04/turn.context
-same "20: with nothing left behind" "$(ls -A .teddy/sessions/s)" "01
+ok "and the next one goes on from the last" cmp "$scratch/want" .teddy/sessions/s/04/turn.context
+same "with nothing left behind" "$(ls -A .teddy/sessions/s)" "01
 02
 03
 04
 session.context
 session.json"
 
-# ---- 21: a session's own entries; after turn 99 ----
+# ---- a session's own entries; after turn 99 ----
 printf 'a.txt\n# seed\nb.txt\n' >.teddy/init.context
 heddle session new seeded --context b.txt,c.txt,c.txt >/dev/null
 printf 'a.txt\nb.txt\nc.txt\n' >"$scratch/want"
-ok "21: each entry once, in order, without comments" cmp "$scratch/want" .teddy/sessions/seeded/session.context
+ok "each entry once, in order, without comments" cmp "$scratch/want" .teddy/sessions/seeded/session.context
 mkdir .teddy/sessions/seeded/99
-same "21: after turn 99" "$(heddle turn new --session seeded)" ".teddy/sessions/seeded-2/01"
-ok "21: with the same list" cmp "$scratch/want" .teddy/sessions/seeded-2/session.context
+same "after turn 99" "$(heddle turn new --session seeded)" ".teddy/sessions/seeded-2/01"
+ok "with the same list" cmp "$scratch/want" .teddy/sessions/seeded-2/session.context
 
-# ---- 23: memos ----
+# ---- memos ----
 fresh
 printf -- '- one\n````\n' >.teddy/memos.yaml
 packed
@@ -355,7 +355,7 @@ packed
     four
     printf '## 5. Resource Contents\n'
 } >"$scratch/want"
-is "23: memos with a fence in them"
+is "memos with a fence in them"
 printf -- '- no line end' >.teddy/memos.yaml
 packed
 {
@@ -364,9 +364,9 @@ packed
     four
     printf '## 5. Resource Contents\n'
 } >"$scratch/want"
-is "23: memos without a line end"
+is "memos without a line end"
 
-# ---- 24: one bad thing costs only itself ----
+# ---- one bad thing costs only itself ----
 fresh
 printf 'fine\n' >fine.txt
 printf '\377\376' >bad.txt
@@ -374,7 +374,7 @@ printf 'a\000b' >nul.txt
 long=$(awk 'BEGIN { for (i = 0; i < 300; i++) printf "n" }')
 list bad.txt nul.txt fine.txt/child "$long" ../outside /etc/passwd fine.txt
 packed
-exits "24: is no failure" 0
+exits "is no failure" 0
 {
     begin 'bad.txt
 fine.txt
@@ -392,7 +392,7 @@ nul.txt
     echo fine | resource fine.txt text
     last
 } >"$scratch/want"
-is "24: bad bytes, names and places, and the rest intact"
+is "bad bytes, names and places, and the rest intact"
 if [ "$(id -u)" -ne 0 ]; then
     unreadable=$HEDDLE
 elif command -v setpriv >/dev/null && setpriv --reuid=65534 --regid=65534 --clear-groups test -r "$HEDDLE" -a -r "$PWD" 2>/dev/null; then
@@ -417,10 +417,10 @@ nul.txt
         echo fine | resource fine.txt text
         last
     } >"$scratch/want"
-    is "24: an unreadable file"
+    is "an unreadable file"
     chmod 600 nul.txt
 else
-    skip "24: an unreadable file" "no other user to be"
+    skip "an unreadable file" "no other user to be"
 fi
 
 # ---- what is no file must not be waited for ----
@@ -542,7 +542,7 @@ else
     skip "XML" "xmllint is not installed"
 fi
 
-# ---- 27, 28: long, CRLF, without a line end; two runs; back again ----
+# ---- long, CRLF, without a line end; two runs; back again ----
 fresh
 awk 'BEGIN { for (i = 0; i < 5000; i++) print "line", i }' >long.txt
 printf 'a\r\nb\r\n' >crlf.txt
@@ -574,14 +574,14 @@ open.txt
     printf -- '---\n**Resource:** `[fences.md](/fences.md)`\n`````markdown\n```\n````\n`````\n'
     last
 } >"$scratch/want"
-is "27: a long file, a long list, CRLF, a byte order mark, fences, no last line end"
+is "a long file, a long list, CRLF, a byte order mark, fences, no last line end"
 cp "$scratch/got" "$scratch/once"
 packed
-ok "28: two runs are the same" cmp "$scratch/once" "$scratch/got"
+ok "two runs are the same" cmp "$scratch/once" "$scratch/got"
 heddle payload --parse "$scratch/got" --output "$scratch/back" >/dev/null
 printf '\n' >>open.txt
 for f in long.txt crlf.txt open.txt empty.txt mark.txt fences.md; do
-    ok "28: $f comes back" cmp "$f" "$scratch/back/$f"
+    ok "$f comes back" cmp "$f" "$scratch/back/$f"
 done
 
 done_testing
