@@ -14,7 +14,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/file.h>
 #include <unistd.h>
 
 enum { FILE_LIMIT = 64 << 20, SLUG_MAX = 40 };
@@ -170,15 +169,10 @@ enum status session_find(int root, struct sv name, struct arena *a, struct sessi
 
 /* ---- making --------------------------------------------------------------------------------- */
 
-/* Whoever changes .teddy holds its folder's lock; the kernel drops it with the descriptor. */
+/* Whoever changes .teddy holds its folder's lock. */
 static enum status lock(int root, int *fd, struct err *e)
 {
-    if (fs_mkdirs(root, SESSIONS, e) || fs_open(root, SV(".teddy"), O_RDONLY | O_DIRECTORY, fd, e))
-        return err_code(e);
-    while (flock(*fd, LOCK_EX) != 0)
-        if (errno != EINTR)
-            return err_errno(e, "lock .teddy");
-    return ST_OK;
+    return fs_mkdirs(root, SESSIONS, e) ? err_code(e) : fs_lock_dir(root, SV(".teddy"), fd, e);
 }
 
 static bool is_stopword(struct sv word)
