@@ -8,14 +8,14 @@
 
 /* ---- long results ------------------------------------------------------------------ */
 
-/* About `tokens` tokens from the start (or end) of a text, at a line border unless that
- * would cost more than half of them. */
+/* About `tokens` tokens from the start (or end) of a text, at most a third of it, at a line border
+ * unless that would cost more than half of them. */
 static struct sv part(struct sv text, int64_t tokens, bool end)
 {
     size_t want = (size_t)tokens * 4;
 
-    if (text.n <= want)
-        return text;
+    if (want > text.n / 3)
+        want = text.n / 3;
     struct sv v = end ? sv_skip(text, text.n - want) : utf8_first(text, want);
     while (end && v.n && ((unsigned char)v.s[0] & 0xc0) == 0x80)
         v = sv_skip(v, 1);
@@ -45,6 +45,19 @@ static enum status summarised(struct session *s, struct sv text, struct sv *out,
     return session_resume(s, e); /* without a summary, the ends are shown */
 }
 
+enum { HEAD_MAX = 300 }; /* bytes; a longer first line is text, not a head */
+
+static void add_ends(struct sb *b, struct sv text, int64_t tokens)
+{
+    struct sv end = part(text, tokens, true);
+    bool      whole_line = end.s > text.s && end.s[-1] == '\n';
+
+    sb_add(b, part(text, tokens, false));
+    sb_adds(b, "\n[...]");
+    sb_addc(b, whole_line ? '\n' : ' '); /* what stood inside a line must not start one */
+    sb_add(b, end);
+}
+
 /* Over the threshold: its first line, a summary or its two ends, and how long it was. A
  * text has at most as many tokens as bytes, so short ones are not even counted. */
 static enum status shorten(struct session *s, struct result *r, struct err *e)
@@ -62,13 +75,13 @@ static enum status shorten(struct session *s, struct result *r, struct err *e)
     if (summarised(s, text, &summary, e))
         return err_code(e);
     r->text = sb_in(s->a, 0);
-    sb_addf(&r->text, SV_FMT "\n", SV_ARG(head.head));
+    if (head.head.n <= HEAD_MAX)
+        sb_addf(&r->text, SV_FMT "\n", SV_ARG(head.head));
     if (summary.n) {
         sb_add_shown(&r->text, summary);
         sb_addc(&r->text, '\n');
     } else {
-        sb_addf(&r->text, SV_FMT "\n[...]\n", SV_ARG(part(head.tail, limit / 3, false)));
-        sb_add(&r->text, part(head.tail, limit / 3, true));
+        add_ends(&r->text, head.head.n <= HEAD_MAX ? head.tail : text, limit / 3);
     }
     sb_adds(&r->text, "  (full result: ");
     sb_adds(&r->text, exact ? "" : "~");
