@@ -138,7 +138,7 @@ static size_t split(struct sv text, struct arena *a, struct sv **out)
 static void diff_line(struct sb *b, char mark, struct sv line)
 {
     sb_addf(b, "%c ", mark);
-    sb_add_oneline(b, line);
+    sb_add_shown(b, line);
     sb_addc(b, '\n');
 }
 
@@ -199,38 +199,70 @@ RUN(diff)
 
 enum { CHANGES_MAX = 50 };
 
-/* One line about an entry of someone else; nothing for what is not worth telling. */
+/* "  ada annotated [a7x2]": who did what, to which node. */
+static void tell_deed(struct sb *b, struct sv who, const char *what, struct sv node)
+{
+    sb_adds(b, "  ");
+    sb_add_name(b, who);
+    sb_adds(b, what);
+    if (!node.n)
+        return;
+    sb_adds(b, " [");
+    sb_add_oneline(b, node);
+    sb_addc(b, ']');
+}
+
+static enum status tell_node(struct session *s, int64_t seq, struct sb *b, struct err *e)
+{
+    struct node node;
+    struct sv   text;
+
+    if (node_at(&s->loom, seq, &node, e) || node_text(&s->loom, seq, &text, e))
+        return err_code(e);
+    tell_deed(b, node.author, node.edited_from.n ? " edited" : " added", node.local);
+    sb_addc(b, ' ');
+    sb_add_preview(b, text, PREVIEW_LIST);
+    sb_addc(b, '\n');
+    return ST_OK;
+}
+
+/* Marks that are of no interest to others. */
+static bool is_quiet(struct sv mark)
+{
+    return sv_is(mark, "lease") || sv_is(mark, "release");
+}
+
+/* One line about an entry of someone else; nothing for what is not worth telling. The log may
+ * come from elsewhere, so nothing in it is taken as it is. */
 static enum status tell(struct session *s, const struct entry *n, struct sb *b, struct err *e)
 {
     struct json p;
     enum kind   k = kind_of(n->kind);
-    struct node node;
 
+    if (k == KIND_AI_MESSAGE)
+        return tell_node(s, n->seq, b, e);
     if (json_parse(n->payload, 0, s->a, &p, e))
         return err_code(e);
-    struct sv who = n->actor, mark = json_text(&p, "mark"), on = json_text(&p, "node");
-    if (k == KIND_AI_MESSAGE) {
-        struct sv text;
-        if (node_at(&s->loom, n->seq, &node, e) || node_text(&s->loom, n->seq, &text, e))
-            return err_code(e);
-        sb_addf(b, "  " SV_FMT " %s [" SV_FMT "] ", SV_ARG(node.author),
-                node.edited_from.n ? "edited" : "added", SV_ARG(node.local));
-        sb_add_preview(b, text, PREVIEW_LIST);
-        sb_addc(b, '\n');
-    } else if (k == KIND_LOOM_ANNOTATION) {
-        sb_addf(b, "  " SV_FMT " annotated [" SV_FMT "] ", SV_ARG(who), SV_ARG(on));
+    struct sv mark = json_text(&p, "mark"), on = json_text(&p, "node");
+    if (k == KIND_LOOM_ANNOTATION) {
+        tell_deed(b, n->actor, " annotated", on);
+        sb_addc(b, ' ');
         sb_add_preview(b, json_text(&p, "text"), PREVIEW_LIST);
-        sb_addc(b, '\n');
     } else if (k == KIND_LOOM_LINK) {
-        sb_addf(b, "  " SV_FMT " linked [" SV_FMT "]\n", SV_ARG(who), SV_ARG(on));
+        tell_deed(b, n->actor, " linked", on);
     } else if (k == KIND_DOCUMENT_WRITE) {
-        sb_addf(b, "  " SV_FMT " wrote ", SV_ARG(who));
+        tell_deed(b, n->actor, " wrote ", (struct sv){ 0 });
         show_target(b, &(struct link_target){ .doc = json_text(&p, "doc") }, true);
-        sb_addc(b, '\n');
-    } else if (k == KIND_LOOM_MARK && !sv_is(mark, "lease") && !sv_is(mark, "release") && on.n) {
-        sb_addf(b, "  " SV_FMT ": " SV_FMT " [" SV_FMT "]\n", SV_ARG(who), SV_ARG(mark),
-                SV_ARG(on));
+    } else if (k == KIND_LOOM_MARK && !is_quiet(mark) && on.n) {
+        tell_deed(b, n->actor, ": ", (struct sv){ 0 });
+        sb_add_oneline(b, mark);
+        sb_adds(b, " [");
+        sb_add_oneline(b, on);
+        sb_addc(b, ']');
+    } else {
+        return ST_OK;
     }
+    sb_addc(b, '\n');
     return ST_OK;
 }
 

@@ -315,8 +315,10 @@ static enum status show_trace(struct session *s, struct result *r, struct err *e
     for (size_t i = 0; i < t.n; i++) {
         sb_adds(&r->text, "  → ");
         sb_add_oneline(&r->text, t.actions[i].line);
-        if (t.actions[i].code.n)
-            sb_addf(&r->text, " ✗ " SV_FMT, SV_ARG(t.actions[i].code));
+        if (t.actions[i].code.n) {
+            sb_adds(&r->text, " ✗ ");
+            sb_add_oneline(&r->text, t.actions[i].code);
+        }
         sb_addc(&r->text, '\n');
     }
     return ST_OK;

@@ -3,6 +3,7 @@
 #include "base/json.h"
 #include "base/vec.h"
 #include "loom/loom_internal.h"
+#include "loom/shown.h"
 
 #include <stdlib.h>
 
@@ -165,10 +166,12 @@ static const struct wording *wording_of(struct sv verb)
 
 static void add_object(struct sb *b, const struct action *x)
 {
-    if (x->code.n)
-        sb_addf(b, SV_FMT " (" SV_FMT ")", SV_ARG(x->verb), SV_ARG(x->code));
-    else
-        sb_add(b, x->object);
+    sb_add_oneline(b, x->code.n ? x->verb : x->object);
+    if (x->code.n) {
+        sb_adds(b, " (");
+        sb_add_oneline(b, x->code);
+        sb_addc(b, ')');
+    }
     if (!x->code.n && sv_is(x->verb, "continue"))
         sb_addf(b, " (%lld result%s)", (long long)x->results, x->results == 1 ? "" : "s");
 }
@@ -198,7 +201,7 @@ void trace_compress(struct sb *b, const struct trace *t)
         else
             sb_adds(b, ", ");
         if (first) {
-            sb_add(b, w ? sv_of(w->past) : x->verb);
+            sb_add_oneline(b, w ? sv_of(w->past) : x->verb);
             sb_adds(b, x->object.n || x->code.n ? " " : "");
         }
         add_object(b, x);

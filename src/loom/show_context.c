@@ -180,7 +180,7 @@ static enum status add_presence(struct loom *l, const struct viewer *v, struct s
         if (others[i].kind == AUTHOR_HUMAN)
             sb_adds(b, "Human");
         else
-            sb_add_oneline(b, others[i].agent);
+            sb_add_name(b, others[i].agent);
         sb_addf(b, " active at [" SV_FMT "], depth:%lld\n", SV_ARG(others[i].node.local),
                 (long long)others[i].node.depth);
     }

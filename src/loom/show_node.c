@@ -204,8 +204,11 @@ void show_target(struct sb *b, const struct link_target *t, bool brackets)
         }
         return;
     }
-    if (t->node.n)
-        sb_addf(b, brackets ? "[" SV_FMT "]" : SV_FMT, SV_ARG(t->node));
+    if (t->node.n) {
+        sb_adds(b, brackets ? "[" : "");
+        sb_add_oneline(b, t->node);
+        sb_adds(b, brackets ? "]" : "");
+    }
     if (t->tree.s) {
         sb_addf(b, "%stree:\"", t->node.n ? " in " : "");
         sb_add_oneline(b, t->tree_title.n ? t->tree_title : t->tree);

@@ -104,6 +104,13 @@ void sb_add_oneline(struct sb *b, struct sv text)
     fold_line(b, text, SIZE_MAX);
 }
 
+void sb_add_name(struct sb *b, struct sv name)
+{
+    if (looks_like_ours(name))
+        sb_addc(b, '\\');
+    sb_add_oneline(b, name);
+}
+
 /* The longest start of v, a folded line, that ends before a word and has at most max
  * characters; when its first word is longer than that, the word is cut. */
 static struct sv cut_at_word(struct sv v, size_t max)

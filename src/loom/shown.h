@@ -16,6 +16,9 @@ void sb_add_preview(struct sb *b, struct sv text, size_t max);
 /* Folded to one line, not cut: for quoted names and labels. */
 void sb_add_oneline(struct sb *b, struct sv text);
 
+/* The same for a name that may stand first in a line: it gets the backslash of sb_add_shown(). */
+void sb_add_name(struct sb *b, struct sv name);
+
 enum { PREVIEW_LIST = 52, PREVIEW_MEMORY = 32 };
 
 /* "3 continuations": the plural adds an s. */
