@@ -225,44 +225,56 @@ static const struct param *param_named(const struct tool *t, struct sv name)
     return NULL;
 }
 
+static bool is_lines(struct sv v)
+{
+    struct sv_cut c = sv_cut(v, '-');
+
+    return c.found && is_count(sv_trim(c.head)) && is_count(sv_trim(c.tail));
+}
+
+/* What a value of this type looks like, for the message when it does not; NULL when it fits. */
+static const char *misfit_of(const struct param *p, const struct token *t)
+{
+    switch (p->type) {
+    case PARAM_COUNT: return is_count(t->text) ? NULL : "a whole number";
+    case PARAM_RANGE: return sv_has(t->text, '-') ? NULL : "a range such as A-B";
+    case PARAM_LINES: return is_lines(t->text) ? NULL : "a range such as 10-20";
+    default: return NULL;
+    }
+}
+
+static enum status fit_word(struct reading *r, const struct param *p, const struct token *t,
+                            struct err *e)
+{
+    struct sv meant = t->text;
+    bool      known = !p->words || in_words(p->words, t->text, &meant);
+
+    if (known && !sv_starts(meant, SV("→")))
+        return give(r, p, meant, e);
+    err_set(e, ST_INVALID_SYNTAX, "%s cannot be '" SV_FMT "'", p->name,
+            SV_ARG(sv_first(t->text, 60)));
+    return known ? err_hint(e, SV_FMT, SV_ARG(meant)) : misfit(r->tool, t->key, e);
+}
+
 /* A value for a parameter, checked against its type. */
 static enum status fit(struct reading *r, const struct param *p, const struct token *t,
                        struct err *e)
 {
-    struct sv text = t->text;
+    const char *wanted = misfit_of(p, t);
 
-    switch (p->type) {
-    case PARAM_ID:
-        if (t->type == TOKEN_TEXT || !is_id(text)) {
-            err_set(e, ST_INVALID_SYNTAX, "'" SV_FMT "' is not a node id",
-                    SV_ARG(sv_first(text, 60)));
-            return misfit(r->tool, t->key, e);
-        }
-        break;
-    case PARAM_COUNT:
-        if (!is_count(text)) {
-            err_set(e, ST_INVALID_SYNTAX, "%s: takes a whole number, not '" SV_FMT "'", p->name,
-                    SV_ARG(sv_first(text, 60)));
-            return misfit(r->tool, t->key, e);
-        }
-        break;
-    case PARAM_WORD:
-        if (p->words && !in_words(p->words, text, &text)) {
-            err_set(e, ST_INVALID_SYNTAX, "%s cannot be '" SV_FMT "'", p->name,
-                    SV_ARG(sv_first(text, 60)));
-            return misfit(r->tool, t->key, e);
-        }
-        break;
-    case PARAM_RANGE:
-        if (!sv_has(text, '-')) {
-            err_set(e, ST_INVALID_SYNTAX, "%s: takes a range such as A-B, not '" SV_FMT "'",
-                    p->name, SV_ARG(sv_first(text, 60)));
-            return misfit(r->tool, t->key, e);
-        }
-        break;
-    default: break;
+    if (p->type == PARAM_WORD)
+        return fit_word(r, p, t, e);
+    if (p->type == PARAM_ID && (t->type == TOKEN_TEXT || !is_id(t->text))) {
+        err_set(e, ST_INVALID_SYNTAX, "'" SV_FMT "' is not a node id",
+                SV_ARG(sv_first(t->text, 60)));
+        return misfit(r->tool, t->key, e);
     }
-    return give(r, p, text, e);
+    if (wanted) {
+        err_set(e, ST_INVALID_SYNTAX, "%s: takes %s, not '" SV_FMT "'", p->name, wanted,
+                SV_ARG(sv_first(t->text, 60)));
+        return misfit(r->tool, t->key, e);
+    }
+    return give(r, p, t->text, e);
 }
 
 static enum status keyed(struct reading *r, const struct token *t, struct err *e)
@@ -375,7 +387,10 @@ static enum status check_complete(const struct tool *t, const struct call *c, st
     bool   wants_one = false;
 
     for (const struct param *p = t->params; p->type; p++) {
-        bool there = given(c, p) != NULL;
+        const struct call_arg *arg = given(c, p);
+        bool                   there = arg != NULL;
+        if (there && (p->flags & PARAM_FILLED) && !sv_trim(arg->text).n)
+            return err_set(e, ST_INVALID_SYNTAX, "the %s is empty", p->name);
         if ((p->flags & PARAM_REQUIRED) && !there) {
             err_set(e, ST_INVALID_SYNTAX, "%s needs a %s%s", t->name,
                     p->type == PARAM_ID ? "node" : p->name,
@@ -424,6 +439,23 @@ static bool takes_rest(struct sv line, struct call *c)
     return true;
 }
 
+/* doc "name" is doc:"name". */
+static size_t join_docs(struct token *t, size_t n)
+{
+    size_t    kept = 0;
+    struct sv meant;
+
+    for (size_t i = 0; i < n; i++) {
+        bool word = t[i].type == TOKEN_WORD && !t[i].key.s && !t[i].brackets &&
+                    in_words("doc|document", t[i].text, &meant);
+        if (word && i + 1 < n && t[i + 1].type == TOKEN_TEXT && !t[i + 1].key.s)
+            t[i + 1].key = SV("doc");
+        else
+            t[kept++] = t[i];
+    }
+    return kept;
+}
+
 enum status call_parse(struct sv line, struct arena *a, struct call *out, struct err *e)
 {
     struct reading r = { .a = a, .call = out };
@@ -435,6 +467,7 @@ enum status call_parse(struct sv line, struct arena *a, struct call *out, struct
         return ST_OK;
     if (lex(out->line, a, &tokens, &r.n, e))
         return err_code(e);
+    r.n = join_docs(tokens, r.n);
     r.tokens = tokens;
     if (find_verb(&r, &with, e))
         return err_code(e);
@@ -519,7 +552,8 @@ static void print_arg(struct sb *b, const struct call_arg *x)
     if (!bare)
         sb_addf(b, "%s:", p->name);
     bool free_word = p->type == PARAM_WORD && !p->words && !bare;
-    if (p->type == PARAM_TEXT || p->type == PARAM_DOC || p->type == PARAM_RANGE || free_word)
+    if (p->type == PARAM_TEXT || p->type == PARAM_DOC || p->type == PARAM_RANGE ||
+        p->type == PARAM_LINES || free_word)
         print_quoted(b, x->text);
     else if (bare && p->type == PARAM_ID)
         sb_addf(b, "[" SV_FMT "]", SV_ARG(x->text)); /* so that no word of the tool is meant */

@@ -25,6 +25,7 @@ enum param_type {
     PARAM_WORD,  /* one of `words` (any word when NULL) */
     PARAM_COUNT, /* a whole number */
     PARAM_RANGE, /* A-B */
+    PARAM_LINES, /* A-B, both whole numbers */
     PARAM_DOC,   /* doc:"name" */
     PARAM_FLAG,  /* its own name as a bare word, or one of `words` */
 };
@@ -35,13 +36,15 @@ enum param_flags {
     PARAM_REQUIRED = 4,   /* must be given */
     PARAM_ONE = 8,        /* exactly one of the parameters with this flag must be given */
     PARAM_MAYBE_ONE = 16, /* at most one of those */
+    PARAM_FILLED = 32,    /* its text must not be blank */
 };
 
 struct param {
     enum param_type type;
     const char     *name;
     unsigned        flags;
-    const char     *words; /* "a|b|c", or "a|b=a|c": b is another word for a */
+    /* "a|b|c", or "a|b=a|c=→ other": b is another word for a, and for c the hint names a tool */
+    const char *words;
     const char *after; /* "using|with": a value that follows one of these words is meant for it */
 };
 

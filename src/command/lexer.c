@@ -35,6 +35,8 @@ static bool quoted(struct sv *v, struct sb *b)
             *v = sv_skip(*v, close);
             return true;
         }
+        if (v->n > 1 && v->s[0] == '\r' && v->s[1] == '\n')
+            *v = sv_skip(*v, 1); /* CRLF is one line break */
         bool escape =
             v->s[0] == '\\' && v->n > 1 && (v->s[1] == '"' || v->s[1] == '\\' || v->s[1] == 'n');
         if (b)

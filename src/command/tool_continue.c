@@ -235,9 +235,10 @@ static enum status check_limits(const struct call *c, struct err *e)
         err_set(e, ST_LIMIT_EXCEEDED, "max continuations per request is %d", CONTINUATIONS_MAX);
         return err_hint(e, n < 1 ? "use n:1 or more" : "use n:%d or less", CONTINUATIONS_MAX);
     }
-    if (tokens < 1 || tokens > 1000000)
-        return err_set(e, ST_LIMIT_EXCEEDED, "tokens must be between 1 and 1,000,000");
-    return ST_OK;
+    if (tokens >= 1 && tokens <= 1000000)
+        return ST_OK;
+    err_set(e, ST_LIMIT_EXCEEDED, "tokens must be between 1 and 1,000,000");
+    return err_hint(e, tokens < 1 ? "use tokens:1 or more" : "use tokens:1000000 or less");
 }
 
 static enum status tell(struct asking *q, const struct call *c, const struct answers *got,

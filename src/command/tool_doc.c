@@ -61,15 +61,13 @@ static enum status read_summary(struct session *s, const struct doc *d, struct r
     return ST_OK;
 }
 
-static enum status read_range(struct sv text, struct sv range, struct sv *out, struct err *e)
+static enum status read_lines(struct sv text, struct sv range, struct sv *out, struct err *e)
 {
     struct sv_cut c = sv_cut(range, '-');
-    int64_t       first, last;
+    int64_t       first = 0, last = 0;
 
-    if (!sv_to_int(sv_trim(c.head), &first) || !sv_to_int(sv_trim(c.tail), &last)) {
-        err_set(e, ST_INVALID_SYNTAX, "lines: takes a range such as 10-20");
-        return err_hint(e, "→ read doc:\"name\" lines:10-20");
-    }
+    if (!sv_to_int(sv_trim(c.head), &first) || !sv_to_int(sv_trim(c.tail), &last))
+        return err_set(e, ST_INVALID_SYNTAX, "lines: takes a range such as 10-20");
     return doc_lines(text, first, last, out, e);
 }
 
@@ -86,7 +84,7 @@ RUN(read)
     text = d.text;
     sb_add(&r->text, r->object);
     if (call_has(c, "lines")) {
-        if (read_range(d.text, call_text(c, "lines"), &text, e))
+        if (read_lines(d.text, call_text(c, "lines"), &text, e))
             return err_code(e);
         sb_adds(&r->text, " lines ");
         sb_add_oneline(&r->text, call_text(c, "lines"));
@@ -240,8 +238,6 @@ RUN(write)
     struct doc    d;
     struct change ch;
 
-    if (!sv_trim(call_text(c, "text")).n)
-        return err_set(e, ST_INVALID_SYNTAX, "the text is empty");
     if (find_doc(s, c, &d, r, e) || check_unchanged(s, &d, e) || plan(s, c, &d, &ch, e))
         return err_code(e);
     struct sv   now = apply(s, &d, &ch);

@@ -218,8 +218,6 @@ RUN(stash)
     struct sb b = sb_in(s->a, 0);
     bool      exact;
 
-    if (!sv_trim(label).n)
-        return err_set(e, ST_INVALID_SYNTAX, "a stash needs a label");
     if (label.n > STASH_LABEL_MAX)
         return err_set(e, ST_LIMIT_EXCEEDED, "a label has at most %d bytes", STASH_LABEL_MAX);
     if (stash_text(s, c, &text, e))

@@ -133,10 +133,6 @@ RUN(respond)
                           .via = "respond",
                           .as = as };
 
-    if (sv_is(as, "annotation")) {
-        err_set(e, ST_INVALID_SYNTAX, "an annotation is not a response");
-        return err_hint(e, "→ annotate ID \"text\"");
-    }
     if (loom_tree(&s->loom, &tree, e))
         return err_code(e);
     if (tree.root == NO_NODE && !call_has(c, "id"))

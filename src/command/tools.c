@@ -9,6 +9,7 @@
 #define MUST PARAM_REQUIRED
 #define ONE PARAM_ONE
 #define MAYBE PARAM_MAYBE_ONE
+#define FILLED PARAM_FILLED
 
 /* clang-format off */
 #define PARAMS(name, ...) static const struct param name[] = { __VA_ARGS__, { .type = PARAM_END } }
@@ -41,11 +42,11 @@ PARAMS(continue_params,
     { PARAM_TEXT,  "agent",  KEYED, NULL, "using|with" });
 PARAMS(respond_params,
     { PARAM_ID,    "id",   BARE, NULL, NULL },
-    { PARAM_TEXT,  "text", BARE | MUST, NULL, NULL },
-    { PARAM_WORD,  "as",   KEYED, "continuation|context|instruction|annotation", NULL });
+    { PARAM_TEXT,  "text", BARE | MUST | FILLED, NULL, NULL },
+    { PARAM_WORD,  "as",   KEYED, "continuation|context|instruction|annotation=→ annotate ID \"text\"", NULL });
 PARAMS(annotate_params,
     { PARAM_ID,    "id",   BARE | MUST, NULL, NULL },
-    { PARAM_TEXT,  "text", BARE | MUST, NULL, NULL });
+    { PARAM_TEXT,  "text", BARE | MUST | FILLED, NULL, NULL });
 PARAMS(link_params,
     { PARAM_ID,    "id",      BARE | MUST, NULL, NULL },
     { PARAM_ID,    "target",  BARE | ONE, NULL, NULL },
@@ -56,7 +57,7 @@ PARAMS(link_params,
     { PARAM_TEXT,  "note",    KEYED, NULL, NULL });
 PARAMS(bookmark_params,
     { PARAM_ID,    "id",    BARE | MUST, NULL, NULL },
-    { PARAM_TEXT,  "label", BARE, NULL, NULL });
+    { PARAM_TEXT,  "label", BARE | FILLED, NULL, NULL });
 PARAMS(id_params,
     { PARAM_ID,    "id", BARE | MUST, NULL, NULL });
 PARAMS(maybe_id_params,
@@ -64,21 +65,21 @@ PARAMS(maybe_id_params,
 PARAMS(read_params,
     { PARAM_DOC,   "doc",     BARE | KEYED | MUST, NULL, NULL },
     { PARAM_FLAG,  "summary", MAYBE, NULL, NULL },
-    { PARAM_RANGE, "lines",   KEYED | MAYBE, NULL, NULL },
+    { PARAM_LINES, "lines",   KEYED | MAYBE, NULL, NULL },
     { PARAM_TEXT,  "section", KEYED | MAYBE, NULL, NULL });
 PARAMS(write_params,
     { PARAM_DOC,   "doc",     KEYED | MUST, NULL, NULL },
     { PARAM_FLAG,  "append",  ONE, NULL, NULL },
     { PARAM_TEXT,  "at",      KEYED | ONE, NULL, NULL },
     { PARAM_TEXT,  "replace", KEYED | ONE, NULL, NULL },
-    { PARAM_TEXT,  "text",    BARE | MUST, NULL, NULL });
+    { PARAM_TEXT,  "text",    BARE | MUST | FILLED, NULL, NULL });
 PARAMS(pin_params,
     { PARAM_ID,    "id",      BARE | ONE, NULL, NULL },
     { PARAM_DOC,   "doc",     KEYED | ONE, NULL, NULL },
     { PARAM_TEXT,  "section", KEYED, NULL, NULL });
 PARAMS(stash_params,
-    { PARAM_TEXT,  "label",      BARE | MUST, NULL, NULL },
-    { PARAM_TEXT,  "text",       BARE | ONE, NULL, NULL },
+    { PARAM_TEXT,  "label",      BARE | MUST | FILLED, NULL, NULL },
+    { PARAM_TEXT,  "text",       BARE | ONE | FILLED, NULL, NULL },
     { PARAM_ID,    "content-of", KEYED | ONE, NULL, NULL },
     { PARAM_RANGE, "summary-of", KEYED | ONE, NULL, NULL });
 PARAMS(recall_params,
@@ -299,18 +300,17 @@ const struct synonym synonyms[] = {
     { "show",              "view",       NEXT_ANY,  NULL },
     { "inspect",           "view",       NEXT_ANY,  NULL },
     { "open",              "view",       NEXT_ANY,  NULL },
-    { "continuations of",  "list",       NEXT_ID,   "continuations" },
-    { "children of",       "list",       NEXT_ID,   "continuations" },
-    { "branches of",       "list",       NEXT_ID,   "continuations" },
-    { "replies to",        "list",       NEXT_ID,   "continuations" },
     { "what follows",      "list",       NEXT_ID,   "continuations" },
-    { "annotations on",    "list",       NEXT_ID,   "annotations" },
-    { "annotations of",    "list",       NEXT_ID,   "annotations" },
-    { "notes on",          "list",       NEXT_ID,   "annotations" },
-    { "links of",          "list",       NEXT_ID,   "links" },
-    { "references of",     "list",       NEXT_ID,   "links" },
-    { "versions of",       "list",       NEXT_ID,   "versions" },
-    { "edits of",          "list",       NEXT_ID,   "versions" },
+    { "continuations",     "list",       NEXT_ID,   "continuations" },
+    { "children",          "list",       NEXT_ID,   "continuations" },
+    { "branches",          "list",       NEXT_ID,   "continuations" },
+    { "replies",           "list",       NEXT_ID,   "continuations" },
+    { "annotations",       "list",       NEXT_ID,   "annotations" },
+    { "notes",             "list",       NEXT_ID,   "annotations" },
+    { "links",             "list",       NEXT_ID,   "links" },
+    { "references",        "list",       NEXT_ID,   "links" },
+    { "versions",          "list",       NEXT_ID,   "versions" },
+    { "edits",             "list",       NEXT_ID,   "versions" },
     { "bookmarks",         "list",       NEXT_ANY,  "bookmarks" },
     { "agents",            "list",       NEXT_ANY,  "agents" },
     { "docs",              "list",       NEXT_ANY,  "docs" },
