@@ -46,6 +46,20 @@ static bool quoted(struct sv *v, struct sb *b)
     return false;
 }
 
+bool lex_command_end(struct sv text, size_t *end)
+{
+    struct sv rest = text;
+
+    while (rest.n && rest.s[0] != '\n') {
+        if (!opening(rest))
+            rest = sv_skip(rest, 1);
+        else if (!quoted(&rest, NULL))
+            return false;
+    }
+    *end = text.n - rest.n;
+    return true;
+}
+
 bool lex_is_open(struct sv text)
 {
     while (text.n) {

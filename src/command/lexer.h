@@ -18,6 +18,10 @@ struct token {
 enum status lex(struct sv line, struct arena *a, struct token **out, size_t *n,
                 struct err *e) MUST_USE;
 
+/* Where the command at the start of a text ends: at the first line break outside a quotation, or at
+ * the end of the text. False when a quotation in it is never closed. One pass. */
+bool lex_command_end(struct sv text, size_t *end);
+
 /* Does the text end inside a quotation? Then the command goes on in the next line. */
 bool lex_is_open(struct sv text);
 

@@ -10,7 +10,8 @@ struct scanner {
     struct sb     prose;
     VEC(struct scanned_line) lines;
     struct scan *out;
-    size_t       fence; /* length of the run of backticks we are inside of; 0: none */
+    size_t       fence;    /* length of the run of backticks we are inside of; 0: none */
+    size_t       unclosed; /* commands whose quotation never closes */
 };
 
 static struct sv take_line(struct sv *rest)
@@ -24,13 +25,15 @@ static struct sv take_line(struct sv *rest)
     return line;
 }
 
+/* The run of backticks that makes this line a fence, or 0. What follows the run names a language;
+ * when it holds a backtick, the line is code within a line. */
 static size_t backticks(struct sv line)
 {
     size_t n = 0;
 
     while (n < line.n && line.s[n] == '`')
         n++;
-    return n >= 3 ? n : 0;
+    return n >= 3 && !sv_has(sv_skip(line, n), '`') ? n : 0;
 }
 
 static bool is_command(struct sv line, struct sv *after)
@@ -76,19 +79,22 @@ static void take_thought(struct scanner *s, struct sv first)
     *vec_push(&s->lines, s->a) = (struct scanned_line){ sv_trim(sb_sv(&b)), true };
 }
 
+/* So often a quotation is followed to the end of the output in vain; after that, every command is
+ * one line. Such output is refused or useless anyway, and must not cost its square. */
+enum { UNCLOSED_MAX = 100 };
+
 /* The command with the lines its open quotation reaches into. A quotation that never closes
  * takes nothing with it: the line alone is then the (broken) command. */
 static void take_command(struct scanner *s, struct sv command)
 {
-    struct sv whole = command, rest = s->rest;
+    struct sv text = { command.s, (size_t)(s->rest.s + s->rest.n - command.s) };
+    size_t    end;
 
-    while (lex_is_open(whole) && rest.n) {
-        struct sv line = take_line(&rest);
-        whole.n = (size_t)(line.s + line.n - command.s);
-    }
-    if (!lex_is_open(whole)) {
-        command = whole;
-        s->rest = rest;
+    if (s->unclosed < UNCLOSED_MAX && lex_command_end(text, &end)) {
+        command = sv_trim(sv_first(text, end));
+        s->rest = sv_skip(text, end < text.n ? end + 1 : end);
+    } else {
+        s->unclosed++;
     }
     *vec_push(&s->lines, s->a) = (struct scanned_line){ command, false };
     s->out->commands++;

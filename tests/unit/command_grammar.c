@@ -236,8 +236,36 @@ static void a_quotation_that_never_closes_takes_nothing_with_it(void)
     CHECK_SV(s.lines[1].text, SV("view b"));
 }
 
+/* Two megabytes after an open quotation: read once, not once for each line. Each line alone opens
+ * a quotation too, and none of them is closed. */
+static void long_output_is_read_in_one_pass(void)
+{
+    struct sb   b = sb_in(&a, 0);
+    struct scan s;
+
+    sb_adds(&b, "→ respond a \"open\n");
+    for (int i = 0; i < 100000; i++)
+        sb_adds(&b, "prose that goes on\n");
+    scan_output(sb_sv(&b), &a, &s);
+    CHECK_INT(s.n, 1);
+    b = sb_in(&a, 0);
+    for (int i = 0; i < 100000; i++)
+        sb_adds(&b, "→ respond a \\\"open\n");
+    scan_output(sb_sv(&b), &a, &s);
+    CHECK_INT(s.n, 100000);
+}
+
+static void backticks_within_a_line_open_no_fence(void)
+{
+    struct scan s;
+
+    scan_output(SV("```code``` in a line\n→ view a7x2\n"), &a, &s);
+    CHECK_INT(s.commands, 1);
+}
+
 TAP_MAIN(T(many_forms_mean_the_same), T(what_does_not_fit_is_refused),
          T(every_example_prints_and_parses_to_the_same), T(the_table_is_complete),
          T(no_synonym_hides_another), T(output_is_taken_apart),
          T(fences_thoughts_and_ascii_arrows_hold_no_commands),
-         T(a_quotation_that_never_closes_takes_nothing_with_it), )
+         T(a_quotation_that_never_closes_takes_nothing_with_it), T(long_output_is_read_in_one_pass),
+         T(backticks_within_a_line_open_no_fence), )
