@@ -132,7 +132,9 @@ void scan_output(struct sv output, struct arena *a, struct scan *out)
             take_prose(&s, line);
         }
     }
-    out->prose = sv_trim(sb_sv(&s.prose));
+    out->prose = sb_sv(&s.prose);
+    while (out->prose.n && out->prose.s[out->prose.n - 1] == '\n')
+        out->prose.n--;
     out->lines = s.lines.v;
     out->n = s.lines.n;
 }

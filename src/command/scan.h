@@ -14,7 +14,7 @@ struct scanned_line {
     bool      is_think; /* text is the thought */
 };
 struct scan {
-    struct sv            prose; /* trimmed; before the batch */
+    struct sv            prose; /* before the batch, without the line breaks at its end */
     struct scanned_line *lines; /* commands and thoughts, in order */
     size_t               n, commands;
     struct sv            discarded; /* what came after the batch; absent: nothing */

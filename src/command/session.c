@@ -318,18 +318,46 @@ static enum status run_batch(struct session *s, const struct scan *scan, struct 
     return ST_OK;
 }
 
+/* What is stored of a turn's prose. In buffer mode the nodes of a path are one text: blanks at the
+ * ends of one are part of it. */
+static enum status settle_prose(struct session *s, struct sv *prose, struct err *e)
+{
+    bool buffer;
+
+    if (!sv_trim(*prose).n) {
+        *prose = SV("");
+        return ST_OK;
+    }
+    if (log_begin(s->log, s->loom.thread, STORE_READ, e))
+        return err_code(e);
+    enum status st = loom_is_buffer(&s->loom, &buffer, e);
+    log_abort(s->log);
+    if (!st && !buffer)
+        *prose = sv_trim(*prose);
+    return st;
+}
+
+/* All of an output, as if nothing in it were a command. */
+static struct scan all_prose(struct sv output)
+{
+    while (output.n && output.s[output.n - 1] == '\n') /* of the pipe it came through */
+        output.n--;
+    return (struct scan){ .prose = output };
+}
+
 enum status session_turn(struct session *s, struct sv output, struct turn *out, struct err *e)
 {
     struct sb   valid = sb_in(s->a, 0);
-    struct scan scan = { 0 };
+    struct scan scan;
 
     sb_add_lossy(&valid, output);
     output = sb_sv(&valid);
-    scan.prose = sv_trim(output);
     *out = (struct turn){ 0 };
     if (s->agent.permissions & PERM_loom_aware)
         scan_output(output, s->a, &scan);
-    if (too_many(&scan, e))
+    else
+        scan = all_prose(output);
+    if (too_many(&scan, e) || settle_prose(s, &scan.prose, e))
         return err_code(e);
     out->discarded = scan.discarded;
     if (scan.prose.n) {
