@@ -36,12 +36,38 @@ static struct sv undo_number(struct session *s, const char *what, struct sv node
 
 /* ---- switch ----------------------------------------------------------------------- */
 
+/* The only thread with this title. */
+static enum status find_titled(struct session *s, const struct store_thread *threads, size_t n,
+                               struct sv name, struct loom *out, struct err *e)
+{
+    struct loom other;
+    struct sv   title;
+    size_t      found = 0;
+
+    for (size_t i = 0; i < n && found < 2; i++) {
+        if (sv_is(threads[i].id, ".global"))
+            continue;
+        if (loom_other(&s->loom, threads[i].id, &other, e) || loom_title(&other, &title, e))
+            return err_code(e);
+        if (!sv_eq(title, name))
+            continue;
+        found++;
+        *out = other;
+    }
+    if (found == 1)
+        return ST_OK;
+    if (!found)
+        return err_set(e, ST_NOT_FOUND, "no tree \"" SV_FMT "\"", SV_ARG(sv_first(name, 120)));
+    err_set(e, ST_INVALID_SYNTAX, "several trees are called \"" SV_FMT "\"",
+            SV_ARG(sv_first(name, 120)));
+    return err_hint(e, "name the thread instead, such as tree:\"" SV_FMT "\"", SV_ARG(out->thread));
+}
+
 /* The thread whose id or title this is. */
 static enum status find_tree(struct session *s, struct sv name, struct loom *out, struct err *e)
 {
     struct store_thread *threads;
     size_t               n;
-    struct sv            title;
 
     if (loom_threads(&s->loom, &threads, &n, e))
         return err_code(e);
@@ -50,15 +76,7 @@ static enum status find_tree(struct session *s, struct sv name, struct loom *out
             return log_catch_up(s->log, name, INT64_MAX, e)
                        ? err_code(e)
                        : loom_other(&s->loom, threads[i].id, out, e);
-    for (size_t i = 0; i < n; i++) {
-        if (sv_is(threads[i].id, ".global"))
-            continue;
-        if (loom_other(&s->loom, threads[i].id, out, e) || loom_title(out, &title, e))
-            return err_code(e);
-        if (sv_eq(title, name))
-            return ST_OK;
-    }
-    return err_set(e, ST_NOT_FOUND, "no tree \"" SV_FMT "\"", SV_ARG(sv_first(name, 120)));
+    return find_titled(s, threads, n, name, out, e);
 }
 
 static enum status tell_place(struct session *s, const struct node *n, struct result *r,

@@ -3,6 +3,7 @@
 #include "base/utf8.h"
 #include "base/vec.h"
 #include "loom/loom_internal.h"
+#include "loom/shown.h"
 #include "thread/kind.h"
 #include "thread/lane.h"
 
@@ -140,23 +141,31 @@ static enum status elsewhere(struct loom *l, struct sv key, struct loom *out, bo
     return ST_OK;
 }
 
+static enum status in_other_tree(struct loom *l, struct sv key, struct loom *other, struct err *e)
+{
+    struct sv title;
+    struct sb quoted = sb_in(l->a, 0);
+
+    if (loom_title(other, &title, e))
+        return err_code(e);
+    sb_add_quoted(&quoted, title);
+    err_set(e, ST_CROSS_TREE, "node [" SV_FMT "] is in tree \"" SV_FMT "\"", SV_ARG(key),
+            SV_ARG(title));
+    return err_hint(
+        e, "use → switch to " SV_FMT " in tree:" SV_FMT " (requires cross-tree permission)",
+        SV_ARG(key), SV_ARG(sb_sv(&quoted)));
+}
+
 static enum status not_found(struct loom *l, struct sv text, struct err *e)
 {
-    struct sv   key = local_key(text, l->a), near_id, title;
+    struct sv   key = local_key(text, l->a), near_id;
     struct loom other;
     bool        found;
 
     if (elsewhere(l, key, &other, &found, e))
         return err_code(e);
-    if (found) {
-        if (loom_title(&other, &title, e))
-            return err_code(e);
-        err_set(e, ST_CROSS_TREE, "node [" SV_FMT "] is in tree \"" SV_FMT "\"", SV_ARG(key),
-                SV_ARG(title));
-        return err_hint(
-            e, "use → switch to " SV_FMT " in tree:\"" SV_FMT "\" (requires cross-tree permission)",
-            SV_ARG(key), SV_ARG(title));
-    }
+    if (found)
+        return in_other_tree(l, key, &other, e);
     if (nearest(l, key, &near_id, e))
         return err_code(e);
     err_set(e, ST_NOT_FOUND, "node [" SV_FMT "] does not exist in this tree", SV_ARG(key));

@@ -39,22 +39,36 @@ static void section(struct memory_block *m, const char *title)
     m->any = true;
 }
 
-static enum status add_pin(struct memory_block *m, const struct pin *p, struct err *e)
+/* A log from elsewhere may pin what its tree does not have: one pin then, not the block. */
+static enum status add_pinned_node(struct memory_block *m, struct sv id, struct err *e)
 {
     struct node n;
     struct sv   text;
-    int64_t     words = -1;
     bool        made;
 
-    if (p->node.n) {
-        if (node_find(m->l, p->node, &n, e) || node_summary(m->l, &n, &text, &made, e))
-            return err_code(e);
-        sb_addf(m->b, "  [" SV_FMT "] ", SV_ARG(n.local));
+    enum status found = node_find(m->l, id, &n, e);
+    if (found && found != ST_NOT_FOUND && found != ST_CROSS_TREE)
+        return found;
+    if (!found && node_summary(m->l, &n, &text, &made, e))
+        return err_code(e);
+    sb_adds(m->b, "  [");
+    sb_add_oneline(m->b, found ? id : n.local);
+    sb_adds(m->b, "] ");
+    if (found)
+        sb_adds(m->b, "(unavailable)");
+    else
         sb_add_preview(m->b, text, PREVIEW_MEMORY);
-        sb_addc(m->b, '\n');
-        return ST_OK;
-    }
+    sb_addc(m->b, '\n');
+    return ST_OK;
+}
+
+static enum status add_pin(struct memory_block *m, const struct pin *p, struct err *e)
+{
+    int64_t    words = -1;
     struct err gone;
+
+    if (p->node.n)
+        return add_pinned_node(m, p->node, e);
     if (m->doc_words && m->doc_words(m->ctx, p->doc, p->section, &words, &gone))
         words = -1;
     sb_adds(m->b, "  ");

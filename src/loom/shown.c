@@ -111,6 +111,22 @@ void sb_add_name(struct sb *b, struct sv name)
     sb_add_oneline(b, name);
 }
 
+void sb_add_quoted(struct sb *b, struct sv text)
+{
+    struct arena scratch = { 0 };
+    struct sb    line = sb_in(&scratch, 0);
+
+    sb_add_oneline(&line, text);
+    sb_addc(b, '"');
+    for (size_t i = 0; i < line.n; i++) {
+        if (sb_sv(&line).s[i] == '"' || sb_sv(&line).s[i] == '\\')
+            sb_addc(b, '\\');
+        sb_addc(b, sb_sv(&line).s[i]);
+    }
+    sb_addc(b, '"');
+    arena_free(&scratch);
+}
+
 /* The longest start of v, a folded line, that ends before a word and has at most max
  * characters; when its first word is longer than that, the word is cut. */
 static struct sv cut_at_word(struct sv v, size_t max)

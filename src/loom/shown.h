@@ -19,6 +19,9 @@ void sb_add_oneline(struct sb *b, struct sv text);
 /* The same for a name that may stand first in a line: it gets the backslash of sb_add_shown(). */
 void sb_add_name(struct sb *b, struct sv name);
 
+/* In quotes, as a command takes it: one line, with \\ before quotes and backslashes. */
+void sb_add_quoted(struct sb *b, struct sv text);
+
 enum { PREVIEW_LIST = 52, PREVIEW_MEMORY = 32 };
 
 /* "3 continuations": the plural adds an s. */
