@@ -2,6 +2,7 @@
 
 #include "base/utf8.h"
 #include "base/vec.h"
+#include "loom/agent.h"
 #include "loom/loom_internal.h"
 #include "loom/shown.h"
 #include "thread/kind.h"
@@ -498,12 +499,18 @@ static bool keep_present(void *ctx, const struct store_row *row)
     struct sv             agent = sv_dup(sv_skip(row->key, 4), s->l->a);
     struct place          p;
     struct node           node;
+    struct agent          known;
     bool                  found;
 
     if (sv_eq(agent, s->agent))
         return true;
     s->status = rows_place(&r, agent, &p, &found, s->e);
-    if (s->status || !found || s->l->now - p.at > PRESENCE_MS)
+    /* Seen in the future: before the clock went back. */
+    if (s->status || !found || s->l->now - p.at > PRESENCE_MS || p.at - s->l->now > PRESENCE_MS)
+        return !s->status;
+    if (p.kind == AUTHOR_MODEL) /* one that was removed is nowhere */
+        s->status = agent_find(s->l->log, agent, s->l->a, &known, &found, s->e);
+    if (s->status || !found)
         return !s->status;
     s->status = where(s->l, &p, &node, &found, s->e);
     if (!s->status && found)
