@@ -149,7 +149,10 @@ static enum status fold_unlink(struct loom_rows *r, const struct json *p, struct
 
     if (!json_int(json_find(p, "link"), &entry) || named_node(r, p, &node, &found, e))
         return entry == NO_NODE ? ST_OK : e->code;
-    if (!found)
+    struct sv row = { 0 };
+    if (found && row_get(r, key2("x", node.seq, entry, r->a), &row, &found, e))
+        return err_code(e);
+    if (!found) /* no such link, or gone already */
         return ST_OK;
     node.links--;
     if (row_del(r, key2("x", node.seq, entry, r->a), e) || rows_put_node(r, &node, e) ||
@@ -245,13 +248,19 @@ static enum status describe_tree(struct loom_rows *r, const struct json *p, stru
 static enum status fold_lease(struct loom_rows *r, const struct entry *n, const struct json *p,
                               struct node *node, bool takes, struct err *e)
 {
-    struct sv key = key1("lease", node->slot, r->a);
-    struct sb b = sb_in(r->a, 0);
-    struct jw w = jw_in(&b, 0);
-    int64_t   until = n->at;
+    struct sv   key = key1("lease", node->slot, r->a);
+    struct sb   b = sb_in(r->a, 0);
+    struct jw   w = jw_in(&b, 0);
+    int64_t     until = n->at;
+    struct json held;
+    bool        found = false;
 
-    if (!takes)
-        return row_del(r, key, e);
+    if (!takes) { /* only one's own: it may have run out, and be another's by now */
+        if (row_json(r, key, &held, &found, e))
+            return err_code(e);
+        bool own = found && sv_eq(json_text(&held, "agent"), json_text(p, "agent"));
+        return own ? row_del(r, key, e) : ST_OK;
+    }
     json_int(json_find(p, "until"), &until);
     jw_open(&w, '{');
     jw_kstr(&w, "agent", json_text(p, "agent"));
