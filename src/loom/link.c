@@ -39,27 +39,42 @@ static struct sv payload(struct loom *l, struct sv agent, struct sv node,
     return sb_sv(&b);
 }
 
+static enum status read_link(struct loom *l, const struct store_row *row, struct link *out,
+                             struct err *e)
+{
+    struct json v;
+
+    if (json_parse(row->value, 0, l->a, &v, e))
+        return err_in(e, "a link");
+    const struct json *t = json_find(&v, "target");
+    *out = (struct link){ .note = json_text(&v, "note"),
+                          .incoming = json_truth(json_find(&v, "incoming")),
+                          .entry = key_last(row->key) };
+    out->target = (struct link_target){ .node = json_text(t, "node"),
+                                        .doc = json_text(t, "doc"),
+                                        .section = json_text(t, "section"),
+                                        .tree = json_text(t, "tree"),
+                                        .tree_title = json_text(t, "title") };
+    return ST_OK;
+}
+
+/* The prefix ends before the entry's number: a document's name may go on with a slash of its own.
+ */
 static enum status read_links(struct loom *l, struct sv prefix, struct link **out, size_t *count,
                               struct err *e)
 {
     struct loom_rows  r = rows_of_loom(l);
     struct store_row *rows;
+    size_t            n;
 
-    if (row_list(&r, prefix, (struct sv){ 0 }, SIZE_MAX, &rows, count, e))
+    if (row_list(&r, prefix, (struct sv){ 0 }, SIZE_MAX, &rows, &n, e))
         return err_code(e);
-    *out = ARENA_NEW(l->a, struct link, *count ? *count : 1);
-    for (size_t i = 0; i < *count; i++) {
-        struct json v;
-        if (json_parse(rows[i].value, 0, l->a, &v, e))
-            return err_in(e, "a link");
-        const struct json *t = json_find(&v, "target");
-        (*out)[i] = (struct link){ .note = json_text(&v, "note"), .entry = key_last(rows[i].key) };
-        (*out)[i].target = (struct link_target){ .node = json_text(t, "node"),
-                                                 .doc = json_text(t, "doc"),
-                                                 .section = json_text(t, "section"),
-                                                 .tree = json_text(t, "tree"),
-                                                 .tree_title = json_text(t, "title") };
-    }
+    *out = ARENA_NEW(l->a, struct link, n ? n : 1);
+    *count = 0;
+    for (size_t i = 0; i < n; i++)
+        if (!sv_has(sv_skip(rows[i].key, prefix.n), '/') &&
+            read_link(l, &rows[i], &(*out)[(*count)++], e))
+            return err_code(e);
     return ST_OK;
 }
 
@@ -87,28 +102,38 @@ static bool same_target(const struct link_target *a, const struct link_target *b
            sv_eq(a->tree, b->tree);
 }
 
-/* The other tree's side of a link: on the named node, else on its root. */
+/* Where the other tree's side of a link hangs: on the named node, else on its root. *found is false
+ * when there is nothing to hang it on. */
+static enum status far_end(struct loom *l, const struct link_target *to, struct loom *other,
+                           struct node *out, bool *found, struct err *e)
+{
+    struct tree tree;
+
+    *found = true;
+    if (loom_other(l, to->tree, other, e))
+        return err_code(e);
+    if (to->node.n)
+        return node_find(other, to->node, out, e);
+    if (loom_tree(other, &tree, e))
+        return err_code(e);
+    *found = tree.root != NO_NODE;
+    return *found ? node_at(other, tree.root, out, e) : ST_OK;
+}
+
 static enum status link_other_tree(struct loom *l, struct sv agent, const struct node *from,
                                    const struct link_target *to, struct sv note, struct err *e)
 {
     struct loom        other;
     struct link_target back = { .node = from->local, .tree = l->thread };
-    struct tree        tree;
-    struct node        root;
-    struct sv          node = to->node;
+    struct node        far;
+    bool               found;
 
-    if (loom_other(l, to->tree, &other, e) || loom_title(l, &back.tree_title, e) ||
-        loom_tree(&other, &tree, e))
+    if (far_end(l, to, &other, &far, &found, e) || loom_title(l, &back.tree_title, e))
         return err_code(e);
-    if (!node.n && tree.root == NO_NODE)
-        return ST_OK; /* nothing there to hang it on */
-    if (!node.n) {
-        if (node_at(&other, tree.root, &root, e))
-            return err_code(e);
-        node = root.local;
-    }
+    if (!found)
+        return ST_OK;
     return loom_append(&other, agent, kind_name(KIND_LOOM_LINK),
-                       payload(&other, agent, node, &back, note, true), NULL, e);
+                       payload(&other, agent, far.local, &back, note, true), NULL, e);
 }
 
 enum status loom_link(struct loom *l, struct sv agent, const struct node *from,
@@ -129,11 +154,48 @@ enum status loom_link(struct loom *l, struct sv agent, const struct node *from,
     return to->tree.s ? link_other_tree(l, agent, from, to, note, e) : ST_OK;
 }
 
+static enum status append_unlink(struct loom *l, struct sv agent, struct sv node,
+                                 const struct link *link, struct err *e)
+{
+    struct sb b = sb_in(l->a, 0);
+    struct jw w = jw_in(&b, 0);
+
+    jw_open(&w, '{');
+    jw_kstr(&w, "agent", agent);
+    jw_kint(&w, "link", link->entry);
+    jw_kstr(&w, "mark", SV("unlink"));
+    jw_kstr(&w, "node", node);
+    jw_key(&w, "target");
+    write_target(&w, &link->target);
+    jw_close(&w, '}');
+    return loom_append(l, agent, kind_name(KIND_LOOM_MARK), sb_sv(&b), NULL, e);
+}
+
+static enum status unlink_other_tree(struct loom *l, struct sv agent, const struct node *from,
+                                     const struct link_target *to, struct err *e)
+{
+    struct link_target back = { .node = from->local, .tree = l->thread };
+    struct loom        other;
+    struct node        far;
+    struct link       *links;
+    size_t             n;
+    bool               found;
+
+    if (far_end(l, to, &other, &far, &found, e))
+        return err_code(e);
+    if (!found)
+        return ST_OK;
+    if (loom_links(&other, &far, &links, &n, e))
+        return err_code(e);
+    for (size_t i = 0; i < n; i++)
+        if (links[i].incoming && same_target(&links[i].target, &back))
+            return append_unlink(&other, agent, far.local, &links[i], e);
+    return ST_OK;
+}
+
 enum status loom_unlink(struct loom *l, struct sv agent, const struct node *n, int64_t entry,
                         struct err *e)
 {
-    struct sb    b = sb_in(l->a, 0);
-    struct jw    w = jw_in(&b, 0);
     struct link *links;
     size_t       count;
 
@@ -142,15 +204,9 @@ enum status loom_unlink(struct loom *l, struct sv agent, const struct node *n, i
     for (size_t i = 0; i < count; i++) {
         if (links[i].entry != entry)
             continue;
-        jw_open(&w, '{');
-        jw_kstr(&w, "agent", agent);
-        jw_kint(&w, "link", entry);
-        jw_kstr(&w, "mark", SV("unlink"));
-        jw_kstr(&w, "node", n->local);
-        jw_key(&w, "target");
-        write_target(&w, &links[i].target);
-        jw_close(&w, '}');
-        return loom_append(l, agent, kind_name(KIND_LOOM_MARK), sb_sv(&b), NULL, e);
+        if (append_unlink(l, agent, n->local, &links[i], e))
+            return err_code(e);
+        return links[i].target.tree.s ? unlink_other_tree(l, agent, n, &links[i].target, e) : ST_OK;
     }
     return ST_OK;
 }

@@ -53,7 +53,8 @@ struct link_target {
 };
 struct link {
     struct link_target target;
-    struct sv          note; /* or absent */
+    struct sv          note;     /* or absent */
+    bool               incoming; /* it was made at the other end */
     int64_t            entry;
 };
 /* A link that is there already is made no second time; *entry is -1 then. A link to another tree is
