@@ -14,18 +14,20 @@
 #include "loom/node.h"
 
 struct foreign_node {
-    struct sv        id, text;
-    struct sv        author; /* a usable name */
-    enum author_kind kind;
-    int64_t          at;     /* 0: not told */
-    int64_t          parent; /* index in the list; -1: a root */
-    struct sv        as;     /* role of the edge that leads to it, or absent */
-    struct sv        edited_from;
-    struct sv        local; /* local id it had, or absent */
-    struct sv        label; /* of its bookmark, or absent */
-    bool             bookmarked, pruned, excluded, version;
-    bool             annotation; /* a note on its parent, not a continuation */
-    struct sv        kept;       /* JSON object of what we have no place for, or absent */
+    struct sv          id, text;
+    struct sv          author; /* a usable name */
+    enum author_kind   kind;
+    int64_t            at;     /* 0: not told */
+    int64_t            parent; /* index in the list; -1: a root */
+    struct sv          as;     /* role of the edge that leads to it, or absent */
+    struct sv          edited_from;
+    struct sv          local; /* local id it had, or absent */
+    struct sv          label; /* of its bookmark, or absent */
+    bool               bookmarked, pruned, excluded, version;
+    bool               annotation;             /* a note on its parent, not a continuation */
+    struct sv          summary, summary_model; /* or absent */
+    const struct json *links;                  /* as export_open_loom() writes them, or NULL */
+    struct sv          kept; /* JSON object of what we have no place for, or absent */
 };
 
 struct foreign_tree {

@@ -77,9 +77,92 @@ static void write_meta(struct jw *w, const struct node *n)
     jw_close(w, '}');
 }
 
-/* What came with an imported node is written again, our local id beside it. */
-static void write_kept(struct jw *w, const struct node *n, const struct json *kept)
+static enum status write_link(struct exporting *x, const struct link *link, struct err *e)
 {
+    const struct link_target *t = &link->target;
+    struct loom_rows          r = rows_of_loom(x->l);
+    struct node               to;
+    bool                      found = false;
+
+    if (t->node.n && !t->tree.s && rows_find(&r, t->node, &to, &found, e))
+        return err_code(e);
+    jw_open(x->w, '{');
+    if (link->incoming)
+        jw_kbool(x->w, "incoming", true);
+    if (link->note.s)
+        jw_kstr(x->w, "note", link->note);
+    if (found)
+        jw_kstr(x->w, "nodeId", id_of(&to));
+    if (t->doc.s)
+        jw_kstr(x->w, "doc", t->doc);
+    if (t->section.s)
+        jw_kstr(x->w, "section", t->section);
+    if (t->tree.s) {
+        jw_kstr(x->w, "tree", t->tree);
+        jw_kstr(x->w, "title", t->tree_title);
+        if (t->node.n)
+            jw_kstr(x->w, "localId", t->node);
+    }
+    jw_close(x->w, '}');
+    return ST_OK;
+}
+
+/* Each link once, where it was made; one that another tree made has no other place. */
+static enum status write_links(struct exporting *x, const struct node *n, struct err *e)
+{
+    struct link *links;
+    size_t       count;
+
+    if (loom_links(x->l, n, &links, &count, e))
+        return err_code(e);
+    jw_key(x->w, "links");
+    jw_open(x->w, '[');
+    for (size_t i = 0; i < count; i++)
+        if ((!links[i].incoming || links[i].target.tree.s) && write_link(x, &links[i], e))
+            return err_code(e);
+    jw_close(x->w, ']');
+    return ST_OK;
+}
+
+static void write_summary(struct jw *w, const struct json *summary)
+{
+    jw_key(w, "summary");
+    jw_open(w, '{');
+    if (json_text(summary, "model").s)
+        jw_kstr(w, "model", json_text(summary, "model"));
+    jw_kstr(w, "text", json_text(summary, "text"));
+    jw_close(w, '}');
+}
+
+/* What Open Loom has no place for: links, and a summary that a model made. */
+static enum status write_own(struct exporting *x, const struct node *n, struct err *e)
+{
+    struct loom_rows r = rows_of_loom(x->l);
+    bool             links = n->links > 0 && n->slot == n->seq, made = false;
+    struct json      summary;
+    int64_t          entry;
+
+    if (row_int(&r, key1("sum", n->seq, x->l->a), NO_NODE, &entry, e) ||
+        (entry != NO_NODE && loom_payload(x->l, entry, &summary, e)))
+        return err_code(e);
+    made = entry != NO_NODE && !json_truth(json_find(&summary, "provisional"));
+    if (!links && !made)
+        return ST_OK;
+    jw_key(x->w, "heddle");
+    jw_open(x->w, '{');
+    if (links && write_links(x, n, e))
+        return err_code(e);
+    if (made)
+        write_summary(x->w, &summary);
+    jw_close(x->w, '}');
+    return ST_OK;
+}
+
+/* What came with an imported node is written again, what is ours beside it. */
+static enum status write_kept(struct exporting *x, const struct node *n, const struct json *kept,
+                              struct err *e)
+{
+    struct jw         *w = x->w;
     const struct json *ext = json_find(kept, "extensions");
 
     for (size_t i = 0; json_is(kept, JSON_OBJECT) && i < kept->n; i++) {
@@ -94,13 +177,16 @@ static void write_kept(struct jw *w, const struct node *n, const struct json *ke
     jw_open(w, '{');
     jw_kstr(w, "localId", n->local);
     jw_close(w, '}');
+    if (write_own(x, n, e))
+        return err_code(e);
     for (size_t i = 0; json_is(ext, JSON_OBJECT) && i < ext->n; i++) {
-        if (sv_is(ext->members[i].key, "aspen-grove"))
+        if (sv_is(ext->members[i].key, "aspen-grove") || sv_is(ext->members[i].key, "heddle"))
             continue;
         jw_key_sv(w, ext->members[i].key);
         jw_json(w, &ext->members[i].value);
     }
     jw_close(w, '}');
+    return ST_OK;
 }
 
 static void write_content(struct jw *w, const struct json *payload, const struct json *kept,
@@ -173,9 +259,8 @@ static enum status open_loom_node(void *ctx, const struct node *n, const struct 
     if (found)
         jw_kstr(x->w, "editedFrom", id_of(&from));
     write_meta(x->w, n);
-    if (write_hash(x, n, kept, e))
+    if (write_hash(x, n, kept, e) || write_kept(x, n, kept, e))
         return err_code(e);
-    write_kept(x->w, n, kept);
     jw_close(x->w, '}');
     return ST_OK;
 }

@@ -24,6 +24,7 @@ struct reader {
     VEC(struct draft) drafts;
     struct map          index; /* id → position + 1 */
     struct foreign_tree tree;
+    bool                broken; /* a node is no object */
 };
 
 static struct draft *draft_of(struct reader *r, struct sv id)
@@ -99,11 +100,13 @@ static void place(struct reader *r, size_t at, int64_t parent, struct foreign_tr
     }
 }
 
-static void put_in_order(struct reader *r)
+static enum status put_in_order(struct reader *r, struct err *e)
 {
     struct foreign_tree *t = &r->tree;
     size_t               roots = 0;
 
+    if (r->broken)
+        return err_set(e, ST_INVALID_SYNTAX, "a node is not a JSON object");
     t->nodes = ARENA_NEW(r->a, struct foreign_node, r->drafts.n + 1);
     for (size_t i = 0; i < r->drafts.n; i++) {
         struct draft *p = r->drafts.v[i].parent.s ? draft_of(r, r->drafts.v[i].parent) : NULL;
@@ -124,6 +127,7 @@ static void put_in_order(struct reader *r)
             place(r, i, above, t);
     }
     t->left_out = r->drafts.n + (roots > 1) - t->n;
+    return ST_OK;
 }
 
 /* ---- Open Loom -------------------------------------------------------------------- */
@@ -155,6 +159,7 @@ static void open_loom_node(struct reader *r, const struct json *doc, const struc
     bool                     only_text;
     struct sv                name = json_text(author, "name");
 
+    r->broken = r->broken || !json_is(v, JSON_OBJECT);
     if (json_text(author, "agentId").n)
         name = agent_name(doc, tree, json_text(author, "agentId"));
     d->node.text = block_text(json_find(v, "content"), &only_text, r->a);
@@ -165,7 +170,11 @@ static void open_loom_node(struct reader *r, const struct json *doc, const struc
     d->node.label = json_text(meta, "bookmarkLabel");
     d->node.pruned = json_truth(json_find(meta, "pruned"));
     d->node.excluded = json_truth(json_find(meta, "excluded"));
-    d->node.local = json_text(json_find(json_find(v, "extensions"), "aspen-grove"), "localId");
+    const struct json *ext = json_find(v, "extensions"), *own = json_find(ext, "heddle");
+    d->node.local = json_text(json_find(ext, "aspen-grove"), "localId");
+    d->node.links = json_find(own, "links");
+    d->node.summary = json_text(json_find(own, "summary"), "text");
+    d->node.summary_model = json_text(json_find(own, "summary"), "model");
     d->node.kept = only_text ? json_others(v, known, COUNT(known), r->a)
                              : json_others(v, known_text, COUNT(known_text), r->a);
 }
@@ -282,6 +291,7 @@ static void socketteer_node(struct reader *r, const struct json *v, struct sv pa
     struct sv                source = json_text(meta, "source"), id = json_text(v, "id");
     bool                     is_root = !parent.s;
 
+    r->broken = r->broken || !json_is(v, JSON_OBJECT);
     if (!id.n || draft_of(r, id)) { /* ids are not always there, nor always different */
         struct sb b = sb_in(r->a, 0);
         sb_addf(&b, "#%zu", r->drafts.n);
@@ -326,6 +336,7 @@ static void loomsidian_tree(struct reader *r, const struct json *doc)
     for (size_t i = 0; i < nodes->n; i++) {
         const struct json *v = &nodes->members[i].value;
         struct draft      *d = add_draft(r, nodes->members[i].key);
+        r->broken = r->broken || !json_is(v, JSON_OBJECT);
         d->parent = json_text(v, "parentId");
         d->node.text = json_is(json_find(v, "text"), JSON_STRING) ? json_text(v, "text") : SV("");
         set_role(&d->node, d->parent.s ? SV("mixed") : SV("human"), (struct sv){ 0 });
@@ -362,9 +373,8 @@ static enum status read_open_loom(const struct json *doc, struct arena *a,
     *n = trees->n;
     for (size_t i = 0; i < trees->n; i++) {
         struct reader r = reader_in(a);
-        if (open_loom_tree(&r, doc, &trees->items[i], e))
+        if (open_loom_tree(&r, doc, &trees->items[i], e) || put_in_order(&r, e))
             return err_in(e, "tree %zu", i + 1);
-        put_in_order(&r);
         (*out)[i] = r.tree;
     }
     return ST_OK;
@@ -411,7 +421,8 @@ enum status import_read(struct sv text, struct arena *a, struct foreign_tree **o
         err_set(e, ST_INVALID_SYNTAX, "this is no loom file we know");
         return err_hint(e, "Open Loom 2.x, socketteer/loom and loomsidian files are read");
     }
-    put_in_order(&r);
+    if (put_in_order(&r, e))
+        return err_code(e);
     *out = ARENA_NEW(a, struct foreign_tree, 1);
     (*out)[0] = r.tree;
     *n = 1;

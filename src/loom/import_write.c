@@ -4,10 +4,13 @@
 #include "loom/write.h"
 #include "thread/kind.h"
 
+#include <stdlib.h>
+
 /* What has been made so far: local ids by position in the list, so that children and edits
  * find what they hang on after the scratch memory of each node is gone. */
 struct importing {
-    struct loom               *l;
+    struct loom               *l; /* its arena is scratch, `kept` is the caller's */
+    struct arena              *kept;
     const struct foreign_tree *t;
     struct sv                  actor;
     struct sv                 *locals;
@@ -60,6 +63,26 @@ static enum status mark(struct importing *im, const struct foreign_node *f, cons
     return ST_OK;
 }
 
+static enum status summarise(struct importing *im, const struct foreign_node *f,
+                             const struct node *n, struct err *e)
+{
+    struct sb b = sb_in(im->l->a, 0);
+    struct jw w = jw_in(&b, 0);
+
+    if (!f->summary.n)
+        return ST_OK;
+    jw_open(&w, '{');
+    if (f->summary_model.s)
+        jw_kstr(&w, "model", f->summary_model);
+    jw_key(&w, "target");
+    jw_open(&w, '{');
+    jw_kstr(&w, "node", n->local);
+    jw_close(&w, '}');
+    jw_kstr(&w, "text", f->summary);
+    jw_close(&w, '}');
+    return loom_append(im->l, im->actor, kind_name(KIND_SUMMARY), sb_sv(&b), NULL, e);
+}
+
 /* The local id it had, when nobody here has it. */
 static enum status wanted_local(struct importing *im, struct sv local, struct sv *out,
                                 struct err *e)
@@ -98,11 +121,14 @@ static enum status add(struct importing *im, size_t i, struct node *made, struct
     n.parent = has_parent ? &parent : NULL;
     n.edited_from = has_from ? &from : NULL;
     n.version = f->version && has_from;
-    return loom_add(im->l, &n, made, e) ? err_code(e) : mark(im, f, made, e);
+    if (loom_add(im->l, &n, made, e) || mark(im, f, made, e))
+        return err_code(e);
+    return summarise(im, f, made, e);
 }
 
 static enum status annotate(struct importing *im, const struct foreign_node *f, struct err *e)
 {
+    struct loom then = *im->l;
     struct node on;
     int64_t     number;
     bool        found;
@@ -111,7 +137,87 @@ static enum status annotate(struct importing *im, const struct foreign_node *f, 
         return ST_OK;
     if (find_local(im, im->locals[f->parent], &on, &found, e))
         return err_code(e);
-    return found ? loom_annotate(im->l, f->author, f->kind, &on, f->text, &number, e) : ST_OK;
+    then.now = f->at ? f->at : im->l->now;
+    return found ? loom_annotate(&then, f->author, f->kind, &on, f->text, &number, e) : ST_OK;
+}
+
+static bool is_annotation(const struct foreign_node *f)
+{
+    return f->annotation && f->parent >= 0;
+}
+
+/* ann-7 is 7; what has no such id comes last. */
+static int64_t annotation_number(const struct foreign_node *f)
+{
+    int64_t n;
+
+    return sv_starts(f->id, SV("ann-")) && sv_to_int(sv_skip(f->id, 4), &n) ? n : INT64_MAX;
+}
+
+static int by_number(const void *a, const void *b)
+{
+    const struct foreign_node *const *x = a, *const *y = b;
+    int64_t                           n = annotation_number(*x), m = annotation_number(*y);
+
+    return n != m ? (n > m) - (n < m) : (*x > *y) - (*x < *y);
+}
+
+/* In the order of their numbers, which they are given anew. */
+static enum status annotate_all(struct importing *im, struct err *e)
+{
+    const struct foreign_node **notes =
+        ARENA_NEW(im->kept, const struct foreign_node *, im->t->n + 1);
+    size_t n = 0;
+
+    for (size_t i = 0; i < im->t->n; i++)
+        if (is_annotation(&im->t->nodes[i]))
+            notes[n++] = &im->t->nodes[i];
+    qsort(notes, n, sizeof(struct foreign_node *), by_number);
+    for (size_t i = 0; i < n; i++) {
+        struct arena_mark m = arena_mark(im->l->a);
+        if (annotate(im, notes[i], e))
+            return err_code(e);
+        arena_reset(im->l->a, m);
+    }
+    return ST_OK;
+}
+
+/* One link of export_open_loom(). The other tree of a link between trees is left as it is. */
+static enum status link(struct importing *im, const struct node *from, const struct json *v,
+                        struct err *e)
+{
+    struct sv   id = json_text(v, "nodeId");
+    struct link link = { .note = json_text(v, "note"),
+                         .incoming = json_truth(json_find(v, "incoming")),
+                         .target = { .doc = json_text(v, "doc"),
+                                     .section = json_text(v, "section"),
+                                     .tree = json_text(v, "tree"),
+                                     .tree_title = json_text(v, "title"),
+                                     .node = json_text(v, "localId") } };
+
+    if (id.n)
+        link.target = (struct link_target){ .node = local_of(im, id, im->t->n) };
+    if (!link.target.node.n && !link.target.doc.n && !link.target.tree.n)
+        return ST_OK; /* to a node that was left out */
+    return link_append(im->l, im->actor, from, &link, NULL, e);
+}
+
+/* Links are made once everything is there. */
+static enum status link_all(struct importing *im, struct err *e)
+{
+    for (size_t i = 0; i < im->t->n; i++) {
+        const struct json *links = im->t->nodes[i].links;
+        struct node        from;
+        bool               found = false;
+        if (!json_is(links, JSON_ARRAY))
+            continue;
+        if (find_local(im, im->locals[i], &from, &found, e))
+            return err_code(e);
+        for (size_t k = 0; found && k < links->n; k++)
+            if (link(im, &from, &links->items[k], e))
+                return err_code(e);
+    }
+    return ST_OK;
 }
 
 /* Pruned branches are hidden once everything is there. */
@@ -134,7 +240,7 @@ enum status import_write(struct loom *l, const struct foreign_tree *t, struct sv
 {
     struct arena     scratch = { 0 };
     struct loom      work = *l;
-    struct importing im = { .l = &work, .t = t, .actor = actor };
+    struct importing im = { .l = &work, .kept = l->a, .t = t, .actor = actor };
     struct tree      tree;
     enum status      s = ST_OK;
 
@@ -153,13 +259,14 @@ enum status import_write(struct loom *l, const struct foreign_tree *t, struct sv
     for (size_t i = 0; i < t->n && !s; i++) {
         struct arena_mark m = arena_mark(&scratch);
         struct node       made;
-        if (t->nodes[i].annotation && t->nodes[i].parent >= 0) {
-            s = annotate(&im, &t->nodes[i], e);
-        } else if ((s = add(&im, i, &made, e)) == ST_OK) {
+        if (!is_annotation(&t->nodes[i]) && (s = add(&im, i, &made, e)) == ST_OK)
             im.locals[i] = sv_dup(made.local, l->a);
-        }
         arena_reset(&scratch, m);
     }
+    if (!s)
+        s = annotate_all(&im, e);
+    if (!s)
+        s = link_all(&im, e);
     if (!s)
         s = prune(&im, e);
     arena_free(&scratch);

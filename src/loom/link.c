@@ -132,8 +132,16 @@ static enum status link_other_tree(struct loom *l, struct sv agent, const struct
         return err_code(e);
     if (!found)
         return ST_OK;
-    return loom_append(&other, agent, kind_name(KIND_LOOM_LINK),
-                       payload(&other, agent, far.local, &back, note, true), NULL, e);
+    struct link link = { .target = back, .note = note, .incoming = true };
+    return link_append(&other, agent, &far, &link, NULL, e);
+}
+
+enum status link_append(struct loom *l, struct sv agent, const struct node *from,
+                        const struct link *link, int64_t *entry, struct err *e)
+{
+    return loom_append(l, agent, kind_name(KIND_LOOM_LINK),
+                       payload(l, agent, from->local, &link->target, link->note, link->incoming),
+                       entry, e);
 }
 
 enum status loom_link(struct loom *l, struct sv agent, const struct node *from,
@@ -148,8 +156,7 @@ enum status loom_link(struct loom *l, struct sv agent, const struct node *from,
     for (size_t i = 0; i < n; i++)
         if (same_target(&links[i].target, to))
             return ST_OK;
-    if (loom_append(l, agent, kind_name(KIND_LOOM_LINK),
-                    payload(l, agent, from->local, to, note, false), entry, e))
+    if (link_append(l, agent, from, &(struct link){ .target = *to, .note = note }, entry, e))
         return err_code(e);
     return to->tree.s ? link_other_tree(l, agent, from, to, note, e) : ST_OK;
 }

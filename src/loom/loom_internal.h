@@ -171,6 +171,11 @@ enum status local_id_new(struct loom_rows *r, void (*draw)(void *ctx, unsigned c
                          void *ctx, struct sv *out, struct err *e) MUST_USE;
 bool        local_id_is_valid(struct sv id);
 
+/* One side of a link, whether or not it is there already. */
+struct link;
+enum status link_append(struct loom *l, struct sv agent, const struct node *from,
+                        const struct link *link, int64_t *entry, struct err *e) MUST_USE;
+
 /* The payload of an entry, which must be there: ST_CORRUPT otherwise. */
 enum status loom_payload(struct loom *l, int64_t seq, struct json *out, struct err *e) MUST_USE;
 
