@@ -2,6 +2,9 @@
 
 #include <dlfcn.h>
 #include <locale.h>
+#include <poll.h>
+#include <setjmp.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,23 +19,40 @@ static struct {
     int (*read_history)(const char *);
     int (*write_history)(const char *);
     char **(*matches)(const char *, char *(*)(const char *, int));
-    size_t at;
+    char                **buffer; /* the line as it stands */
+    char                 *line;
+    struct sv             before;
+    volatile sig_atomic_t reads; /* inside readline(), and nowhere else */
+    sigjmp_buf            give_up;
 } lib;
+
+/* Ctrl-C leaves the line, not the program: readline() waits in a read and has nothing in hand. */
+static void on_interrupt(int signal)
+{
+    if (lib.reads)
+        siglongjmp(lib.give_up, signal);
+}
 
 static char *next_match(const char *start, int again)
 {
     static size_t i;
 
     i = again ? i + 1 : 0;
-    struct sv word = lib.current->complete(lib.current->ctx, sv_of(start), lib.at, i);
+    struct sv word = lib.current->complete(lib.current->ctx, lib.before, sv_of(start), i);
     return word.s ? strndup(word.s, word.n) : NULL;
 }
 
 static char **attempt(const char *start, int from, int to)
 {
+    struct sv line = lib.buffer && *lib.buffer ? sv_of(*lib.buffer) : SV("");
+
+    (void)from; /* counted in characters, and not everywhere */
     (void)to;
-    lib.at = (size_t)from;
-    return lib.matches(start, next_match);
+    lib.before = sv_ends(line, sv_of(start)) ? sv_first(line, line.n - strlen(start)) : line;
+    lib.reads = 0; /* what looks for words must not be left half-way */
+    char **found = lib.matches(start, next_match);
+    lib.reads = 1;
+    return found;
 }
 
 /* A function pointer out of dlsym() without the cast that ISO C does not know. */
@@ -55,6 +75,7 @@ static void load(struct line_edit *l)
     find(so, "read_history", &lib.read_history);
     find(so, "write_history", &lib.write_history);
     find(so, "rl_completion_matches", &lib.matches);
+    find(so, "rl_line_buffer", &lib.buffer);
     char **(**hook)(const char *, int, int);
     find(so, "rl_attempted_completion_function", &hook);
     if (hook && lib.matches)
@@ -63,14 +84,25 @@ static void load(struct line_edit *l)
         lib.read_history(l->history);
 }
 
+bool line_has_person(void)
+{
+    return isatty(0) && isatty(1);
+}
+
+bool line_is_pasted(void)
+{
+    struct pollfd in = { .fd = 0, .events = POLLIN };
+
+    return line_has_person() && poll(&in, 1, 0) > 0 && (in.revents & POLLIN);
+}
+
 static enum status plain_line(const char *prompt, struct arena *a, struct sv *out, bool *more,
                               struct err *e)
 {
     char  *line = NULL;
     size_t size = 0;
-    bool   person = isatty(0) && isatty(1);
 
-    if (person) {
+    if (line_has_person()) {
         fputs(prompt, stdout);
         fflush(stdout);
     }
@@ -84,29 +116,42 @@ static enum status plain_line(const char *prompt, struct arena *a, struct sv *ou
     return ferror(stdin) ? err_errno(e, "stdin") : ST_OK;
 }
 
+/* readline(), which Ctrl-C ends. The line is in lib.line; NULL at the end of input. */
+static void edited_line(struct line_edit *l, const char *prompt)
+{
+    struct sigaction act = { .sa_handler = on_interrupt }, old;
+
+    lib.current = l;
+    lib.line = NULL;
+    sigaction(SIGINT, &act, &old);
+    l->interrupted = sigsetjmp(lib.give_up, 1) != 0;
+    if (l->interrupted) {
+        fputc('\n', stdout);
+    } else {
+        lib.reads = 1;
+        lib.line = lib.readline(prompt);
+    }
+    lib.reads = 0;
+    sigaction(SIGINT, &old, NULL);
+}
+
 enum status line_read(struct line_edit *l, const char *prompt, struct arena *a, struct sv *out,
                       bool *more, struct err *e)
 {
-    bool person = isatty(0) && isatty(1);
-
-    if (person && !lib.tried)
+    *out = SV("");
+    if (line_has_person() && !lib.tried)
         load(l);
-    if (!person || !lib.readline)
+    if (!line_has_person() || !lib.readline)
         return plain_line(prompt, a, out, more, e);
-    lib.current = l;
-    char *line = lib.readline(prompt);
-    *more = line != NULL;
-    if (line) {
-        *out = sv_dup(sv_of(line), a);
-        if (out->n && lib.add_history)
-            lib.add_history(line);
-        free(line);
-    }
-    return ST_OK;
-}
-
-void line_end(struct line_edit *l)
-{
-    if (l->history && lib.write_history)
+    edited_line(l, prompt);
+    *more = lib.line != NULL || l->interrupted;
+    if (!lib.line)
+        return ST_OK;
+    *out = sv_dup(sv_of(lib.line), a);
+    if (out->n && lib.add_history)
+        lib.add_history(lib.line);
+    if (out->n && l->history && lib.write_history)
         lib.write_history(l->history);
+    free(lib.line);
+    return ST_OK;
 }

@@ -6,18 +6,22 @@
 #include "base/sb.h"
 
 struct line_edit {
-    /* Words that may stand where `start` stands; `at` is its offset in the line. The i-th of them,
-     * or absent. */
-    struct sv (*complete)(void *ctx, struct sv start, size_t at, size_t i);
+    /* Words that may stand where `start` stands, behind the text `before`. The i-th of them, or
+     * absent. */
+    struct sv (*complete)(void *ctx, struct sv before, struct sv start, size_t i);
     void       *ctx;
-    const char *history; /* path of a file, or NULL */
+    const char *history;     /* path of a file, or NULL; written after every line */
+    bool        interrupted; /* the last line was given up with Ctrl-C; it is empty then */
 };
 
 /* One line without its end, in `a`; *more is false at the end of input. */
 enum status line_read(struct line_edit *l, const char *prompt, struct arena *a, struct sv *out,
                       bool *more, struct err *e) MUST_USE;
 
-/* Write the history down. */
-void line_end(struct line_edit *l);
+/* Is a person there, who sees a prompt? */
+bool line_has_person(void);
+
+/* Is more input there already, as when several lines are pasted at a terminal? */
+bool line_is_pasted(void);
 
 #endif

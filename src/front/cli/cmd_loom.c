@@ -25,7 +25,8 @@ struct prompt {
     struct app     *app;
     struct loom_env env;
     struct session  session;
-    struct sv      *ids; /* candidates of the completion under way */
+    bool            verbatim; /* in buffer mode blanks at the ends of a text are part of it */
+    struct sv      *ids;      /* candidates of the completion under way */
     size_t          n_ids;
 };
 
@@ -87,38 +88,64 @@ static void find_ids(struct prompt *p, struct sv start)
     log_abort(&p->app->log);
 }
 
-/* Tools first, then the ids of nodes; at the start of a line only tools, behind a slash. */
-static struct sv complete(void *ctx, struct sv start, size_t at, size_t i)
+/* A tool behind the slash or arrow at the start of a line; a line without one gets its slash. */
+static struct sv complete_tool(struct prompt *p, struct sv before, struct sv start, size_t i)
 {
-    struct prompt *p = ctx;
-    struct sv      word = start;
-    bool           first = at <= 1 || sv_starts(start, SV("/"));
+    bool        bare = sv_trim(before).n > 0; /* the arrow stands apart */
+    const char *arrow = bare ? "" : sv_starts(start, SV("→")) ? "→" : "/";
+    struct sv   word = start;
 
-    if (sv_starts(word, SV("/")))
-        word = sv_skip(word, 1);
-    if (i == 0)
-        find_ids(p, word);
-    for (size_t k = 0; first && tools[k].name; k++)
+    if (sv_starts(word, SV("/")) || sv_starts(word, SV("→")))
+        word = sv_skip(word, word.s[0] == '/' ? 1 : 3);
+    for (size_t k = 0; tools[k].name; k++)
         if (sv_starts(sv_of(tools[k].name), word) && i-- == 0) {
             struct sb b = sb_in(p->app->a, 0);
-            sb_addf(&b, "%s%s", sv_starts(start, SV("/")) ? "/" : "", tools[k].name);
+            sb_addf(&b, "%s%s", arrow, tools[k].name);
             return sb_sv(&b);
         }
-    return !first && i < p->n_ids ? p->ids[i] : (struct sv){ 0 };
+    return (struct sv){ 0 };
+}
+
+/* The id of a node, also in brackets and behind a key: [a7x2], branch:a7x2. */
+static struct sv complete_id(struct prompt *p, struct sv start, size_t i)
+{
+    size_t    n = start.n;
+    struct sb b = sb_in(p->app->a, 0);
+
+    while (n && start.s[n - 1] != ':' && start.s[n - 1] != '[')
+        n--;
+    if (i == 0)
+        find_ids(p, sv_skip(start, n));
+    if (i >= p->n_ids)
+        return (struct sv){ 0 };
+    sb_addf(&b, SV_FMT SV_FMT "%s", SV_ARG(sv_first(start, n)), SV_ARG(p->ids[i]),
+            n && start.s[n - 1] == '[' ? "]" : "");
+    return sb_sv(&b);
+}
+
+static struct sv complete(void *ctx, struct sv before, struct sv start, size_t i)
+{
+    before = sv_trim(before);
+    if (!before.n || sv_is(before, "→") || sv_is(before, "/"))
+        return complete_tool(ctx, before, start, i);
+    return complete_id(ctx, start, i);
 }
 
 /* ---- the loop --------------------------------------------------------------------- */
 
 static const char *prompt_text(struct prompt *p)
 {
-    struct sb   b = sb_in(p->app->a, 0);
-    struct node here;
-    struct err  ignored;
-    bool        found = false;
+    struct sb    b = sb_in(p->app->a, 0);
+    struct loom *l = &p->session.loom;
+    struct node  here;
+    struct err   ignored;
+    bool         found = false;
 
-    if (log_begin(&p->app->log, p->session.loom.thread, STORE_READ, &ignored) == ST_OK) {
-        if (loom_position(&p->session.loom, p->session.agent.name, &here, &found, &ignored))
+    if (log_begin(&p->app->log, l->thread, STORE_READ, &ignored) == ST_OK) {
+        if (loom_position(l, p->session.agent.name, &here, &found, &ignored))
             found = false;
+        if (loom_is_buffer(l, &p->verbatim, &ignored))
+            p->verbatim = false;
         log_abort(&p->app->log);
     }
     if (found)
@@ -127,27 +154,62 @@ static const char *prompt_text(struct prompt *p)
     return sb_sv(&b).s;
 }
 
-/* A line, with those that follow while a quotation is open or a backslash ends it. */
+enum input { INPUT_TEXT, INPUT_COMMAND, INPUT_THOUGHT };
+
+static enum input input_of(struct sv line)
+{
+    static const char *const think[] = { "think", "reflect", "scratchpad" };
+
+    line = sv_trim(line);
+    if (!sv_starts(line, SV("/")) && !sv_starts(line, SV("→")))
+        return INPUT_TEXT;
+    line = sv_trim(sv_skip(line, line.s[0] == '/' ? 1 : 3));
+    for (size_t i = 0; i < COUNT(think); i++)
+        if (sv_is(line, think[i]))
+            return INPUT_THOUGHT;
+    return INPUT_COMMAND;
+}
+
+/* Adds a line to the input; true when it goes on in the next one. A thought does until ←, a command
+ * while a quotation is open, a text after a backslash, and when it was pasted. */
+static bool take_line(enum input kind, struct sb *b, struct sv line)
+{
+    if (kind == INPUT_THOUGHT && sv_is(sv_trim(line), "←"))
+        return false;
+    bool slash = kind == INPUT_TEXT && sv_ends(line, SV("\\"));
+    sb_add(b, slash ? sv_first(line, line.n - 1) : line);
+    switch (kind) {
+    case INPUT_THOUGHT: return true;
+    case INPUT_COMMAND: return lex_is_open(sb_sv(b));
+    default: return slash || line_is_pasted();
+    }
+}
+
+/* Everything up to the end of a command, a thought or a text; nothing after Ctrl-C. */
 static enum status read_input(struct prompt *p, struct line_edit *edit, struct sv *out, bool *more,
                               struct err *e)
 {
-    struct sb b = sb_in(p->app->a, 0);
-    struct sv line;
-    bool      goes_on = true, command = false;
+    struct sb  b = sb_in(p->app->a, 0);
+    struct sv  line;
+    enum input kind = INPUT_TEXT;
+    bool       first = true, again = true;
 
-    for (const char *prompt = prompt_text(p); goes_on; prompt = "… ") {
+    for (const char *prompt = prompt_text(p); again; prompt = "… ") {
         if (line_read(edit, prompt, p->app->a, &line, more, e))
             return err_code(e);
-        if (!*more)
+        if (edit->interrupted)
+            b.n = 0;
+        if (!*more || edit->interrupted)
             break;
-        command = command || (!b.n && (sv_starts(line, SV("/")) || sv_starts(line, SV("→"))));
-        bool slash = !command && sv_ends(line, SV("\\"));
-        sb_add(&b, slash ? sv_first(line, line.n - 1) : line);
-        goes_on = slash || (command && lex_is_open(sb_sv(&b)));
-        if (goes_on)
-            sb_addc(&b, '\n');
+        kind = first ? input_of(line) : kind;
+        again = take_line(kind, &b, line);
+        if (again)
+            sb_addc(&b, first && kind == INPUT_THOUGHT ? ' ' : '\n');
+        first = false;
     }
     *out = sv_trim(sb_sv(&b));
+    if (kind == INPUT_TEXT && p->verbatim && out->n)
+        *out = sb_sv(&b);
     *more = *more || out->n;
     return ST_OK;
 }
@@ -195,7 +257,8 @@ static enum status converse(struct prompt *p, struct err *e)
         if (more && input.n && act(p, input, e))
             return err_code(e);
     }
-    line_end(&edit);
+    if (line_has_person())
+        sb_addc(&p->app->out, '\n'); /* Ctrl-D leaves the cursor behind the prompt */
     return ST_OK;
 }
 
@@ -220,8 +283,11 @@ const struct command cmd_loom = {
     .summary = "Walk and write a tree at a prompt",
     .details =
         "A line that starts with → or / is a command (see heddle-loom(7)); any other line is "
-        "said, and becomes a node. Tab completes commands and ids; a line that ends in a "
-        "backslash goes on in the next one.\n\n"
+        "said, and becomes a node. Tab completes commands and ids. What goes on in the next line: "
+        "a "
+        "quotation that is open, a text after a backslash or when it was pasted, and /think until "
+        "← "
+        "stands alone. Ctrl-C gives up the input, Ctrl-D ends.\n\n"
         "  $ heddle loom design\n"
         "  [a7x2] › /tree\n"
         "  [a7x2] › What if we used one table?",

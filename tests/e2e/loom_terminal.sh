@@ -1,0 +1,78 @@
+#!/bin/sh
+# `heddle loom` at a terminal: completion, Ctrl-C, pasted text, thoughts, history, Ctrl-D.
+# shellcheck source=tests/e2e/lib.sh
+. "$(dirname "$0")/lib.sh"
+
+command -v script >/dev/null || { echo '1..0 # SKIP no script(1)'; exit 0; }
+unset HEDDLE_NOW HEDDLE_SEED
+heddle init >/dev/null
+heddle log append t >/dev/null <<'LOG'
+{"kind":"ai_message","actor":"ada","payload":{"role":"user","content":"Root.","node":{"author":"ada","local_id":"r001","parent":null}}}
+{"kind":"ai_message","actor":"ada","payload":{"role":"user","content":"Next.","node":{"author":"ada","local_id":"a7x2","parent":"r001"}}}
+LOG
+
+# start: a prompt in the background, its keys on file 9, its screen in the file `screen`.
+start() {
+    rm -f keys
+    mkfifo keys
+    : >screen
+    TERM=vt100 script -qefc "$HEDDLE loom t" screen <keys >/dev/null 2>&1 &
+    terminal=$!
+    exec 9>keys
+}
+
+# press KEYS [TEXT]: keys as printf takes them; then wait until TEXT is on the screen.
+press() {
+    # shellcheck disable=SC2059
+    printf "$1" >&9
+    [ $# -gt 1 ] || return 0
+    tries=0
+    while ! tr -d '\b\r\033' <screen | grep -qF -e "$2"; do
+        tries=$((tries + 1))
+        [ $tries -lt 100 ] || { echo "# not on the screen: $2"; return 1; }
+        sleep 0.1
+    done
+}
+
+stop() {
+    exec 9>&-
+    wait $terminal
+}
+
+# The terminal forgets what was typed behind Ctrl-C: it is pressed alone, and answered by a new line.
+give_up() {
+    press '\003'
+    sleep 0.5
+}
+
+start
+ok "the prompt tells where one is" press '' '[a7x2] ›'
+ok "commands and ids are completed" press '/vi\tr0\t\n' '"Root."'
+ok "an id behind a key" press '/view branch:a7\tas:nodes\n' 'Next.'
+press '/path and this is given up'
+give_up
+ok "Ctrl-C gives up the line and nothing else" press '/path\n' 'Path to [a7x2] (2 nodes)'
+press '/annotate r001 "never\n' '…'
+give_up
+ok "and a quotation that is open" press '/list r001 annotations\n' 'annotations: none'
+ok "→ is completed like /" press '→ memo\t\n' 'Working Memory'
+press 'one\n/two\nthree' 'three'
+press '\n'
+sleep 0.5
+press '/think\nonly for me\n→ prune a7x2\n←\n'
+ok "a thought ends with ←" press '/tree summary\n' 'leaf'
+press '\004'
+stop
+said=$(heddle export t --format json | jq -c '[.nodes[2:][].text]')
+same "what is pasted is one text" "$said" '["one\n/two\nthree"]'
+same "a thought is kept and not run" \
+    "$(heddle log show t --json | jq -c 'select(.payload.op == "think") | .payload.text')" \
+    '"only for me\n→ prune a7x2"'
+has "the history is written" "$(cat .heddle/loom_history)" '/think'
+
+start
+press '' '] ›'
+ok "and is there the next time" press '\033[A\n' 'Tree: "Root."'
+press '\004'
+stop
+done_testing
