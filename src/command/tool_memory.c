@@ -189,11 +189,12 @@ static enum status summarise(struct session *s, struct sv range, struct sv *out,
                                .n = 1,
                                .max_tokens = 300 };
     /* The model may take its time: others write meanwhile. */
-    if (session_pause(s, e) || s->env.ask(s->env.ask_ctx, &q, s->a, &answer, e) ||
-        session_resume(s, e))
+    if (session_pause(s, e))
         return err_code(e);
+    if (s->env.ask(s->env.ask_ctx, &q, s->a, &answer, e))
+        return e->code = ST_MODEL_ERROR; /* whatever the reason: the model is not there */
     *out = answer.text;
-    return ST_OK;
+    return session_resume(s, e);
 }
 
 static enum status stash_text(struct session *s, const struct call *c, struct sv *out,
