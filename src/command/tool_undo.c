@@ -30,7 +30,7 @@ static enum status go_back(struct session *s, const struct json *undo, struct er
 
     if (!back.n)
         return ST_OK;
-    if (loom_position(&s->loom, s->agent.name, &here, &found, e) ||
+    if (loom_last_place(&s->loom, s->agent.name, &here, &found, e) ||
         node_find(&s->loom, back, &n, e))
         return err_code(e);
     if (found && node_hidden(&s->loom, &here, &by, e))

@@ -468,8 +468,37 @@ static enum status where(struct loom *l, const struct place *p, struct node *out
     return *found ? node_at(l, p->node, out, e) : ST_OK;
 }
 
+/* Where one is whose node others have hidden or withdrawn: where the hidden branch hangs. */
+static enum status to_visible(struct loom *l, struct node *n, struct err *e)
+{
+    struct node pruned;
+    int64_t     by;
+
+    if (n->withdrawn && node_at(l, n->slot, n, e))
+        return err_code(e);
+    if (node_hidden(l, n, &by, e))
+        return err_code(e);
+    while (by != NO_NODE) {
+        if (node_at(l, by, &pruned, e))
+            return err_code(e);
+        if (pruned.parent == NO_NODE)
+            return ST_OK;
+        if (node_at(l, pruned.parent, n, e) || node_hidden(l, n, &by, e))
+            return err_code(e);
+    }
+    return ST_OK;
+}
+
 enum status loom_position(struct loom *l, struct sv agent, struct node *out, bool *found,
                           struct err *e)
+{
+    if (loom_last_place(l, agent, out, found, e))
+        return err_code(e);
+    return *found ? to_visible(l, out, e) : ST_OK;
+}
+
+enum status loom_last_place(struct loom *l, struct sv agent, struct node *out, bool *found,
+                            struct err *e)
 {
     struct loom_rows r = rows_of_loom(l);
     struct place     place;
@@ -513,6 +542,8 @@ static bool keep_present(void *ctx, const struct store_row *row)
     if (s->status || !found)
         return !s->status;
     s->status = where(s->l, &p, &node, &found, s->e);
+    if (!s->status && found)
+        s->status = to_visible(s->l, &node, s->e);
     if (!s->status && found)
         *vec_push(&s->list, s->l->a) = (struct presence){ agent, p.kind, node };
     return !s->status;

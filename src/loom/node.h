@@ -153,10 +153,14 @@ enum node_mark { NODE_BOOKMARKED, NODE_EXCLUDED, NODE_PRUNED };
 enum status loom_marked(struct loom *l, enum node_mark mark, struct node **out, size_t *count,
                         struct err *e) MUST_USE;
 
-/* Where an agent is: where it wrote or switched last, else the tip of its lane.
- * *found is false in an empty tree. */
+/* Where an agent is: where it wrote or switched last, else the tip of its lane. When that has been
+ * pruned by others, the node that the hidden branch hangs on. *found is false in an empty tree. */
 enum status loom_position(struct loom *l, struct sv agent, struct node *out, bool *found,
                           struct err *e) MUST_USE;
+
+/* The same, but never mind whether it is hidden or withdrawn by now. */
+enum status loom_last_place(struct loom *l, struct sv agent, struct node *out, bool *found,
+                            struct err *e) MUST_USE;
 
 /* The last node of a lane; *found is false when it has none. */
 enum status loom_lane_tip(struct loom *l, struct sv lane, struct node *out, bool *found,
