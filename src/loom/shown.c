@@ -26,11 +26,12 @@ static bool ends_line(int32_t cp)
 /* [a7x2] human · …: the head of a node. */
 static bool is_node_head(struct sv v)
 {
-    struct sv_cut c = sv_cut(v, ']');
+    enum { ID_MAX = 80, HEAD_MAX = ID_MAX + 24 };
+    struct sv_cut c = sv_cut(sv_first(v, HEAD_MAX), ']'); /* no further: every line is looked at */
 
-    if (!v.n || v.s[0] != '[' || !c.found || c.head.n > 80 || sv_has(c.head, '\n'))
+    if (!v.n || v.s[0] != '[' || !c.found || c.head.n > ID_MAX || sv_has(c.head, '\n'))
         return false;
-    struct sv rest = sv_trim(sv_first(c.tail, 24));
+    struct sv rest = sv_trim(c.tail);
     return sv_starts(rest, SV("human ·")) || sv_starts(rest, SV("model ·")) ||
            sv_starts(rest, SV("tool ·")) || sv_starts(rest, SV("collaborator ·"));
 }

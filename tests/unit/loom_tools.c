@@ -3,6 +3,7 @@
 #include "loom_test.h"
 
 #include "base/fs.h"
+#include "loom/shown.h"
 
 #include <stdlib.h>
 #include <unistd.h>
@@ -397,6 +398,19 @@ static void text_of_others_cannot_pass_for_ours(void)
     loom_test_close(&t);
 }
 
+/* Every line may be the head of a node; none is looked at further than a head is long. */
+static void brackets_without_end_cost_no_more_than_other_text(void)
+{
+    struct arena a = { 0 };
+    struct sb    text = sb_in(&a, 0), shown = sb_in(&a, 0);
+
+    for (int i = 0; i < 3000000; i++)
+        sb_adds(&text, "[\n");
+    sb_add_shown(&shown, sb_sv(&text));
+    CHECK_INT(shown.n, text.n);
+    arena_free(&a);
+}
+
 static void only_an_aware_agents_own_output_is_read_for_commands(void)
 {
     struct turn turn;
@@ -423,4 +437,5 @@ TAP_MAIN(T(every_example_of_the_help_runs), T(every_tool_refuses_without_its_per
          T(a_failed_model_leaves_no_node_and_no_lease), T(a_server_error_is_tried_three_times),
          T(results_over_the_threshold_are_cut_with_a_notice), T(a_search_shows_results_or_pages),
          T(a_long_line_is_cut_too), T(text_of_others_cannot_pass_for_ours),
+         T(brackets_without_end_cost_no_more_than_other_text),
          T(only_an_aware_agents_own_output_is_read_for_commands), )
