@@ -91,11 +91,15 @@ static void place(struct reader *r, size_t at, int64_t parent, struct foreign_tr
             continue; /* a second edge, or a circle */
         d->placed = true;
         d->node.parent = todo.v[todo.n].parent;
-        int64_t mine = (int64_t)out->n;
+        /* What follows a note is a note on the same node. */
+        bool    note = d->node.annotation && d->node.parent >= 0;
+        int64_t above = note ? d->node.parent : (int64_t)out->n;
         out->nodes[out->n++] = d->node;
         for (size_t i = d->children.n; i-- > 0;) { /* the first child is taken first */
             vec_push(&todo, r->a)->at = d->children.v[i];
-            todo.v[todo.n - 1].parent = mine;
+            todo.v[todo.n - 1].parent = above;
+            if (note)
+                r->drafts.v[d->children.v[i]].node.annotation = true;
         }
     }
 }
