@@ -318,7 +318,8 @@ static enum status quoted_text(struct reading *r, const struct token *t, struct 
 static const struct param *word_param(struct reading *r, struct sv word, struct sv *meant)
 {
     for (const struct param *p = r->tool->params; p->type; p++) {
-        if (p->type == PARAM_FLAG && (sv_is(word, p->name) || in_words(p->words, word, meant))) {
+        if (p->type == PARAM_FLAG &&
+            (same_word(word, sv_of(p->name)) || in_words(p->words, word, meant))) {
             *meant = SV("");
             return p;
         }
@@ -335,10 +336,22 @@ static const struct param *announced(struct reading *r, struct sv word)
     struct sv meant;
 
     for (const struct param *p = r->tool->params; p->type; p++)
-        if (p->after && in_words(p->after, word, &meant) && r->at < r->n &&
-            !r->tokens[r->at].key.s && !given(r->call, p))
+        if (p->after && in_words(p->after, word, &meant) && !given(r->call, p))
             return p;
     return NULL;
+}
+
+static enum status take_announced(struct reading *r, const struct param *p, struct sv word,
+                                  struct err *e)
+{
+    while (r->at < r->n && is_filler(&r->tokens[r->at]))
+        r->at++;
+    if (r->at < r->n && r->tokens[r->at].key.s)
+        return ST_OK; /* using agent:"Name" */
+    if (r->at < r->n)
+        return fit(r, p, &r->tokens[r->at++], e);
+    err_set(e, ST_INVALID_SYNTAX, "'" SV_FMT "' is followed by nothing", SV_ARG(word));
+    return misfit(r->tool, sv_of(p->name), e);
 }
 
 static enum status bare_word(struct reading *r, const struct token *t, struct err *e)
@@ -347,7 +360,7 @@ static enum status bare_word(struct reading *r, const struct token *t, struct er
     const struct param *p;
 
     if (!t->brackets && (p = announced(r, t->text)))
-        return fit(r, p, &r->tokens[r->at++], e);
+        return take_announced(r, p, t->text, e);
     if (!t->brackets && (p = word_param(r, t->text, &meant)))
         return give(r, p, meant, e);
     if (!t->brackets && in_words(r->tool->little, t->text, &meant))
@@ -381,6 +394,38 @@ static enum status read_args(struct reading *r, struct err *e)
     return ST_OK;
 }
 
+/* The parameter without which this one means nothing; NULL: it stands by itself. */
+static const char *companion(const struct param *p)
+{
+    return p->flags & PARAM_OF_ID       ? "id"
+           : p->flags & PARAM_OF_BRANCH ? "branch"
+           : p->flags & PARAM_OF_DOC    ? "doc"
+           : p->flags & PARAM_OF_TREE   ? "tree"
+                                        : NULL;
+}
+
+/* What is given must have a meaning where it stands: nothing is passed over. */
+static enum status check_given(const struct tool *t, const struct call *c, const struct call_arg *x,
+                               struct err *e)
+{
+    const struct param *p = x->param;
+    const char         *colon = p->flags & PARAM_KEYED ? ":" : "", *with = companion(p);
+
+    if ((p->flags & PARAM_FILLED) && !sv_trim(x->text).n)
+        return err_set(e, ST_INVALID_SYNTAX, "the %s is empty", p->name);
+    if (with && !call_has(c, with)) {
+        bool id = p->flags & PARAM_OF_ID;
+        err_set(e, ST_INVALID_SYNTAX, "%s%s goes with %s%s", p->name, colon, id ? "ID" : with,
+                id ? "" : ":");
+        return misfit(t, sv_of(p->name), e);
+    }
+    if ((p->flags & PARAM_ALONE) && c->n > 1) {
+        err_set(e, ST_INVALID_SYNTAX, "%s%s stands alone", p->name, colon);
+        return err_hint(e, "→ %s %s", t->name, p->name);
+    }
+    return ST_OK;
+}
+
 static enum status check_complete(const struct tool *t, const struct call *c, struct err *e)
 {
     size_t one = 0, maybe = 0;
@@ -389,8 +434,8 @@ static enum status check_complete(const struct tool *t, const struct call *c, st
     for (const struct param *p = t->params; p->type; p++) {
         const struct call_arg *arg = given(c, p);
         bool                   there = arg != NULL;
-        if (there && (p->flags & PARAM_FILLED) && !sv_trim(arg->text).n)
-            return err_set(e, ST_INVALID_SYNTAX, "the %s is empty", p->name);
+        if (there && check_given(t, c, arg, e))
+            return err_code(e);
         if ((p->flags & PARAM_REQUIRED) && !there) {
             err_set(e, ST_INVALID_SYNTAX, "%s needs a %s%s", t->name,
                     p->type == PARAM_ID ? "node" : p->name,

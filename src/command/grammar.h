@@ -31,12 +31,17 @@ enum param_type {
 };
 
 enum param_flags {
-    PARAM_BARE = 1,       /* may stand without its key */
-    PARAM_KEYED = 2,      /* may be given as name:value */
-    PARAM_REQUIRED = 4,   /* must be given */
-    PARAM_ONE = 8,        /* exactly one of the parameters with this flag must be given */
-    PARAM_MAYBE_ONE = 16, /* at most one of those */
-    PARAM_FILLED = 32,    /* its text must not be blank */
+    PARAM_BARE = 1,        /* may stand without its key */
+    PARAM_KEYED = 2,       /* may be given as name:value */
+    PARAM_REQUIRED = 4,    /* must be given */
+    PARAM_ONE = 8,         /* exactly one of the parameters with this flag must be given */
+    PARAM_MAYBE_ONE = 16,  /* at most one of those */
+    PARAM_FILLED = 32,     /* its text must not be blank */
+    PARAM_OF_ID = 64,      /* only together with the parameter `id`, */
+    PARAM_OF_BRANCH = 128, /* or `branch`, */
+    PARAM_OF_DOC = 256,    /* or `doc`, */
+    PARAM_OF_TREE = 512,   /* or `tree` */
+    PARAM_ALONE = 1024,    /* with no other parameter */
 };
 
 struct param {

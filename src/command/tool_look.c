@@ -50,10 +50,6 @@ RUN(view)
 
     if (call_has(c, "branch"))
         return view_branch(s, c, r, e);
-    if (call_has(c, "as")) {
-        err_set(e, ST_INVALID_SYNTAX, "as: goes with branch:");
-        return err_hint(e, "→ view branch:" SV_FMT " as:prose", SV_ARG(call_text(c, "id")));
-    }
     if (annotation_number(call_text(c, "id"), &number))
         return view_annotation(s, call_text(c, "id"), number, r, e);
     if (node_find_visible(&s->loom, call_text(c, "id"), &n, e))

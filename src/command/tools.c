@@ -17,9 +17,9 @@
 PARAMS(view_params,
     { PARAM_ID,    "id",               BARE | ONE, NULL, NULL },
     { PARAM_ID,    "branch",           KEYED | ONE, NULL, NULL },
-    { PARAM_FLAG,  "full",             0, NULL, NULL },
-    { PARAM_FLAG,  "with-annotations", 0, "annotations|notes", NULL },
-    { PARAM_WORD,  "as",               KEYED, "prose|nodes", NULL });
+    { PARAM_FLAG,  "full",             PARAM_OF_ID, NULL, NULL },
+    { PARAM_FLAG,  "with-annotations", PARAM_OF_ID, "annotations|notes", NULL },
+    { PARAM_WORD,  "as",               KEYED | PARAM_OF_BRANCH, "prose|nodes", NULL });
 PARAMS(list_params,
     { PARAM_ID,    "id",   BARE | MAYBE, NULL, NULL },
     { PARAM_DOC,   "doc",  KEYED | MAYBE, NULL, NULL },
@@ -31,7 +31,7 @@ PARAMS(list_params,
 PARAMS(tree_params,
     { PARAM_ID,    "from",    BARE | KEYED, NULL, NULL },
     { PARAM_COUNT, "depth",   KEYED, NULL, NULL },
-    { PARAM_FLAG,  "summary", 0, NULL, NULL });
+    { PARAM_FLAG,  "summary", PARAM_ALONE, NULL, NULL });
 PARAMS(switch_params,
     { PARAM_ID,    "id",   BARE | MUST, NULL, NULL },
     { PARAM_TEXT,  "tree", KEYED, NULL, NULL });
@@ -52,8 +52,8 @@ PARAMS(link_params,
     { PARAM_ID,    "target",  BARE | ONE, NULL, NULL },
     { PARAM_DOC,   "doc",     KEYED | ONE, NULL, NULL },
     { PARAM_TEXT,  "tree",    KEYED | ONE, NULL, NULL },
-    { PARAM_ID,    "node",    KEYED, NULL, NULL },
-    { PARAM_TEXT,  "section", KEYED, NULL, NULL },
+    { PARAM_ID,    "node",    KEYED | PARAM_OF_TREE, NULL, NULL },
+    { PARAM_TEXT,  "section", KEYED | PARAM_OF_DOC, NULL, NULL },
     { PARAM_TEXT,  "note",    KEYED, NULL, NULL });
 PARAMS(bookmark_params,
     { PARAM_ID,    "id",    BARE | MUST, NULL, NULL },
@@ -76,7 +76,7 @@ PARAMS(write_params,
 PARAMS(pin_params,
     { PARAM_ID,    "id",      BARE | ONE, NULL, NULL },
     { PARAM_DOC,   "doc",     KEYED | ONE, NULL, NULL },
-    { PARAM_TEXT,  "section", KEYED, NULL, NULL });
+    { PARAM_TEXT,  "section", KEYED | PARAM_OF_DOC, NULL, NULL });
 PARAMS(stash_params,
     { PARAM_TEXT,  "label",      BARE | MUST | FILLED, NULL, NULL },
     { PARAM_TEXT,  "text",       BARE | ONE | FILLED, NULL, NULL },
@@ -87,7 +87,7 @@ PARAMS(recall_params,
 PARAMS(drop_params,
     { PARAM_ID,    "pin",     BARE | KEYED | ONE, NULL, NULL },
     { PARAM_DOC,   "doc",     KEYED | ONE, NULL, NULL },
-    { PARAM_TEXT,  "section", KEYED, NULL, NULL },
+    { PARAM_TEXT,  "section", KEYED | PARAM_OF_DOC, NULL, NULL },
     { PARAM_TEXT,  "stash",   BARE | KEYED | ONE, NULL, NULL });
 PARAMS(memory_params,
     { PARAM_FLAG,  "trace",   MAYBE, "history|errors", NULL },
