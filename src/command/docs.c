@@ -44,7 +44,8 @@ enum status doc_lines(struct sv text, int64_t first, int64_t last, struct sv *ou
     if (first < 1 || last < first || last > count) {
         err_set(e, ST_LIMIT_EXCEEDED, "lines %lld-%lld are outside the document", (long long)first,
                 (long long)last);
-        return err_hint(e, "it has lines 1-%lld", (long long)count);
+        return count ? err_hint(e, "it has lines 1-%lld", (long long)count)
+                     : err_hint(e, "it is empty");
     }
     size_t from = doc_line_offset(text, first), to = doc_line_offset(text, last + 1);
     *out = (struct sv){ text.s + from, to - from };

@@ -11,6 +11,7 @@ struct doc {
     struct sv hash;     /* hex */
     int64_t   modified; /* ms */
     bool      read_only;
+    bool      not_text; /* not UTF-8; `text` is made readable then */
 };
 
 struct doc_name {

@@ -22,7 +22,8 @@ enum status doc_read_file(int root, struct sv path, struct arena *a, struct doc 
     UNDO(fd_undo) int fd = -1;
     struct stat       st;
 
-    if (fs_open(root, path, O_RDONLY | O_CLOEXEC, &fd, e))
+    /* A pipe would hold us, and everyone who wants to write, until someone feeds it. */
+    if (fs_open(root, path, O_RDONLY | O_CLOEXEC | O_NONBLOCK, &fd, e))
         return err_code(e);
     if (fstat(fd, &st) != 0 || !S_ISREG(st.st_mode))
         return err_set(e, ST_NOT_FOUND, SV_FMT " is not a file", SV_ARG(path));
@@ -51,11 +52,13 @@ static bool is_titled(struct sv text, struct sv name)
     return sv_eq(sv_trim(line), name);
 }
 
+/* Adds to *found how many documents of a folder have this title; *out is one of them. */
 static enum status find_titled(int root, struct sv dir, struct sv name, struct arena *a,
-                               struct doc *out, bool *found, struct err *e)
+                               struct doc *out, size_t *found, struct err *e)
 {
     int            fd;
     struct dirent *item;
+    struct doc     doc;
     struct err     skipped;
 
     if (fs_open(root, dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC, &fd, &skipped))
@@ -65,12 +68,15 @@ static enum status find_titled(int root, struct sv dir, struct sv name, struct a
         close(fd);
         return err_errno(e, SV_FMT, SV_ARG(dir));
     }
-    while (!*found && (item = readdir(d))) {
+    while ((item = readdir(d))) {
         struct sv file = sv_of(item->d_name);
         if (file.s[0] == '.' || !sv_ends(file, SV(".md")))
             continue;
         struct sv path = path_join(dir, sv_dup(file, a), a);
-        *found = doc_read_file(root, path, a, out, &skipped) == ST_OK && is_titled(out->text, name);
+        if (doc_read_file(root, path, a, &doc, &skipped) || !is_titled(doc.text, name))
+            continue;
+        (*found)++;
+        *out = doc;
     }
     closedir(d);
     return ST_OK;
@@ -83,7 +89,7 @@ static enum status folder_read(void *ctx, struct sv thread, struct sv name, stru
     static const char *const below[] = { "", "/artifacts" };
     static const char *const suffix[] = { "", ".md" };
     struct sv                path;
-    bool                     found = false;
+    size_t                   found = 0;
 
     if (path_normal(name, a, &path, e))
         return err_in(e, "doc:\"" SV_FMT "\"", SV_ARG(sv_first(name, 80)));
@@ -96,11 +102,16 @@ static enum status folder_read(void *ctx, struct sv thread, struct sv name, stru
             if (s != ST_NOT_FOUND)
                 return s;
         }
-    for (size_t k = 0; k < COUNT(below) && !found; k++)
+    for (size_t k = 0; k < COUNT(below); k++)
         if (find_titled(f->root_fd, thread_dir(thread, below[k], a), name, a, out, &found, e))
             return err_code(e);
-    if (found)
+    if (found == 1)
         return ST_OK;
+    if (found) {
+        err_set(e, ST_INVALID_SYNTAX, "several documents are titled \"" SV_FMT "\"",
+                SV_ARG(sv_first(name, 120)));
+        return err_hint(e, "name one by its file");
+    }
     return err_set(e, ST_NOT_FOUND, "no document \"" SV_FMT "\" in this thread",
                    SV_ARG(sv_first(name, 120)));
 }

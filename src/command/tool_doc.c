@@ -24,7 +24,7 @@ static enum status find_doc(struct session *s, const struct call *c, struct doc 
     if (utf8_invalid(out->text) >= 0) {
         sb_add_lossy(&text, out->text);
         out->text = sb_sv(&text);
-        out->read_only = true; /* writing back would change bytes nobody named */
+        out->not_text = true;
     }
     return ST_OK;
 }
@@ -221,6 +221,10 @@ static enum status check_unchanged(struct session *s, const struct doc *d, struc
 {
     struct sv seen;
 
+    if (d->not_text) {
+        err_set(e, ST_PERMISSION_DENIED, "this document is not UTF-8 text");
+        return err_hint(e, "writing to it would change bytes that nobody named");
+    }
     if (d->read_only) {
         err_set(e, ST_PERMISSION_DENIED, "this document is read-only here");
         return err_hint(e, "write to a document of this thread");
