@@ -24,7 +24,7 @@ enum status loom_tree(struct loom *l, struct tree *out, struct err *e)
 
     if (rows_tree(&r, out, e))
         return err_code(e);
-    if (l->title.n)
+    if (!out->title.n)
         out->title = l->title;
     if (!out->mode.n)
         out->mode = l->mode.n ? l->mode : SV("dialogue");

@@ -62,7 +62,7 @@ struct loom {
     struct sv     thread;
     struct arena *a;
     int64_t       now;   /* for relative times and leases */
-    struct sv     title; /* what the registry calls it; absent: the tree's own */
+    struct sv     title; /* what the registry calls it, where the tree has no title of its own */
     struct sv     mode;  /* likewise */
     /* Title and mode that a registry has for a thread; NULL: there is none. */
     enum status (*describe)(void *ctx, struct sv thread, struct arena *a, struct sv *title,
@@ -85,7 +85,7 @@ enum status loom_threads(struct loom *l, struct store_thread **out, size_t *n,
 
 enum status loom_tree(struct loom *l, struct tree *out, struct err *e) MUST_USE;
 
-/* The tree's title: the registry's, its own, or the start of its root's text. */
+/* The tree's title: its own, the registry's, or the start of its root's text. */
 enum status loom_title(struct loom *l, struct sv *out, struct err *e) MUST_USE;
 
 /* "love, loss": themes that a summary of the tree named, or absent. */

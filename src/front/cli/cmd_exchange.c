@@ -3,6 +3,7 @@
 #include "base/fs.h"
 #include "base/path.h"
 #include "front/cli/command.h"
+#include "front/loom_env.h"
 #include "loom/exchange.h"
 
 #include <unistd.h>
@@ -123,27 +124,24 @@ static enum status export_path(struct app *app, struct loom *l, struct sv node, 
 static enum status run_export(struct app *app, const void *opts, struct err *e)
 {
     const struct export_opts *o = opts;
-    struct loom               l = {
-                      .log = &app->log, .thread = app_arg(app, 0), .a = app->a, .now = clock_now_ms()
-    };
-    struct store_head h;
-    enum status       s;
+    struct loom_env           env;
+    struct session            session;
+    enum status               s;
 
     if (o->format.s && !sv_is(o->format, "openloom") && !sv_is(o->format, "markdown") &&
         !sv_is(o->format, "json"))
         return err_set(e, ST_USAGE, "--format takes openloom, markdown or json");
-    if (store_head(app->log.store, l.thread, &h, e))
-        return err_code(e);
-    if (!h.rev)
-        return err_set(e, ST_NOT_FOUND, "thread '" SV_FMT "' has no log yet", SV_ARG(l.thread));
-    if (log_begin(&app->log, l.thread, STORE_READ, e))
+    loom_env_init(&env, app);
+    if (loom_env_open(&env, app_arg(app, 0), (struct sv){ 0 }, &session, e) ||
+        loom_thread_check(app, app_arg(app, 0), e) ||
+        log_begin(&app->log, app_arg(app, 0), STORE_READ, e))
         return err_code(e);
     if (sv_is(o->format, "markdown"))
-        s = export_path(app, &l, o->node, e);
+        s = export_path(app, &session.loom, o->node, e);
     else if (sv_is(o->format, "json"))
-        s = export_json(&l, &app->out, e);
+        s = export_json(&session.loom, &app->out, e);
     else
-        s = export_open_loom(&l, &app->out, e);
+        s = export_open_loom(&session.loom, &app->out, e);
     log_abort(&app->log);
     return s;
 }

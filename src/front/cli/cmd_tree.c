@@ -166,32 +166,32 @@ static enum status run_tree(struct app *app, const void *opts, struct err *e)
 
 /* ---- set -------------------------------------------------------------------------- */
 
-static enum status set(struct app *app, const struct tree_opts *o, struct err *e)
+static enum status set(struct app *app, struct loom *l, const struct tree_opts *o, struct err *e)
 {
-    struct loom l = {
-        .log = &app->log, .thread = app_arg(app, 0), .a = app->a, .now = clock_now_ms()
-    };
     struct tree tree;
 
-    if (loom_tree(&l, &tree, e))
+    if (loom_tree(l, &tree, e))
         return err_code(e);
     if (o->mode.s && tree.root != NO_NODE && !sv_eq(o->mode, tree.mode)) {
         err_set(e, ST_CONFLICT, "the mode of a tree is fixed with its first node");
         return err_hint(e, "this tree is in " SV_FMT " mode", SV_ARG(tree.mode));
     }
-    return loom_describe(&l, app->actor, o->title, o->mode, e);
+    return loom_describe(l, app->actor, o->title, o->mode, e);
 }
 
 static enum status run_set(struct app *app, const void *opts, struct err *e)
 {
     const struct tree_opts *o = opts;
+    struct loom_env         env;
+    struct session          session;
 
     if (!o->title.n && !o->mode.n)
         return err_set(e, ST_USAGE, "give --title or --mode");
-    if (name_check(app_arg(app, 0), "thread id", e) ||
+    loom_env_init(&env, app);
+    if (loom_env_open(&env, app_arg(app, 0), (struct sv){ 0 }, &session, e) ||
         log_begin(&app->log, app_arg(app, 0), STORE_WRITE, e))
         return err_code(e);
-    enum status s = set(app, o, e);
+    enum status s = set(app, &session.loom, o, e);
     if (!s)
         s = log_commit(&app->log, e);
     if (s)
