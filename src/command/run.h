@@ -35,6 +35,17 @@ RUN(continue);
 /* tool_doc.c */
 RUN(read);
 RUN(write);
+
+/* `cut` bytes at `at` of a document go, `insert` comes: recorded, and then done. *now is the text
+ * that comes of it. */
+struct doc_change {
+    size_t    at, cut;
+    struct sv insert;
+};
+enum status doc_apply(struct session *s, struct sv name, const struct doc *d,
+                      const struct doc_change *ch, struct result *r, struct sv *now,
+                      struct err *e) MUST_USE;
+
 /* tool_memory.c */
 RUN(pin);
 RUN(stash);

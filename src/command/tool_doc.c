@@ -106,11 +106,10 @@ RUN(read)
 
 /* ---- write ------------------------------------------------------------------------ */
 
-/* A change: `cut` bytes at `at` go, `insert` comes. */
+/* A change, and how it is told. */
 struct change {
-    size_t    at, cut;
-    struct sv insert;
-    struct sb told; /* "inserted at line 12 of" */
+    struct doc_change is;
+    struct sb         told; /* "inserted at line 12 of" */
 };
 
 /* The text as lines of its own: a line break before it when it does not start a line, and one
@@ -134,7 +133,7 @@ static enum status place(struct session *s, const struct doc *d, struct sv where
     int64_t        line;
 
     if (sv_is(where, "start") || sv_is(where, "end")) {
-        ch->at = sv_is(where, "start") ? 0 : d->text.n;
+        ch->is.at = sv_is(where, "start") ? 0 : d->text.n;
         sb_addf(&ch->told, "inserted at " SV_FMT " of", SV_ARG(where));
     } else if (sv_to_int(where, &line)) {
         int64_t count = doc_line_count(d->text);
@@ -142,17 +141,17 @@ static enum status place(struct session *s, const struct doc *d, struct sv where
             err_set(e, ST_LIMIT_EXCEEDED, "line %lld is outside the document", (long long)line);
             return err_hint(e, "it has lines 1-%lld", (long long)count);
         }
-        ch->at = doc_line_offset(d->text, line);
+        ch->is.at = doc_line_offset(d->text, line);
         sb_addf(&ch->told, "inserted at line %lld of", (long long)line);
     } else {
         if (doc_section(d->text, where, &at, e))
             return err_code(e);
-        ch->at = at.end;
+        ch->is.at = at.end;
         sb_adds(&ch->told, "inserted at §");
         sb_add_oneline(&ch->told, where);
         sb_adds(&ch->told, " of");
     }
-    ch->insert = as_lines(s, d, ch->at, text);
+    ch->is.insert = as_lines(s, d, ch->is.at, text);
     return ST_OK;
 }
 
@@ -162,29 +161,29 @@ static enum status plan(struct session *s, const struct call *c, const struct do
     struct sv      text = call_text(c, "text"), section = call_text(c, "replace");
     struct section at;
 
-    *ch = (struct change){ .at = d->text.n, .told = sb_in(s->a, 0) };
+    *ch = (struct change){ .is.at = d->text.n, .told = sb_in(s->a, 0) };
     if (call_has(c, "at"))
         return place(s, d, call_text(c, "at"), text, ch, e);
     if (call_has(c, "append")) {
         sb_adds(&ch->told, "appended to");
-        ch->insert = as_lines(s, d, ch->at, text);
+        ch->is.insert = as_lines(s, d, ch->is.at, text);
         return ST_OK;
     }
     if (doc_section(d->text, section, &at, e))
         return err_code(e);
-    ch->at = at.body;
-    ch->cut = at.end - at.body;
+    ch->is.at = at.body;
+    ch->is.cut = at.end - at.body;
     struct sb b = sb_in(s->a, 0);
     sb_addf(&b, "\n" SV_FMT, SV_ARG(as_lines(s, d, at.body, text)));
     sb_adds(&b, at.end < d->text.n ? "\n" : ""); /* the next heading keeps its distance */
-    ch->insert = sb_sv(&b);
+    ch->is.insert = sb_sv(&b);
     sb_adds(&ch->told, "replaced §");
     sb_add_oneline(&ch->told, section);
     sb_adds(&ch->told, " in");
     return ST_OK;
 }
 
-static struct sv apply(struct session *s, const struct doc *d, const struct change *ch)
+static struct sv apply(struct session *s, const struct doc *d, const struct doc_change *ch)
 {
     struct sb b = sb_in(s->a, 0);
 
@@ -195,8 +194,8 @@ static struct sv apply(struct session *s, const struct doc *d, const struct chan
 }
 
 /* Two objects from the same facts: the audit entry, and how to take it back. */
-static struct sv describe(struct session *s, const struct call *c, const struct doc *d,
-                          const struct change *ch, struct sv after, bool undo)
+static struct sv describe(struct session *s, struct sv name, const struct doc *d,
+                          const struct doc_change *ch, struct sv after, bool undo)
 {
     struct sb b = sb_in(s->a, 0);
     struct jw w = jw_in(&b, 0);
@@ -208,13 +207,26 @@ static struct sv describe(struct session *s, const struct call *c, const struct 
     jw_kstr(&w, "before", d->hash);
     if (undo)
         jw_kstr(&w, "do", SV("unwrite"));
-    jw_kstr(&w, "doc", call_text(c, "doc"));
+    jw_kstr(&w, "doc", name);
     jw_kint(&w, "inserted", (int64_t)ch->insert.n);
     jw_kstr(&w, "path", d->path);
     if (undo)
         jw_kstr(&w, "removed", (struct sv){ d->text.s + ch->at, ch->cut });
     jw_close(&w, '}');
     return sb_sv(&b);
+}
+
+enum status doc_apply(struct session *s, struct sv name, const struct doc *d,
+                      const struct doc_change *ch, struct result *r, struct sv *now, struct err *e)
+{
+    *now = apply(s, d, ch);
+    struct hash h = hash_blake2b(now, 1);
+    r->doc_path = d->path;
+    r->doc_hash = hash_hex(&h, s->a);
+    if (loom_append(&s->loom, s->agent.name, kind_name(KIND_DOCUMENT_WRITE),
+                    describe(s, name, d, ch, r->doc_hash, false), NULL, e))
+        return err_code(e);
+    return s->env.docs.write(s->env.docs.ctx, d, *now, e);
 }
 
 static enum status check_unchanged(struct session *s, const struct doc *d, struct err *e)
@@ -241,17 +253,12 @@ RUN(write)
 {
     struct doc    d;
     struct change ch;
+    struct sv     now, name = call_text(c, "doc");
 
-    if (find_doc(s, c, &d, r, e) || check_unchanged(s, &d, e) || plan(s, c, &d, &ch, e))
+    if (find_doc(s, c, &d, r, e) || check_unchanged(s, &d, e) || plan(s, c, &d, &ch, e) ||
+        doc_apply(s, name, &d, &ch.is, r, &now, e))
         return err_code(e);
-    struct sv   now = apply(s, &d, &ch);
-    struct hash h = hash_blake2b(&now, 1);
-    r->doc_hash = hash_hex(&h, s->a);
-    r->undo = describe(s, c, &d, &ch, r->doc_hash, true);
-    if (loom_append(&s->loom, s->agent.name, kind_name(KIND_DOCUMENT_WRITE),
-                    describe(s, c, &d, &ch, r->doc_hash, false), NULL, e) ||
-        s->env.docs.write(s->env.docs.ctx, &d, now, e))
-        return err_code(e);
+    r->undo = describe(s, name, &d, &ch.is, r->doc_hash, true);
     sb_addf(&r->text, "✓ " SV_FMT " " SV_FMT " (now ", SV_ARG(sb_sv(&ch.told)), SV_ARG(r->object));
     add_words(&r->text, now);
     sb_adds(&r->text, ")\n");

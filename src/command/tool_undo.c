@@ -1,5 +1,4 @@
 /* undo: take back one's own last write, by a new entry that reverses it. */
-#include "base/hash.h"
 #include "base/json.h"
 #include "command/run.h"
 #include "loom/shown.h"
@@ -53,10 +52,9 @@ static enum status hide_all(struct session *s, const struct json *undo, struct e
 static enum status unwrite(struct session *s, const struct json *undo, struct result *r,
                            struct err *e)
 {
-    struct sv  name = json_text(undo, "doc"), removed = json_text(undo, "removed");
+    struct sv  name = json_text(undo, "doc"), now;
     struct doc doc;
     int64_t    at = 0, inserted = 0;
-    struct sb  text = sb_in(s->a, 0);
 
     json_int(json_find(undo, "at"), &at);
     json_int(json_find(undo, "inserted"), &inserted);
@@ -67,14 +65,8 @@ static enum status unwrite(struct session *s, const struct json *undo, struct re
         err_set(e, ST_CONFLICT, "doc:\"" SV_FMT "\" was changed since", SV_ARG(name));
         return err_hint(e, "read it and write what you want to keep");
     }
-    sb_add(&text, sv_first(doc.text, (size_t)at));
-    sb_add(&text, removed);
-    sb_add(&text, sv_skip(doc.text, (size_t)(at + inserted)));
-    struct sv   now = sb_sv(&text);
-    struct hash h = hash_blake2b(&now, 1);
-    r->doc_path = doc.path;
-    r->doc_hash = hash_hex(&h, s->a);
-    return s->env.docs.write(s->env.docs.ctx, &doc, now, e);
+    struct doc_change ch = { (size_t)at, (size_t)inserted, json_text(undo, "removed") };
+    return doc_apply(s, name, &doc, &ch, r, &now, e);
 }
 
 static enum status reverse(struct session *s, const struct json *undo, struct result *r,
