@@ -207,11 +207,23 @@ static enum status commit_record(struct session *s, struct result *r, struct err
     return ST_OK;
 }
 
+/* Bytes that are no text become U+FFFD: what a command leaves in the log is text. */
+static struct sv valid_line(struct session *s, struct sv line)
+{
+    struct sb b = sb_in(s->a, 0);
+
+    if (utf8_invalid(line) < 0)
+        return line;
+    sb_add_lossy(&b, line);
+    return sb_sv(&b);
+}
+
 enum status session_line(struct session *s, struct sv line, struct result *out, struct err *e)
 {
+    line = valid_line(s, line);
     *out = (struct result){ .text = sb_in(s->a, 0), .line = line, .undoes = -1, .ok = true };
     out->verb = sv_cut(sv_trim(line), ' ').head;
-    if (utf8_invalid(out->verb) >= 0 || out->verb.n > 40)
+    if (out->verb.n > 40)
         out->verb = SV("?");
     if (log_begin(s->log, s->loom.thread, STORE_WRITE, e))
         return err_code(e);
