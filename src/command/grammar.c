@@ -610,8 +610,8 @@ void call_print(struct sb *b, const struct call *c)
 {
     sb_adds(b, c->tool->name);
     if (strcmp(c->tool->name, "think") == 0) {
-        if (c->n)
-            sb_addf(b, " " SV_FMT, SV_ARG(c->args[0].text));
+        sb_adds(b, c->n ? " " : "");
+        sb_add(b, c->n ? c->args[0].text : SV(""));
         return;
     }
     for (size_t i = 0; i < c->n; i++)

@@ -295,7 +295,8 @@ static enum status run_line(struct session *s, const struct scanned_line *line, 
 
     if (!line->is_think)
         return session_line(s, line->text, r, e);
-    sb_addf(&b, "think " SV_FMT, SV_ARG(line->text));
+    sb_adds(&b, "think ");
+    sb_add(&b, line->text);
     return session_line(s, sb_sv(&b), r, e);
 }
 

@@ -76,7 +76,9 @@ static void add_message(struct asking *q, enum model_role role, struct sv text)
     if (n && q->messages.v[n - 1].role == role) {
         struct model_message *last = &q->messages.v[n - 1];
         struct sb             b = sb_in(q->s->a, 0);
-        sb_addf(&b, SV_FMT "\n\n" SV_FMT, SV_ARG(last->content), SV_ARG(text));
+        sb_add(&b, last->content);
+        sb_adds(&b, "\n\n");
+        sb_add(&b, text);
         last->content = sb_sv(&b);
         return;
     }
@@ -99,10 +101,12 @@ static enum status add_node(struct asking *q, const struct node *n, bool buffer,
     text = sv_trim(text);
     if (!text.n)
         return ST_OK;
-    if (sv_is(n->as, "instruction"))
-        sb_addf(&q->system, "%s" SV_FMT, q->system.n ? "\n\n" : "", SV_ARG(text));
-    else
+    if (!sv_is(n->as, "instruction")) {
         add_message(q, n->kind == AUTHOR_MODEL ? MODEL_ASSISTANT : MODEL_USER, text);
+        return ST_OK;
+    }
+    sb_adds(&q->system, q->system.n ? "\n\n" : "");
+    sb_add(&q->system, text);
     return ST_OK;
 }
 
@@ -141,8 +145,8 @@ static struct sv answer_text(struct session *s, const struct model_response *m)
     struct sv text = m->text;
     while (text.n && (text.s[text.n - 1] == ' ' || text.s[text.n - 1] == '\n'))
         text.n--;
-    sb_addf(&b, SV_FMT "\n\n[stream interrupted: " SV_FMT "]", SV_ARG(text),
-            SV_ARG(m->interruption));
+    sb_add(&b, text);
+    sb_addf(&b, "\n\n[stream interrupted: " SV_FMT "]", SV_ARG(m->interruption));
     return sb_sv(&b);
 }
 

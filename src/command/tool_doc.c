@@ -174,7 +174,8 @@ static enum status plan(struct session *s, const struct call *c, const struct do
     ch->is.at = at.body;
     ch->is.cut = at.end - at.body;
     struct sb b = sb_in(s->a, 0);
-    sb_addf(&b, "\n" SV_FMT, SV_ARG(as_lines(s, d, at.body, text)));
+    sb_addc(&b, '\n');
+    sb_add(&b, as_lines(s, d, at.body, text));
     sb_adds(&b, at.end < d->text.n ? "\n" : ""); /* the next heading keeps its distance */
     ch->is.insert = sb_sv(&b);
     sb_adds(&ch->told, "replaced §");

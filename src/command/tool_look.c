@@ -314,7 +314,7 @@ RUN(find)
     r->object = query;
     if (max < 1 || max > FIND_MAX) {
         err_set(e, ST_LIMIT_EXCEEDED, "max results per search is %d", FIND_MAX);
-        return err_hint(e, "use max:%d or less", FIND_MAX);
+        return err_hint(e, max < 1 ? "use max:1 or more" : "use max:%d or less", FIND_MAX);
     }
     if (loom_index(s->log, s->loom.thread, e) ||
         loom_find(&s->loom, query, false, (size_t)max, &list, &n, e))

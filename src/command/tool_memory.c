@@ -164,7 +164,8 @@ static enum status gather(struct session *s, const struct node *from, const stru
         if (extracts ? node_summary(&s->loom, &path[i], &text, &made, e)
                      : node_text(&s->loom, path[i].seq, &text, e))
             return err_code(e);
-        sb_addf(b, "%s%s: " SV_FMT, i ? "\n\n" : "", author_kind_name(path[i].kind), SV_ARG(text));
+        sb_addf(b, "%s%s: ", i ? "\n\n" : "", author_kind_name(path[i].kind));
+        sb_add(b, text);
     }
     return ST_OK;
 }

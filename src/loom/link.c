@@ -92,7 +92,7 @@ enum status loom_doc_links(struct loom *l, struct sv doc, struct link **out, siz
 {
     struct sb prefix = sb_in(l->a, 0);
 
-    sb_addf(&prefix, "y/" SV_FMT "/", SV_ARG(doc));
+    sb_add(&prefix, key_name2("y", doc, SV(""), l->a));
     return read_links(l, sb_sv(&prefix), out, count, e);
 }
 

@@ -121,7 +121,8 @@ struct sv key_name1(const char *prefix, struct sv name, int64_t n, struct arena 
 {
     struct sb b = sb_in(a, 0);
 
-    sb_addf(&b, "%s/" SV_FMT, prefix, SV_ARG(name));
+    sb_addf(&b, "%s/", prefix);
+    sb_add(&b, name); /* names may hold anything, a NUL too */
     add_number(&b, n);
     return sb_sv(&b);
 }
@@ -130,7 +131,10 @@ struct sv key_name2(const char *prefix, struct sv name, struct sv second, struct
 {
     struct sb b = sb_in(a, 0);
 
-    sb_addf(&b, "%s/" SV_FMT "/" SV_FMT, prefix, SV_ARG(name), SV_ARG(second));
+    sb_addf(&b, "%s/", prefix);
+    sb_add(&b, name);
+    sb_addc(&b, '/');
+    sb_add(&b, second);
     return sb_sv(&b);
 }
 

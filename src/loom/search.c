@@ -180,6 +180,7 @@ void found_excerpt(struct sb *b, struct sv text, struct sv query)
     while (from && text.s[from] != ' ' && at - from < EXCERPT_BEFORE + 20)
         from--;
     struct sb part = sb_in(b->a, 0);
-    sb_addf(&part, "%s" SV_FMT, from ? "..." : "", SV_ARG(sv_trim(sv_skip(text, from))));
+    sb_adds(&part, from ? "..." : "");
+    sb_add(&part, sv_trim(sv_skip(text, from)));
     sb_add_preview(b, sb_sv(&part), EXCERPT);
 }

@@ -232,31 +232,37 @@ enum status show_context_block(struct loom *l, const struct viewer *v, struct sv
 
 /* ---- prompts for summaries -------------------------------------------------------- */
 
+/* Texts are added as they are: one may hold a NUL, at which a format would stop. */
+static void add_line(struct sb *b, const char *before, struct sv text)
+{
+    sb_adds(b, before);
+    sb_add(b, text);
+    sb_addc(b, '\n');
+}
+
 void show_node_summary_prompt(struct sb *b, struct sv title, struct sv grandparent,
                               struct sv parent, struct sv message)
 {
-    sb_addf(b, "Given this conversation context:\n---\nTree: " SV_FMT "\n", SV_ARG(title));
+    sb_adds(b, "Given this conversation context:\n---\n");
+    add_line(b, "Tree: ", title);
     if (grandparent.n)
-        sb_addf(b, "Previous: " SV_FMT "\n", SV_ARG(grandparent));
+        add_line(b, "Previous: ", grandparent);
     if (parent.n)
-        sb_addf(b, "Previous: " SV_FMT "\n", SV_ARG(parent));
-    sb_addf(b,
-            "---\n\n"
-            "Summarize the following message in ONE sentence (max 30 words).\n"
-            "Capture the key point, action, or decision. Be specific, not generic.\n\n"
-            "Message: " SV_FMT "\n",
-            SV_ARG(message));
+        add_line(b, "Previous: ", parent);
+    sb_adds(b, "---\n\n"
+               "Summarize the following message in ONE sentence (max 30 words).\n"
+               "Capture the key point, action, or decision. Be specific, not generic.\n\n");
+    add_line(b, "Message: ", message);
 }
 
 void show_tree_summary_prompt(struct sb *b, struct sv description, const struct sv *summaries,
                               size_t n, int64_t points)
 {
-    sb_addf(b,
-            "This is a branching conversation tree. The user describes it as:\n\"" SV_FMT "\"\n\n"
-            "Key node summaries from the main path:\n",
-            SV_ARG(description));
+    sb_adds(b, "This is a branching conversation tree. The user describes it as:\n\"");
+    sb_add(b, description);
+    sb_adds(b, "\"\n\nKey node summaries from the main path:\n");
     for (size_t i = 0; i < n; i++)
-        sb_addf(b, SV_FMT "\n", SV_ARG(summaries[i]));
+        add_line(b, "", summaries[i]);
     sb_addf(b,
             "\nBranch points explored: %lld\n\n"
             "Summarize this tree's purpose and main themes in 2 sentences.\n",
