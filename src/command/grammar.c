@@ -470,17 +470,20 @@ static void sort_args(struct call *c)
         }
 }
 
-/* think takes the rest of its line as it is. */
-static bool takes_rest(struct sv line, struct call *c)
+bool call_is_think(struct sv command, struct sv *text)
 {
-    struct sv_cut first = sv_cut(line, ' ');
-    struct sv     meant;
+    size_t    n = 0;
+    struct sv meant;
 
-    if (!in_words("think|reflect|scratchpad", first.head, &meant))
+    command = sv_trim(command);
+    while (n < command.n && ((command.s[n] >= 'a' && command.s[n] <= 'z') ||
+                             (command.s[n] >= 'A' && command.s[n] <= 'Z')))
+        n++;
+    bool ends = n == command.n || !is_id(sv_first(sv_skip(command, n), 1));
+    if (!ends || !in_words("think|reflect|scratchpad", sv_first(command, n), &meant))
         return false;
-    c->tool = tool_find(SV("think"));
-    if (sv_trim(first.tail).n)
-        c->args[c->n++] = (struct call_arg){ &c->tool->params[0], sv_trim(first.tail) };
+    command = sv_skip(command, n);
+    *text = sv_trim(sv_starts(command, SV(":")) ? sv_skip(command, 1) : command);
     return true;
 }
 
@@ -508,8 +511,13 @@ enum status call_parse(struct sv line, struct arena *a, struct call *out, struct
     const char    *with;
 
     *out = (struct call){ .line = sv_trim(line) };
-    if (takes_rest(out->line, out))
+    struct sv thought;
+    if (call_is_think(out->line, &thought)) {
+        out->tool = tool_find(SV("think"));
+        if (thought.n)
+            out->args[out->n++] = (struct call_arg){ &out->tool->params[0], thought };
         return ST_OK;
+    }
     if (lex(out->line, a, &tokens, &r.n, e))
         return err_code(e);
     r.n = join_docs(tokens, r.n);

@@ -70,6 +70,10 @@ struct call {
 /* `line` is what follows the arrow. The call's texts live in `a` or in the line. */
 enum status call_parse(struct sv line, struct arena *a, struct call *out, struct err *e) MUST_USE;
 
+/* Is a command a thought? Then *text is all that follows its word, quotes and all: a thought has no
+ * arguments. */
+bool call_is_think(struct sv command, struct sv *text);
+
 /* One canonical form, without the arrow; call_parse() reads it back to the same call. */
 void call_print(struct sb *b, const struct call *c);
 

@@ -2,6 +2,7 @@
 
 #include "base/sb.h"
 #include "base/vec.h"
+#include "command/grammar.h"
 #include "command/lexer.h"
 
 struct scanner {
@@ -44,22 +45,6 @@ static bool is_command(struct sv line, struct sv *after)
         return false;
     *after = sv_trim(sv_skip(v, 3));
     return true;
-}
-
-/* "think", alone or with text behind it. */
-static bool is_think(struct sv command, struct sv *first)
-{
-    static const struct sv words[] = { SV_STATIC("think"), SV_STATIC("reflect"),
-                                       SV_STATIC("scratchpad") };
-
-    for (size_t i = 0; i < COUNT(words); i++) {
-        struct sv after = sv_skip(command, words[i].n);
-        if (!sv_starts(command, words[i]) || (after.n && after.s[0] != ' '))
-            continue;
-        *first = sv_trim(after);
-        return true;
-    }
-    return false;
 }
 
 /* Lines up to one that is ← alone, or to the end. */
@@ -121,7 +106,7 @@ void scan_output(struct sv output, struct arena *a, struct scan *out)
     while (s.rest.n) {
         struct sv before = s.rest, line = take_line(&s.rest);
         if (!s.fence && is_command(line, &command)) {
-            if (is_think(command, &first))
+            if (call_is_think(command, &first))
                 take_thought(&s, first);
             else
                 take_command(&s, command);

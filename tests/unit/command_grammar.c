@@ -269,6 +269,22 @@ static void long_output_is_read_in_one_pass(void)
     CHECK_INT(s.n, 100000);
 }
 
+static void a_thought_is_one_in_any_case(void)
+{
+    static const char *const outputs[] = { "→ Think\n→ prune r001\n←", "→ think:\n→ prune r001\n←",
+                                           "→ REFLECT on\n→ prune r001\n←",
+                                           "→ think”x\n→ prune r001\n←" };
+    struct scan              s;
+
+    for (size_t i = 0; i < COUNT(outputs); i++) {
+        scan_output(sv_of(outputs[i]), &a, &s);
+        CHECK_INT(s.n, 1);
+        CHECK_INT(s.commands, 0);
+    }
+    CHECK_SV(canonical("thinking a7x2"), SV("INVALID_SYNTAX"));
+    CHECK_SV(canonical("think \"of\" it"), SV("think \"of\" it"));
+}
+
 static void backticks_within_a_line_open_no_fence(void)
 {
     struct scan s;
@@ -282,4 +298,4 @@ TAP_MAIN(T(many_forms_mean_the_same), T(what_does_not_fit_is_refused),
          T(no_synonym_hides_another), T(output_is_taken_apart),
          T(fences_thoughts_and_ascii_arrows_hold_no_commands),
          T(a_quotation_that_never_closes_takes_nothing_with_it), T(long_output_is_read_in_one_pass),
-         T(backticks_within_a_line_open_no_fence), )
+         T(backticks_within_a_line_open_no_fence), T(a_thought_is_one_in_any_case), )

@@ -158,16 +158,13 @@ enum input { INPUT_TEXT, INPUT_COMMAND, INPUT_THOUGHT };
 
 static enum input input_of(struct sv line)
 {
-    static const char *const think[] = { "think", "reflect", "scratchpad" };
+    struct sv text;
 
     line = sv_trim(line);
     if (!sv_starts(line, SV("/")) && !sv_starts(line, SV("→")))
         return INPUT_TEXT;
-    line = sv_trim(sv_skip(line, line.s[0] == '/' ? 1 : 3));
-    for (size_t i = 0; i < COUNT(think); i++)
-        if (sv_is(line, think[i]))
-            return INPUT_THOUGHT;
-    return INPUT_COMMAND;
+    bool thinks = call_is_think(sv_skip(line, line.s[0] == '/' ? 1 : 3), &text);
+    return thinks && !text.n ? INPUT_THOUGHT : INPUT_COMMAND;
 }
 
 /* Adds a line to the input; true when it goes on in the next one. A thought does until ←, a command
