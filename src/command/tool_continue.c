@@ -203,7 +203,23 @@ struct answers {
     struct err last; /* of the failures */
 };
 
-/* Ask n times. Nothing is locked here; the lease is renewed before it runs out. */
+/* Renew the lease. *lost: it ran out while the model wrote, and is another's by now. */
+static enum status renew(struct asking *q, bool *lost, struct err *e)
+{
+    struct session *s = q->s;
+
+    if (session_resume(s, e))
+        return err_code(e);
+    enum status st = lease_take(&s->loom, s->agent.name, &q->from, e);
+    *lost = st == ST_CONFLICT;
+    if (!st)
+        return session_pause(s, e);
+    log_abort(s->log);
+    return *lost ? ST_OK : st;
+}
+
+/* Ask n times. Nothing is locked here; the lease is renewed before it runs out. When it is lost,
+ * what came so far is kept, and no more is asked for. */
 static enum status ask_all(struct asking *q, int64_t n, int64_t tokens, struct answers *out,
                            struct err *e)
 {
@@ -222,11 +238,15 @@ static enum status ask_all(struct asking *q, int64_t n, int64_t tokens, struct a
         else if (out->failed++ == 0 && out->last.code == ST_OK)
             err_set(&out->last, ST_MODEL_ERROR, "the model said nothing");
         int64_t now = clock_now_ms();
-        bool    renew = now - s->loom.now > LEASE_MS / 2 && i + 1 < n;
+        bool    due = now - s->loom.now > LEASE_MS / 2 && i + 1 < n, lost = false;
         s->loom.now = now;
-        if (renew && (session_resume(s, e) || lease_take(&s->loom, s->agent.name, &q->from, e) ||
-                      session_pause(s, e)))
+        if (due && renew(q, &lost, e))
             return err_code(e);
+        if (lost) {
+            out->failed += n - i - 1;
+            out->last = *e;
+            break;
+        }
     }
     return ST_OK;
 }

@@ -1,6 +1,7 @@
 #include "base/clock.h"
 #include "loom/exchange.h"
 #include "loom/loom_internal.h"
+#include "loom/shown.h"
 #include "loom/write.h"
 #include "thread/kind.h"
 
@@ -523,8 +524,10 @@ enum status export_markdown(struct loom *l, const struct node *n, struct sb *out
     if (loom_title(l, &title, e) || loom_is_buffer(l, &buffer, e) ||
         node_path(l, (struct sv){ 0 }, n, 0, &path, &count, e))
         return err_code(e);
-    sb_addf(out, "# " SV_FMT "\n\n*The path to " SV_FMT ", %zu node%s, exported by heddle.*\n",
-            SV_ARG(title), SV_ARG(n->local), count, count == 1 ? "" : "s");
+    sb_adds(out, "# ");
+    sb_add_oneline(out, title);
+    sb_addf(out, "\n\n*The path to " SV_FMT ", %zu node%s, exported by heddle.*\n",
+            SV_ARG(n->local), count, count == 1 ? "" : "s");
     sb_adds(out, buffer ? "\n" : "");
     for (size_t i = 0; i < count; i++) {
         if (node_text(l, path[i].seq, &text, e))

@@ -4,6 +4,7 @@
 
 #include "base/fs.h"
 #include "loom/shown.h"
+#include "loom/write.h"
 
 #include <stdlib.h>
 #include <unistd.h>
@@ -100,6 +101,38 @@ static void a_failed_model_leaves_no_node_and_no_lease(void)
                        &t.e) == ST_OK);
     CHECK(session_line(&other, SV("respond f7q8 \"x\""), &r, &t.e) == ST_OK);
     CHECK(r.ok);
+    loom_test_close(&t);
+}
+
+/* The model takes two minutes, and meanwhile someone else takes the node. */
+static enum status slow_ask(void *ctx, const struct model_request *q, struct arena *a,
+                            struct model_response *out, struct err *e)
+{
+    struct loom l = t.s.loom;
+    struct node n;
+    char        now[32];
+
+    l.now += LEASE_MS + 1;
+    snprintf(now, sizeof now, "%lld", (long long)l.now);
+    setenv("HEDDLE_NOW", now, 1);
+    CHECK(log_begin(&t.log, SV("marie"), STORE_WRITE, e) == ST_OK);
+    CHECK(node_find(&l, SV("f7q8"), &n, e) == ST_OK);
+    CHECK(lease_take(&l, SV("Other"), &n, e) == ST_OK);
+    CHECK(log_commit(&t.log, e) == ST_OK);
+    return test_ask(ctx, q, a, out, e);
+}
+
+static void what_came_is_kept_when_the_lease_is_lost(void)
+{
+    loom_test_open(&t, PERM_ALL);
+    t.s.env.ask = slow_ask;
+    struct sv shown = loom_test_run(&t, "continue from f7q8 n:3", &ok);
+    unsetenv("HEDDLE_NOW");
+    CHECK(ok && has(shown, "\"Answer 1.\""));
+    CHECK(has(shown, "✗ MODEL_ERROR: 2 of 3 failed: \"Other\" is generating at [f7q8]\n"));
+    CHECK_INT(t.requests, 1);
+    shown = loom_test_run(&t, "respond f7q8 \"x\"", &ok);
+    CHECK(!ok && has(shown, "✗ CONFLICT")); /* the other's lease was not given back */
     loom_test_close(&t);
 }
 
@@ -437,5 +470,6 @@ TAP_MAIN(T(every_example_of_the_help_runs), T(every_tool_refuses_without_its_per
          T(a_failed_model_leaves_no_node_and_no_lease), T(a_server_error_is_tried_three_times),
          T(results_over_the_threshold_are_cut_with_a_notice), T(a_search_shows_results_or_pages),
          T(a_long_line_is_cut_too), T(text_of_others_cannot_pass_for_ours),
+         T(what_came_is_kept_when_the_lease_is_lost),
          T(brackets_without_end_cost_no_more_than_other_text),
          T(only_an_aware_agents_own_output_is_read_for_commands), )
