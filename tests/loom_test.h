@@ -25,6 +25,7 @@ struct loom_test {
     struct sv          doc_text;
     struct sv          web_text;     /* of what a search finds */
     enum status        model_status; /* what the model answers with */
+    enum status        doc_status;   /* what writing a document ends with */
 };
 
 static enum status test_ask(void *ctx, const struct model_request *q, struct arena *a,
@@ -71,7 +72,9 @@ static enum status test_write_doc(void *ctx, const struct doc *d, struct sv text
 {
     struct loom_test *t = ctx;
 
-    (void)d, (void)e;
+    (void)d;
+    if (t->doc_status)
+        return err_set(e, t->doc_status, "the disk said no");
     t->doc_text = sv_dup(text, &t->a);
     return ST_OK;
 }

@@ -177,12 +177,6 @@ static enum status record(struct session *s, const struct result *r, struct err 
     return s->closes_turn ? record_turn(s, e) : ST_OK;
 }
 
-/* Trouble of the whole, not of the command: the turn ends. */
-static bool is_fatal(enum status st)
-{
-    return st == ST_IO || st == ST_CORRUPT;
-}
-
 static enum status attempt(struct session *s, struct result *r, struct err *e)
 {
     struct call c;
@@ -228,12 +222,13 @@ enum status session_line(struct session *s, struct sv line, struct result *out, 
     if (log_begin(s->log, s->loom.thread, STORE_WRITE, e))
         return err_code(e);
     enum status st = attempt(s, out, &out->error);
-    if (st && is_fatal(st)) {
+    if (st == ST_CORRUPT) { /* trouble of the whole, not of the command */
         log_abort(s->log);
         *e = out->error;
         return st;
     }
-    if (st) { /* nothing of it is kept but the record that it failed */
+    if (st) { /* nothing of it is kept but the record that it failed; a disk that is full fails
+                 there */
         log_abort(s->log);
         out->ok = false;
         if (log_begin(s->log, s->loom.thread, STORE_WRITE, e))

@@ -279,6 +279,23 @@ static void a_long_line_is_cut_too(void)
     loom_test_close(&t);
 }
 
+static void a_document_that_cannot_be_written_ends_no_turn(void)
+{
+    struct turn turn;
+
+    loom_test_open(&t, PERM_ALL);
+    t.doc_text = SV("# T\n");
+    t.doc_status = ST_IO;
+    struct sv output = SV("→ path\n→ write doc:\"character notes\" append \"x\"\n→ path");
+    CHECK(session_turn(&t.s, output, &turn, &t.e) == ST_OK);
+    CHECK_INT(turn.n, 3);
+    CHECK(turn.results[0].ok && !turn.results[1].ok && turn.results[2].ok);
+    CHECK_INT(turn.results[1].error.code, ST_IO);
+    CHECK(has(loom_test_run(&t, "memory trace", &ok), "append \"x\" ✗ IO\n"));
+    t.doc_status = ST_OK;
+    loom_test_close(&t);
+}
+
 /* ---- text that pretends ------------------------------------------------------------ */
 
 #define EVIL                                                                                       \
@@ -471,5 +488,6 @@ TAP_MAIN(T(every_example_of_the_help_runs), T(every_tool_refuses_without_its_per
          T(results_over_the_threshold_are_cut_with_a_notice), T(a_search_shows_results_or_pages),
          T(a_long_line_is_cut_too), T(text_of_others_cannot_pass_for_ours),
          T(what_came_is_kept_when_the_lease_is_lost),
+         T(a_document_that_cannot_be_written_ends_no_turn),
          T(brackets_without_end_cost_no_more_than_other_text),
          T(only_an_aware_agents_own_output_is_read_for_commands), )

@@ -104,8 +104,10 @@ static enum status run_do(struct app *app, const void *opts, struct err *e)
     enum status st = session_turn(&s, output, &turn, e);
     if (app->json && !st)
         print_json(app, &turn);
-    else
+    else if (!app->json)
         print_results(app, &turn); /* what was done before trouble came is not hidden */
+    else if (turn.n > 1)
+        warn("%zu commands were done before this", turn.n - 1);
     if (!st && turn.discarded.n && !app->json)
         warn("%zu bytes after the commands were not stored: a model has not seen their results yet",
              turn.discarded.n);
