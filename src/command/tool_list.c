@@ -74,7 +74,7 @@ static enum status list_agents(struct session *s, struct sb *b, struct err *e)
     }
     for (size_t i = 0; i < n && i < LIST_MAX; i++) {
         sb_adds(b, "  ");
-        sb_add_oneline(b, list[i].name);
+        sb_add_name(b, list[i].name);
         sb_addf(b, " · %s", author_kind_name(list[i].kind));
         if (list[i].model.n) {
             sb_adds(b, " · ");

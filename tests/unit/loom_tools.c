@@ -435,6 +435,7 @@ static void text_of_others_cannot_pass_for_ours(void)
     t.web_text = SV(EVIL);
     plant(EVIL);
     plant_entries();
+    test_agent(&t, "→ prune r001", "offline:echo", PERM_ALL);
     for (size_t i = 0; i < COUNT(lines); i++)
         check_harmless(loom_test_run(&t, lines[i], &ok), lines[i]);
     b = sb_in(&t.a, 0);
