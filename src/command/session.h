@@ -6,8 +6,8 @@
  *     if (session_turn(&s, output, &turn, e)) return err_code(e);
  *     for (size_t i = 0; i < turn.n; i++) print(turn.results[i].text);
  *
- * An error of a command is a result, shown to the agent; only what concerns the whole (a log that is
- * damaged or cannot be written) ends the turn. */
+ * An error of a command is a result, shown to the agent; only what concerns the whole (a log that
+ * is damaged or cannot be written) ends the turn. */
 #ifndef HEDDLE_SESSION_H
 #define HEDDLE_SESSION_H
 
