@@ -10,6 +10,8 @@
 #include "command/scan.h"
 #include "thread/kind.h"
 
+#include <assert.h>
+
 /* ---- opening ---------------------------------------------------------------------- */
 
 static enum status describe(struct session *s, struct err *e)
@@ -184,7 +186,10 @@ static enum status attempt(struct session *s, struct result *r, struct err *e)
 
     if (c.tool)
         r->verb = sv_of(c.tool->name);
-    if (st || permission_check(s->agent.permissions, c.tool->needs, e))
+    if (st)
+        return st;
+    assert(c.tool); /* what parses is a call of a tool */
+    if (permission_check(s->agent.permissions, c.tool->needs, e))
         return err_code(e);
     if (c.tool->run(s, &c, r, e))
         return err_code(e);

@@ -144,7 +144,7 @@ static enum status elsewhere(struct loom *l, struct sv key, struct loom *out, bo
 
 static enum status in_other_tree(struct loom *l, struct sv key, struct loom *other, struct err *e)
 {
-    struct sv title;
+    struct sv title = { 0 };
     struct sb quoted = sb_in(l->a, 0);
 
     if (loom_title(other, &title, e))
