@@ -106,6 +106,31 @@ size_t utf8_unfinished(struct sv v)
     return 0;
 }
 
+bool utf8_is_unspaced(int32_t cp)
+{
+    static const struct {
+        int32_t from, to;
+    } ranges[] = {
+        { 0x0e00, 0x0eff },   /* Thai, Lao */
+        { 0x1000, 0x109f },   /* Burmese */
+        { 0x1780, 0x17ff },   /* Khmer */
+        { 0x3005, 0x3007 },   /* marks that stand for a Chinese character */
+        { 0x3040, 0x30ff },   /* Hiragana, Katakana */
+        { 0x31f0, 0x31ff },   /* Katakana */
+        { 0x3400, 0x4dbf },   /* Chinese */
+        { 0x4e00, 0x9fff },   /* Chinese */
+        { 0xac00, 0xd7a3 },   /* Hangul */
+        { 0xf900, 0xfaff },   /* Chinese */
+        { 0xff66, 0xff9f },   /* Katakana, half as wide */
+        { 0x20000, 0x3ffff }, /* Chinese */
+    };
+
+    for (size_t i = 0; i < COUNT(ranges); i++)
+        if (cp <= ranges[i].to)
+            return cp >= ranges[i].from;
+    return false;
+}
+
 void sb_add_utf8(struct sb *b, uint32_t cp)
 {
     if (cp > 0x10ffff)

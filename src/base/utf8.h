@@ -24,6 +24,10 @@ struct sv utf8_first(struct sv v, size_t max);
  * back when text arrives in parts. */
 size_t utf8_unfinished(struct sv v);
 
+/* Is it a letter of a script whose words are written without blanks between them, or with endings
+ * that nobody would type in a search (Hangul)? */
+bool utf8_is_unspaced(int32_t cp);
+
 /* Surrogates are written as they are, for JSON's sake; beyond U+10FFFF: U+FFFD. */
 void sb_add_utf8(struct sb *b, uint32_t cp);
 

@@ -96,7 +96,7 @@ enum status sqlite_tid(struct sqlite_store *q, struct sv thread, int64_t *tid, s
 
 /* Make the schema when the file is empty (ST_CORRUPT without `create`), or bring an older one up
  * to date: the copy, then all steps in one transaction. */
-enum { SQLITE_SCHEMA_VERSION = 2, SQLITE_APPLICATION_ID = 0x6864646c /* "hddl" */ };
+enum { SQLITE_SCHEMA_VERSION = 3, SQLITE_APPLICATION_ID = 0x6864646c /* "hddl" */ };
 struct sqlite_step {
     int         to;
     const char *sql;

@@ -161,7 +161,21 @@ static void a_byte_order_mark_is_skipped_once_and_only_in_front(void)
     CHECK_SV(utf8_skip_bom(SV("")), SV(""));
 }
 
-TAP_MAIN(T(a_byte_order_mark_is_skipped_once_and_only_in_front),
+static void scripts_without_blanks_are_known(void)
+{
+    static const int32_t yes[] = {
+        0x0e01, 0x3042, 0x30ab, 0x4e00, 0x6771, 0x9fff, 0xac00, 0x20000
+    };
+    static const int32_t no[] = { -1, 'a', 0xe9, 0x430, 0x3001, 0x3002, 0xffff, 0x1f600, 0x40000 };
+
+    for (size_t i = 0; i < COUNT(yes); i++)
+        CHECK(utf8_is_unspaced(yes[i]));
+    for (size_t i = 0; i < COUNT(no); i++)
+        CHECK(!utf8_is_unspaced(no[i]));
+}
+
+TAP_MAIN(T(scripts_without_blanks_are_known),
+         T(a_byte_order_mark_is_skipped_once_and_only_in_front),
          T(every_code_point_survives_the_round_trip), T(what_unicode_forbids_is_invalid),
          T(empty_text_is_valid_and_decodes_to_nothing),
          T(the_first_invalid_byte_is_found_at_every_offset), T(nul_is_valid),

@@ -39,7 +39,9 @@ static void fresh(void)
 
 static void clean(void)
 {
-    static const char *const suffixes[] = { "", "-wal", "-shm", ".v2.bak", ".v2.bak.part" };
+    static const char *const suffixes[] = {
+        "", "-wal", "-shm", ".v2.bak", ".v3.bak", ".v3.bak.part"
+    };
 
     for (size_t i = 0; i < COUNT(suffixes); i++)
         unlink(beside(suffixes[i]));
@@ -166,13 +168,15 @@ static void large_payloads_are_stored_once(void)
 
 /* ---- migration ---------------------------------------------------------------------- */
 
-static const struct sqlite_step to_three[] = {
+enum { NEXT = SQLITE_SCHEMA_VERSION + 1 };
+
+static const struct sqlite_step to_next[] = {
     { 1, "CREATE TABLE never(x);" }, /* done long ago */
-    { 3, "ALTER TABLE thread ADD COLUMN title TEXT; UPDATE thread SET title = 'named';" },
+    { NEXT, "ALTER TABLE thread ADD COLUMN title TEXT; UPDATE thread SET title = 'named';" },
 };
-static const struct sqlite_step to_four_broken[] = {
-    { 3, "ALTER TABLE thread ADD COLUMN title TEXT; UPDATE thread SET title = 'named';" },
-    { 4, "CREATE TABLE fine(x); INSERT INTO no_such_table VALUES(1);" },
+static const struct sqlite_step to_broken[] = {
+    { NEXT, "ALTER TABLE thread ADD COLUMN title TEXT; UPDATE thread SET title = 'named';" },
+    { NEXT + 1, "CREATE TABLE fine(x); INSERT INTO no_such_table VALUES(1);" },
 };
 
 static void an_older_schema_is_migrated_after_a_copy(void)
@@ -182,24 +186,43 @@ static void an_older_schema_is_migrated_after_a_copy(void)
     struct sqlite_store *q = sqlite_of(s);
     int64_t              n;
     CHECK(append(s, SV("{}"), 3) == ST_OK);
-    CHECK(sqlite_migrate(q, to_three, COUNT(to_three), 3, &e) == ST_OK);
+    CHECK(sqlite_migrate(q, to_next, COUNT(to_next), NEXT, &e) == ST_OK);
     CHECK(sqlite_number(q, "PRAGMA user_version", &n, &e) == ST_OK);
-    CHECK_INT(n, 3);
+    CHECK_INT(n, NEXT);
     CHECK(sqlite_number(q, "SELECT count(*) FROM thread WHERE title = 'named'", &n, &e) == ST_OK);
     CHECK_INT(n, 1);
     CHECK_INT(rev(s), 3);
-    CHECK_INT(number_in(beside(".v2.bak"), "PRAGMA user_version"), 2);
-    CHECK_INT(number_in(beside(".v2.bak"), "SELECT count(*) FROM entry"), 3);
-    CHECK_INT(number_in(beside(".v2.bak"), "PRAGMA application_id"), SQLITE_APPLICATION_ID);
-    CHECK_INT(number_in(beside(".v2.bak"), "SELECT count(*) FROM pragma_table_info('thread')"), 3);
-    CHECK(sqlite_migrate(q, to_three, COUNT(to_three), 3, &e) == ST_OK); /* nothing left to do */
+    CHECK_INT(number_in(beside(".v3.bak"), "PRAGMA user_version"), SQLITE_SCHEMA_VERSION);
+    CHECK_INT(number_in(beside(".v3.bak"), "SELECT count(*) FROM entry"), 3);
+    CHECK_INT(number_in(beside(".v3.bak"), "PRAGMA application_id"), SQLITE_APPLICATION_ID);
+    CHECK_INT(number_in(beside(".v3.bak"), "SELECT count(*) FROM pragma_table_info('thread')"), 3);
+    CHECK(sqlite_migrate(q, to_next, COUNT(to_next), NEXT, &e) == ST_OK); /* nothing left to do */
     store_close(s);
 
-    struct store *again; /* by the program that knows only schema 2 */
+    struct store *again; /* by the program that knows only the one before it */
     CHECK(try_open(&(struct store_options){ 0 }, &again) == ST_IO);
-    CHECK(strstr(e.text, "schema 3") && strstr(e.hint, "newer"));
+    CHECK(strstr(e.text, "schema 4") && strstr(e.hint, "newer"));
     CHECK(try_open(&(struct store_options){ .read_only = true }, &again) == ST_IO);
-    CHECK_INT(number_in(path, "PRAGMA user_version"), 3);
+    CHECK_INT(number_in(path, "PRAGMA user_version"), NEXT);
+    clean();
+}
+
+static void words_of_an_older_schema_are_forgotten(void)
+{
+    fresh();
+    struct store        *s = open_log();
+    struct sqlite_store *q = sqlite_of(s);
+    int64_t              n = -1;
+    CHECK(append(s, SV("{}"), 1) == ST_OK);
+    CHECK(sqlite_exec(q, "INSERT INTO text(rowid, body) VALUES(1, 'x'); PRAGMA user_version = 2",
+                      &e) == ST_OK);
+    store_close(s);
+    s = open_log();
+    CHECK(sqlite_number(sqlite_of(s), "SELECT count(*) FROM text", &n, &e) == ST_OK);
+    CHECK_INT(n, 0);
+    CHECK_INT(rev(s), 1);
+    CHECK_INT(number_in(beside(".v2.bak"), "SELECT count(*) FROM text"), 1);
+    store_close(s);
     clean();
 }
 
@@ -210,10 +233,10 @@ static void a_failed_step_leaves_the_old_schema(void)
     struct sqlite_store *q = sqlite_of(s);
     int64_t              n;
     CHECK(append(s, SV("{}"), 3) == ST_OK);
-    CHECK(sqlite_migrate(q, to_four_broken, COUNT(to_four_broken), 4, &e) == ST_IO);
-    CHECK(strstr(e.text, "schema 4") != NULL);
+    CHECK(sqlite_migrate(q, to_broken, COUNT(to_broken), NEXT + 1, &e) == ST_IO);
+    CHECK(strstr(e.text, "schema 5") != NULL);
     CHECK(sqlite_number(q, "PRAGMA user_version", &n, &e) == ST_OK);
-    CHECK_INT(n, 2);
+    CHECK_INT(n, SQLITE_SCHEMA_VERSION);
     CHECK(sqlite_number(q, "SELECT count(*) FROM pragma_table_info('thread')", &n, &e) == ST_OK);
     CHECK_INT(n, 3);
     CHECK(sqlite_number(q, "SELECT count(*) FROM sqlite_schema WHERE name = 'fine'", &n, &e) ==
@@ -234,14 +257,14 @@ static void no_copy_no_migration(void)
     struct sqlite_store *q = sqlite_of(s);
     int64_t              n;
     CHECK(append(s, SV("{}"), 1) == ST_OK);
-    CHECK(mkdir(beside(".v2.bak"), 0755) == 0); /* in the way of the copy */
-    CHECK(mkdir(beside(".v2.bak/x"), 0755) == 0);
-    CHECK(sqlite_migrate(q, to_three, COUNT(to_three), 3, &e) != ST_OK);
+    CHECK(mkdir(beside(".v3.bak"), 0755) == 0); /* in the way of the copy */
+    CHECK(mkdir(beside(".v3.bak/x"), 0755) == 0);
+    CHECK(sqlite_migrate(q, to_next, COUNT(to_next), NEXT, &e) != ST_OK);
     CHECK(strstr(e.text, "copy before migration") != NULL);
     CHECK(sqlite_number(q, "PRAGMA user_version", &n, &e) == ST_OK);
-    CHECK_INT(n, 2);
-    rmdir(beside(".v2.bak/x"));
-    rmdir(beside(".v2.bak"));
+    CHECK_INT(n, SQLITE_SCHEMA_VERSION);
+    rmdir(beside(".v3.bak/x"));
+    rmdir(beside(".v3.bak"));
     store_close(s);
     clean();
 }
@@ -706,9 +729,10 @@ static void closing_gives_back_what_clearing_freed(void)
 }
 
 TAP_MAIN(T(the_file_is_durable_and_can_shrink), T(large_payloads_are_stored_once),
-         T(an_older_schema_is_migrated_after_a_copy), T(a_failed_step_leaves_the_old_schema),
-         T(no_copy_no_migration), T(a_foreign_database_is_refused_and_left_alone),
-         T(garbage_is_refused_and_left_alone), T(an_empty_file_becomes_a_log_only_when_asked),
+         T(an_older_schema_is_migrated_after_a_copy), T(words_of_an_older_schema_are_forgotten),
+         T(a_failed_step_leaves_the_old_schema), T(no_copy_no_migration),
+         T(a_foreign_database_is_refused_and_left_alone), T(garbage_is_refused_and_left_alone),
+         T(an_empty_file_becomes_a_log_only_when_asked),
          T(the_write_ahead_log_of_a_lost_file_is_left_alone),
          T(a_truncated_file_is_told_and_its_front_is_readable), T(a_damaged_page_is_told),
          T(a_read_only_folder_can_be_read_and_says_no_to_writes),
