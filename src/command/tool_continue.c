@@ -66,6 +66,8 @@ struct asking {
     struct agent    subject;
     struct sb       system;
     VEC(struct model_message) messages;
+    struct sb last;     /* content of the last message, while it grows */
+    int64_t   left_out; /* nodes at the start of a path that is too long */
 };
 
 /* Neighbours with the same role become one message. */
@@ -74,15 +76,13 @@ static void add_message(struct asking *q, enum model_role role, struct sv text)
     size_t n = q->messages.n;
 
     if (n && q->messages.v[n - 1].role == role) {
-        struct model_message *last = &q->messages.v[n - 1];
-        struct sb             b = sb_in(q->s->a, 0);
-        sb_add(&b, last->content);
-        sb_adds(&b, "\n\n");
-        sb_add(&b, text);
-        last->content = sb_sv(&b);
-        return;
+        sb_adds(&q->last, "\n\n");
+    } else {
+        vec_push(&q->messages, q->s->a)->role = role;
+        q->last = sb_in(q->s->a, 0);
     }
-    *vec_push(&q->messages, q->s->a) = (struct model_message){ role, text };
+    sb_add(&q->last, text);
+    q->messages.v[q->messages.n - 1].content = sb_sv(&q->last);
 }
 
 static enum status add_node(struct asking *q, const struct node *n, bool buffer, struct sb *prose,
@@ -120,10 +120,10 @@ static enum status gather(struct asking *q, struct err *e)
 
     q->system = sb_in(s->a, 0);
     sb_add(&q->system, sv_trim(q->subject.system_prompt));
-    int64_t first =
-        q->from.depth + 1 > SUBJECT_NODES_MAX ? q->from.depth + 1 - SUBJECT_NODES_MAX : 0;
+    if (q->from.depth + 1 > SUBJECT_NODES_MAX)
+        q->left_out = q->from.depth + 1 - SUBJECT_NODES_MAX;
     if (loom_is_buffer(&s->loom, &buffer, e) ||
-        node_path(&s->loom, s->agent.name, &q->from, first, &path, &n, e))
+        node_path(&s->loom, s->agent.name, &q->from, q->left_out, &path, &n, e))
         return err_code(e);
     for (size_t i = 0; i < n; i++)
         if (add_node(q, &path[i], buffer, &prose, e))
@@ -265,6 +265,25 @@ static enum status check_limits(const struct call *c, struct err *e)
     return err_hint(e, tokens < 1 ? "use tokens:1 or more" : "use tokens:1000000 or less");
 }
 
+/* What was not done. */
+static void tell_shortfall(const struct asking *q, const struct answers *got, int64_t total,
+                           struct sb *b)
+{
+    if (got->failed) {
+        sb_addf(b, "✗ MODEL_ERROR: %lld of %lld failed: ", (long long)got->failed,
+                (long long)total);
+        sb_add_oneline(b, sv_of(got->last.text));
+        sb_addc(b, '\n');
+    }
+    if (q->left_out) {
+        sb_adds(b, "  (the first ");
+        sb_add_count(b, q->left_out, "node");
+        sb_adds(b, " of the path not sent: the last ");
+        sb_add_commas(b, SUBJECT_NODES_MAX);
+        sb_adds(b, " are)\n");
+    }
+}
+
 static enum status tell(struct asking *q, const struct call *c, const struct answers *got,
                         struct result *r, struct err *e)
 {
@@ -294,12 +313,7 @@ static enum status tell(struct asking *q, const struct call *c, const struct ans
         sb_add_preview(&r->text, got->list.v[i].text, PREVIEW_LIST);
         sb_addc(&r->text, '\n');
     }
-    if (got->failed) {
-        sb_addf(&r->text, "✗ MODEL_ERROR: %lld of %lld failed: ", (long long)got->failed,
-                (long long)total);
-        sb_add_oneline(&r->text, sv_of(got->last.text));
-        sb_addc(&r->text, '\n');
-    }
+    tell_shortfall(q, got, total, &r->text);
     jw_close(&w, ']');
     jw_close(&w, '}');
     r->undo = sb_sv(&undo);
