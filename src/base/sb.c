@@ -220,5 +220,6 @@ enum status sb_flush(struct sb *b, struct err *e)
     if (!b->failed)
         return ST_OK;
     errno = b->failed;
-    return err_errno(e, "write");
+    err_errno(e, "write");
+    return b->failed == EPIPE ? err_reason(e, "reader_gone") : err_code(e);
 }

@@ -54,6 +54,6 @@ struct sv sb_sv(struct sb *b);
 enum status sb_done(struct sb *b, struct sv *out, struct err *e) MUST_USE;
 
 /* Write what is buffered. ST_IO when this or an earlier write failed. */
-enum status sb_flush(struct sb *b, struct err *e) MUST_USE;
+enum status sb_flush(struct sb *b, struct err *e) MUST_USE; /* reason "reader_gone": EPIPE */
 
 #endif

@@ -144,6 +144,9 @@ fi
 status=0
 heddle help | true || status=$?
 exits "a reader that goes away is no crash" 0
+mkdir piped && (cd piped && mkdir .teddy && seq 100000 >big.txt && echo big.txt >.teddy/global.context)
+heddle --root piped payload 2>"$scratch/err" | head -n 1 >/dev/null
+same "and is told nothing" "$(cat "$scratch/err")" ""
 
 # ---- the workspace and its settings ----
 

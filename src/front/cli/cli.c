@@ -5,7 +5,6 @@
 #include "front/cli/help.h"
 #include "front/leslie/leslie.h"
 
-#include <errno.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
@@ -90,6 +89,12 @@ enum status cli_run(struct app *app, char **words, size_t n, struct err *e)
     return prepare_and_run(app, c, &g, opts, e);
 }
 
+/* A reader that has had enough knows it. */
+static bool reader_is_gone(const struct err *e)
+{
+    return strcmp(e->reason, "reader_gone") == 0;
+}
+
 int cli_main(int argc, char **argv)
 {
     struct arena a = { 0 };
@@ -104,12 +109,12 @@ int cli_main(int argc, char **argv)
     enum status s = leslie ? leslie_run(&app, argv + 1, n, &e) : cli_run(&app, argv + 1, n, &e);
     if (s && leslie)
         leslie_fail(&app, &e);
-    else if (s)
+    else if (s && !reader_is_gone(&e))
         app_fail(&app, &e);
     if (sb_flush(&app.out, &late) && !s) {
         s = late.code;
         app.json = false;
-        if (app.out.failed != EPIPE) /* a reader that has had enough knows it */
+        if (!reader_is_gone(&late))
             app_fail(&app, &late);
     }
     app_release(&app);
