@@ -16,7 +16,8 @@ start() {
     rm -f keys
     mkfifo keys
     : >screen
-    TERM=vt100 script -qefc "$HEDDLE loom t" screen <keys >/dev/null 2>&1 &
+    # shellcheck disable=SC2016
+    HEDDLE=$HEDDLE TERM=vt100 script -qefc '"$HEDDLE" loom t' screen <keys >/dev/null 2>&1 &
     terminal=$!
     exec 9>keys
 }
