@@ -48,6 +48,24 @@ while read -r command; do
     exits "heddle $command --help" 0
 done <"$scratch/commands"
 
+# Help fits a terminal of 80 columns, but for examples.
+long=$(while read -r command; do
+    # shellcheck disable=SC2086
+    heddle help $command | grep -v '^  [^-]' | LC_ALL=C.UTF-8 grep -E '^.{81,}'
+done <"$scratch/commands")
+same "help of every command fits 80 columns" "$long" ""
+same "and so does the overview" "$(heddle help | LC_ALL=C.UTF-8 grep -E '^.{81,}')" ""
+run heddle help spawn
+has "help of an option starts in one column, whatever the letters" "$out" "  --ref T[:PATH],…         threads"
+run heddle log --help
+exits "--help of half a command is help of its family" 0
+has "it lists the forms" "$out" "heddle log append T"
+has "and says how to go on" "$out" 'heddle help log FORM'
+run heddle --help log
+exits "in front too" 0
+run heddle help tree
+has "a command that is also a family names its forms" "$out" 'heddle help tree attest'
+
 # ---- options of every command may stand in front ----
 
 run heddle --json version
@@ -77,17 +95,27 @@ has "a near miss is offered" "$err" 'did you mean `heddle help`?'
 run heddle config
 exits "half of a two-word command is misuse" 2
 has "its family is pointed at" "$err" "heddle help config"
+has "and its forms are named" "$err" "is followed by one of: list, get, set, unset, schema"
+run heddle config --json
+json "an option is no second word" "$out" '.error.message' '"`heddle config` is followed by one of: list, get, set, unset, schema"'
 run heddle config shcema
 has "a near miss of the second word too" "$err" 'did you mean `heddle config schema`?'
 run heddle version --nope
 exits "an unknown option is misuse" 2
 has "it is named" "$err" "has no option '--nope'"
 has "and the help is named" "$err" 'heddle help version'
+run heddle project t --lan x
+has "an option that is nearly right is offered" "$err" "did you mean --lane?"
 run heddle version -x
 exits "an unknown letter is misuse" 2
 run heddle version extra
 exits "too many arguments are misuse" 2
 has "the usage is the hint" "$err" "hint: usage: heddle version"
+has "the one too many is named" "$err" "does not take 'extra'"
+run heddle read
+has "a missing thread is named" "$err" '`heddle read` needs a thread'
+run heddle read t
+has "and so is another argument" "$err" '`heddle read` needs NAME'
 run heddle completion
 exits "too few arguments are misuse" 2
 run heddle version --root

@@ -1,6 +1,6 @@
 /* From words to a command's options struct. */
 #include "base/vec.h"
-#include "front/cli/command.h"
+#include "front/cli/help.h"
 
 #include <string.h>
 
@@ -25,12 +25,33 @@ static bool is_family_word(struct sv word)
     return false;
 }
 
+/* A first word alone: right, but half of a command. */
+static enum status half_a_command(struct sv word, struct err *e)
+{
+    struct arena scratch = { 0 };
+    struct sb    forms = sb_in(&scratch, 0);
+
+    for (size_t i = 0; commands[i]; i++) {
+        struct sv_cut c = sv_cut(sv_of(commands[i]->name), ' ');
+        if (c.found && !commands[i]->hidden && sv_eq(c.head, word))
+            sb_addf(&forms, "%s" SV_FMT, sb_sv(&forms).n ? ", " : "", SV_ARG(c.tail));
+    }
+    struct sv list = sb_sv(&forms);
+    err_set(e, ST_USAGE, "`heddle " SV_FMT "` is followed by %s" SV_FMT, SV_ARG(word),
+            sv_has(list, ',') ? "one of: " : "", SV_ARG(list));
+    err_hint(e, "`heddle help " SV_FMT "` shows its forms", SV_ARG(word));
+    arena_free(&scratch);
+    return e->code;
+}
+
 static enum status unknown_command(struct sv word, struct sv two, struct err *e)
 {
     const char *nearest = NULL;
     size_t      best = 3;
     bool        is_family = is_family_word(word); /* then that word is right: look no further */
 
+    if (is_family && (two.n == word.n || two.s[word.n + 1] == '-'))
+        return half_a_command(word, e);
     for (size_t i = 0; commands[i]; i++) {
         struct sv name = sv_of(commands[i]->name);
         if (is_family && !sv_eq(sv_cut(name, ' ').head, word))
@@ -158,6 +179,29 @@ static enum status need_value(struct parse *p, const struct opt *o, struct sv *v
     return ST_OK;
 }
 
+/* The option somebody seems to have meant: one that starts so, or is a letter or two away. */
+static const char *nearest_opt(const struct opt *opts, struct sv name)
+{
+    for (; name.n > 1 && opts && opts->type; opts++) {
+        struct sv other = sv_of(opts->name);
+        size_t    d = sv_distance(name, other);
+        if (sv_starts(other, name) || (d == 1 && other.n > 2) || (d == 2 && other.n > 4))
+            return opts->name;
+    }
+    return NULL;
+}
+
+static enum status unknown_opt(const struct parse *p, struct sv word)
+{
+    struct sv   name = sv_cut(sv_skip(word, 2), '=').head;
+    const char *near = nearest_opt(p->c->opts, name);
+
+    near = near ? near : nearest_opt(global_opts, name);
+    err_set(p->e, ST_USAGE, "`heddle %s` has no option '" SV_FMT "'", p->c->name, SV_ARG(word));
+    return near ? err_hint(p->e, "did you mean --%s? `heddle help %s` lists them", near, p->c->name)
+                : err_hint(p->e, "`heddle help %s` lists them", p->c->name);
+}
+
 static enum status parse_opt(struct parse *p, struct sv word)
 {
     bool              lettered = word.s[1] != '-';
@@ -179,10 +223,8 @@ static enum status parse_opt(struct parse *p, struct sv word)
             yes = false;
         }
     }
-    if (!o || (!yes && o->type != OPT_FLAG)) {
-        err_set(p->e, ST_USAGE, "`heddle %s` has no option '" SV_FMT "'", p->c->name, SV_ARG(word));
-        return err_hint(p->e, "`heddle help %s` lists them", p->c->name);
-    }
+    if (!o || (!yes && o->type != OPT_FLAG))
+        return unknown_opt(p, word);
     if (o->type == OPT_FLAG) {
         if (cut.found && !lettered)
             return err_set(p->e, ST_USAGE, "--%s takes no value", o->name);
@@ -194,13 +236,21 @@ static enum status parse_opt(struct parse *p, struct sv word)
     return set_value(p->app->a, o, into, value, p->e);
 }
 
-static enum status check_arg_count(const struct parse *p, size_t n)
+static enum status check_arg_count(const struct parse *p, char *const *rest, size_t n)
 {
+    struct sv missing = n < p->c->min_args ? help_argument(p->c, n) : (struct sv){ 0 };
+
     if (n >= p->c->min_args && n <= p->c->max_args)
         return ST_OK;
-    err_set(p->e, ST_USAGE, "`heddle %s` takes %s arguments", p->c->name,
-            n < p->c->min_args ? "more" : "fewer");
-    return err_hint(p->e, "usage: heddle %s %s", p->c->name, p->c->synopsis);
+    if (n > p->c->max_args)
+        err_set(p->e, ST_USAGE, "`heddle %s` does not take '%s'", p->c->name, rest[p->c->max_args]);
+    else if (sv_is(missing, "T"))
+        err_set(p->e, ST_USAGE, "`heddle %s` needs a thread", p->c->name);
+    else
+        err_set(p->e, ST_USAGE, "`heddle %s` needs " SV_FMT, p->c->name,
+                SV_ARG(missing.n ? missing : SV("more arguments")));
+    return err_hint(p->e, "usage: heddle %s%s%s", p->c->name, p->c->synopsis[0] ? " " : "",
+                    p->c->synopsis);
 }
 
 enum status command_parse(struct app *app, const struct command *c, char **args, size_t n,
@@ -226,5 +276,5 @@ enum status command_parse(struct app *app, const struct command *c, char **args,
     app->args = rest.v;
     app->n_args = rest.n;
     *opts = p.opts;
-    return g->help ? ST_OK : check_arg_count(&p, rest.n);
+    return g->help ? ST_OK : check_arg_count(&p, rest.v, rest.n);
 }

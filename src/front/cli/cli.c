@@ -49,6 +49,16 @@ static enum status prepare_and_run(struct app *app, const struct command *c,
     return c->run(app, opts, e);
 }
 
+/* `heddle log --help`, `heddle --help log`: is help wanted for a word that is no whole command? */
+static bool asks_for_help(char **words, size_t first, size_t n)
+{
+    bool asked = false;
+
+    for (size_t i = 0; i < n && i <= first + 1; i++)
+        asked = asked || sv_is(sv_of(words[i]), "--help") || sv_is(sv_of(words[i]), "-h");
+    return asked;
+}
+
 /* options, command, rest → command, options, rest */
 static void put_command_first(char **words, size_t options, size_t command)
 {
@@ -77,7 +87,9 @@ enum status cli_run(struct app *app, char **words, size_t n, struct err *e)
     for (size_t i = 0; i < n; i++) /* known early, so that usage errors are JSON too */
         app->json = app->json || sv_is(sv_of(words[i]), "--json");
     if (command_find(words + first, n - first, &c, &used, e))
-        return err_code(e);
+        return asks_for_help(words, first, n) && help_family(&app->out, sv_of(words[first]))
+                   ? ST_OK
+                   : err_code(e);
     put_command_first(words, first, used);
     if (command_parse(app, c, words + used, n - used, &g, &opts, e))
         return err_code(e);

@@ -113,7 +113,7 @@ const struct command cmd_verify = {
     .name = "verify",
     .synopsis = "[T]",
     .group = GROUP_CARE,
-    .summary = "Check the chain of every entry and rebuild every view beside the live one",
+    .summary = "Recompute the chain and every view, and compare",
     .details =
         "Names each difference and exits with 1 if there is any. The files below .leslie/ are\n"
         "compared with what the log gives, and frozen copies with their hashes.",

@@ -230,7 +230,7 @@ const struct command cmd_checkpoint = {
     .name = "checkpoint",
     .synopsis = "T [--agent A] [--lane L] [--ttl MS] [--seal]",
     .group = GROUP_RUN,
-    .summary = "Print a signed token that holds a lane's context and its run",
+    .summary = "Print a signed token of a lane's context and its run",
     .details =
         "Nothing is written to the log. The token is signed with the first key of\n"
         "HEDDLE_CHECKPOINT_KEYS (kid:secret,…), else with .heddle/checkpoint.key, which is made\n"

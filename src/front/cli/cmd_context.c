@@ -133,7 +133,7 @@ const struct command cmd_context = {
     .name = "context",
     .synopsis = "T [--task TEXT|-] [--peek] | --parse [FILE]",
     .group = GROUP_SHARE,
-    .summary = "Print the <thread_context> of a thread, a blank line, and the task",
+    .summary = "Print a thread's <thread_context>, then the task",
     .details = "Injections that wait for the thread stand between the block and the task, and are\n"
                "acknowledged in the log once they are printed.\n\n"
                "--parse finds the block in a message and prints what it says as JSON.",

@@ -226,7 +226,7 @@ const struct command cmd_status = {
     .name = "status",
     .synopsis = "T",
     .group = GROUP_SHARE,
-    .summary = "Show a thread, how its references stand, and its <thread_context>",
+    .summary = "Show a thread, its references and its <thread_context>",
     .details = "A frozen reference is fresh when its copies are what the source has now, stale\n"
                "when the source changed, missing when the source is gone.",
     .min_args = 1,

@@ -374,7 +374,7 @@ const struct command cmd_payload = {
     .name = "payload",
     .synopsis = "[--turn DIR] [--output FILE|-] [--budget N] [--copy] [--include GLOB] [--json]",
     .group = GROUP_PAYLOAD,
-    .summary = "Print the whole context of a turn: tree, memos, lists and contents",
+    .summary = "Print what a model must know: tree, memos and contents",
     .details =
         "Resources come from the lists turn.context and session.context of the turn, and from\n"
         ".teddy/global.context: one file, folder, glob or URL a line. The tree obeys .gitignore,\n"

@@ -240,7 +240,7 @@ const struct command cmd_run_event = {
     .name = "run event",
     .synopsis = "T [--agent A]",
     .group = GROUP_RUN,
-    .summary = "Report runtime events of the active run, as JSON Lines on stdin",
+    .summary = "Report events of the active run, as JSON Lines on stdin",
     .details = "Kinds with an effect: llm_started, llm_completed, tool_completed, input_injected,\n"
                "checkpoint, request_completed, request_failed, request_cancelled, worker_exit. All "
                "lines are\n"
@@ -314,7 +314,7 @@ const struct command cmd_run_inject = {
     .name = "run inject",
     .synopsis = "T TEXT|- [--request-id ID] [--source S]",
     .group = GROUP_RUN,
-    .summary = "Say something to the active run, from a program or another agent",
+    .summary = "Say something to the active run, from a program",
     .opts = steer_opts,
     .opts_size = sizeof(struct run_opts),
     .min_args = 2,

@@ -269,7 +269,7 @@ const struct command cmd_tree_attest = {
     .synopsis = "T [--node ID]",
     .group = GROUP_LOOM,
     .view = &loom_view,
-    .summary = "Check the hashes of a path, and models' text against their raw answers",
+    .summary = "Check the hashes of a path and models' raw answers",
     .details =
         "Each node's hash covers its content, the hash of what it follows, its time and its "
         "author, and for a model's text the bytes the provider sent. Versions made by an edit in "

@@ -1,4 +1,5 @@
 #include "front/cli/help.h"
+#include "base/utf8.h"
 
 #include <string.h>
 
@@ -15,7 +16,7 @@ static const char *const group_titles[] = {
 };
 /* clang-format on */
 
-static struct sv first_word(const struct command *c)
+struct sv help_first_word(const struct command *c)
 {
     return sv_cut(sv_of(c->name), ' ').head;
 }
@@ -25,15 +26,128 @@ struct sv help_word(size_t i)
     for (size_t k = 0; commands[k]; k++) {
         bool seen = commands[k]->hidden;
         for (size_t j = 0; j < k && !seen; j++)
-            seen = !commands[j]->hidden && sv_eq(first_word(commands[j]), first_word(commands[k]));
+            seen = !commands[j]->hidden &&
+                   sv_eq(help_first_word(commands[j]), help_first_word(commands[k]));
         if (!seen && i-- == 0)
-            return first_word(commands[k]);
+            return help_first_word(commands[k]);
     }
     return (struct sv){ 0 };
 }
 
+/* ---- lines of a terminal ---------------------------------------------------------- */
+
+enum { HELP_COLUMNS = 80 };
+
+/* A word, in a line that is broken before it gets too long; `at` is the column so far. */
+static size_t put_word(struct sb *out, struct sv word, size_t at, size_t indent)
+{
+    size_t wide = utf8_count(word);
+
+    if (at > indent && at + 1 + wide > HELP_COLUMNS) {
+        sb_addc(out, '\n');
+        sb_pad(out, ' ', indent);
+        at = indent;
+    } else if (at > indent) {
+        sb_addc(out, ' ');
+        at++;
+    }
+    sb_add(out, word);
+    return at + wide;
+}
+
+/* Words of a text. The line stands at column `at` and goes on at column `indent` below it. */
+static size_t put_wrapped(struct sb *out, struct sv text, size_t at, size_t indent)
+{
+    while (text.n) {
+        struct sv_cut c = sv_cut(text, ' ');
+        if (c.head.n)
+            at = put_word(out, c.head, at, indent);
+        text = c.tail;
+    }
+    return at;
+}
+
+/* The next piece of a synopsis that is never torn: what stands in brackets, an option with its
+ * value, or a word. */
+static struct sv synopsis_piece(struct sv *rest)
+{
+    bool   option = sv_starts(*rest, SV("--"));
+    int    open = 0;
+    size_t n = 0;
+
+    for (; n < rest->n; n++) {
+        open += (rest->s[n] == '[') - (rest->s[n] == ']');
+        if (rest->s[n] != ' ' || open > 0)
+            continue;
+        if (!option)
+            break;
+        option = false; /* its value comes along */
+    }
+    struct sv piece = sv_first(*rest, n);
+    *rest = sv_skip(*rest, n < rest->n ? n + 1 : n);
+    return piece;
+}
+
+struct sv help_argument(const struct command *c, size_t i)
+{
+    struct sv rest = sv_of(c->synopsis);
+
+    while (rest.n) {
+        struct sv piece = synopsis_piece(&rest);
+        if (piece.n && piece.s[0] != '-' && piece.s[0] != '[' && i-- == 0)
+            return piece;
+    }
+    return (struct sv){ 0 };
+}
+
+static void put_usage(struct sb *out, const char *lead, const struct command *c)
+{
+    struct sv rest = sv_of(c->synopsis);
+    size_t    indent = strlen(lead) + strlen("heddle ") + strlen(c->name);
+
+    sb_addf(out, "%sheddle %s", lead, c->name);
+    for (size_t at = indent; rest.n;) {
+        struct sv piece = synopsis_piece(&rest);
+        if (at == indent) {
+            sb_addc(out, ' ');
+            at++;
+            sb_add(out, piece);
+            at += utf8_count(piece);
+        } else {
+            at = put_word(out, piece, at, indent + 1);
+        }
+    }
+    sb_addc(out, '\n');
+}
+
+/* Paragraphs are filled; lines that start with two blanks stay as they are. */
+static void put_details(struct sb *out, struct sv text)
+{
+    size_t at = 0;
+
+    while (text.n) {
+        struct sv_cut line = sv_cut(text, '\n');
+        bool          shown = sv_starts(line.head, SV("  "));
+        text = line.tail;
+        if (at && (shown || !line.head.n)) {
+            sb_addc(out, '\n');
+            at = 0;
+        }
+        if (shown || !line.head.n)
+            sb_addf(out, SV_FMT "\n", SV_ARG(line.head));
+        else
+            at = put_wrapped(out, line.head, at, 0);
+    }
+    if (at)
+        sb_addc(out, '\n');
+}
+
+/* ---- what is printed ------------------------------------------------------------------ */
+
 void help_overview(struct sb *out)
 {
+    enum { TEXT_AT = 21 };
+
     sb_adds(out, "heddle " HEDDLE_VERSION
                  ": keeps what agents said and did, and weaves what they see next\n\n"
                  "usage: heddle COMMAND [ARGUMENTS] [--json] [--root DIR] [--as WHO]\n");
@@ -45,189 +159,86 @@ void help_overview(struct sb *out)
             if (!any)
                 sb_addf(out, "\n%s\n", group_titles[g]);
             any = true;
-            sb_addf(out, "  %-18s %s\n", commands[i]->name, commands[i]->summary);
+            sb_addf(out, "  %-18s ", commands[i]->name);
+            put_wrapped(out, sv_of(commands[i]->summary), TEXT_AT, TEXT_AT);
+            sb_addc(out, '\n');
         }
     }
-    sb_adds(out, "\n`heddle help COMMAND` tells more; `heddle demo` shows it at work.\n");
+    sb_adds(out, "\n`heddle help COMMAND` tells more; `heddle demo` shows it at work.\n"
+                 "There, T is the name of a thread, L of a lane, A of an agent; SEQ is the number\n"
+                 "of an entry.\n");
 }
 
 static void opt_lines(struct sb *out, const struct opt *o)
 {
+    enum { TEXT_AT = 27 };
+
     for (; o && o->type; o++) {
         struct arena scratch = { 0 };
         struct sb    left = sb_in(&scratch, 0);
+        sb_adds(&left, "  ");
         if (o->letter)
             sb_addf(&left, "-%c, ", o->letter);
         sb_addf(&left, "--%s%s%s", o->name, o->value ? " " : "", o->value ? o->value : "");
-        sb_addf(out, "  %-24s %s\n", sb_sv(&left).s, o->help);
+        size_t wide = utf8_count(sb_sv(&left));
+        sb_add(out, sb_sv(&left));
+        if (wide >= TEXT_AT) {
+            sb_addc(out, '\n');
+            wide = 0;
+        }
+        sb_pad(out, ' ', TEXT_AT - wide);
+        put_wrapped(out, sv_of(o->help), TEXT_AT, TEXT_AT);
+        sb_addc(out, '\n');
         arena_free(&scratch);
     }
 }
 
+/* `tree` is a command and the first word of others. */
+static void name_forms(struct sb *out, const struct command *c)
+{
+    bool any = false;
+
+    for (size_t i = 0; commands[i]; i++)
+        if (commands[i] != c && !commands[i]->hidden &&
+            sv_is(help_first_word(commands[i]), c->name)) {
+            sb_addf(out, "%s`heddle help %s`", any ? ", " : "\nsee also ", commands[i]->name);
+            any = true;
+        }
+    if (any)
+        sb_addc(out, '\n');
+}
+
 void help_command(struct sb *out, const struct command *c)
 {
-    sb_addf(out, "usage: heddle %s%s%s\n\n%s.\n", c->name, c->synopsis[0] ? " " : "", c->synopsis,
-            c->summary);
-    if (c->details)
-        sb_addf(out, "\n%s\n", c->details);
+    put_usage(out, "usage: ", c);
+    sb_addf(out, "\n%s.\n", c->summary);
+    if (c->details) {
+        sb_addc(out, '\n');
+        put_details(out, sv_of(c->details));
+    }
     sb_adds(out, "\noptions\n");
     opt_lines(out, c->opts);
     opt_lines(out, global_opts);
+    name_forms(out, c);
 }
 
-void help_family(struct sb *out, struct sv word)
+bool help_family(struct sb *out, struct sv word)
 {
-    for (size_t i = 0; commands[i]; i++)
-        if (sv_eq(first_word(commands[i]), word))
-            sb_addf(out, "  heddle %s%s%s\n      %s\n", commands[i]->name,
-                    commands[i]->synopsis[0] ? " " : "", commands[i]->synopsis,
-                    commands[i]->summary);
-}
+    bool any = false;
 
-/* ---- mdoc --------------------------------------------------------------------- */
-
-/* Text for roff: what it would read as a request or turn into a typographer's sign is escaped. */
-static void roff(struct sb *out, struct sv text)
-{
-    static const char *const signs[] = {
-        ['\\'] = "\\e",   ['-'] = "\\-",   ['`'] = "\\(ga",
-        ['\''] = "\\(aq", ['^'] = "\\(ha", ['~'] = "\\(ti",
-    };
-    bool at_start = true;
-
-    for (size_t i = 0; i < text.n; i++) {
-        unsigned char c = (unsigned char)text.s[i];
-        if (at_start && c == '.')
-            sb_adds(out, "\\&");
-        if (c < COUNT(signs) && signs[c])
-            sb_adds(out, signs[c]);
-        else
-            sb_addc(out, (char)c);
-        at_start = c == '\n';
-    }
-}
-
-/* Prose for roff, which wants each sentence to start on a new line. */
-static void roff_prose(struct sb *out, struct sv text)
-{
-    size_t from = 0;
-
-    for (size_t i = 1; i + 1 < text.n; i++)
-        if (text.s[i] == ' ' && strchr(".!?", text.s[i - 1]) && text.s[i + 1] >= 'A' &&
-            text.s[i + 1] <= 'Z') {
-            roff(out, sv_first(sv_skip(text, from), i - from));
-            sb_addc(out, '\n');
-            from = i + 1;
-        }
-    roff(out, sv_skip(text, from));
-    sb_addc(out, '\n');
-}
-
-/* Paragraphs; lines that start with two blanks are set as displayed text. */
-static void roff_details(struct sb *out, struct sv text)
-{
-    bool shown = false, gap = true; /* inside a display; a new paragraph is due */
-
-    while (text.n) {
-        struct sv_cut line = sv_cut(text, '\n');
-        bool          display = sv_starts(line.head, SV("  "));
-        text = line.tail;
-        if (!line.head.n) {
-            gap = true;
+    for (size_t i = 0; commands[i]; i++) {
+        if (commands[i]->hidden || !sv_eq(help_first_word(commands[i]), word))
             continue;
-        }
-        if (shown && !display)
-            sb_adds(out, ".Ed\n");
-        if (display && !shown)
-            sb_adds(out, ".Bd -literal -offset indent\n");
-        else if (gap)
-            sb_adds(out, display ? "\n" : ".Pp\n");
-        gap = false;
-        shown = display;
-        if (!display) {
-            roff_prose(out, line.head);
-            continue;
-        }
-        roff(out, sv_skip(line.head, 2));
-        sb_addc(out, '\n');
+        put_usage(out, any ? "       " : "usage: ", commands[i]);
+        sb_addf(out, "           %s\n", commands[i]->summary);
+        any = true;
     }
-    if (shown)
-        sb_adds(out, ".Ed\n");
+    if (any)
+        sb_addf(out, "\n`heddle help " SV_FMT " FORM` tells more of each.\n", SV_ARG(word));
+    return any;
 }
 
-static void man_head(struct sb *out, struct sv title, struct sv name, struct sv summary)
-{
-    sb_adds(
-        out,
-        ".\\\" Printed from the command table: heddle help --man. Do not edit.\n.Dd " HEDDLE_DATE
-        "\n.Dt ");
-    for (size_t i = 0; i < title.n; i++)
-        sb_addc(out, (char)(title.s[i] >= 'a' && title.s[i] <= 'z' ? title.s[i] - 32 : title.s[i]));
-    sb_addf(out, " 1\n.Os\n.Sh NAME\n.Nm " SV_FMT "\n.Nd " SV_FMT "\n", SV_ARG(name),
-            SV_ARG(summary));
-}
-
-static void man_opts(struct sb *out, const struct opt *o)
-{
-    for (; o && o->type; o++) {
-        sb_adds(out, ".It ");
-        if (o->letter)
-            sb_addf(out, "Fl %c , ", o->letter);
-        sb_addf(out, "Fl \\-%s", o->name);
-        if (o->value)
-            sb_addf(out, " Ar %s", o->value);
-        sb_addc(out, '\n');
-        roff_prose(out, sv_of(o->help));
-    }
-}
-
-static void man_synopsis(struct sb *out, const struct command *c)
-{
-    sb_adds(out, ".Nm heddle ");
-    roff(out, sv_of(c->name));
-    sb_addc(out, '\n');
-    if (c->synopsis[0]) {
-        roff(out, sv_of(c->synopsis));
-        sb_addc(out, '\n');
-    }
-}
-
-static void man_command(struct sb *out, const struct command *c)
-{
-    sb_adds(out, ".Ss heddle ");
-    roff(out, sv_of(c->name));
-    sb_addc(out, ' ');
-    roff(out, sv_of(c->synopsis));
-    sb_addc(out, '\n');
-    roff(out, sv_of(c->summary));
-    sb_adds(out, ".\n");
-    if (c->details)
-        roff_details(out, sv_of(c->details));
-    if (c->opts && c->opts->type) {
-        sb_adds(out, ".Bl -tag -width Ds\n");
-        man_opts(out, c->opts);
-        sb_adds(out, ".El\n");
-    }
-}
-
-static const char man_environment[] =
-    ".Sh ENVIRONMENT\n.Bl -tag -width Ds\n"
-    ".It Ev HEDDLE_ACTOR\nWho acts, when\n.Fl \\-as\nis not given.\n"
-    ".It Ev HEDDLE_NOW\nA fixed time, in milliseconds or as an ISO 8601 instant.\n"
-    ".It Ev HEDDLE_SEED\nA fixed source of ids.\n.El\n";
-
-static const char man_files[] =
-    ".Sh FILES\n.Bl -tag -width Ds\n"
-    ".It Pa .heddle/heddle.db\nThe log of the workspace.\n"
-    ".It Pa .heddle/config.json\nSettings; see\n.Xr heddle-config 5 .\n.El\n";
-
-static const char man_exit_status[] =
-    ".Sh EXIT STATUS\n0 when done, 1 when refused or failed, 2 when the command line was misused.\n"
-    "An error is printed on standard error as\n.Dq \\[u2717] CODE: message\n"
-    "with a hint on the next line; with\n.Fl \\-json\nas an object on standard output.\n";
-
-/* What a word is for: the summary of its command, or the second words of a family. */
-static struct sv about_word(struct sv word, struct arena *a)
+struct sv help_about(struct sv word, struct arena *a)
 {
     struct sb   b = sb_in(a, 0);
     const char *summary = NULL;
@@ -240,164 +251,4 @@ static struct sv about_word(struct sv word, struct arena *a)
         summary = summary ? "" : commands[i]->summary;
     }
     return summary && summary[0] ? sv_of(summary) : sb_sv(&b);
-}
-
-bool man_page(struct sb *out, struct sv word)
-{
-    struct arena scratch = { 0 };
-    struct sb    name = sb_in(&scratch, 0);
-    struct sv    about = about_word(word, &scratch);
-
-    if (about.n) {
-        sb_addf(&name, "heddle-" SV_FMT, SV_ARG(word));
-        man_head(out, sb_sv(&name), sb_sv(&name), about);
-    }
-    bool known = about.n > 0;
-    arena_free(&scratch);
-    if (!known)
-        return false;
-    sb_adds(out, ".Sh SYNOPSIS\n");
-    for (size_t i = 0; commands[i]; i++)
-        if (!commands[i]->hidden && sv_eq(first_word(commands[i]), word))
-            man_synopsis(out, commands[i]);
-    sb_adds(out, ".Sh DESCRIPTION\n");
-    for (size_t i = 0; commands[i]; i++)
-        if (!commands[i]->hidden && sv_eq(first_word(commands[i]), word))
-            man_command(out, commands[i]);
-    sb_adds(out, ".Sh OPTIONS OF EVERY COMMAND\n.Bl -tag -width Ds\n");
-    man_opts(out, global_opts);
-    sb_adds(out, ".El\n");
-    sb_adds(out, man_environment);
-    sb_adds(out, man_exit_status);
-    sb_adds(out, ".Sh SEE ALSO\n.Xr heddle 1\n");
-    return true;
-}
-
-void man_overview(struct sb *out)
-{
-    struct sv word;
-
-    man_head(out, SV("heddle"), SV("heddle"), SV("a context engine for AI agents"));
-    sb_adds(out,
-            ".Sh SYNOPSIS\n.Nm heddle\n.Ar command\n.Op Ar argument ...\n.Sh DESCRIPTION\n"
-            "heddle keeps one append-only log per thread and weaves from it, deterministically,\n"
-            "what a model or a person should see next.\n.Sh COMMANDS\n.Bl -tag -width Ds\n");
-    for (size_t i = 0; (word = help_word(i)).n; i++) {
-        sb_addf(out, ".It Xr heddle-" SV_FMT " 1\n", SV_ARG(word));
-        for (size_t k = 0; commands[k]; k++)
-            if (!commands[k]->hidden && sv_eq(first_word(commands[k]), word)) {
-                struct sv_cut c = sv_cut(sv_of(commands[k]->name), ' ');
-                if (c.found)
-                    sb_addf(out, ".Cm " SV_FMT " :\n", SV_ARG(c.tail));
-                roff(out, sv_of(commands[k]->summary));
-                sb_adds(out, ".\n");
-            }
-    }
-    sb_adds(out, ".El\n.Sh OPTIONS OF EVERY COMMAND\n.Bl -tag -width Ds\n");
-    man_opts(out, global_opts);
-    sb_adds(out, ".El\n");
-    sb_adds(out, man_environment);
-    sb_adds(out, man_files);
-    sb_adds(out, man_exit_status);
-    sb_adds(out, ".Sh SEE ALSO\n.Xr heddle-config 5\n");
-}
-
-/* ---- completion ----------------------------------------------------------------- */
-
-/* The second words of a family, or the options of a single command. */
-static void words_after(struct sb *out, struct sv word)
-{
-    for (size_t i = 0; commands[i]; i++) {
-        struct sv_cut c = sv_cut(sv_of(commands[i]->name), ' ');
-        if (commands[i]->hidden || !sv_eq(c.head, word))
-            continue;
-        if (c.found)
-            sb_addf(out, " " SV_FMT, SV_ARG(c.tail));
-        for (const struct opt *o = commands[i]->opts; o && o->type; o++)
-            sb_addf(out, " --%s", o->name);
-    }
-}
-
-static void bash_completion(struct sb *out)
-{
-    struct sv word;
-
-    sb_adds(out, "_heddle() {\n    local cur=${COMP_WORDS[COMP_CWORD]} words=\n"
-                 "    if [ \"$COMP_CWORD\" -eq 1 ]; then words='");
-    for (size_t i = 0; (word = help_word(i)).n; i++)
-        sb_addf(out, "%s" SV_FMT, i ? " " : "", SV_ARG(word));
-    sb_adds(out, "'\n    else case ${COMP_WORDS[1]} in\n");
-    for (size_t i = 0; (word = help_word(i)).n; i++) {
-        sb_addf(out, "        " SV_FMT ") words='", SV_ARG(word));
-        words_after(out, word);
-        sb_adds(out, "' ;;\n");
-    }
-    sb_adds(
-        out,
-        "        esac\n        words=\"$words --json --root --as --help\"\n    fi\n"
-        "    mapfile -t COMPREPLY < <(compgen -W \"$words\" -- \"$cur\")\n"
-        "    [ ${#COMPREPLY[@]} -gt 0 ] || mapfile -t COMPREPLY < <(compgen -f -- \"$cur\")\n}\n"
-        "complete -F _heddle heddle\n");
-}
-
-static void zsh_completion(struct sb *out)
-{
-    struct arena scratch = { 0 };
-    struct sv    word;
-
-    sb_adds(out, "#compdef heddle\n_heddle() {\n    local -a names\n    names=(\n");
-    for (size_t i = 0; (word = help_word(i)).n; i++) {
-        struct sv about = about_word(word, &scratch);
-        sb_addf(out, "        '" SV_FMT ":", SV_ARG(word));
-        for (size_t k = 0; k < about.n; k++)
-            sb_adds(out, about.s[k] == '\'' ? "'\\''" : (char[2]){ about.s[k], 0 });
-        sb_adds(out, "'\n");
-    }
-    arena_free(&scratch);
-    sb_adds(out, "    )\n    if (( CURRENT == 2 )); then _describe command names\n    else\n"
-                 "        case $words[2] in\n");
-    for (size_t i = 0; (word = help_word(i)).n; i++) {
-        sb_addf(out, "        " SV_FMT ") compadd --", SV_ARG(word));
-        words_after(out, word);
-        sb_adds(out, " --json --root --as --help ;;\n");
-    }
-    sb_adds(out, "        esac\n        _files\n    fi\n}\n_heddle \"$@\"\n");
-}
-
-static void fish_completion(struct sb *out)
-{
-    for (size_t i = 0; commands[i]; i++) {
-        if (commands[i]->hidden)
-            continue;
-        struct sv_cut c = sv_cut(sv_of(commands[i]->name), ' ');
-        struct arena  scratch = { 0 };
-        struct sb     text = sb_in(&scratch, 0);
-        for (const char *p = commands[i]->summary; *p; p++)
-            sb_adds(&text, *p == '\'' ? "\\'" : (char[2]){ *p, 0 });
-        if (c.found)
-            sb_addf(out,
-                    "complete -c heddle -n '__fish_seen_subcommand_from " SV_FMT "' -a '" SV_FMT
-                    "' -d '%s'\n",
-                    SV_ARG(c.head), SV_ARG(c.tail), sb_sv(&text).s);
-        else
-            sb_addf(out, "complete -c heddle -n __fish_use_subcommand -a '" SV_FMT "' -d '%s'\n",
-                    SV_ARG(c.head), sb_sv(&text).s);
-        for (const struct opt *o = commands[i]->opts; o && o->type; o++)
-            sb_addf(out, "complete -c heddle -n '__fish_seen_subcommand_from " SV_FMT "' -l %s%s\n",
-                    SV_ARG(c.head), o->name, o->value ? " -r" : "");
-        arena_free(&scratch);
-    }
-}
-
-bool completion(struct sb *out, struct sv shell)
-{
-    if (sv_is(shell, "bash"))
-        bash_completion(out);
-    else if (sv_is(shell, "zsh"))
-        zsh_completion(out);
-    else if (sv_is(shell, "fish"))
-        fish_completion(out);
-    else
-        return false;
-    return true;
 }

@@ -6,7 +6,11 @@
 
 void help_overview(struct sb *out);
 void help_command(struct sb *out, const struct command *c);
-void help_family(struct sb *out, struct sv word); /* all commands "word …" */
+bool help_family(struct sb *out, struct sv word); /* all commands "word …"; false: none */
+
+/* What argument i is called in the usage: "T", "TEXT|-". Absent when there is no such one that must
+ * be given. */
+struct sv help_argument(const struct command *c, size_t i);
 
 /* mdoc pages: heddle.1, and one per first word of a command name. */
 void man_overview(struct sb *out);
@@ -14,6 +18,10 @@ bool man_page(struct sb *out, struct sv word); /* false: no such word */
 
 /* The distinct first words, in table order; i counts up until it is absent. */
 struct sv help_word(size_t i);
+struct sv help_first_word(const struct command *c);
+
+/* What a word is for: the summary of its command, or the second words of a family. */
+struct sv help_about(struct sv word, struct arena *a);
 
 /* False when the shell is not bash, zsh or fish. */
 bool completion(struct sb *out, struct sv shell);

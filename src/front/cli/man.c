@@ -1,0 +1,204 @@
+/* The manual pages, as mdoc. */
+#include "front/cli/help.h"
+
+#include <string.h>
+
+/* Text for roff: what it would read as a request or turn into a typographer's sign is escaped. */
+static void roff(struct sb *out, struct sv text)
+{
+    static const char *const signs[] = {
+        ['\\'] = "\\e",   ['-'] = "\\-",   ['`'] = "\\(ga",
+        ['\''] = "\\(aq", ['^'] = "\\(ha", ['~'] = "\\(ti",
+    };
+    bool at_start = true;
+
+    for (size_t i = 0; i < text.n; i++) {
+        unsigned char c = (unsigned char)text.s[i];
+        if (at_start && c == '.')
+            sb_adds(out, "\\&");
+        if (c < COUNT(signs) && signs[c])
+            sb_adds(out, signs[c]);
+        else
+            sb_addc(out, (char)c);
+        at_start = c == '\n';
+    }
+}
+
+/* Prose for roff, which wants each sentence to start on a new line. */
+static void roff_prose(struct sb *out, struct sv text)
+{
+    size_t from = 0;
+
+    for (size_t i = 1; i + 1 < text.n; i++)
+        if (text.s[i] == ' ' && strchr(".!?", text.s[i - 1]) && text.s[i + 1] >= 'A' &&
+            text.s[i + 1] <= 'Z') {
+            roff(out, sv_first(sv_skip(text, from), i - from));
+            sb_addc(out, '\n');
+            from = i + 1;
+        }
+    roff(out, sv_skip(text, from));
+    sb_addc(out, '\n');
+}
+
+/* Paragraphs; lines that start with two blanks are set as displayed text. */
+static void roff_details(struct sb *out, struct sv text)
+{
+    bool shown = false, gap = true; /* inside a display; a new paragraph is due */
+
+    while (text.n) {
+        struct sv_cut line = sv_cut(text, '\n');
+        bool          display = sv_starts(line.head, SV("  "));
+        text = line.tail;
+        if (!line.head.n) {
+            gap = true;
+            continue;
+        }
+        if (shown && !display)
+            sb_adds(out, ".Ed\n");
+        if (display && !shown)
+            sb_adds(out, ".Bd -literal -offset indent\n");
+        else if (gap)
+            sb_adds(out, display ? "\n" : ".Pp\n");
+        gap = false;
+        shown = display;
+        if (!display) {
+            roff_prose(out, line.head);
+            continue;
+        }
+        roff(out, sv_skip(line.head, 2));
+        sb_addc(out, '\n');
+    }
+    if (shown)
+        sb_adds(out, ".Ed\n");
+}
+
+static void man_head(struct sb *out, struct sv title, struct sv name, struct sv summary)
+{
+    sb_adds(
+        out,
+        ".\\\" Printed from the command table: heddle help --man. Do not edit.\n.Dd " HEDDLE_DATE
+        "\n.Dt ");
+    for (size_t i = 0; i < title.n; i++)
+        sb_addc(out, (char)(title.s[i] >= 'a' && title.s[i] <= 'z' ? title.s[i] - 32 : title.s[i]));
+    sb_addf(out, " 1\n.Os\n.Sh NAME\n.Nm " SV_FMT "\n.Nd " SV_FMT "\n", SV_ARG(name),
+            SV_ARG(summary));
+}
+
+static void man_opts(struct sb *out, const struct opt *o)
+{
+    for (; o && o->type; o++) {
+        sb_adds(out, ".It ");
+        if (o->letter)
+            sb_addf(out, "Fl %c , ", o->letter);
+        sb_addf(out, "Fl \\-%s", o->name);
+        if (o->value)
+            sb_addf(out, " Ar %s", o->value);
+        sb_addc(out, '\n');
+        roff_prose(out, sv_of(o->help));
+    }
+}
+
+static void man_synopsis(struct sb *out, const struct command *c)
+{
+    sb_adds(out, ".Nm heddle ");
+    roff(out, sv_of(c->name));
+    sb_addc(out, '\n');
+    if (c->synopsis[0]) {
+        roff(out, sv_of(c->synopsis));
+        sb_addc(out, '\n');
+    }
+}
+
+static void man_command(struct sb *out, const struct command *c)
+{
+    sb_adds(out, ".Ss heddle ");
+    roff(out, sv_of(c->name));
+    sb_addc(out, ' ');
+    roff(out, sv_of(c->synopsis));
+    sb_addc(out, '\n');
+    roff(out, sv_of(c->summary));
+    sb_adds(out, ".\n");
+    if (c->details)
+        roff_details(out, sv_of(c->details));
+    if (c->opts && c->opts->type) {
+        sb_adds(out, ".Bl -tag -width Ds\n");
+        man_opts(out, c->opts);
+        sb_adds(out, ".El\n");
+    }
+}
+
+static const char man_environment[] =
+    ".Sh ENVIRONMENT\n.Bl -tag -width Ds\n"
+    ".It Ev HEDDLE_ACTOR\nWho acts, when\n.Fl \\-as\nis not given.\n"
+    ".It Ev HEDDLE_NOW\nA fixed time, in milliseconds or as an ISO 8601 instant.\n"
+    ".It Ev HEDDLE_SEED\nA fixed source of ids.\n.El\n";
+
+static const char man_files[] =
+    ".Sh FILES\n.Bl -tag -width Ds\n"
+    ".It Pa .heddle/heddle.db\nThe log of the workspace.\n"
+    ".It Pa .heddle/config.json\nSettings; see\n.Xr heddle-config 5 .\n.El\n";
+
+static const char man_exit_status[] =
+    ".Sh EXIT STATUS\n0 when done, 1 when refused or failed, 2 when the command line was misused.\n"
+    "An error is printed on standard error as\n.Dq \\[u2717] CODE: message\n"
+    "with a hint on the next line; with\n.Fl \\-json\nas an object on standard output.\n";
+
+bool man_page(struct sb *out, struct sv word)
+{
+    struct arena scratch = { 0 };
+    struct sb    name = sb_in(&scratch, 0);
+    struct sv    about = help_about(word, &scratch);
+
+    if (about.n) {
+        sb_addf(&name, "heddle-" SV_FMT, SV_ARG(word));
+        man_head(out, sb_sv(&name), sb_sv(&name), about);
+    }
+    bool known = about.n > 0;
+    arena_free(&scratch);
+    if (!known)
+        return false;
+    sb_adds(out, ".Sh SYNOPSIS\n");
+    for (size_t i = 0; commands[i]; i++)
+        if (!commands[i]->hidden && sv_eq(help_first_word(commands[i]), word))
+            man_synopsis(out, commands[i]);
+    sb_adds(out, ".Sh DESCRIPTION\n");
+    for (size_t i = 0; commands[i]; i++)
+        if (!commands[i]->hidden && sv_eq(help_first_word(commands[i]), word))
+            man_command(out, commands[i]);
+    sb_adds(out, ".Sh OPTIONS OF EVERY COMMAND\n.Bl -tag -width Ds\n");
+    man_opts(out, global_opts);
+    sb_adds(out, ".El\n");
+    sb_adds(out, man_environment);
+    sb_adds(out, man_exit_status);
+    sb_adds(out, ".Sh SEE ALSO\n.Xr heddle 1\n");
+    return true;
+}
+
+void man_overview(struct sb *out)
+{
+    struct sv word;
+
+    man_head(out, SV("heddle"), SV("heddle"), SV("a context engine for AI agents"));
+    sb_adds(out,
+            ".Sh SYNOPSIS\n.Nm heddle\n.Ar command\n.Op Ar argument ...\n.Sh DESCRIPTION\n"
+            "heddle keeps one append-only log per thread and weaves from it, deterministically,\n"
+            "what a model or a person should see next.\n.Sh COMMANDS\n.Bl -tag -width Ds\n");
+    for (size_t i = 0; (word = help_word(i)).n; i++) {
+        sb_addf(out, ".It Xr heddle-" SV_FMT " 1\n", SV_ARG(word));
+        for (size_t k = 0; commands[k]; k++)
+            if (!commands[k]->hidden && sv_eq(help_first_word(commands[k]), word)) {
+                struct sv_cut c = sv_cut(sv_of(commands[k]->name), ' ');
+                if (c.found)
+                    sb_addf(out, ".Cm " SV_FMT " :\n", SV_ARG(c.tail));
+                roff(out, sv_of(commands[k]->summary));
+                sb_adds(out, ".\n");
+            }
+    }
+    sb_adds(out, ".El\n.Sh OPTIONS OF EVERY COMMAND\n.Bl -tag -width Ds\n");
+    man_opts(out, global_opts);
+    sb_adds(out, ".El\n");
+    sb_adds(out, man_environment);
+    sb_adds(out, man_files);
+    sb_adds(out, man_exit_status);
+    sb_adds(out, ".Sh SEE ALSO\n.Xr heddle-config 5\n");
+}
