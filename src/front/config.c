@@ -214,7 +214,7 @@ static enum status unknown_key(struct sv dotted, struct err *e)
 
     for (size_t i = 0; i < COUNT(keys); i++) {
         size_t d = sv_distance(dotted, sv_of(keys[i].name));
-        if (d < best) {
+        if (d < best && d * 2 < dotted.n) {
             best = d;
             nearest = keys[i].name;
         }
@@ -231,7 +231,7 @@ static enum status read_value(const struct config_key *k, struct sv typed, struc
     if (sv_is(sv_of(k->type), "string") ||
         (json_parse(typed, 0, a, out, e) == ST_OK && type_fits(out, sv_of(k->type))))
         return ST_OK;
-    err_set(e, ST_INVALID_SYNTAX, "%s takes a value of type %s", k->name, k->type);
+    err_set(e, ST_USAGE, "%s takes a value of type %s", k->name, k->type);
     return err_hint(e, "%s", k->help);
 }
 

@@ -65,7 +65,7 @@ enum status permissions_parse(struct sv list, unsigned *out, struct err *e)
         for (size_t i = 0; i < COUNT(permissions); i++)
             bit |= sv_is(name, permissions[i].name) ? permissions[i].bit : 0;
         if (!bit && name.n && !sv_is(name, "none")) {
-            err_set(e, ST_INVALID_SYNTAX, "no such permission: '" SV_FMT "'", SV_ARG(name));
+            err_set(e, ST_USAGE, "no such permission: '" SV_FMT "'", SV_ARG(name));
             return err_hint(e, "loom_aware, loom_write, loom_generate, doc_read, doc_write, all or "
                                "none");
         }
@@ -174,13 +174,13 @@ static enum status check_agent(const struct agent *x, struct err *e)
     if (name_check(x->name, "agent name", e) || check_needs(x->permissions, e))
         return err_code(e);
     if (x->kind == AUTHOR_MODEL && !x->model.n) {
-        err_set(e, ST_INVALID_SYNTAX, "a model agent needs a model");
+        err_set(e, ST_USAGE, "a model agent needs a model");
         return err_hint(e, "--model provider:identifier, for example offline:echo");
     }
     if (x->kind == AUTHOR_HUMAN && x->model.n)
         return err_set(e, ST_INVALID_SYNTAX, "a person has no model");
     if (x->model.n && !sv_has(x->model, ':')) {
-        err_set(e, ST_INVALID_SYNTAX, "not a model: '" SV_FMT "'", SV_ARG(x->model));
+        err_set(e, ST_USAGE, "not a model: '" SV_FMT "'", SV_ARG(x->model));
         return err_hint(e, "write provider:identifier, for example offline:echo");
     }
     return ST_OK;

@@ -94,7 +94,7 @@ enum status share_lifecycle(struct share *s, struct sv thread, struct sv action,
     if (share_thread(s, thread, out, e))
         return err_code(e);
     if (!lifecycle_is_action(action)) {
-        err_set(e, ST_INVALID_SYNTAX, "'" SV_FMT "' is no action", SV_ARG(action));
+        err_set(e, ST_USAGE, "'" SV_FMT "' is no action", SV_ARG(action));
         return err_hint(e, "suspend, resume, done, cancel, archive");
     }
     if (change(s, out, action, e))
@@ -116,13 +116,13 @@ enum status share_transfer(struct share *s, const struct transfer_request *r,
     if (share_thread(s, r->thread, out, e))
         return err_code(e);
     if (!lifecycle_is_direction(r->direction)) {
-        err_set(e, ST_INVALID_SYNTAX, "'" SV_FMT "' is no direction", SV_ARG(r->direction));
+        err_set(e, ST_USAGE, "'" SV_FMT "' is no direction", SV_ARG(r->direction));
         return err_hint(e, "request_approval, delegate, handoff");
     }
     bool known = !r->executor.n || sv_is(r->executor, "human") || sv_is(r->executor, "agent") ||
                  sv_is(r->executor, "system");
     if (!known) {
-        err_set(e, ST_INVALID_SYNTAX, "'" SV_FMT "' is no executor", SV_ARG(r->executor));
+        err_set(e, ST_USAGE, "'" SV_FMT "' is no executor", SV_ARG(r->executor));
         return err_hint(e, "human, agent, system");
     }
     if (change(s, out, r->direction, e))

@@ -261,8 +261,7 @@ static enum status check_merge(struct merge *m)
     while (k < COUNT(names) && !sv_is(m->r->strategy, names[k]))
         k++;
     if (k == COUNT(names)) {
-        err_set(m->e, ST_INVALID_SYNTAX, "'" SV_FMT "' is no conflict strategy",
-                SV_ARG(m->r->strategy));
+        err_set(m->e, ST_USAGE, "'" SV_FMT "' is no conflict strategy", SV_ARG(m->r->strategy));
         return err_hint(m->e, "interactive, agent-first, human, strict");
     }
     m->strategy = (enum strategy)k;

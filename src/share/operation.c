@@ -112,8 +112,7 @@ static enum status check_word(struct sv v, const char *option, const char *const
         for (const char *p = *words; *p; p++)
             list[n++] = *p;
     }
-    return err_set(e, ST_INVALID_SYNTAX, "%s is one of %s; not '" SV_FMT "'", option, list,
-                   SV_ARG(v));
+    return err_set(e, ST_USAGE, "%s is one of %s; not '" SV_FMT "'", option, list, SV_ARG(v));
 }
 
 static enum status check_spawn(struct share *s, const struct spawn_request *r, struct err *e)

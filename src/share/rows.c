@@ -403,7 +403,8 @@ enum status share_thread(struct share *s, struct sv id, struct share_thread *out
         return ST_OK;
     err_set(e, ST_NOT_FOUND, "Thread '" SV_FMT "' not found", SV_ARG(id));
     err_reason(e, "thread");
-    return err_hint(e, "`heddle list` shows the threads there are");
+    return err_hint(e, "`heddle list` shows the threads that were spawned, `heddle stats` all that "
+                       "have a log");
 }
 
 enum status share_objective(struct share *s, struct sv id, struct share_objective *out,

@@ -219,7 +219,8 @@ static enum status take(struct taking *t, struct err *e)
         return err_code(e);
     if (!t->head.rev) {
         err_set(e, ST_NOT_FOUND, "thread '" SV_FMT "' not found", SV_ARG(t->c.thread));
-        return err_hint(e, "it comes into being with its first entry: heddle log append");
+        return err_hint(
+            e, "`heddle stats` lists the threads there are; `heddle log append` starts one");
     }
     if (run_state_read(t->l, t->c.thread, t->c.agent, t->a, &t->run, e) || settle_lane(t, e))
         return err_code(e);

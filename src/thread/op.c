@@ -188,7 +188,8 @@ static enum status settle(struct log *l, struct op *op, struct arena *a, struct 
         return err_code(e);
     if (!h.rev && op->type != OP_REPLACE) {
         err_set(e, ST_NOT_FOUND, "thread '" SV_FMT "' not found", SV_ARG(op->thread));
-        return err_hint(e, "it comes into being with its first entry: heddle log append");
+        return err_hint(
+            e, "`heddle stats` lists the threads there are; `heddle log append` starts one");
     }
     if (!op->lane.s && lane_active(l, op->thread, op->agent, a, &op->lane, e))
         return err_code(e);

@@ -61,7 +61,8 @@ enum status project(struct log *l, const struct projection_of *of, struct arena 
         return err_code(e);
     if (!h.rev) {
         err_set(e, ST_NOT_FOUND, "thread '" SV_FMT "' not found", SV_ARG(of->thread));
-        return err_hint(e, "it comes into being with its first entry: heddle log append");
+        return err_hint(
+            e, "`heddle stats` lists the threads there are; `heddle log append` starts one");
     }
     *out = (struct projection){ .log = l,
                                 .a = a,

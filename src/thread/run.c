@@ -46,7 +46,8 @@ static enum status begin_known(struct run_tx *t, enum store_mode mode, struct er
         return ST_OK;
     log_abort(t->l);
     err_set(e, ST_NOT_FOUND, "thread '" SV_FMT "' not found", SV_ARG(t->thread));
-    return err_hint(e, "`heddle stats` lists the threads of this workspace");
+    return err_hint(e,
+                    "`heddle stats` lists the threads there are; `heddle log append` starts one");
 }
 
 /* Commit when all went well, else undo everything. */

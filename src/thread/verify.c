@@ -210,8 +210,11 @@ static enum status check_thread(struct check *c, struct err *e)
 
     if (store_head(c->log->store, c->thread, &h, e))
         return err_code(e);
-    if (!h.rev)
-        return err_set(e, ST_NOT_FOUND, "thread '" SV_FMT "' not found", SV_ARG(c->thread));
+    if (!h.rev) {
+        err_set(e, ST_NOT_FOUND, "thread '" SV_FMT "' not found", SV_ARG(c->thread));
+        return err_hint(
+            e, "`heddle stats` lists the threads there are; `heddle log append` starts one");
+    }
     c->views = h.views;
     c->with_views = (h.views & ~(int64_t)VIEWS_KEPT) == c->log->views_id;
     if (open_again(c, e) || check_entries(c, e))

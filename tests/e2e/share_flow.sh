@@ -21,7 +21,7 @@ run heddle lifecycle a 'done'
 exits "a waiting thread is not done" 1
 same "hand it over" "$(heddle transfer a handoff --target human)" "a is active, executor human"
 run heddle transfer a sideways
-exits "an unknown direction is refused" 1
+exits "an unknown direction is misuse" 2
 HEDDLE_ACTOR=agent:claude heddle lifecycle a 'done' >/dev/null
 json "who did it is written down" "$(cat .leslie/thread_relations.json)" '.operations[-1] | [.command, .operator, .params.actor]' '["lifecycle","agent","agent:claude"]'
 heddle lifecycle a archive --as human:ada >/dev/null
@@ -85,7 +85,7 @@ clash
 heddle merge --sources d --target b --strategy agent-first >/dev/null
 has "agent-first takes the source's" "$(cat $T/b/plan.md)" "TWO by d"
 run heddle merge --sources d --target b --strategy wild
-exits "an unknown strategy is refused" 1
+exits "an unknown strategy is misuse" 2
 
 # ---- many at once ----
 spawn root >/dev/null

@@ -236,6 +236,23 @@ static enum status parse_opt(struct parse *p, struct sv word)
     return set_value(p->app->a, o, into, value, p->e);
 }
 
+static enum status hint_usage(const struct command *c, struct err *e)
+{
+    return err_hint(e, "usage: heddle %s%s%s", c->name, c->synopsis[0] ? " " : "", c->synopsis);
+}
+
+enum status command_need(const char *name, const char *option, struct sv value, struct err *e)
+{
+    size_t i = 0;
+
+    if (sv_trim(value).n)
+        return ST_OK;
+    err_set(e, ST_USAGE, "`heddle %s` needs --%s", name, option);
+    while (commands[i] && strcmp(commands[i]->name, name) != 0)
+        i++;
+    return commands[i] ? hint_usage(commands[i], e) : err_code(e);
+}
+
 static enum status check_arg_count(const struct parse *p, char *const *rest, size_t n)
 {
     struct sv missing = n < p->c->min_args ? help_argument(p->c, n) : (struct sv){ 0 };
@@ -249,8 +266,7 @@ static enum status check_arg_count(const struct parse *p, char *const *rest, siz
     else
         err_set(p->e, ST_USAGE, "`heddle %s` needs " SV_FMT, p->c->name,
                 SV_ARG(missing.n ? missing : SV("more arguments")));
-    return err_hint(p->e, "usage: heddle %s%s%s", p->c->name, p->c->synopsis[0] ? " " : "",
-                    p->c->synopsis);
+    return hint_usage(p->c, p->e);
 }
 
 enum status command_parse(struct app *app, const struct command *c, char **args, size_t n,

@@ -139,11 +139,20 @@ static enum status run_set(struct app *app, const void *opts, struct err *e)
 
 static enum status run_remove(struct app *app, const void *opts, struct err *e)
 {
+    struct jw w = jw_in(&app->out, 0);
+
     (void)opts;
-    if (log_begin(&app->log, GLOBAL_THREAD, STORE_WRITE, e))
+    if (log_begin(&app->log, GLOBAL_THREAD, STORE_WRITE, e) ||
+        finish(app, agent_remove(&app->log, app_arg(app, 0), app->actor, clock_now_ms(), app->a, e),
+               e))
         return err_code(e);
-    return finish(
-        app, agent_remove(&app->log, app_arg(app, 0), app->actor, clock_now_ms(), app->a, e), e);
+    if (app->json) {
+        jw_open(&w, '{');
+        jw_kstr(&w, "removed", app_arg(app, 0));
+        jw_close(&w, '}');
+        sb_addc(&app->out, '\n');
+    }
+    return ST_OK;
 }
 
 static enum status run_list(struct app *app, const void *opts, struct err *e)
@@ -169,6 +178,8 @@ static enum status run_list(struct app *app, const void *opts, struct err *e)
     }
     for (size_t i = 0; i < n; i++)
         print_agent(app, &list[i]);
+    if (!n)
+        sb_adds(&app->out, "no agents; `heddle agent add NAME --kind human|model` makes one\n");
     return ST_OK;
 }
 

@@ -41,9 +41,10 @@ static enum status verify_all(struct app *app, const struct store_thread *list, 
     struct progress p = progress_of("verify: threads", (int64_t)n);
 
     for (size_t i = 0; i < n; i++) {
-        int64_t read = 0;
-        if (log_verify(&app->log, list[i].id, say, f, &read, e))
-            return err_in(e, "thread " SV_FMT, SV_ARG(list[i].id));
+        int64_t     read = 0;
+        enum status s = log_verify(&app->log, list[i].id, say, f, &read, e);
+        if (s) /* a thread that is not there is named already */
+            return s == ST_NOT_FOUND ? s : err_in(e, "thread " SV_FMT, SV_ARG(list[i].id));
         *entries += read;
         progress_at(&p, (int64_t)i + 1);
     }
@@ -181,7 +182,7 @@ static enum status run_stats(struct app *app, const void *opts, struct err *e)
     for (size_t i = 0; i < n; i++) {
         sb_addf(&app->out, "  %-32.*s ", SV_ARG(list[i].id));
         sb_add_commas(&app->out, list[i].head.rev);
-        sb_adds(&app->out, " entries\n");
+        sb_adds(&app->out, list[i].head.rev == 1 ? " entry\n" : " entries\n");
     }
     return ST_OK;
 }

@@ -113,7 +113,16 @@ static enum status change(struct app *app, struct sv value, struct err *e)
     text = s ? SV("") : utf8_skip_bom(text);
     if (config_with(text, app_arg(app, 0), value, app->a, &after, e))
         return err_code(e);
-    return fs_write(app->root_fd, CONFIG_FILE, after, 0644, e);
+    if (fs_write(app->root_fd, CONFIG_FILE, after, 0644, e))
+        return err_code(e);
+    if (app->json) {
+        struct jw w = jw_in(&app->out, 0);
+        jw_open(&w, '{');
+        jw_kstr(&w, value.s ? "set" : "unset", app_arg(app, 0));
+        jw_close(&w, '}');
+        sb_addc(&app->out, '\n');
+    }
+    return ST_OK;
 }
 
 static enum status run_set(struct app *app, const void *opts, struct err *e)

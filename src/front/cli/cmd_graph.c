@@ -10,7 +10,7 @@ struct graph_opts {
 };
 
 static const struct opt graph_opts[] = {
-    { OPT_TEXT, "format", "text|dot|mermaid", "how to draw it (text)",
+    { OPT_TEXT, "format", "text|dot|mermaid", "how to draw it (default: text)",
       offsetof(struct graph_opts, format), 0 },
     { OPT_TEXT, "objective", "ID", "only this objective", offsetof(struct graph_opts, objective),
       0 },
@@ -234,7 +234,9 @@ static enum status as_text(struct graph *g, struct err *e)
         if (text_objective(g, o->id, e))
             return err_code(e);
     }
-    if (g->out->n)
+    if (!g->n_objectives)
+        sb_adds(g->out, "no objectives yet; `heddle objective create TITLE` makes one\n");
+    else
         sb_adds(g->out, "\n→ live   ▣ frozen   ! needs attention\n");
     return ST_OK;
 }
@@ -393,11 +395,13 @@ static enum status run(struct app *app, const void *opts, struct err *e)
     const struct graph_opts *o = opts;
     struct door              d;
     struct graph             g = { .d = &d, .only = o->objective, .out = &d.text };
+    struct share_objective   unused;
     bool                     mermaid = sv_is(o->format, "mermaid"), dot = sv_is(o->format, "dot");
 
     if (o->format.s && !mermaid && !dot && !sv_is(o->format, "text"))
         return err_set(e, ST_USAGE, "--format is text, dot or mermaid");
-    if (door_open(&d, app, STORE_READ, e) || gather(&g, e))
+    if (door_open(&d, app, STORE_READ, e) ||
+        (g.only.s && share_objective(&d.s, g.only, &unused, e)) || gather(&g, e))
         return door_fail(&d, e);
     enum status s = app->json        ? as_json(&g, e)
                     : mermaid || dot ? as_drawing(&g, mermaid, e)

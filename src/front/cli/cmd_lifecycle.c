@@ -61,8 +61,10 @@ static enum status run_transfer(struct app *app, const void *opts, struct err *e
                                    .executor = o->target,
                                    .scope = list_of(o->scope, app->a) };
 
-    if (!r.direction.n)
-        return err_set(e, ST_USAGE, "Missing required flag --direction");
+    if (!r.direction.n) {
+        err_set(e, ST_USAGE, "`heddle transfer` needs a direction");
+        return err_hint(e, "request_approval, delegate or handoff");
+    }
     if (door_open(&d, app, STORE_WRITE, e) || share_transfer(&d.s, &r, &t, e) || door_commit(&d, e))
         return door_fail(&d, e);
     jw_open(d.data, '{');
@@ -82,8 +84,10 @@ static enum status run_inject(struct app *app, const void *opts, struct err *e)
     struct sv                content, type = o->type.n ? o->type : SV("data");
     int64_t                  at;
 
-    if (!o->content.s && app->n_args < 2)
-        return err_set(e, ST_USAGE, "Missing required flag --content");
+    if (!o->content.s && app->n_args < 2) {
+        err_set(e, ST_USAGE, "`heddle inject` needs TEXT");
+        return err_hint(e, "- reads it from stdin");
+    }
     if (app_text(app, o->content.s ? o->content : app_arg(app, 1), &content, e))
         return err_code(e);
     if (door_open(&d, app, STORE_WRITE, e) ||

@@ -8,8 +8,10 @@ struct list_opts {
     struct sv status, objective, parent;
 };
 
+#define STATES "active, suspended, waiting_human, completed, cancelled, frozen or archived"
+
 static const struct opt list_opts[] = {
-    { OPT_TEXT, "status", "STATUS", "only threads in this state",
+    { OPT_TEXT, "status", "STATUS", "only threads in this state: " STATES,
       offsetof(struct list_opts, status), 0 },
     { OPT_TEXT, "objective", "ID", "only threads of this objective",
       offsetof(struct list_opts, objective), 0 },
@@ -54,6 +56,17 @@ static enum status each(void *ctx, const struct share_thread *t, struct err *e)
     return ST_OK;
 }
 
+/* A state that no thread can be in finds nothing, and says nothing about why. */
+static enum status check_filters(const struct list_opts *o, struct err *e)
+{
+    enum thread_status unused;
+
+    if (!o->status.s || thread_status_of(o->status, &unused))
+        return ST_OK;
+    err_set(e, ST_USAGE, "'" SV_FMT "' is no state of a thread", SV_ARG(o->status));
+    return err_hint(e, STATES);
+}
+
 static enum status run_list(struct app *app, const void *opts, struct err *e)
 {
     static const char *const heads[] = {
@@ -62,6 +75,8 @@ static enum status run_list(struct app *app, const void *opts, struct err *e)
     struct door    d;
     struct listing l = { .d = &d, .o = opts, .table = { .heads = heads } };
 
+    if (check_filters(l.o, e))
+        return err_code(e);
     if (door_open(&d, app, STORE_READ, e))
         return door_fail(&d, e);
     jw_open(d.data, '[');
@@ -70,7 +85,10 @@ static enum status run_list(struct app *app, const void *opts, struct err *e)
     jw_close(d.data, ']');
     table_print(&l.table, &d.text);
     if (!l.n)
-        sb_adds(&d.text, "no threads; `heddle spawn --intent TEXT --objective ID` makes one\n");
+        sb_adds(&d.text,
+                l.o->status.s || l.o->objective.s || l.o->parent.s
+                    ? "no such threads; `heddle list` shows all\n"
+                    : "no threads; `heddle spawn --intent TEXT --objective ID` makes one\n");
     return door_done(&d, e);
 }
 

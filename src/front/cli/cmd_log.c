@@ -214,7 +214,8 @@ static void show_entry(struct app *app, const struct entry *n)
 static enum status not_found(struct sv thread, struct err *e)
 {
     err_set(e, ST_NOT_FOUND, "thread '" SV_FMT "' not found", SV_ARG(thread));
-    return err_hint(e, "`heddle stats` lists the threads of this workspace");
+    return err_hint(e,
+                    "`heddle stats` lists the threads there are; `heddle log append` starts one");
 }
 
 static enum status some_lost(struct err *e)

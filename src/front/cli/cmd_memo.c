@@ -147,6 +147,8 @@ static enum status run_list(struct app *app, const void *opts, struct err *e)
             sb_add_plain(&app->out, all.v[i].text);
             sb_addc(&app->out, '\n');
         }
+        if (!all.n)
+            sb_adds(&app->out, "no memos; `heddle memo add TEXT` adds one\n");
         return ST_OK;
     }
     jw_open(&w, '{');

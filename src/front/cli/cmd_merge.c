@@ -40,9 +40,9 @@ static enum status run_merge(struct app *app, const void *opts, struct err *e)
                                    .strategy = o->strategy.n ? o->strategy : SV("interactive"),
                                    .dry_run = o->dry_run };
 
-    if (!o->sources.n || !o->target.n)
-        return err_set(e, ST_USAGE, "Missing required flag --%s",
-                       o->sources.n ? "target" : "sources");
+    if (command_need("merge", "sources", o->sources, e) ||
+        command_need("merge", "target", o->target, e))
+        return err_code(e);
     if (door_open(&d, app, STORE_WRITE, e) || share_merge(&d.s, &r, &res, e) || door_commit(&d, e))
         return door_fail(&d, e);
     jw_open(d.data, '{');
@@ -127,8 +127,8 @@ static enum status run_transcript(struct app *app, const void *opts, struct err 
     static const char *const      names[] = { "chat", "query", "assistant" };
 
     for (size_t i = 0; i < COUNT(needed); i++)
-        if (!sv_trim(*needed[i]).n)
-            return err_set(e, ST_USAGE, "Missing required flag --%s", names[i]);
+        if (command_need("transcript", names[i], *needed[i], e))
+            return err_code(e);
     if (time_of(o->start, "start", &r.start, e) || time_of(o->end, "end", &r.end, e) ||
         app_text(app, o->assistant, &r.assistant, e))
         return err_code(e);

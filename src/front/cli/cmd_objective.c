@@ -62,10 +62,12 @@ static enum status run_list(struct app *app, const void *opts, struct err *e)
 
 static enum status run_status(struct app *app, const void *opts, struct err *e)
 {
-    struct door            d;
-    struct share_objective o;
-    struct sv             *ids;
-    size_t                 n;
+    static const char *const heads[] = { "THREAD", "STATUS", "TITLE", NULL };
+    struct table             table = { .heads = heads };
+    struct door              d;
+    struct share_objective   o;
+    struct sv               *ids;
+    size_t                   n;
 
     (void)opts;
     if (door_open(&d, app, STORE_READ, e) || share_objective(&d.s, app_arg(app, 0), &o, e) ||
@@ -79,10 +81,13 @@ static enum status run_status(struct app *app, const void *opts, struct err *e)
         struct share_thread t;
         if (share_thread(&d.s, ids[i], &t, e))
             return door_fail(&d, e);
-        sb_addf(&d.text, "  " SV_FMT "  %s  ", SV_ARG(t.id), thread_status_name(t.status));
-        sb_add_plain(&d.text, sv_cut(t.title, '\n').head);
-        sb_addc(&d.text, '\n');
+        table_row(
+            &table, app->a,
+            (struct sv[]){ t.id, sv_of(thread_status_name(t.status)), sv_cut(t.title, '\n').head });
     }
+    if (n)
+        sb_addc(&d.text, '\n');
+    table_print(&table, &d.text);
     return door_done(&d, e);
 }
 

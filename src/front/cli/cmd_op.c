@@ -137,7 +137,7 @@ static enum status run_replace(struct app *app, const void *opts, struct err *e)
 
 static enum status need_lane(const struct op_opts *o, const char *command, struct err *e)
 {
-    return o->lane.s ? ST_OK : err_set(e, ST_USAGE, "`heddle %s` needs --lane", command);
+    return o->lane.s ? ST_OK : command_need(command, "lane", o->lane, e);
 }
 
 static enum status run_switch(struct app *app, const void *opts, struct err *e)

@@ -12,24 +12,19 @@ static const struct opt reference_opts[] = {
     { OPT_TEXT, "target", "T", "the thread that is read", offsetof(struct ref_opts, target), 0 },
     { OPT_LIST, "scope", "a,b", "only these files and folders of it",
       offsetof(struct ref_opts, scope), 0 },
-    { OPT_TEXT, "binding", "live|frozen", "what it has then, or a copy of now (frozen)",
+    { OPT_TEXT, "binding", "live|frozen", "what it has then, or a copy of now (default: frozen)",
       offsetof(struct ref_opts, binding), 0 },
     { 0 },
 };
 
 static const struct opt refresh_opts[] = {
     { OPT_TEXT, "from", "T", "the thread that reads", offsetof(struct ref_opts, from), 0 },
-    { OPT_TEXT, "target", "T", "only this source (all of them)", offsetof(struct ref_opts, target),
-      0 },
+    { OPT_TEXT, "target", "T", "only this source (default: all of them)",
+      offsetof(struct ref_opts, target), 0 },
     { OPT_LIST, "scope", "a,b", "only these files and folders", offsetof(struct ref_opts, scope),
       0 },
     { 0 },
 };
-
-static enum status need(struct sv v, const char *name, struct err *e)
-{
-    return sv_trim(v).n ? ST_OK : err_set(e, ST_USAGE, "Missing required flag --%s", name);
-}
 
 static enum status run_reference(struct app *app, const void *opts, struct err *e)
 {
@@ -42,7 +37,8 @@ static enum status run_reference(struct app *app, const void *opts, struct err *
                                    .given_as = "--target" };
 
     q.frozen = !sv_is(o->binding, "live");
-    if (need(o->from, "from", e) || need(o->target, "target", e))
+    if (command_need("reference", "from", o->from, e) ||
+        command_need("reference", "target", o->target, e))
         return err_code(e);
     if (o->binding.s && q.frozen && !sv_is(o->binding, "frozen"))
         return err_set(e, ST_USAGE, "--binding is live or frozen, not '" SV_FMT "'",
@@ -78,7 +74,7 @@ static enum status run_refresh(struct app *app, const void *opts, struct err *e)
     size_t                 n;
     struct refresh_request q = { o->from, o->target, list_of(o->scope, app->a) };
 
-    if (need(o->from, "from", e))
+    if (command_need("refresh", "from", o->from, e))
         return err_code(e);
     if (door_open(&d, app, STORE_WRITE, e) || share_refresh(&d.s, &q, &done, &n, e) ||
         door_commit(&d, e))

@@ -16,25 +16,18 @@ static const struct opt spawn_opts[] = {
     { OPT_TEXT, "id",         "ID",   "take this id instead of drawing one",                          offsetof(struct spawn_opts, id), 0 },
     { OPT_TEXT, "parent",     "T",    "the thread it belongs to",                                     offsetof(struct spawn_opts, parent), 0 },
     { OPT_LIST, "ref",        "T[:PATH],…", "threads, or parts of them, that it may read",            offsetof(struct spawn_opts, ref), 0 },
-    { OPT_TEXT, "binding",    "live|frozen", "how it sees them (live)",                               offsetof(struct spawn_opts, binding), 0 },
-    { OPT_TEXT, "inherit",    "full|partial|none", "copies of the parent's assets (none)",            offsetof(struct spawn_opts, inherit), 0 },
+    { OPT_TEXT, "binding",    "live|frozen", "how it sees them (default: live)",                               offsetof(struct spawn_opts, binding), 0 },
+    { OPT_TEXT, "inherit",    "full|partial|none", "copies of the parent's assets (default: none)",            offsetof(struct spawn_opts, inherit), 0 },
     { OPT_LIST, "scope",      "a,b",  "what --inherit partial copies",                                offsetof(struct spawn_opts, scope), 0 },
-    { OPT_TEXT, "executor",   "human|agent|system", "who works on it (agent)",                        offsetof(struct spawn_opts, executor), 0 },
+    { OPT_TEXT, "executor",   "human|agent|system", "who works on it (default: agent)",                        offsetof(struct spawn_opts, executor), 0 },
     { OPT_LIST, "tags",       "a,b",  "words to find it by",                                          offsetof(struct spawn_opts, tags), 0 },
     { OPT_TEXT, "mode",       "dialogue|buffer", "how its tree is edited",                            offsetof(struct spawn_opts, mode), 0 },
-    { OPT_TEXT, "with",       "NAME", "which of executors.* in the config starts it (agent)",         offsetof(struct spawn_opts, with), 0 },
+    { OPT_TEXT, "with",       "NAME", "which of executors.* in the config starts it (default: agent)",         offsetof(struct spawn_opts, with), 0 },
     { OPT_FLAG, "no-run",     NULL,   "record the thread and start nothing",                          offsetof(struct spawn_opts, no_run), 0 },
     { OPT_FLAG, "foreground", NULL,   "wait for the executor to end",                                 offsetof(struct spawn_opts, foreground), 0 },
     { 0 },
 };
 /* clang-format on */
-
-static enum status need(struct sv v, const char *name, struct err *e)
-{
-    if (sv_trim(v).n)
-        return ST_OK;
-    return err_set(e, ST_USAGE, "Missing required flag --%s", name);
-}
 
 static enum status parse_binding(struct sv word, bool otherwise, bool *frozen, struct err *e)
 {
@@ -71,7 +64,8 @@ static enum status run(struct app *app, const void *opts, struct err *e)
                                    .refs = list_of(o->ref, app->a),
                                    .tags = list_of(o->tags, app->a) };
 
-    if (need(o->intent, "intent", e) || need(o->objective, "objective", e) ||
+    if (command_need("spawn", "intent", o->intent, e) ||
+        command_need("spawn", "objective", o->objective, e) ||
         parse_binding(o->binding, false, &r.frozen, e) || app_text(app, o->intent, &intent, e))
         return err_code(e);
     r.intent = intent;

@@ -176,7 +176,18 @@ static enum status set(struct app *app, struct loom *l, const struct tree_opts *
         err_set(e, ST_CONFLICT, "the mode of a tree is fixed with its first node");
         return err_hint(e, "this tree is in " SV_FMT " mode", SV_ARG(tree.mode));
     }
-    return loom_describe(l, app->actor, o->title, o->mode, e);
+    if (loom_describe(l, app->actor, o->title, o->mode, e))
+        return err_code(e);
+    if (app->json) {
+        struct jw w = jw_in(&app->out, 0);
+        jw_open(&w, '{');
+        jw_kstr(&w, "thread", app_arg(app, 0));
+        jw_kstr(&w, "title", o->title.n ? o->title : tree.title);
+        jw_kstr(&w, "mode", o->mode.n ? o->mode : tree.mode);
+        jw_close(&w, '}');
+        sb_addc(&app->out, '\n');
+    }
+    return ST_OK;
 }
 
 static enum status run_set(struct app *app, const void *opts, struct err *e)
