@@ -102,18 +102,33 @@ static enum status import_file(struct share *s, int which, struct err *e)
     return r;
 }
 
+/* Nothing is imported from the registry. One that holds what the log gives was copied along with
+ * its workspace, and nobody changed it. */
+static enum status look_at_registry(struct share *s, struct err *e)
+{
+    struct sv  text;
+    struct sb  ours = sb_in(s->a, 0);
+    struct err why;
+
+    if (fs_read(s->root, SHARE_REGISTRY, 0, s->a, &text, &why))
+        return ST_OK; /* it is written anew */
+    if (render_file(s, FILE_REGISTRY, &ours, e))
+        return err_code(e);
+    if (!sv_eq(text, sb_sv(&ours))) {
+        err_set(&why, ST_CONFLICT, "another program changed it");
+        set_aside(s, FILE_REGISTRY, &why, text);
+    }
+    return ST_OK;
+}
+
 static enum status import_foreign(struct share *s, struct err *e)
 {
-    struct sv text;
-
+    if (s->foreign[FILE_REGISTRY] && s->stamp.file[FILE_REGISTRY][0].rev >= 0 &&
+        look_at_registry(s, e))
+        return err_code(e);
     if ((s->foreign[FILE_OBJECTIVES] && import_file(s, FILE_OBJECTIVES, e)) ||
         (s->foreign[FILE_RELATIONS] && import_file(s, FILE_RELATIONS, e)))
         return err_code(e);
-    if (s->foreign[FILE_REGISTRY] && s->stamp.file[FILE_REGISTRY][0].rev >= 0 &&
-        fs_read(s->root, SHARE_REGISTRY, 0, s->a, &text, e) == ST_OK) {
-        err_set(e, ST_CONFLICT, "another program changed it");
-        set_aside(s, FILE_REGISTRY, e, text);
-    }
     return ST_OK;
 }
 

@@ -193,4 +193,12 @@ has "dot" "$out" "digraph threads"
 run heddle graph --format mermaid
 has "mermaid" "$out" "flowchart LR"
 json "json" "$(heddle graph --json)" '.data | keys' '["edges","threads"]'
+# ---- a workspace that was copied is nobody's change ----
+
+cp -R . "$scratch/copy"
+run heddle --root "$scratch/copy" spawn --intent 'In the copy' --objective "$(heddle objective list --json | jq -r '.data[0].id')" --no-run
+exits "a copied workspace goes on" 0
+same "without a word about its files" "$err" ""
+same "and nothing is set aside" "$(find "$scratch/copy" -name '*.unreadable-*')" "$(find . -name '*.unreadable-*' | sed "s|^[.]|$scratch/copy|")"
+
 done_testing
