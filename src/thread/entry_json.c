@@ -21,7 +21,8 @@ static enum status check_keys(const struct json *v, struct err *e)
             ok = sv_is(v->members[i].key, known[k]);
         if (!ok) {
             err_set(e, ST_INVALID_SYNTAX, "unknown field '" SV_FMT "'", SV_ARG(v->members[i].key));
-            return err_hint(e, "what a kind carries belongs into its payload");
+            return err_hint(e, "what a kind carries belongs into its payload: "
+                               "{\"kind\":\"ai_message\",\"payload\":{\"role\":…,\"content\":…}}");
         }
     }
     return ST_OK;

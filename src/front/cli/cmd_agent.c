@@ -210,6 +210,7 @@ const struct command cmd_agent_list = {
 const struct command cmd_agent_set = {
     AGENT_COMMAND("set", "NAME [--model P:ID] [--permissions A,B]",
                   "Change what an agent may do, or its model"),
+    .details = "  heddle agent set Collab --permissions all",
     .opts = opts_table,
     .opts_size = sizeof(struct agent_opts),
     .min_args = 1,
@@ -220,6 +221,7 @@ const struct command cmd_agent_set = {
 
 const struct command cmd_agent_remove = {
     AGENT_COMMAND("remove", "NAME", "Forget an agent; what it wrote stays"),
+    .details = "  heddle agent remove Collab",
     .min_args = 1,
     .max_args = 1,
     .needs = NEEDS_WRITE,

@@ -117,7 +117,8 @@ const struct command cmd_verify = {
     .summary = "Recompute the chain and every view, and compare",
     .details =
         "Names each difference and exits with 1 if there is any. The files below .leslie/ are\n"
-        "compared with what the log gives, and frozen copies with their hashes.",
+        "compared with what the log gives, and frozen copies with their hashes.\n\n"
+        "  heddle verify design",
     .max_args = 1,
     .needs = NEEDS_LOG,
     .run = run_verify,
@@ -192,6 +193,9 @@ const struct command cmd_stats = {
     .synopsis = "",
     .group = GROUP_CARE,
     .summary = "Count threads and entries and the bytes they take",
+    .details =
+        "One line for each thread that has a log; .global is what the workspace knows of threads,\n"
+        "objectives and agents.",
     .needs = NEEDS_LOG,
     .run = run_stats,
 };
@@ -360,7 +364,8 @@ const struct command cmd_doctor = {
     .summary = "Say what is whole and what is not, and what to do about it",
     .details =
         "Opens the log, checks the database file and reads every entry. `heddle verify` goes\n"
-        "further: it recomputes the chain and every view.",
+        "further: it recomputes the chain and every view.\n\n"
+        "  heddle doctor --compact",
     .opts = doctor_opts,
     .opts_size = sizeof(struct doctor_opts),
     .needs = NEEDS_ROOT,

@@ -212,7 +212,8 @@ static enum status run_restore(struct app *app, const void *opts, struct err *e)
     struct checkpoint          c;
     struct sv                  token;
 
-    if (keys_for_verifying(app, &keys, e) || read_token(app, &token, e) ||
+    /* The token first: in a pipe, whoever makes it may only then have made the key. */
+    if (read_token(app, &token, e) || keys_for_verifying(app, &keys, e) ||
         checkpoint_verify(token, &keys, checkpoint_fingerprint(&config, app->a), clock_now_ms(),
                           app->a, &c, e) ||
         check_log(app, &c, e))
@@ -235,7 +236,9 @@ const struct command cmd_checkpoint = {
         "Nothing is written to the log. The token is signed with the first key of\n"
         "HEDDLE_CHECKPOINT_KEYS (kid:secret,…), else with .heddle/checkpoint.key, which is made\n"
         "on first use. It is readable by whoever has it, unless it is sealed. A turn whose tools\n"
-        "have not all answered has their calls pending, so that whoever resumes makes them first.",
+        "have not all answered has their calls pending, so that whoever resumes makes them "
+        "first.\n\n"
+        "  heddle checkpoint design --ttl 3600000",
     .opts = checkpoint_opts,
     .opts_size = sizeof(struct checkpoint_opts),
     .min_args = 1,
@@ -254,7 +257,7 @@ const struct command cmd_restore = {
         "context replaces that of its lane, as one entry with reason restore. The log keeps\n"
         "everything. Restoring a token twice changes nothing. - reads the token from stdin:\n"
         "\n"
-        "  heddle checkpoint T | heddle restore --check -",
+        "  heddle checkpoint design | heddle restore --check -",
     .opts = restore_opts,
     .opts_size = sizeof(struct restore_opts),
     .min_args = 1,

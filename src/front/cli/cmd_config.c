@@ -193,6 +193,7 @@ const struct command cmd_config_unset = {
     .synopsis = "KEY",
     .group = GROUP_CARE,
     .summary = "Take a setting out of .heddle/config.json",
+    .details = "  heddle config unset loom.budget",
     .min_args = 1,
     .max_args = 1,
     .needs = NEEDS_ROOT,

@@ -136,7 +136,8 @@ const struct command cmd_context = {
     .summary = "Print a thread's <thread_context>, then the task",
     .details = "Injections that wait for the thread stand between the block and the task, and are\n"
                "acknowledged in the log once they are printed.\n\n"
-               "--parse finds the block in a message and prints what it says as JSON.",
+               "--parse finds the block in a message and prints what it says as JSON.\n\n"
+               "  heddle context build --task 'Start with the lexer.'",
     .opts = context_opts,
     .opts_size = sizeof(struct context_opts),
     .max_args = 1,

@@ -171,7 +171,8 @@ const struct command cmd_export = {
     .details =
         "openloom is Open Loom 2.0, with pruned branches marked; what an imported file carried "
         "beside its nodes is written again. markdown is the path to one node. json is heddle's "
-        "own list of nodes. (`heddle log export` writes the whole log, loss-free.)",
+        "own list of nodes. (`heddle log export` writes the whole log, loss-free.)\n\n"
+        "  heddle export design --format markdown > design.md",
     .opts = export_table,
     .opts_size = sizeof(struct export_opts),
     .min_args = 1,

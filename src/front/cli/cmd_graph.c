@@ -415,7 +415,8 @@ const struct command cmd_graph = {
     .group = GROUP_SHARE,
     .summary = "Draw objectives, threads, and who reads whom",
     .details = "Frozen edges whose source has changed are marked stale; edges to a thread that\n"
-               "is not there are marked broken.",
+               "is not there are marked broken.\n\n"
+               "  heddle graph --format mermaid",
     .opts = graph_opts,
     .opts_size = sizeof(struct graph_opts),
     .needs = NEEDS_ROOT,

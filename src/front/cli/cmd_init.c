@@ -80,7 +80,9 @@ const struct command cmd_init = {
     .opts = init_opts,
     .opts_size = sizeof(struct init_opts),
     .summary = "Make the current folder (or --root DIR) a workspace",
-    .details = "Writes .heddle/ with an empty log and config. Harmless when it is there already.",
+    .details =
+        "Writes .heddle/ with an empty log and config. Harmless when it is there already.\n\n"
+        "  heddle init",
     .needs = NEEDS_ROOT,
     .run = run,
 };

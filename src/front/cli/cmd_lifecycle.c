@@ -109,7 +109,8 @@ const struct command cmd_lifecycle = {
     .details = "  active         suspend done cancel\n"
                "  suspended      resume done cancel\n"
                "  waiting_human  resume cancel\n"
-               "  completed, cancelled, frozen: archive. archived is final.",
+               "  completed, cancelled, frozen: archive. archived is final.\n\n"
+               "  heddle lifecycle build done --reason 'all tests pass'",
     .opts = lifecycle_opts,
     .opts_size = sizeof(struct steer_opts),
     .min_args = 2,
@@ -125,7 +126,8 @@ const struct command cmd_transfer = {
     .group = GROUP_SHARE,
     .summary = "Hand a thread to a person or back",
     .details = "request_approval makes it wait for a person; delegate and handoff let it go on,\n"
-               "with another executor if one is named. A thread that has ended stays ended.",
+               "with another executor if one is named. A thread that has ended stays ended.\n\n"
+               "  heddle transfer build request_approval --scope deploy",
     .opts = transfer_opts,
     .opts_size = sizeof(struct steer_opts),
     .min_args = 1,
@@ -139,6 +141,7 @@ const struct command cmd_inject = {
     .synopsis = "T TEXT|- [--type WORD]",
     .group = GROUP_SHARE,
     .summary = "Tell a thread something with its next context",
+    .details = "  heddle inject build 'No new dependencies.' --type constraint",
     .opts = inject_opts,
     .opts_size = sizeof(struct steer_opts),
     .min_args = 1,

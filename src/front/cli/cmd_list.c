@@ -234,6 +234,10 @@ const struct command cmd_list = {
     .synopsis = "[--status STATUS] [--objective ID] [--parent T]",
     .group = GROUP_SHARE,
     .summary = "List the threads",
+    .details = "Those that were made with `heddle spawn`. Threads that only have a log, from\n"
+               "`heddle log append` or `heddle say`, are in `heddle stats`.\n"
+               "\n"
+               "  heddle list --objective parser --status active",
     .opts = list_opts,
     .opts_size = sizeof(struct list_opts),
     .needs = NEEDS_ROOT,
@@ -246,7 +250,8 @@ const struct command cmd_status = {
     .group = GROUP_SHARE,
     .summary = "Show a thread, its references and its <thread_context>",
     .details = "A frozen reference is fresh when its copies are what the source has now, stale\n"
-               "when the source changed, missing when the source is gone.",
+               "when the source changed, missing when the source is gone.\n\n"
+               "  heddle status build",
     .min_args = 1,
     .max_args = 1,
     .needs = NEEDS_ROOT,
@@ -258,6 +263,9 @@ const struct command cmd_artifacts = {
     .synopsis = "T",
     .group = GROUP_SHARE,
     .summary = "List the assets a thread has and those it may read",
+    .details = "rw is the thread's own, r- comes from threads it may read.\n"
+               "\n"
+               "  heddle artifacts build",
     .min_args = 1,
     .max_args = 1,
     .needs = NEEDS_ROOT,

@@ -169,6 +169,11 @@ const struct command cmd_log_append = {
         "actor and op_id. The thread comes into being with its first entry. All lines are\n"
         "written or none; when the command returns they are on the disk.\n"
         "\n"
+        "A message is an ai_message with role (system, user, assistant or tool) and content. That\n"
+        "of an assistant may have tool_calls [{\"id\":…,\"name\":…,\"arguments\":{…}}], and the\n"
+        "results are messages of role tool with their tool_call_id. Other kinds are kept as they\n"
+        "are, and a kind that is not known is in no context.\n"
+        "\n"
         "  echo '{\"kind\":\"ai_message\",\"payload\":{\"role\":\"user\",\"content\":\"hi\"}}' |\n"
         "      heddle log append t1 --json",
     .opts = append_opts,
@@ -282,6 +287,7 @@ const struct command cmd_log_show = {
     .synopsis = "T [--from SEQ] [--to SEQ]",
     .group = GROUP_LOG,
     .summary = "Show the entries of a thread, oldest first",
+    .details = "  heddle log show design --from 1",
     .opts = show_opts,
     .opts_size = sizeof(struct show_opts),
     .min_args = 1,
@@ -298,7 +304,8 @@ const struct command cmd_log_export = {
     .details =
         "`heddle log import` reads them back: into an empty thread, they give the same chain.\n"
         "From a damaged database it writes what can be read and then fails; what it wrote can be\n"
-        "taken in with `heddle log import --salvage`.",
+        "taken in with `heddle log import --salvage`.\n\n"
+        "  heddle log export design > design.jsonl",
     .opts = show_opts,
     .opts_size = sizeof(struct show_opts),
     .min_args = 1,

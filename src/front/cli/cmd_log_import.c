@@ -159,7 +159,8 @@ const struct command cmd_log_import = {
     .details =
         "All of it is written or none. Lines of `heddle log export` carry seq and chain, which\n"
         "are checked: into an empty thread they must come out the same. With --salvage they need\n"
-        "not: an export of a damaged log comes in with a stand-in for each missing entry.",
+        "not: an export of a damaged log comes in with a stand-in for each missing entry.\n\n"
+        "  heddle log export design | heddle log import copy",
     .opts = opts_table,
     .opts_size = sizeof(struct import_opts),
     .min_args = 1,

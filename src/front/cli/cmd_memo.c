@@ -168,7 +168,8 @@ const struct command cmd_memo_add = {
     .group = GROUP_PAYLOAD,
     .summary = "Add a memo: a line every payload of this workspace shows",
     .details = "Memos are kept in .teddy/memos.yaml, a flat list of strings. The rest of the file\n"
-               "stays as it is.",
+               "stays as it is.\n\n"
+               "  heddle memo add 'The lexer is done.'",
     .min_args = 1,
     .max_args = 1,
     .needs = NEEDS_ROOT,
@@ -180,6 +181,9 @@ const struct command cmd_memo_remove = {
     .synopsis = "TEXT|N",
     .group = GROUP_PAYLOAD,
     .summary = "Remove a memo, by its whole text or its number",
+    .details = "Numbers are those of `heddle memo list`.\n"
+               "\n"
+               "  heddle memo remove 1",
     .min_args = 1,
     .max_args = 1,
     .needs = NEEDS_ROOT,

@@ -78,7 +78,8 @@ const struct command cmd_merge = {
         "  agent-first   the source's lines are taken\n"
         "  human         the target stays, the source's file is put beside it\n"
         "  strict        nothing is merged at all\n\n"
-        "Either everything is merged or nothing.",
+        "Either everything is merged or nothing.\n\n"
+        "  heddle merge --sources research --target build --dry-run",
     .opts = merge_opts,
     .opts_size = sizeof(struct merge_opts),
     .needs = NEEDS_ROOT,
@@ -94,11 +95,12 @@ static const struct opt transcript_opts[] = {
     { OPT_TEXT, "query", "TEXT", "what was asked", offsetof(struct transcript_opts, query), 0 },
     { OPT_TEXT, "assistant", "TEXT", "what was answered; - reads it from stdin",
       offsetof(struct transcript_opts, assistant), 0 },
-    { OPT_TEXT, "start", "TIME", "when it began (now)", offsetof(struct transcript_opts, start),
-      0 },
+    { OPT_TEXT, "start", "TIME", "when it began (default: now)",
+      offsetof(struct transcript_opts, start), 0 },
     { OPT_TEXT, "end", "TIME", "when it ended", offsetof(struct transcript_opts, end), 0 },
-    { OPT_TEXT, "mode", "WORD", "agent mode (agent)", offsetof(struct transcript_opts, mode), 0 },
-    { OPT_TEXT, "stop-reason", "WORD", "why it ended (end_turn)",
+    { OPT_TEXT, "mode", "WORD", "agent mode (default: agent)",
+      offsetof(struct transcript_opts, mode), 0 },
+    { OPT_TEXT, "stop-reason", "WORD", "why it ended (default: end_turn)",
       offsetof(struct transcript_opts, stop_reason), 0 },
     { 0 },
 };
@@ -148,6 +150,8 @@ const struct command cmd_transcript = {
     .synopsis = "T --chat ID --query TEXT --assistant TEXT|- [--start TIME] [--end TIME]",
     .group = GROUP_SHARE,
     .summary = "Keep a conversation as a text file of its thread",
+    .details =
+        "  heddle transcript build --chat c1 --query 'Is it fast?' --assistant 'Measured: yes.'",
     .opts = transcript_opts,
     .opts_size = sizeof(struct transcript_opts),
     .min_args = 1,

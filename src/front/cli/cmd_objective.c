@@ -96,6 +96,7 @@ const struct command cmd_objective_create = {
     .synopsis = "TITLE [--id ID]",
     .group = GROUP_SHARE,
     .summary = "Make an objective, and print its id",
+    .details = "  heddle objective create 'Ship the lexer' --id lexer",
     .opts = create_opts,
     .opts_size = sizeof(struct create_opts),
     .min_args = 1,
@@ -118,7 +119,8 @@ const struct command cmd_objective_status = {
     .synopsis = "ID",
     .group = GROUP_SHARE,
     .summary = "Show an objective and its threads",
-    .details = "An objective is completed when it has threads and all of them have ended.",
+    .details = "An objective is completed when it has threads and all of them have ended.\n\n"
+               "  heddle objective status parser",
     .min_args = 1,
     .max_args = 1,
     .needs = NEEDS_ROOT,

@@ -160,7 +160,9 @@ const struct command cmd_op_replace = {
         "{\"id\":…,\"system_prompt\":…,\"entries\":[…newest first…]}. The log keeps everything "
         "before\n"
         "it; the lane becomes the active one. During a run the operation is parked and applied\n"
-        "when the run ends. An op_id that was applied before changes nothing.",
+        "when the run ends. An op_id that was applied before changes nothing.\n\n"
+        "  echo '{\"messages\":[{\"role\":\"user\",\"content\":\"(summary) …\"}]}' |\n"
+        "      heddle op replace design --context - --reason compaction",
     .opts = replace_opts,
     .opts_size = sizeof(struct op_opts),
     .min_args = 1,
@@ -174,6 +176,11 @@ const struct command cmd_op_switch = {
     .synopsis = "T --lane L [--op-id ID]",
     .group = GROUP_LOG,
     .summary = "Make a lane the active one",
+    .details =
+        "Runs go on in it, and `heddle project` shows it; `heddle log append` still wants --lane.\n"
+        "A lane that is not there yet starts empty.\n"
+        "\n"
+        "  heddle op switch design --lane default",
     .opts = switch_opts,
     .opts_size = sizeof(struct op_opts),
     .min_args = 1,
@@ -189,7 +196,8 @@ const struct command cmd_op_fork = {
     .summary = "Start a lane that shares another's past",
     .details =
         "Nothing is copied: the new lane is a name and a point. It costs the same on a log of\n"
-        "ten entries and of a million.",
+        "ten entries and of a million.\n\n"
+        "  heddle op fork design --lane try-it --at 0 --switch",
     .opts = fork_opts,
     .opts_size = sizeof(struct op_opts),
     .min_args = 1,

@@ -103,7 +103,9 @@ const struct command cmd_project = {
         "The latest snapshot of the lane's path at or before the point, then every message after\n"
         "it. json is canonical: sorted keys, no spaces; two runs on the same entries are equal\n"
         "to the byte. anthropic and openai print what their requests take; tool calls without a\n"
-        "result are repaired there, and each repair is said on stderr.",
+        "result are repaired there, and each repair is said on stderr.\n\n"
+        "  heddle project design --format anthropic\n"
+        "  heddle project design --at 1 --format text",
     .opts = opts_table,
     .opts_size = sizeof(struct project_opts),
     .min_args = 1,

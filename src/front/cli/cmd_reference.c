@@ -140,7 +140,8 @@ const struct command cmd_reference = {
     .details = "frozen copies the target's files now; only `heddle refresh` changes the copies.\n"
                "live leads to what the target has whenever it is read. A reference that would\n"
                "close a circle is refused. A target that does not exist yet is a warning; the\n"
-               "reference is kept and works once the target is there.",
+               "reference is kept and works once the target is there.\n\n"
+               "  heddle reference --from build --target research --binding live",
     .opts = reference_opts,
     .opts_size = sizeof(struct ref_opts),
     .needs = NEEDS_ROOT,
@@ -152,6 +153,7 @@ const struct command cmd_refresh = {
     .synopsis = "--from T [--target T] [--scope a,b]",
     .group = GROUP_SHARE,
     .summary = "Make the frozen copies of a thread anew",
+    .details = "  heddle refresh --from build",
     .opts = refresh_opts,
     .opts_size = sizeof(struct ref_opts),
     .needs = NEEDS_ROOT,
@@ -165,7 +167,8 @@ const struct command cmd_read = {
     .summary = "Print the bytes of an asset as a thread sees it",
     .details = "The thread's own file of that name; else the frozen copy; else the live origin;\n"
                "else it is refused. THREAD/NAME says whose when several have the name. With\n"
-               "--json: where the bytes are.",
+               "--json: where the bytes are.\n\n"
+               "  heddle read build notes.md",
     .min_args = 2,
     .max_args = 2,
     .needs = NEEDS_ROOT,

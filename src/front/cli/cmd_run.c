@@ -161,7 +161,8 @@ const struct command cmd_run_start = {
     .synopsis = "T --text TEXT [--request-id ID]",
     .group = GROUP_RUN,
     .summary = "Start a run with what the user says",
-    .details = "One run at a time per agent: while one is active, another is refused as busy.",
+    .details = "One run at a time per agent: while one is active, another is refused as busy.\n\n"
+               "  heddle run start chat --text 'What is in this folder?'",
     .opts = start_opts,
     .opts_size = sizeof(struct run_opts),
     .min_args = 1,
@@ -249,7 +250,9 @@ const struct command cmd_run_event = {
                "  "
                "{\"kind\":\"llm_completed\",\"id\":\"e1\",\"data\":{\"text\":\"Hello\",\"finish_"
                "reason\":\"stop\"}}\n"
-               "  {\"kind\":\"request_completed\"}",
+               "  {\"kind\":\"request_completed\"}\n\n"
+               "  echo '{\"kind\":\"llm_completed\",\"data\":{\"text\":\"Hello\"}}' | heddle run "
+               "event live",
     .opts = event_opts,
     .opts_size = sizeof(struct run_opts),
     .min_args = 1,
@@ -301,7 +304,8 @@ const struct command cmd_run_steer = {
     .summary = "Say something to the active run, from a person",
     .details =
         "It waits until the runtime drains it (before the model is asked next, or after a final\n"
-        "answer), and then is a user message of the conversation.",
+        "answer), and then is a user message of the conversation.\n\n"
+        "  heddle run steer live 'Only the C files, please.'",
     .opts = steer_opts,
     .opts_size = sizeof(struct run_opts),
     .min_args = 2,
@@ -315,6 +319,7 @@ const struct command cmd_run_inject = {
     .synopsis = "T TEXT|- [--request-id ID] [--source S]",
     .group = GROUP_RUN,
     .summary = "Say something to the active run, from a program",
+    .details = "  heddle run inject live 'The build is green.' --source ci",
     .opts = steer_opts,
     .opts_size = sizeof(struct run_opts),
     .min_args = 2,
@@ -339,7 +344,8 @@ const struct command cmd_run_drain = {
     .synopsis = "T [--agent A]",
     .group = GROUP_RUN,
     .summary = "Move waiting input into the conversation and print it",
-    .details = "For the program that carries the run; prints a JSON list.",
+    .details = "For the program that carries the run; prints a JSON list.\n\n"
+               "  heddle run drain live",
     .opts = event_opts,
     .opts_size = sizeof(struct run_opts),
     .min_args = 1,
@@ -375,6 +381,7 @@ const struct command cmd_run_cancel = {
     .synopsis = "T [--request-id ID] [--reason R]",
     .group = GROUP_RUN,
     .summary = "End the active run; what it said stays in the log",
+    .details = "  heddle run cancel live --reason 'took too long'",
     .opts = cancel_opts,
     .opts_size = sizeof(struct run_opts),
     .min_args = 1,
@@ -399,6 +406,10 @@ const struct command cmd_run_recover = {
     .synopsis = "T [--agent A]",
     .group = GROUP_RUN,
     .summary = "End a run whose process is gone, as failed",
+    .details = "For a runtime that finds a run active when it starts, and knows that it does not "
+               "carry it.\n"
+               "\n"
+               "  heddle run recover live",
     .opts = event_opts,
     .opts_size = sizeof(struct run_opts),
     .min_args = 1,
@@ -423,6 +434,7 @@ const struct command cmd_run_status = {
     .synopsis = "T [--agent A]",
     .group = GROUP_RUN,
     .summary = "Show the state of an agent's run",
+    .details = "  heddle run status live --json",
     .opts = event_opts,
     .opts_size = sizeof(struct run_opts),
     .min_args = 1,

@@ -198,7 +198,8 @@ const struct command cmd_session_new = {
     .summary = "Make a session and its first turn below .teddy/sessions",
     .details =
         "Without NAME the session is named by the date and the words of the message. Its list\n"
-        "session.context starts with the entries of .teddy/init.context.",
+        "session.context starts with the entries of .teddy/init.context.\n\n"
+        "  heddle session new parser --message 'Write the parser.' --context src/",
     .opts = new_opts,
     .opts_size = sizeof(struct new_opts),
     .max_args = 1,
@@ -222,7 +223,8 @@ const struct command cmd_turn_new = {
     .summary = "Make the next turn of a session from what the last one did",
     .details = "Its turn.context is the last one's, with what report.md says was read, created or\n"
                "edited, without what was pruned, and with the last turn's plan.md and report.md.\n"
-               "After turn 99 a new session goes on.",
+               "After turn 99 a new session goes on.\n\n"
+               "  heddle turn new --session first",
     .opts = turn_opts,
     .opts_size = sizeof(struct turn_opts),
     .needs = NEEDS_ROOT,

@@ -90,7 +90,9 @@ const struct command cmd_spawn = {
         "The thread gets a folder .leslie/threads/ID. With --ref it may read other threads: live\n"
         "shows what they have at the moment of reading, frozen a copy made now.\n\n"
         "An executor `agent` is started if executors.agent is set in .heddle/config.json: the\n"
-        "command gets the <thread_context> block and the intent on its standard input.",
+        "command gets the <thread_context> block and the intent on its standard input.\n\n"
+        "  heddle spawn --id tests --intent 'Test the parser' --objective parser --ref build "
+        "--no-run",
     .opts = spawn_opts,
     .opts_size = sizeof(struct spawn_opts),
     .needs = NEEDS_ROOT,

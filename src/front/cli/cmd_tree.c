@@ -284,7 +284,8 @@ const struct command cmd_tree_attest = {
     .details =
         "Each node's hash covers its content, the hash of what it follows, its time and its "
         "author, and for a model's text the bytes the provider sent. Versions made by an edit in "
-        "place break nothing.",
+        "place break nothing.\n\n"
+        "  heddle tree attest design",
     .opts = attest_table,
     .opts_size = sizeof(struct tree_opts),
     .min_args = 1,
@@ -316,7 +317,8 @@ const struct command cmd_tree_set = {
     .summary = "Give a tree its title and mode",
     .details =
         "In dialogue mode an edit makes a branch; in buffer mode it makes a version in place, "
-        "and what follows stays. The mode is fixed once there is a node.",
+        "and what follows stays. The mode is fixed once there is a node.\n\n"
+        "  heddle tree set story --title 'The house'",
     .opts = set_table,
     .opts_size = sizeof(struct tree_opts),
     .min_args = 1,

@@ -10,7 +10,7 @@ struct worker_opts {
 };
 
 static const struct opt wait_opts[] = {
-    { OPT_NUMBER, "timeout", "SECONDS", "give up after this long (never)",
+    { OPT_NUMBER, "timeout", "SECONDS", "give up after this long (default: never)",
       offsetof(struct worker_opts, timeout), 0 },
     { 0 },
 };
@@ -191,7 +191,8 @@ const struct command cmd_wait = {
     .synopsis = "T [--timeout SECONDS]",
     .group = GROUP_SHARE,
     .summary = "Wait until the worker of a thread has ended",
-    .details = "Succeeds when the worker did.",
+    .details = "Succeeds when the worker did.\n\n"
+               "  heddle wait lexer --timeout 60",
     .opts = wait_opts,
     .opts_size = sizeof(struct worker_opts),
     .min_args = 1,
@@ -205,6 +206,8 @@ const struct command cmd_stop = {
     .synopsis = "T",
     .group = GROUP_SHARE,
     .summary = "Stop the worker of a thread and all it started",
+    .details = "The worker is what `heddle spawn` started; `heddle ps` lists them.\n\n"
+               "  heddle stop lexer",
     .min_args = 1,
     .max_args = 1,
     .needs = NEEDS_ROOT,

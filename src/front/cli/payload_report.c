@@ -62,7 +62,7 @@ void report_explain(struct sb *out, const struct payload *p)
     struct arena scratch = { 0 };
     uint64_t     content = 0;
 
-    sb_adds(out, "section   scope             bytes        tokens  fate         path\n");
+    sb_adds(out, "section   scope            bytes        tokens  fate         path\n");
     for (size_t i = 0; i < p->lists.resources.n; i++) {
         const struct resource *r = &p->lists.resources.v[i];
         if (!r->scopes)
