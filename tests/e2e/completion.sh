@@ -30,6 +30,28 @@ same "an empty one offers every word" "$(complete_words heddle '' | sort)" "$("$
 same "a second word is completed" "$(complete_words heddle config sch)" schema
 has "options are completed" "$(complete_words heddle help --)" --man
 has "those of every command too" "$(complete_words heddle version --)" --json
+has "what is said after half a command is its forms" "$(complete_words heddle log '')" append
+same "options are those of the form" "$(complete_words heddle log import --f)" ""
+same "and of no other" "$(complete_words heddle log show --f)" --from
+same "help is completed with commands" "$(complete_words heddle help chec)" checkpoint
+same "a choice of words too" "$(complete_words heddle completion z)" zsh
+
+# Names of threads: those with a log and those that were spawned, where a thread is meant.
+same "without a workspace there are no threads" "$(heddle completion threads)" ""
+heddle init >/dev/null
+heddle say story hello >/dev/null
+# shellcheck disable=SC2016
+heddle say 'a$(touch trap)b' hello >/dev/null
+heddle objective create Parser --id parser >/dev/null
+heddle spawn --id build --intent x --objective parser --no-run >/dev/null
+heddle say build hello >/dev/null
+same "threads are listed once, without those a shell would read" "$(heddle completion threads)" "$(printf 'build\nstory')"
+same "a thread is completed" "$(complete_words heddle tree st)" story
+same "behind two words too" "$(complete_words heddle log show bu)" build
+same "and as the value of an option" "$(complete_words heddle reference --from st)" story
+lacks "not where none is meant" "$(complete_words heddle config get s)" story
+complete_words heddle tree 'a' >/dev/null
+ok "no name is run" test ! -e trap
 touch some-file
 same "else files are offered" "$(complete_words heddle version some)" some-file
 

@@ -39,7 +39,7 @@ ok "there is a node to speak of" test -n "$node"
 
 # The examples of a command, one a line: what is displayed in front of its options and starts with
 # the name of a program. A line that ends with | goes on.
-examples() {
+examples_of() {
     # shellcheck disable=SC2086
     heddle help $1 | sed -n '/^options$/q; /^  /p' | sed -e :a -e '/|$/{N;s/\n */ /;ba' -e '}' |
         grep -E '^  (heddle|echo|printf|git) ' | sed "s/a7x2/$node/g"
@@ -48,7 +48,7 @@ examples() {
 shown=0
 heddle help | sed -n 's/^  \([a-z][a-z-]*\( [a-z][a-z-]*\)\{0,1\}\)   *[A-Z].*/\1/p' >commands
 while read -r command; do
-    examples "$command" >examples
+    examples_of "$command" >examples
     test -s examples || continue
     rm -rf try
     cp -R scene try

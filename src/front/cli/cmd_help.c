@@ -1,6 +1,8 @@
 /* `help`, `completion`, `version`: what the program says about itself. */
+#include "base/map.h"
 #include "command/tools.h"
 #include "front/cli/help.h"
+#include "share/share.h"
 
 struct help_opts {
     bool man, words;
@@ -64,9 +66,64 @@ static enum status run_help(struct app *app, const void *opts, struct err *e)
     return ST_OK;
 }
 
+/* A shell expands the words it is given to complete: only names that mean nothing to it. */
+static bool is_plain_name(struct sv name)
+{
+    bool plain = name.n && name.s[0] != '.' && name.s[0] != '-';
+
+    for (size_t i = 0; i < name.n; i++) {
+        char c = byte_lower(name.s[i]);
+        plain = plain && ((c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '-' ||
+                          c == '_' || c == '.' || (unsigned char)c >= 0x80);
+    }
+    return plain;
+}
+
+static void put_name(struct map *names, struct sv id, struct arena *a)
+{
+    if (is_plain_name(id))
+        map_put(names, sv_dup(id, a), names);
+}
+
+static enum status put_spawned(void *ctx, const struct share_thread *t, struct err *e)
+{
+    struct map *names = ctx;
+
+    (void)e;
+    put_name(names, t->id, names->a);
+    return ST_OK;
+}
+
+/* The threads there are, spawned or with a log. Nothing is written, and where there is no
+ * workspace there are none. */
+static void print_threads(struct app *app)
+{
+    struct map           names = map_in(app->a);
+    struct store_thread *list;
+    struct share         s;
+    size_t               n;
+    struct err           ignored;
+
+    if (app_find_root(app, NULL, &ignored) || app_open_log(app, STORE_READ, &ignored) ||
+        log_begin(&app->log, SHARE_GLOBAL, STORE_READ, &ignored))
+        return;
+    share_init(&s, &app->log, app->root_fd, app->actor, app->a);
+    if (store_threads(app->log.store, app->a, &list, &n, &ignored) == ST_OK)
+        for (size_t i = 0; i < n; i++)
+            put_name(&names, list[i].id, app->a);
+    if (share_threads(&s, put_spawned, &names, &ignored) == ST_OK)
+        for (size_t i = 0; i < names.n; i++)
+            sb_addf(&app->out, SV_FMT "\n", SV_ARG(names.items[i].key));
+    log_abort(&app->log);
+}
+
 static enum status run_completion(struct app *app, const void *opts, struct err *e)
 {
     (void)opts;
+    if (sv_is(app_arg(app, 0), "threads")) {
+        print_threads(app);
+        return ST_OK;
+    }
     if (!completion(&app->out, app_arg(app, 0)))
         return err_set(e, ST_USAGE, "no completion for '" SV_FMT "': bash, zsh or fish",
                        SV_ARG(app_arg(app, 0)));
@@ -97,7 +154,9 @@ const struct command cmd_completion = {
     .synopsis = "bash|zsh|fish",
     .group = GROUP_CARE,
     .summary = "Print the completion script for a shell",
-    .details = "  source <(heddle completion bash)",
+    .details = "The scripts complete commands, options and the names of threads, which\n"
+               "`heddle completion threads` prints.\n\n"
+               "  source <(heddle completion bash)",
     .min_args = 1,
     .max_args = 1,
     .run = run_completion,

@@ -251,6 +251,8 @@ static enum status converse(struct prompt *p, struct err *e)
     while (more) {
         if (read_input(p, &edit, &input, &more, e))
             return err_code(e);
+        if (sv_is(input, "/quit") || sv_is(input, "/exit"))
+            return ST_OK;
         if (more && input.n && act(p, input, e))
             return err_code(e);
     }
@@ -284,7 +286,7 @@ const struct command cmd_loom = {
         "a "
         "quotation that is open, a text after a backslash or when it was pasted, and /think until "
         "← "
-        "stands alone. Ctrl-C gives up the input, Ctrl-D ends.\n\n"
+        "stands alone. Ctrl-C gives up the input, Ctrl-D or /quit ends.\n\n"
         "  $ heddle loom design\n"
         "  [a7x2] › /tree\n"
         "  [a7x2] › What if we used one table?",

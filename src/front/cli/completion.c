@@ -15,23 +15,87 @@ static void words_after(struct sb *out, struct sv word)
     }
 }
 
+static bool is_thread(struct sv value)
+{
+    return sv_is(value, "T") || sv_starts(value, SV("T,")) || sv_starts(value, SV("T["));
+}
+
+static bool takes_thread_first(const struct command *c)
+{
+    return is_thread(help_argument(c, 0));
+}
+
+static bool word_takes_thread(struct sv word)
+{
+    bool takes = false;
+
+    for (size_t i = 0; commands[i]; i++)
+        takes = takes || (!commands[i]->hidden && sv_eq(help_first_word(commands[i]), word) &&
+                          takes_thread_first(commands[i]));
+    return takes;
+}
+
+static void all_words(struct sb *out)
+{
+    struct sv word;
+
+    for (size_t i = 0; (word = help_word(i)).n; i++)
+        sb_addf(out, "%s" SV_FMT, i ? " " : "", SV_ARG(word));
+}
+
+/* What follows a whole command: its options; where a thread stands (`at`), and after which options
+ * (`takes`). */
+static void bash_command(struct sb *out, const struct command *c)
+{
+    struct sv  first = help_argument(c, 0);
+    const bool two = sv_has(sv_of(c->name), ' ');
+    bool       any = false;
+
+    sb_addf(out, "    '%s '*) words='", c->name);
+    if (first.n && first.s[0] >= 'a' && first.s[0] <= 'z') /* bash|zsh|fish */
+        for (size_t i = 0; i < first.n; i++)
+            sb_addc(out, first.s[i] == '|' ? ' ' : first.s[i]);
+    if (!two)
+        words_after(out, sv_of(c->name));
+    for (const struct opt *o = c->opts; two && o && o->type; o++)
+        sb_addf(out, " --%s", o->name);
+    sb_addf(out, "' at=%d takes='", !takes_thread_first(c) ? 0 : two ? 3 : 2);
+    for (const struct opt *o = c->opts; o && o->type; o++)
+        if (is_thread(sv_of(o->value))) {
+            sb_addf(out, "%s--%s", any ? " " : "", o->name);
+            any = true;
+        }
+    sb_adds(out, "' ;;\n");
+}
+
 static void bash_completion(struct sb *out)
 {
     struct sv word;
 
-    sb_adds(out, "_heddle() {\n    local cur=${COMP_WORDS[COMP_CWORD]} words=\n"
-                 "    if [ \"$COMP_CWORD\" -eq 1 ]; then words='");
-    for (size_t i = 0; (word = help_word(i)).n; i++)
-        sb_addf(out, "%s" SV_FMT, i ? " " : "", SV_ARG(word));
-    sb_adds(out, "'\n    else case ${COMP_WORDS[1]} in\n");
+    sb_adds(out, "_heddle() {\n"
+                 "    local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD-1]}\n"
+                 "    local before=\"${COMP_WORDS[*]:1:COMP_CWORD-1} \" words='' at=0 takes=''\n"
+                 "    case $before in\n    ' ') words='");
+    all_words(out);
+    sb_adds(out, "' ;;\n    'help ') words='");
+    all_words(out);
+    sb_adds(out, " --man --words' ;;\n");
+    for (int two = 1; two >= 0; two--) /* `tree set` before `tree` */
+        for (size_t i = 0; commands[i]; i++)
+            if (!commands[i]->hidden && sv_has(sv_of(commands[i]->name), ' ') == (two == 1))
+                bash_command(out, commands[i]);
     for (size_t i = 0; (word = help_word(i)).n; i++) {
-        sb_addf(out, "        " SV_FMT ") words='", SV_ARG(word));
+        sb_addf(out, "    '" SV_FMT " '*) words='", SV_ARG(word));
         words_after(out, word);
         sb_adds(out, "' ;;\n");
     }
     sb_adds(
         out,
-        "        esac\n        words=\"$words --json --root --as --help\"\n    fi\n"
+        "    esac\n"
+        "    [ \"$COMP_CWORD\" -eq 1 ] || words=\"$words --json --root --as --help\"\n"
+        "    case \" $takes \" in *\" $prev \"*) words='' at=$COMP_CWORD ;; esac\n"
+        "    [ \"$COMP_CWORD\" -ne \"$at\" ] ||\n"
+        "        words=\"$words $(\"${COMP_WORDS[0]}\" completion threads 2>/dev/null)\"\n"
         "    mapfile -t COMPREPLY < <(compgen -W \"$words\" -- \"$cur\")\n"
         "    [ ${#COMPREPLY[@]} -gt 0 ] || mapfile -t COMPREPLY < <(compgen -f -- \"$cur\")\n}\n"
         "complete -F _heddle heddle\n");
@@ -56,7 +120,10 @@ static void zsh_completion(struct sb *out)
     for (size_t i = 0; (word = help_word(i)).n; i++) {
         sb_addf(out, "        " SV_FMT ") compadd --", SV_ARG(word));
         words_after(out, word);
-        sb_adds(out, " --json --root --as --help ;;\n");
+        sb_adds(out, " --json --root --as --help");
+        if (word_takes_thread(word))
+            sb_adds(out, "; compadd -- ${(f)\"$(heddle completion threads 2>/dev/null)\"}");
+        sb_adds(out, " ;;\n");
     }
     sb_adds(out, "        esac\n        _files\n    fi\n}\n_heddle \"$@\"\n");
 }
@@ -79,6 +146,11 @@ static void fish_completion(struct sb *out)
         else
             sb_addf(out, "complete -c heddle -n __fish_use_subcommand -a '" SV_FMT "' -d '%s'\n",
                     SV_ARG(c.head), sb_sv(&text).s);
+        if (takes_thread_first(commands[i]))
+            sb_addf(out,
+                    "complete -c heddle -n '__fish_seen_subcommand_from " SV_FMT
+                    "' -a '(heddle completion threads 2>/dev/null)'\n",
+                    SV_ARG(c.head));
         for (const struct opt *o = commands[i]->opts; o && o->type; o++)
             sb_addf(out, "complete -c heddle -n '__fish_seen_subcommand_from " SV_FMT "' -l %s%s\n",
                     SV_ARG(c.head), o->name, o->value ? " -r" : "");
