@@ -164,6 +164,13 @@ void loom_env_release(struct loom_env *env)
     tokens_close(env->tokens);
 }
 
+enum status loom_node_hint(enum status s, struct sv thread, struct err *e)
+{
+    if (s == ST_NOT_FOUND && !e->hint[0])
+        err_hint(e, "`heddle tree " SV_FMT "` shows the ids of its nodes", SV_ARG(thread));
+    return s;
+}
+
 enum status loom_thread_check(struct app *app, struct sv thread, struct err *e)
 {
     struct store_head h;

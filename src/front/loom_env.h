@@ -27,6 +27,10 @@ void loom_env_release(struct loom_env *env);
  * those for which the environment has a key. `out` has room for SUMMARY_MODELS_MAX. */
 size_t loom_summary_models(struct app *app, struct sv *out);
 
+/* Passes a status on; a node that was not found, and is near to none, gets a hint where ids are
+ * shown. */
+enum status loom_node_hint(enum status s, struct sv thread, struct err *e);
+
 /* ST_NOT_FOUND when nothing was ever written to the thread. */
 enum status loom_thread_check(struct app *app, struct sv thread, struct err *e) MUST_USE;
 

@@ -143,7 +143,7 @@ static enum status run_export(struct app *app, const void *opts, struct err *e)
     else
         s = export_open_loom(&session.loom, &app->out, e);
     log_abort(&app->log);
-    return s;
+    return loom_node_hint(s, app_arg(app, 0), e);
 }
 
 const struct command cmd_import = {

@@ -54,7 +54,7 @@ static enum status run_say(struct app *app, const void *opts, struct err *e)
     while (text.n && text.s[text.n - 1] == '\n') /* the end of a piped file, not of the text */
         text.n--;
     if (session_say(&s, text, o->at, "say", &n, e))
-        return err_code(e);
+        return loom_node_hint(err_code(e), app_arg(app, 0), e);
     print_node(app, &n);
     return ST_OK;
 }

@@ -161,7 +161,7 @@ static enum status run_tree(struct app *app, const void *opts, struct err *e)
         return err_code(e);
     enum status st = draw(app, &s, o, e);
     log_abort(&app->log);
-    return st;
+    return loom_node_hint(st, app_arg(app, 0), e);
 }
 
 /* ---- set -------------------------------------------------------------------------- */
@@ -272,7 +272,7 @@ static enum status run_attest(struct app *app, const void *opts, struct err *e)
         return err_code(e);
     enum status st = attest(app, &s, o->from, e);
     log_abort(&app->log);
-    return st;
+    return loom_node_hint(st, app_arg(app, 0), e);
 }
 
 const struct command cmd_tree_attest = {
