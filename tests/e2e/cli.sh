@@ -237,4 +237,45 @@ else
     skip "settings are read" "no command looks for a workspace yet"
 fi
 
+# ---- a word that is no choice, a name that is not there ----
+
+mkdir names && cd names || exit
+heddle init >/dev/null
+run heddle memo list
+has "no memos is said" "$out" 'heddle memo add'
+run heddle agent list
+has "so are no agents" "$out" 'heddle agent add'
+run heddle graph
+has "and no objectives" "$out" 'heddle objective create'
+run heddle search nothing
+same "and nothing found" "$out" "nothing found"
+heddle objective create Parser --id parser >/dev/null
+heddle spawn --id build --intent x --objective parser --no-run >/dev/null
+run heddle list --status asleep
+exits "a state that is none is misuse" 2
+has "those there are are named" "$err" "suspended"
+run heddle list --parent build
+has "a list without matches is not taken for an empty one" "$out" "no such threads"
+run heddle graph --objective nope
+exits "an objective that is not there cannot be drawn" 1
+run heddle spawn --intent x
+exits "a missing option is misuse" 2
+has "it is named" "$err" '`heddle spawn` needs --objective'
+has "with the usage" "$err" "hint: usage: heddle spawn --intent"
+run heddle lifecycle build finish
+exits "an unknown action is misuse" 2
+run heddle status nope
+has "both lists of threads are named" "$err" "heddle stats"
+run heddle verify nope
+has "a thread is named once" "$err" "NOT_FOUND: thread 'nope' not found"
+run heddle config get nope
+lacks "nothing far off is offered" "$err" "did you mean"
+heddle agent add Ana --kind human >/dev/null
+for words in 'agent remove Ana' 'config set loom.budget 10' 'config unset loom.budget' 'tree set story --title X'; do
+    # shellcheck disable=SC2086
+    run heddle $words --json
+    json "$words --json is an object" "$out" type '"object"'
+done
+cd ..
+
 done_testing
