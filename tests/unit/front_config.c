@@ -116,8 +116,8 @@ static void a_setting_that_is_none_is_refused(void)
     CHECK(strstr(e.hint, "run.model") != NULL);
     CHECK(!with(SV("{}"), "", SV("m")).s && e.code == ST_NOT_FOUND);
     CHECK(!with(SV("{}"), "tokens.factor.", SV("1")).s && e.code == ST_NOT_FOUND);
-    CHECK(!with(SV("{}"), "run.max_iterations", SV("many")).s && e.code == ST_INVALID_SYNTAX);
-    CHECK(!with(SV("{}"), "run.tools", SV("{}")).s && e.code == ST_INVALID_SYNTAX);
+    CHECK(!with(SV("{}"), "run.max_iterations", SV("many")).s && e.code == ST_USAGE);
+    CHECK(!with(SV("{}"), "run.tools", SV("{}")).s && e.code == ST_USAGE);
     CHECK(!with(SV("{}"), "run", SV("{\"modle\":1}")).s && e.code == ST_INVALID_SYNTAX);
 }
 

@@ -14,7 +14,7 @@ static const struct opt lifecycle_opts[] = {
 static const struct opt transfer_opts[] = {
     { OPT_TEXT, "direction", "WORD", "request_approval, delegate or handoff",
       offsetof(struct steer_opts, direction), 0 },
-    { OPT_LIST, "scope", "a,b", "what it is about: code_edit, deploy, …",
+    { OPT_LIST, "scope", "A,B", "what it is about: code_edit, deploy, …",
       offsetof(struct steer_opts, scope), 0 },
     { OPT_TEXT, "target", "human|agent|system", "who goes on with it",
       offsetof(struct steer_opts, target), 0 },
@@ -121,7 +121,7 @@ const struct command cmd_lifecycle = {
 
 const struct command cmd_transfer = {
     .name = "transfer",
-    .synopsis = "T request_approval|delegate|handoff [--target human|agent|system] [--scope a,b] "
+    .synopsis = "T request_approval|delegate|handoff [--target human|agent|system] [--scope A,B] "
                 "[--reason TEXT]",
     .group = GROUP_SHARE,
     .summary = "Hand a thread to a person or back",

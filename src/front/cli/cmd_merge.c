@@ -11,7 +11,7 @@ static const struct opt merge_opts[] = {
     { OPT_LIST, "sources", "T,…", "the threads whose work is taken",
       offsetof(struct merge_opts, sources), 0 },
     { OPT_TEXT, "target", "T", "the thread that gets it", offsetof(struct merge_opts, target), 0 },
-    { OPT_LIST, "scope", "a,b", "only these files and folders", offsetof(struct merge_opts, scope),
+    { OPT_LIST, "scope", "A,B", "only these files and folders", offsetof(struct merge_opts, scope),
       0 },
     { OPT_TEXT, "strategy", "WORD", "for conflicts: interactive, agent-first, human, strict",
       offsetof(struct merge_opts, strategy), 0 },
@@ -68,7 +68,7 @@ static enum status run_merge(struct app *app, const void *opts, struct err *e)
 
 const struct command cmd_merge = {
     .name = "merge",
-    .synopsis = "--sources T,… --target T [--scope a,b] [--strategy WORD] [--dry-run]",
+    .synopsis = "--sources T,… --target T [--scope A,B] [--strategy WORD] [--dry-run]",
     .group = GROUP_SHARE,
     .summary = "Bring the files of threads into another",
     .details =

@@ -10,7 +10,7 @@ struct ref_opts {
 static const struct opt reference_opts[] = {
     { OPT_TEXT, "from", "T", "the thread that reads", offsetof(struct ref_opts, from), 0 },
     { OPT_TEXT, "target", "T", "the thread that is read", offsetof(struct ref_opts, target), 0 },
-    { OPT_LIST, "scope", "a,b", "only these files and folders of it",
+    { OPT_LIST, "scope", "A,B", "only these files and folders of it",
       offsetof(struct ref_opts, scope), 0 },
     { OPT_TEXT, "binding", "live|frozen", "what it has then, or a copy of now (default: frozen)",
       offsetof(struct ref_opts, binding), 0 },
@@ -21,7 +21,7 @@ static const struct opt refresh_opts[] = {
     { OPT_TEXT, "from", "T", "the thread that reads", offsetof(struct ref_opts, from), 0 },
     { OPT_TEXT, "target", "T", "only this source (default: all of them)",
       offsetof(struct ref_opts, target), 0 },
-    { OPT_LIST, "scope", "a,b", "only these files and folders", offsetof(struct ref_opts, scope),
+    { OPT_LIST, "scope", "A,B", "only these files and folders", offsetof(struct ref_opts, scope),
       0 },
     { 0 },
 };
@@ -134,7 +134,7 @@ static enum status run_read(struct app *app, const void *opts, struct err *e)
 
 const struct command cmd_reference = {
     .name = "reference",
-    .synopsis = "--from T --target T [--scope a,b] [--binding live|frozen]",
+    .synopsis = "--from T --target T [--scope A,B] [--binding live|frozen]",
     .group = GROUP_SHARE,
     .summary = "Let a thread read the work of another",
     .details = "frozen copies the target's files now; only `heddle refresh` changes the copies.\n"
@@ -150,7 +150,7 @@ const struct command cmd_reference = {
 
 const struct command cmd_refresh = {
     .name = "refresh",
-    .synopsis = "--from T [--target T] [--scope a,b]",
+    .synopsis = "--from T [--target T] [--scope A,B]",
     .group = GROUP_SHARE,
     .summary = "Make the frozen copies of a thread anew",
     .details = "  heddle refresh --from build",

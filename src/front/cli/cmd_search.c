@@ -48,8 +48,6 @@ static void print(struct app *app, struct sv query, const struct found *list, si
     if (app->json) {
         jw_close(&w, ']');
         sb_addc(&app->out, '\n');
-    } else if (!n) {
-        sb_adds(&app->out, "nothing found\n");
     }
 }
 

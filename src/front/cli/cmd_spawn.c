@@ -18,9 +18,9 @@ static const struct opt spawn_opts[] = {
     { OPT_LIST, "ref",        "T[:PATH],…", "threads, or parts of them, that it may read",            offsetof(struct spawn_opts, ref), 0 },
     { OPT_TEXT, "binding",    "live|frozen", "how it sees them (default: live)",                               offsetof(struct spawn_opts, binding), 0 },
     { OPT_TEXT, "inherit",    "full|partial|none", "copies of the parent's assets (default: none)",            offsetof(struct spawn_opts, inherit), 0 },
-    { OPT_LIST, "scope",      "a,b",  "what --inherit partial copies",                                offsetof(struct spawn_opts, scope), 0 },
+    { OPT_LIST, "scope",      "A,B",  "what --inherit partial copies",                                offsetof(struct spawn_opts, scope), 0 },
     { OPT_TEXT, "executor",   "human|agent|system", "who works on it (default: agent)",                        offsetof(struct spawn_opts, executor), 0 },
-    { OPT_LIST, "tags",       "a,b",  "words to find it by",                                          offsetof(struct spawn_opts, tags), 0 },
+    { OPT_LIST, "tags",       "A,B",  "words to find it by",                                          offsetof(struct spawn_opts, tags), 0 },
     { OPT_TEXT, "mode",       "dialogue|buffer", "how its tree is edited",                            offsetof(struct spawn_opts, mode), 0 },
     { OPT_TEXT, "with",       "NAME", "which of executors.* in the config starts it (default: agent)",         offsetof(struct spawn_opts, with), 0 },
     { OPT_FLAG, "no-run",     NULL,   "record the thread and start nothing",                          offsetof(struct spawn_opts, no_run), 0 },
@@ -82,8 +82,8 @@ static enum status run(struct app *app, const void *opts, struct err *e)
 const struct command cmd_spawn = {
     .name = "spawn",
     .synopsis = "--intent TEXT --objective ID [--id ID] [--parent T] [--ref T[:PATH],…] [--binding "
-                "live|frozen] [--inherit full|partial|none] [--scope a,b] [--executor human|agent] "
-                "[--tags a,b] [--mode dialogue|buffer] [--no-run]",
+                "live|frozen] [--inherit full|partial|none] [--scope A,B] [--executor human|agent] "
+                "[--tags A,B] [--mode dialogue|buffer] [--no-run]",
     .group = GROUP_SHARE,
     .summary = "Make a thread, and print its id",
     .details =
