@@ -4,8 +4,8 @@
  * that follow each other make a batch; a model cannot know their results yet, so the
  * first line of prose after a batch, and all that follows, does not count. A quotation that
  * is still open at the end of a command's line goes on in the next lines. */
-#ifndef HEDDLE_SCAN_H
-#define HEDDLE_SCAN_H
+#ifndef HEDDLE_COMMAND_SCAN_H
+#define HEDDLE_COMMAND_SCAN_H
 
 #include "base/sv.h"
 

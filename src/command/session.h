@@ -8,8 +8,8 @@
  *
  * An error of a command is a result, shown to the agent; only what concerns the whole (a log that
  * is damaged or cannot be written) ends the turn. */
-#ifndef HEDDLE_SESSION_H
-#define HEDDLE_SESSION_H
+#ifndef HEDDLE_COMMAND_SESSION_H
+#define HEDDLE_COMMAND_SESSION_H
 
 #include "command/docs.h"
 #include "command/tools.h"

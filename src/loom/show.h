@@ -1,8 +1,8 @@
 /* How the tree is shown: to a model as the results of its tools, to a person by `heddle
  * tree`, and around a conversation as the blocks of a loom-aware context. Every function
  * adds text to `b` and reads only the rows it shows. */
-#ifndef HEDDLE_SHOW_H
-#define HEDDLE_SHOW_H
+#ifndef HEDDLE_LOOM_SHOW_H
+#define HEDDLE_LOOM_SHOW_H
 
 #include "loom/agent.h"
 #include "loom/memory.h"

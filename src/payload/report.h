@@ -1,7 +1,7 @@
 /* What a turn's report.md says was done: its action log. Understands both forms in use,
  * "#### READ" with `- **Resource:** [path](/path)` below it, and "### `READ`: path". */
-#ifndef HEDDLE_REPORT_H
-#define HEDDLE_REPORT_H
+#ifndef HEDDLE_TURN_REPORT_H
+#define HEDDLE_TURN_REPORT_H
 
 #include "base/sb.h"
 #include "base/vec.h"

@@ -1,7 +1,7 @@
 /* What a text is like, learned in one pass over its parts: is it text at all, how long a
  * fence does it need, its hash, its tokens, does it hold a secret. Pure. */
-#ifndef HEDDLE_SCAN_H
-#define HEDDLE_SCAN_H
+#ifndef HEDDLE_PAYLOAD_SCAN_H
+#define HEDDLE_PAYLOAD_SCAN_H
 
 #include "base/hash.h"
 #include "tokens/tokens.h"

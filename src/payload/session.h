@@ -8,8 +8,8 @@
  *
  * Older builds kept sessions in .teddy/<name>/; those are found as well. Two processes
  * that change one session wait for each other. */
-#ifndef HEDDLE_SESSION_H
-#define HEDDLE_SESSION_H
+#ifndef HEDDLE_PAYLOAD_SESSION_H
+#define HEDDLE_PAYLOAD_SESSION_H
 
 #include "base/sb.h"
 #include "base/vec.h"

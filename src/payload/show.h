@@ -3,8 +3,8 @@
  * A path is written as it is. One that holds a control character or bytes that are not
  * UTF-8, or that starts with a double quote, or starts or ends with a blank, is
  * written in double quotes with \n, \t, \", \\ and \ooo, as git writes such names. */
-#ifndef HEDDLE_SHOW_H
-#define HEDDLE_SHOW_H
+#ifndef HEDDLE_PAYLOAD_SHOW_H
+#define HEDDLE_PAYLOAD_SHOW_H
 
 #include "base/sb.h"
 

@@ -1,7 +1,7 @@
 /* Section 2: the project's files as indented text, two blanks a level, folders with a
  * slash. Names are written as sb_add_path() writes them. */
-#ifndef HEDDLE_TREE_H
-#define HEDDLE_TREE_H
+#ifndef HEDDLE_PAYLOAD_TREE_H
+#define HEDDLE_PAYLOAD_TREE_H
 
 #include "payload/walk.h"
 
