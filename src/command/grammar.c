@@ -1,6 +1,5 @@
 #include "command/grammar.h"
 
-#include "base/json.h"
 #include "command/lexer.h"
 #include "command/tools.h"
 
@@ -77,7 +76,6 @@ static bool is_count(struct sv v)
 struct reading {
     const struct token *tokens;
     size_t              n, at;
-    struct arena       *a;
     struct call        *call;
     const struct tool  *tool;
 };
@@ -506,7 +504,7 @@ static size_t join_docs(struct token *t, size_t n)
 
 enum status call_parse(struct sv line, struct arena *a, struct call *out, struct err *e)
 {
-    struct reading r = { .a = a, .call = out };
+    struct reading r = { .call = out };
     struct token  *tokens;
     const char    *with;
 
@@ -526,7 +524,7 @@ enum status call_parse(struct sv line, struct arena *a, struct call *out, struct
         return err_code(e);
     out->tool = r.tool;
     if (with) {
-        struct reading extra = { .a = a, .call = out, .tool = r.tool };
+        struct reading extra = { .call = out, .tool = r.tool };
         if (lex(sv_of(with), a, &tokens, &extra.n, e))
             return err_code(e);
         extra.tokens = tokens;
@@ -624,21 +622,4 @@ void call_print(struct sb *b, const struct call *c)
     }
     for (size_t i = 0; i < c->n; i++)
         print_arg(b, &c->args[i]);
-}
-
-void call_json(struct jw *w, const struct call *c)
-{
-    jw_open(w, '{');
-    jw_kstr(w, "tool", sv_of(c->tool->name));
-    jw_key(w, "args");
-    jw_open(w, '{');
-    for (size_t i = 0; i < c->n; i++) {
-        jw_key(w, c->args[i].param->name);
-        if (c->args[i].param->type == PARAM_FLAG)
-            jw_bool(w, true);
-        else
-            jw_str(w, c->args[i].text);
-    }
-    jw_close(w, '}');
-    jw_close(w, '}');
 }

@@ -77,10 +77,6 @@ bool call_is_think(struct sv command, struct sv *text);
 /* One canonical form, without the arrow; call_parse() reads it back to the same call. */
 void call_print(struct sb *b, const struct call *c);
 
-/* {"tool":…,"args":{…}}. */
-struct jw;
-void call_json(struct jw *w, const struct call *c);
-
 /* The value of a parameter; absent when it was not given. */
 struct sv call_text(const struct call *c, const char *param);
 bool      call_has(const struct call *c, const char *param);

@@ -1,4 +1,4 @@
-/* What each agent keeps: pins, stashes, notes, and the trace of what it did. */
+/* What each agent keeps: pins, stashes, and the trace of what it did. */
 #include "loom/loom_internal.h"
 #include "loom/memory.h"
 #include "thread/kind.h"
@@ -121,8 +121,6 @@ enum status fold_memory(struct loom_rows *r, const struct entry *n, const struct
         return fold_recall(r, p, agent, e);
     if (sv_is(op, "unstash"))
         return row_del(r, key_name2("st", agent, json_text(p, "label"), r->a), e);
-    if (sv_is(op, "think"))
-        return row_put(r, key_name1("think", agent, n->seq, r->a), SV(""), e);
     if (sv_is(op, "turn"))
         return fold_turn(r, n, agent, e);
     return ST_OK;

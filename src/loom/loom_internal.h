@@ -22,7 +22,7 @@
  *     pos/AGENT                 where an agent is and when it was last seen (struct place)
  *     sel/AGENT/SLOT            the version of a slot that an agent chose
  *     lease/SLOT                who may extend this node, until when
- *     pin/AGENT/N  st/AGENT/LABEL  think/AGENT/N  act/AGENT/N  acts/AGENT
+ *     pin/AGENT/N  st/AGENT/LABEL  act/AGENT/N  acts/AGENT
  *     undo/AGENT/SEQ  turn/AGENT  doc/AGENT/PATH       memory (see memory.h)
  *     res/AGENT/SEQ             a result that is still seen (see results.h)
  */

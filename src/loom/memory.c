@@ -1,7 +1,6 @@
 #include "loom/memory.h"
 
 #include "base/json.h"
-#include "base/vec.h"
 #include "loom/loom_internal.h"
 #include "loom/shown.h"
 
@@ -208,42 +207,7 @@ void trace_compress(struct sb *b, const struct trace *t)
     }
 }
 
-/* ---- notes, undo, turns ------------------------------------------------------------ */
-
-struct newest {
-    VEC(int64_t) seqs;
-    struct arena *a;
-    size_t        max;
-};
-
-static bool keep_newest(void *ctx, const struct store_row *row)
-{
-    struct newest *n = ctx;
-
-    if (n->seqs.n < n->max)
-        *vec_push(&n->seqs, n->a) = key_last(row->key);
-    return n->seqs.n < n->max;
-}
-
-enum status memory_notes(struct loom *l, struct sv agent, size_t max, struct sv **out, size_t *n,
-                         struct err *e)
-{
-    struct loom_rows r = rows_of_loom(l);
-    struct newest    newest = { .a = l->a, .max = max };
-
-    if (row_each(&r, key_agent("think", agent, l->a), (struct sv){ 0 }, true, keep_newest, &newest,
-                 e))
-        return err_code(e);
-    *n = newest.seqs.n;
-    *out = ARENA_NEW(l->a, struct sv, *n ? *n : 1);
-    for (size_t i = 0; i < *n; i++) {
-        struct json p;
-        if (loom_payload(l, newest.seqs.v[i], &p, e))
-            return err_code(e);
-        (*out)[i] = json_text(&p, "text");
-    }
-    return ST_OK;
-}
+/* ---- undo, turns, documents ------------------------------------------------------------ */
 
 enum status memory_undo(struct loom *l, struct sv agent, struct json *undo, int64_t *entry,
                         bool *found, struct err *e)

@@ -1,4 +1,4 @@
-/* What an agent keeps beside the tree: pins, stashes, notes, the trace of its actions. All of
+/* What an agent keeps beside the tree: pins, stashes, the trace of its actions. All of
  * it is per agent and thread. Results live in the loom's arena. */
 #ifndef HEDDLE_MEMORY_H
 #define HEDDLE_MEMORY_H
@@ -55,10 +55,6 @@ enum status memory_trace(struct loom *l, struct sv agent, struct trace *out,
 
 /* `viewed a7x2, b3k9 · annotated b3k9`: neighbours with the same verb are put together. */
 void trace_compress(struct sb *b, const struct trace *t);
-
-/* The last notes of `→ think`, newest first, at most `max`. */
-enum status memory_notes(struct loom *l, struct sv agent, size_t max, struct sv **out, size_t *n,
-                         struct err *e) MUST_USE;
 
 /* Its last write that can be taken back: what would undo it, and its entry. */
 enum status memory_undo(struct loom *l, struct sv agent, struct json *undo, int64_t *entry,

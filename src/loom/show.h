@@ -28,9 +28,6 @@ enum status show_annotation(struct loom *l, const struct annotation *n, struct s
 enum status show_metadata(struct loom *l, const struct node *n, bool relative, struct sb *b,
                           struct err *e) MUST_USE;
 
-/* "3 continuations · 1 annotation · bookmarked · excluded · 1 link", what is zero left out. */
-void show_counts(struct sb *b, const struct node *n, bool annotations);
-
 /* ---- lists ---- */
 
 enum { LIST_MAX = 50 }; /* lines; what is beyond is counted */

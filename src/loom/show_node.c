@@ -8,7 +8,8 @@ static void between(struct sb *b, size_t start)
         sb_adds(b, " · ");
 }
 
-void show_counts(struct sb *b, const struct node *n, bool annotations)
+/* "3 continuations · 1 annotation · bookmarked · excluded · 1 link", what is zero left out. */
+static void add_counts(struct sb *b, const struct node *n, bool annotations)
 {
     size_t start = b->n;
 
@@ -98,7 +99,7 @@ enum status show_node(struct loom *l, const struct node *node, enum show_flags f
     if ((flags & SHOW_ANNOTATIONS) && add_annotations(l, &n, b, e))
         return err_code(e);
     struct sb counts = sb_in(l->a, 0);
-    show_counts(&counts, &n, !(flags & SHOW_ANNOTATIONS));
+    add_counts(&counts, &n, !(flags & SHOW_ANNOTATIONS));
     if (counts.n)
         sb_addf(b, "\n" SV_FMT "\n", SV_ARG(sb_sv(&counts)));
     return ST_OK;
@@ -134,7 +135,7 @@ enum status show_metadata(struct loom *l, const struct node *node, bool relative
     else
         sb_add_minute(b, n.at);
     sb_addc(b, '\n');
-    show_counts(&counts, &n, true);
+    add_counts(&counts, &n, true);
     if (counts.n)
         sb_addf(b, SV_FMT "\n", SV_ARG(sb_sv(&counts)));
     sb_adds(b, "---\n");

@@ -29,7 +29,7 @@ void emit_open(struct emit *e, const struct emit_format *f, const struct resourc
     f->open(e, r);
 }
 
-void sink_add(struct sink *s, struct sv v)
+static void sink_add(struct sink *s, struct sv v)
 {
     s->bytes += v.n;
     if (s->out)

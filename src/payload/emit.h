@@ -14,7 +14,6 @@ struct sink {
     struct tokens_stream stream;
     bool                 hashes, counts;
 };
-void sink_add(struct sink *s, struct sv v);
 
 struct emit {
     const struct payload *p;

@@ -194,7 +194,7 @@ void lists_drop_matching(struct lists *l, struct sv patterns)
 
 /* ---- entries ------------------------------------------------------------------------ */
 
-void lists_add_entry(struct lists *l, enum scope scope, struct sv entry)
+static void add_entry(struct lists *l, enum scope scope, struct sv entry)
 {
     struct err e;
     struct sv  path;
@@ -247,7 +247,7 @@ bool lists_add_file(struct lists *l, enum scope scope, struct sv path)
     list_lines lines = list_read(text, l->a);
     l->depth++;
     for (size_t i = 0; i < lines.n; i++)
-        lists_add_entry(l, scope, lines.v[i]);
+        add_entry(l, scope, lines.v[i]);
     l->depth--;
     return true;
 }

@@ -38,9 +38,6 @@ void lists_init(struct lists *l, int root_fd, const struct walk *walk, struct ar
  * no such file. */
 bool lists_add_file(struct lists *l, enum scope scope, struct sv path);
 
-/* Add one entry, as if a list held it. */
-void lists_add_entry(struct lists *l, enum scope scope, struct sv entry);
-
 /* Add all files of the project that a gitignore-like pattern selects (or a folder above
  * them); one pattern a line. */
 void lists_add_matching(struct lists *l, enum scope scope, struct sv patterns);

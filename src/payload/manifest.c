@@ -119,7 +119,7 @@ manifest_rows manifest_of_payload(const struct payload *p, struct arena *a)
     return rows;
 }
 
-manifest_rows manifest_of_parsed(const struct parsed *p, bool numbered, struct arena *a)
+static manifest_rows rows_of_parsed(const struct parsed *p, bool numbered, struct arena *a)
 {
     manifest_rows rows = { 0 };
 
@@ -194,7 +194,7 @@ enum status manifest_read(struct sv text, bool numbered, struct arena *a, manife
         return not_readable(e);
     if (payload_parse(text, a, &p, e))
         return err_code(e);
-    *out = manifest_of_parsed(&p, numbered, a);
+    *out = rows_of_parsed(&p, numbered, a);
     return ST_OK;
 }
 

@@ -23,10 +23,9 @@ typedef VEC(struct manifest_row) manifest_rows;
 #define MANIFEST_TREE SV("(project structure)")
 #define MANIFEST_MEMOS SV("(memos)")
 
-/* Rows of a written payload, of a manifest's text, and of an input.md (which of the two
- * a text is shows in its first byte). `numbered`: an input.md has line numbers. */
+/* Rows of a written payload, and of the text of a manifest or an input.md (which of the two
+ * it is shows in its first byte). `numbered`: an input.md has line numbers. */
 manifest_rows manifest_of_payload(const struct payload *p, struct arena *a);
-manifest_rows manifest_of_parsed(const struct parsed *p, bool numbered, struct arena *a);
 enum status   manifest_read(struct sv text, bool numbered, struct arena *a, manifest_rows *out,
                             struct err *e) MUST_USE;
 

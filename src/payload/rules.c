@@ -178,34 +178,3 @@ struct rules_dir rules_enter(const struct rules *r, const struct rules_dir *up, 
         .state = state,
     };
 }
-
-bool rules_has(const struct rules *r, int root_fd, struct sv path, bool is_dir)
-{
-    struct arena       scratch = { 0 };
-    struct sb          full = sb_in(&scratch, 0);
-    struct rules_dir  *dir = ARENA_NEW(&scratch, struct rules_dir, 1);
-    enum rules_verdict verdict = RULES_IN;
-
-    *dir = rules_top(r);
-    sb_add(&full, r->prefix);
-    for (struct sv_cut part = { .tail = path, .found = true };
-         part.found && verdict != RULES_OUT;) {
-        struct rules_state state;
-        part = sv_cut(part.tail, '/');
-        bool folder = part.found || is_dir;
-        sb_add(&full, part.head);
-        struct sv here = sv_dup(sb_sv(&full), &scratch);
-        verdict = rules_judge(r, dir, here, folder, &state);
-        if (folder) {
-            struct sv         below_root = sv_skip(here, r->prefix.n);
-            struct sv         file = path_join(below_root, SV(".gitignore"), &scratch);
-            struct rules_dir *next = ARENA_NEW(&scratch, struct rules_dir, 1);
-            *next =
-                rules_enter(r, dir, here, state, read_ignore(root_fd, file, &scratch), &scratch);
-            dir = next;
-        }
-        sb_addc(&full, '/');
-    }
-    arena_free(&scratch);
-    return verdict == RULES_IN;
-}

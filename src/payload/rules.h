@@ -51,8 +51,4 @@ enum rules_verdict rules_judge(const struct rules *r, const struct rules_dir *di
 struct rules_dir   rules_enter(const struct rules *r, const struct rules_dir *up, struct sv path,
                                struct rules_state state, struct sv gitignore, struct arena *a);
 
-/* The same question for one path by itself, from the root down, reading the .gitignore
- * files on the way. `path` is relative to the workspace. */
-bool rules_has(const struct rules *r, int root_fd, struct sv path, bool is_dir);
-
 #endif

@@ -196,7 +196,8 @@ const char *secret_find(struct sv text, size_t *at)
     return NULL;
 }
 
-bool secret_is_env_file(struct sv path)
+/* Is the file of a kind whose values are secrets (.env, .env.local; not .env.example)? */
+static bool is_env_file(struct sv path)
 {
     static const char *const harmless[] = { ".example", ".sample", ".template", ".dist",
                                             ".defaults" };
@@ -245,7 +246,7 @@ static bool env_value_in_diff(struct sv text, size_t *at)
         if (sv_starts(c.head, SV("diff ")))
             in_env = false;
         else if (sv_starts(c.head, to) || sv_starts(c.head, from))
-            in_env = in_env || secret_is_env_file(sv_trim(sv_skip(c.head, to.n)));
+            in_env = in_env || is_env_file(sv_trim(sv_skip(c.head, to.n)));
         else if (in_env && c.head.n && strchr("+- ", c.head.s[0]) && is_setting(sv_skip(c.head, 1)))
             return true;
         rest = c.tail;
@@ -260,7 +261,7 @@ static bool is_diff(struct sv path)
 
 const char *secret_find_in_file(struct sv path, struct sv text, size_t *at)
 {
-    if (secret_is_env_file(path) && env_value(text, at))
+    if (is_env_file(path) && env_value(text, at))
         return "value in an environment file";
     if (is_diff(path) && env_value_in_diff(text, at))
         return "value in an environment file";

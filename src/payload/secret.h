@@ -15,7 +15,4 @@ const char *secret_find(struct sv text, size_t *at);
  * shows one. */
 const char *secret_find_in_file(struct sv path, struct sv text, size_t *at);
 
-/* Is the file of a kind whose values are secrets (.env, .env.local; not .env.example)? */
-bool secret_is_env_file(struct sv path);
-
 #endif
