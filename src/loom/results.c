@@ -42,12 +42,11 @@ enum status shown_items(struct loom *l, const struct sv *ids, size_t n_ids, stru
             return err_code(e);
     if (doc.n)
         *vec_push(&g.items, l->a) = (struct shown_item){ .doc = doc };
-    while (g.items.n < SHOWN_MAX) {
-        struct sv_cut open = sv_cut(text, '['), close = sv_cut(open.tail, ']');
-        if (!open.found || !close.found)
-            break;
-        text = open.tail;
-        if (local_id_is_valid(close.head) && gather_node(&g, close.head, e))
+    /* No id holds a bracket, so only the last one that opens before a closing one matters. */
+    for (struct sv_cut c = sv_cut(text, ']'); c.found && g.items.n < SHOWN_MAX;
+         c = sv_cut(c.tail, ']')) {
+        struct sv_cut open = sv_cut_last(c.head, '[');
+        if (open.found && local_id_is_valid(open.tail) && gather_node(&g, open.tail, e))
             return err_code(e);
     }
     *out = g.items.v;

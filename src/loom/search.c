@@ -166,13 +166,13 @@ enum status loom_find(struct loom *l, struct sv query, bool everywhere, size_t m
 
 void found_excerpt(struct sb *b, struct sv text, struct sv query)
 {
-    struct sv words[WORDS_MAX];
+    struct sv words[WORDS_MAX] = { SV("") };
     size_t    at = 0;
 
-    if (split(query, words))
-        while (at + words[0].n < text.n && strncasecmp(text.s + at, words[0].s, words[0].n) != 0)
-            at++;
-    if (at + (split(query, words) ? words[0].n : 0) >= text.n)
+    split(query, words);
+    while (at + words[0].n <= text.n && strncasecmp(text.s + at, words[0].s, words[0].n) != 0)
+        at++;
+    if (at + words[0].n > text.n)
         at = 0;
     size_t from = at > EXCERPT_BEFORE ? at - EXCERPT_BEFORE : 0;
     while (from && ((unsigned char)text.s[from] & 0xc0) == 0x80)

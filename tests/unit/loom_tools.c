@@ -3,6 +3,8 @@
 #include "loom_test.h"
 
 #include "base/fs.h"
+#include "loom/results.h"
+#include "loom/search.h"
 #include "loom/shown.h"
 #include "loom/write.h"
 
@@ -462,6 +464,40 @@ static void brackets_without_end_cost_no_more_than_other_text(void)
     arena_free(&a);
 }
 
+static void ids_are_found_behind_any_number_of_open_brackets(void)
+{
+    struct shown_item *items;
+    size_t             n;
+
+    loom_test_open(&t, PERM_ALL);
+    struct sb text = sb_in(&t.a, 0);
+    for (int i = 0; i < 3000000; i++)
+        sb_addc(&text, '[');
+    sb_adds(&text, "a7x2] [b3k9 [c4m2] ] [nobody1]");
+    CHECK(log_begin(&t.log, SV("marie"), STORE_READ, &t.e) == ST_OK);
+    CHECK(shown_items(&t.s.loom, NULL, 0, SV(""), sb_sv(&text), &items, &n, &t.e) == ST_OK);
+    log_abort(&t.log);
+    CHECK_INT(n, 2);
+    CHECK_SV(items[0].node, SV("a7x2"));
+    CHECK_SV(items[1].node, SV("c4m2"));
+    loom_test_close(&t);
+}
+
+static void an_excerpt_shows_the_word_it_was_found_by(void)
+{
+    struct arena a = { 0 };
+    struct sb    text = sb_in(&a, 0), last = sb_in(&a, 0), absent = sb_in(&a, 0);
+
+    for (int i = 0; i < 40; i++)
+        sb_adds(&text, "before ");
+    sb_adds(&text, "Needle");
+    found_excerpt(&last, sb_sv(&text), SV("needle"));
+    CHECK(sv_starts(sb_sv(&last), SV("\"...")) && sv_ends(sb_sv(&last), SV(" Needle\"")));
+    found_excerpt(&absent, sb_sv(&text), SV("thread"));
+    CHECK(sv_starts(sb_sv(&absent), SV("\"before ")));
+    arena_free(&a);
+}
+
 static void only_an_aware_agents_own_output_is_read_for_commands(void)
 {
     struct turn turn;
@@ -491,4 +527,6 @@ TAP_MAIN(T(every_example_of_the_help_runs), T(every_tool_refuses_without_its_per
          T(what_came_is_kept_when_the_lease_is_lost),
          T(a_document_that_cannot_be_written_ends_no_turn),
          T(brackets_without_end_cost_no_more_than_other_text),
+         T(ids_are_found_behind_any_number_of_open_brackets),
+         T(an_excerpt_shows_the_word_it_was_found_by),
          T(only_an_aware_agents_own_output_is_read_for_commands), )
