@@ -147,8 +147,10 @@ static enum status fold_unlink(struct loom_rows *r, const struct json *p, struct
     int64_t            entry = NO_NODE;
     bool               found, far_found = false;
 
-    if (!json_int(json_find(p, "link"), &entry) || named_node(r, p, &node, &found, e))
-        return entry == NO_NODE ? ST_OK : e->code;
+    if (!json_int(json_find(p, "link"), &entry))
+        return ST_OK;
+    if (named_node(r, p, &node, &found, e))
+        return err_code(e);
     struct sv row = { 0 };
     if (found && row_get(r, key2("x", node.seq, entry, r->a), &row, &found, e))
         return err_code(e);
