@@ -230,14 +230,15 @@ static bool is_quiet(struct sv mark)
 
 /* One line about an entry of someone else; nothing for what is not worth telling. The log may
  * come from elsewhere, so nothing in it is taken as it is. */
-static enum status tell(struct session *s, const struct entry *n, struct sb *b, struct err *e)
+static enum status tell(struct session *s, const struct entry *n, struct arena *scratch,
+                        struct sb *b, struct err *e)
 {
     struct json p;
     enum kind   k = kind_of(n->kind);
 
     if (k == KIND_AI_MESSAGE)
         return tell_node(s, n->seq, b, e);
-    if (json_parse(n->payload, 0, s->a, &p, e))
+    if (json_parse(n->payload, 0, scratch, &p, e))
         return err_code(e);
     struct sv mark = json_text(&p, "mark"), on = json_text(&p, "node");
     if (k == KIND_LOOM_ANNOTATION) {
@@ -275,7 +276,7 @@ RUN(changes)
     if (!since.s || sv_is(since, "turn")) {
         if (memory_turn(&s->loom, s->agent.name, &from, e))
             return err_code(e);
-    } else if (!sv_to_int(since, &from)) {
+    } else if (!sv_to_int(since, &from) || from == INT64_MAX) {
         err_set(e, ST_INVALID_SYNTAX, "since: takes turn or a number");
         return err_hint(e, "→ changes since:turn");
     }
@@ -287,9 +288,12 @@ RUN(changes)
             return err_code(e);
         if (!more || sv_eq(n.actor, s->agent.name))
             continue;
-        size_t before = lines.n;
-        if (told < CHANGES_MAX && tell(s, &n, &lines, e))
-            return err_code(e);
+        size_t       before = lines.n;
+        struct arena scratch = { 0 }; /* most of a long log is not worth telling */
+        enum status  st = told < CHANGES_MAX ? tell(s, &n, &scratch, &lines, e) : ST_OK;
+        arena_free(&scratch);
+        if (st)
+            return st;
         left += told >= CHANGES_MAX;
         told += lines.n > before;
     }
