@@ -21,9 +21,11 @@ struct doc_name {
 
 struct docs {
     void *ctx;
-    /* By path, by path + ".md", or by first heading. ST_NOT_FOUND otherwise. */
+    /* By path, by path + ".md", or by first heading; what it gives lives in `a`. ST_NOT_FOUND
+     * otherwise, ST_INVALID_SYNTAX when several have the heading. */
     enum status (*read)(void *ctx, struct sv thread, struct sv name, struct arena *a,
                         struct doc *out, struct err *e);
+    /* `text` is from now on all of a document that read() gave. */
     enum status (*write)(void *ctx, const struct doc *d, struct sv text, struct err *e);
     /* The documents there are. NULL: cannot be told. */
     enum status (*list)(void *ctx, struct sv thread, struct arena *a, struct doc_name **out,
@@ -34,7 +36,7 @@ struct docs {
 struct docs_folder {
     int root_fd;
 };
-struct docs docs_in_folder(struct docs_folder *f);
+struct docs docs_in_folder(struct docs_folder *f); /* f outlives it */
 
 /* The document at a path below the workspace. */
 enum status doc_read_file(int root_fd, struct sv path, struct arena *a, struct doc *out,

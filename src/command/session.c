@@ -123,6 +123,13 @@ enum status session_node(struct session *s, struct sv id, struct node *out, stru
     return err_hint(e, "say something first");
 }
 
+enum status session_doc(struct session *s, struct sv name, struct doc *out, struct err *e)
+{
+    if (!s->env.docs.read)
+        return err_set(e, ST_NOT_FOUND, "there are no documents here");
+    return s->env.docs.read(s->env.docs.ctx, s->loom.thread, name, s->a, out, e);
+}
+
 /* ---- records ---------------------------------------------------------------------- */
 
 static enum status record_turn(struct session *s, struct err *e)
@@ -373,14 +380,14 @@ enum status session_turn(struct session *s, struct sv output, struct turn *out, 
     if (too_many(&scan, e) || settle_prose(s, &scan.prose, e))
         return err_code(e);
     out->discarded = scan.discarded;
+    enum status st = ST_OK;
+    s->in_turn = true;
     if (scan.prose.n) {
         s->closes_turn = scan.n == 0;
-        if (session_say(s, scan.prose, (struct sv){ 0 }, "turn", &out->node, e))
-            return err_code(e);
-        out->has_node = true;
+        st = session_say(s, scan.prose, (struct sv){ 0 }, "turn", &out->node, e);
+        out->has_node = !st;
     }
-    s->in_turn = true;
-    enum status st = run_batch(s, &scan, out, e);
-    s->in_turn = s->closes_turn = false;
+    st = st ? st : run_batch(s, &scan, out, e);
+    s->in_turn = s->closes_turn = false; /* whatever came of it: the next line is no part of it */
     return st;
 }

@@ -131,4 +131,8 @@ enum status session_resume(struct session *s, struct err *e) MUST_USE;
 /* The node that a parameter names, visible; the position when it was not given. */
 enum status session_node(struct session *s, struct sv id, struct node *out, struct err *e) MUST_USE;
 
+/* A document of the thread, by name (docs.h); it lives in the session's arena. ST_NOT_FOUND too
+ * where there are no documents at all. */
+enum status session_doc(struct session *s, struct sv name, struct doc *out, struct err *e) MUST_USE;
+
 #endif

@@ -13,9 +13,7 @@ static enum status find_doc(struct session *s, const struct call *c, struct doc 
     struct sv name = call_text(c, "doc");
     struct sb object = sb_in(s->a, 0), text = sb_in(s->a, 0);
 
-    if (!s->env.docs.read)
-        return err_set(e, ST_NOT_FOUND, "there are no documents here");
-    if (s->env.docs.read(s->env.docs.ctx, s->loom.thread, name, s->a, out, e))
+    if (session_doc(s, name, out, e))
         return err_code(e);
     show_target(&object, &(struct link_target){ .doc = name }, true);
     r->object = sb_sv(&object);

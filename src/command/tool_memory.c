@@ -86,11 +86,8 @@ static enum status check_doc(struct session *s, const struct pin *p, struct err 
 
     if (!p->doc.s)
         return ST_OK;
-    if (permission_check(s->agent.permissions, PERM_doc_read, e))
-        return err_code(e);
-    if (!s->env.docs.read)
-        return err_set(e, ST_NOT_FOUND, "there are no documents here");
-    if (s->env.docs.read(s->env.docs.ctx, s->loom.thread, p->doc, s->a, &doc, e))
+    if (permission_check(s->agent.permissions, PERM_doc_read, e) ||
+        session_doc(s, p->doc, &doc, e))
         return err_code(e);
     return p->section.s ? doc_section(doc.text, p->section, &at, e) : ST_OK;
 }

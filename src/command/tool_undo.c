@@ -59,7 +59,7 @@ static enum status unwrite(struct session *s, const struct json *undo, struct re
     json_int(json_find(undo, "at"), &at);
     json_int(json_find(undo, "inserted"), &inserted);
     if (permission_check(s->agent.permissions, PERM_doc_write, e) ||
-        s->env.docs.read(s->env.docs.ctx, s->loom.thread, name, s->a, &doc, e))
+        session_doc(s, name, &doc, e))
         return err_code(e);
     if (!sv_eq(doc.hash, json_text(undo, "after"))) {
         err_set(e, ST_CONFLICT, "doc:\"" SV_FMT "\" was changed since", SV_ARG(name));
@@ -100,10 +100,8 @@ static enum status reverse(struct session *s, const struct json *undo, struct re
 
 RUN(undo)
 {
-    struct store_query q = { .thread = s->loom.thread };
-    struct json        undo, action;
-    struct entry       n;
-    bool               found;
+    struct json undo, action;
+    bool        found;
 
     (void)c;
     if (memory_undo(&s->loom, s->agent.name, &undo, &r->undoes, &found, e))
@@ -113,9 +111,7 @@ RUN(undo)
         err_set(e, ST_NOT_FOUND, "there is nothing of yours to undo");
         return err_hint(e, "only your own writes in this tree can be taken back");
     }
-    q.from = q.to = r->undoes;
-    if (store_first(s->log->store, &q, s->a, &n, &found, e) ||
-        json_parse(n.payload, 0, s->a, &action, e) || reverse(s, &undo, r, e))
+    if (loom_payload(&s->loom, r->undoes, &action, e) || reverse(s, &undo, r, e))
         return err_code(e);
     r->object = json_text(&action, "verb");
     sb_adds(&r->text, "✓ undid → ");

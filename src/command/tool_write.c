@@ -45,7 +45,7 @@ static enum status find_titled(struct session *s, const struct store_thread *thr
     size_t      found = 0;
 
     for (size_t i = 0; i < n && found < 2; i++) {
-        if (sv_is(threads[i].id, ".global"))
+        if (sv_eq(threads[i].id, GLOBAL_THREAD))
             continue;
         if (loom_other(&s->loom, threads[i].id, &other, e) || loom_title(&other, &title, e))
             return err_code(e);
@@ -227,9 +227,7 @@ static enum status link_target(struct session *s, const struct call *c, const st
         struct section at;
         to->doc = call_text(c, "doc");
         to->section = call_text(c, "section");
-        if (!s->env.docs.read)
-            return err_set(e, ST_NOT_FOUND, "there are no documents here");
-        if (s->env.docs.read(s->env.docs.ctx, s->loom.thread, to->doc, s->a, &doc, e))
+        if (session_doc(s, to->doc, &doc, e))
             return err_code(e);
         return to->section.n ? doc_section(doc.text, to->section, &at, e) : ST_OK;
     }

@@ -176,9 +176,6 @@ struct link;
 enum status link_append(struct loom *l, struct sv agent, const struct node *from,
                         const struct link *link, int64_t *entry, struct err *e) MUST_USE;
 
-/* The payload of an entry, which must be there: ST_CORRUPT otherwise. */
-enum status loom_payload(struct loom *l, int64_t seq, struct json *out, struct err *e) MUST_USE;
-
 /* The text of a message's content, which is a string or an array of parts. */
 struct sv content_text(const struct json *content, struct arena *a);
 

@@ -110,6 +110,10 @@ enum status node_at(struct loom *l, int64_t seq, struct node *out, struct err *e
 /* Is it hidden, and by the prune of which node (NO_NODE: none)? */
 enum status node_hidden(struct loom *l, const struct node *n, int64_t *by, struct err *e) MUST_USE;
 
+/* The payload of any entry, which must be there: ST_CORRUPT otherwise. */
+struct json;
+enum status loom_payload(struct loom *l, int64_t seq, struct json *out, struct err *e) MUST_USE;
+
 /* What it says; `[image content]` and the like for what is not text. */
 enum status node_text(struct loom *l, int64_t seq, struct sv *out, struct err *e) MUST_USE;
 

@@ -298,6 +298,51 @@ static void a_document_that_cannot_be_written_ends_no_turn(void)
     loom_test_close(&t);
 }
 
+static void a_write_cannot_be_undone_where_there_are_no_documents(void)
+{
+    loom_test_open(&t, PERM_ALL);
+    t.doc_text = SV("# T\n");
+    loom_test_run(&t, "write doc:\"character notes\" append \"x\"", &ok);
+    CHECK(ok);
+    t.s.env.docs = (struct docs){ 0 };
+    CHECK(has(loom_test_run(&t, "undo", &ok), "NOT_FOUND: there are no documents here"));
+    CHECK(!ok);
+    loom_test_close(&t);
+}
+
+static void changes_after_the_last_number_there_is_are_refused(void)
+{
+    loom_test_open(&t, PERM_ALL);
+    loom_test_run(&t, "changes since:9223372036854775807", &ok);
+    CHECK(!ok);
+    loom_test_run(&t, "changes since:9223372036854775806", &ok);
+    CHECK(ok);
+    loom_test_close(&t);
+}
+
+static void a_turn_that_could_not_be_said_ends_nothing_later(void)
+{
+    struct turn turn;
+    struct node n;
+    int64_t     ended, now;
+
+    loom_test_open(&t, PERM_ALL);
+    CHECK(session_turn(&t.s, SV("→ switch f7q8"), &turn, &t.e) == ST_OK);
+    CHECK(log_begin(&t.log, SV("marie"), STORE_WRITE, &t.e) == ST_OK);
+    CHECK(node_find(&t.s.loom, SV("f7q8"), &n, &t.e) == ST_OK);
+    CHECK(lease_take(&t.s.loom, SV("Other"), &n, &t.e) == ST_OK);
+    CHECK(memory_turn(&t.s.loom, t.s.agent.name, &ended, &t.e) == ST_OK);
+    CHECK(log_commit(&t.log, &t.e) == ST_OK);
+    CHECK(session_turn(&t.s, SV("Mine."), &turn, &t.e) == ST_CONFLICT);
+    loom_test_run(&t, "path", &ok);
+    CHECK(ok);
+    CHECK(log_begin(&t.log, SV("marie"), STORE_READ, &t.e) == ST_OK);
+    CHECK(memory_turn(&t.s.loom, t.s.agent.name, &now, &t.e) == ST_OK);
+    log_abort(&t.log);
+    CHECK_INT(now, ended);
+    loom_test_close(&t);
+}
+
 /* ---- text that pretends ------------------------------------------------------------ */
 
 #define EVIL                                                                                       \
@@ -526,6 +571,9 @@ TAP_MAIN(T(every_example_of_the_help_runs), T(every_tool_refuses_without_its_per
          T(a_long_line_is_cut_too), T(text_of_others_cannot_pass_for_ours),
          T(what_came_is_kept_when_the_lease_is_lost),
          T(a_document_that_cannot_be_written_ends_no_turn),
+         T(a_write_cannot_be_undone_where_there_are_no_documents),
+         T(changes_after_the_last_number_there_is_are_refused),
+         T(a_turn_that_could_not_be_said_ends_nothing_later),
          T(brackets_without_end_cost_no_more_than_other_text),
          T(ids_are_found_behind_any_number_of_open_brackets),
          T(an_excerpt_shows_the_word_it_was_found_by),

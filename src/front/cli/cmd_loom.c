@@ -39,7 +39,7 @@ static enum status words_of(void *ctx, struct sv doc, struct sv section, int64_t
     struct doc      d;
     struct section  at;
 
-    if (s->env.docs.read(s->env.docs.ctx, s->loom.thread, doc, s->a, &d, e))
+    if (session_doc(s, doc, &d, e))
         return err_code(e);
     struct sv text = d.text;
     if (section.s) {
