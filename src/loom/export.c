@@ -7,43 +7,44 @@
 
 /* ---- walking all nodes -------------------------------------------------------------- */
 
-typedef enum status each_node(void *ctx, const struct node *n, const struct json *payload,
+struct exporting {
+    struct loom *l;
+    struct jw   *w;
+};
+
+typedef enum status each_node(struct exporting *x, const struct node *n, const struct json *payload,
                               struct err *e);
 
-static enum status walk(struct loom *l, each_node *each, void *ctx, struct err *e)
+/* What `each` allocates through its loom is gone before the next node: trees may be large. */
+static enum status walk(const struct exporting *x, each_node *each, struct err *e)
 {
     UNDO(store_scan_undo) struct store_scan *scan = NULL;
-    struct store_query                       q = { .thread = l->thread, .to = STORE_TO_END };
+    struct store_query                       q = { .thread = x->l->thread, .to = STORE_TO_END };
     struct arena                             scratch = { 0 };
-    struct loom                              work = *l;
-    struct entry                             x;
+    struct loom                              work = *x->l;
+    struct exporting                         one = { &work, x->w };
+    struct entry                             entry;
     bool                                     more = true;
-    enum status                              s = store_scan(l->log->store, &q, &scan, e);
+    enum status                              s = store_scan(work.log->store, &q, &scan, e);
 
     work.a = &scratch;
-    while (!s && !(s = store_next(scan, &x, &more, e)) && more) {
+    while (!s && !(s = store_next(scan, &entry, &more, e)) && more) {
         struct loom_rows  r = rows_of_loom(&work);
         struct arena_mark m = arena_mark(&scratch);
         struct node       n;
         struct json       p;
         struct sv         row;
         bool              found = false;
-        if (kind_of(x.kind) == KIND_AI_MESSAGE)
-            s = row_get(&r, key1("n", x.seq, &scratch), &row, &found, e);
-        if (!s && found && !(s = rows_node(&r, x.seq, &n, e)) && !n.withdrawn &&
-            !(s = json_parse(x.payload, 0, &scratch, &p, e)))
-            s = each(ctx, &n, &p, e);
+        if (kind_of(entry.kind) == KIND_AI_MESSAGE)
+            s = row_get(&r, key1("n", entry.seq, &scratch), &row, &found, e);
+        if (!s && found && !(s = rows_node(&r, entry.seq, &n, e)) && !n.withdrawn &&
+            !(s = json_parse(entry.payload, 0, &scratch, &p, e)))
+            s = each(&one, &n, &p, e);
         arena_reset(&scratch, m);
     }
     arena_free(&scratch);
     return s;
 }
-
-struct exporting {
-    struct loom *l;
-    struct jw   *w;
-    struct sb   *out;
-};
 
 static void write_time(struct jw *w, const char *key, int64_t at, struct arena *a)
 {
@@ -190,22 +191,35 @@ static enum status write_kept(struct exporting *x, const struct node *n, const s
     return ST_OK;
 }
 
+static void write_text(struct jw *w, struct sv text)
+{
+    jw_open(w, '[');
+    jw_open(w, '{');
+    jw_kstr(w, "type", SV("text"));
+    jw_kstr(w, "text", text);
+    jw_close(w, '}');
+    jw_close(w, ']');
+}
+
+static void write_author(struct jw *w, enum author_kind kind, struct sv name)
+{
+    jw_key(w, "author");
+    jw_open(w, '{');
+    jw_kstr(w, "role", kind == AUTHOR_HUMAN ? SV("human") : SV("model"));
+    jw_kstr(w, "name", name);
+    jw_close(w, '}');
+}
+
 static void write_content(struct jw *w, const struct json *payload, const struct json *kept,
                           struct arena *a)
 {
     const struct json *content = json_find(kept, "content");
 
     jw_key(w, "content");
-    if (content) {
+    if (content)
         jw_json(w, content);
-        return;
-    }
-    jw_open(w, '[');
-    jw_open(w, '{');
-    jw_kstr(w, "type", SV("text"));
-    jw_kstr(w, "text", content_text(json_find(payload, "content"), a));
-    jw_close(w, '}');
-    jw_close(w, ']');
+    else
+        write_text(w, content_text(json_find(payload, "content"), a));
 }
 
 static enum status write_hash(struct exporting *x, const struct node *n, const struct json *kept,
@@ -236,10 +250,9 @@ static enum status write_hash(struct exporting *x, const struct node *n, const s
     return ST_OK;
 }
 
-static enum status open_loom_node(void *ctx, const struct node *n, const struct json *payload,
-                                  struct err *e)
+static enum status open_loom_node(struct exporting *x, const struct node *n,
+                                  const struct json *payload, struct err *e)
 {
-    struct exporting  *x = ctx;
     struct loom_rows   r = rows_of_loom(x->l);
     const struct json *kept = json_find(json_find(payload, "node"), "extensions");
     struct node        from;
@@ -251,11 +264,7 @@ static enum status open_loom_node(void *ctx, const struct node *n, const struct 
     jw_open(x->w, '{');
     jw_kstr(x->w, "id", id_of(n));
     write_content(x->w, payload, kept, x->l->a);
-    jw_key(x->w, "author");
-    jw_open(x->w, '{');
-    jw_kstr(x->w, "role", n->kind == AUTHOR_HUMAN ? SV("human") : SV("model"));
-    jw_kstr(x->w, "name", n->author);
-    jw_close(x->w, '}');
+    write_author(x->w, n->kind, n->author);
     write_time(x->w, "createdAt", n->at, x->l->a);
     if (found)
         jw_kstr(x->w, "editedFrom", id_of(&from));
@@ -266,16 +275,18 @@ static enum status open_loom_node(void *ctx, const struct node *n, const struct 
     return ST_OK;
 }
 
-static void annotation_id(struct sb *b, int64_t number)
+static struct sv annotation_id(int64_t number, struct arena *a)
 {
-    sb_addf(b, "ann-%lld", (long long)number);
+    struct sb b = sb_in(a, 0);
+
+    sb_addf(&b, "ann-%lld", (long long)number);
+    return sb_sv(&b);
 }
 
 /* Annotations are nodes there, each on an edge of its own kind. */
-static enum status open_loom_notes(void *ctx, const struct node *n, const struct json *payload,
-                                   struct err *e)
+static enum status open_loom_notes(struct exporting *x, const struct node *n,
+                                   const struct json *payload, struct err *e)
 {
-    struct exporting  *x = ctx;
     struct annotation *list;
     size_t             count;
 
@@ -285,23 +296,13 @@ static enum status open_loom_notes(void *ctx, const struct node *n, const struct
     if (loom_annotations(x->l, n, &list, &count, e))
         return err_code(e);
     for (size_t i = 0; i < count; i++) {
-        struct sb id = sb_in(x->l->a, 0);
-        annotation_id(&id, list[i].number);
-        jw_key_sv(x->w, sb_sv(&id));
+        struct sv id = annotation_id(list[i].number, x->l->a);
+        jw_key_sv(x->w, id);
         jw_open(x->w, '{');
-        jw_kstr(x->w, "id", sb_sv(&id));
+        jw_kstr(x->w, "id", id);
         jw_key(x->w, "content");
-        jw_open(x->w, '[');
-        jw_open(x->w, '{');
-        jw_kstr(x->w, "type", SV("text"));
-        jw_kstr(x->w, "text", list[i].text);
-        jw_close(x->w, '}');
-        jw_close(x->w, ']');
-        jw_key(x->w, "author");
-        jw_open(x->w, '{');
-        jw_kstr(x->w, "role", list[i].kind == AUTHOR_HUMAN ? SV("human") : SV("model"));
-        jw_kstr(x->w, "name", list[i].author);
-        jw_close(x->w, '}');
+        write_text(x->w, list[i].text);
+        write_author(x->w, list[i].kind, list[i].author);
         write_time(x->w, "createdAt", list[i].at, x->l->a);
         jw_close(x->w, '}');
     }
@@ -327,13 +328,12 @@ static void write_edge(struct jw *w, const char *type, const struct sv *sources,
 }
 
 /* A continuation has its parent and every version of it as sources. */
-static enum status open_loom_edge(void *ctx, const struct node *n, const struct json *payload,
-                                  struct err *e)
+static enum status open_loom_edge(struct exporting *x, const struct node *n,
+                                  const struct json *payload, struct err *e)
 {
-    struct exporting *x = ctx;
-    struct loom_rows  r = rows_of_loom(x->l);
-    struct node       parent, *versions;
-    size_t            count;
+    struct loom_rows r = rows_of_loom(x->l);
+    struct node      parent, *versions;
+    size_t           count;
 
     (void)payload;
     if (n->parent == NO_NODE)
@@ -347,10 +347,9 @@ static enum status open_loom_edge(void *ctx, const struct node *n, const struct 
     return ST_OK;
 }
 
-static enum status open_loom_note_edge(void *ctx, const struct node *n, const struct json *payload,
-                                       struct err *e)
+static enum status open_loom_note_edge(struct exporting *x, const struct node *n,
+                                       const struct json *payload, struct err *e)
 {
-    struct exporting  *x = ctx;
     struct annotation *list;
     size_t             count;
 
@@ -360,10 +359,9 @@ static enum status open_loom_note_edge(void *ctx, const struct node *n, const st
     if (loom_annotations(x->l, n, &list, &count, e))
         return err_code(e);
     for (size_t i = 0; i < count; i++) {
-        struct sb id = sb_in(x->l->a, 0);
         struct sv on = id_of(n);
-        annotation_id(&id, list[i].number);
-        write_edge(x->w, "annotation", &on, 1, (struct sv){ 0 }, sb_sv(&id));
+        write_edge(x->w, "annotation", &on, 1, (struct sv){ 0 },
+                   annotation_id(list[i].number, x->l->a));
     }
     return ST_OK;
 }
@@ -401,7 +399,7 @@ static enum status write_tree_kept(struct exporting *x, struct err *e)
 enum status export_open_loom(struct loom *l, struct sb *out, struct err *e)
 {
     struct jw        w = jw_in(out, 2);
-    struct exporting x = { l, &w, out };
+    struct exporting x = { l, &w };
     struct tree      tree;
     struct sv        title;
 
@@ -424,12 +422,12 @@ enum status export_open_loom(struct loom *l, struct sb *out, struct err *e)
         return err_code(e);
     jw_key(&w, "nodes");
     jw_open(&w, '{');
-    if (walk(l, open_loom_node, &x, e) || walk(l, open_loom_notes, &x, e))
+    if (walk(&x, open_loom_node, e) || walk(&x, open_loom_notes, e))
         return err_code(e);
     jw_close(&w, '}');
     jw_key(&w, "edges");
     jw_open(&w, '[');
-    if (walk(l, open_loom_edge, &x, e) || walk(l, open_loom_note_edge, &x, e))
+    if (walk(&x, open_loom_edge, e) || walk(&x, open_loom_note_edge, e))
         return err_code(e);
     jw_close(&w, ']');
     jw_close(&w, '}');
@@ -441,12 +439,11 @@ enum status export_open_loom(struct loom *l, struct sb *out, struct err *e)
 
 /* ---- our own JSON ------------------------------------------------------------------- */
 
-static enum status json_node(void *ctx, const struct node *n, const struct json *payload,
+static enum status json_node(struct exporting *x, const struct node *n, const struct json *payload,
                              struct err *e)
 {
-    struct exporting *x = ctx;
-    struct loom_rows  r = rows_of_loom(x->l);
-    struct node       parent;
+    struct loom_rows r = rows_of_loom(x->l);
+    struct node      parent;
 
     if (n->parent != NO_NODE && rows_node(&r, n->parent, &parent, e))
         return err_code(e);
@@ -477,7 +474,7 @@ static enum status json_node(void *ctx, const struct node *n, const struct json 
 enum status export_json(struct loom *l, struct sb *out, struct err *e)
 {
     struct jw        w = jw_in(out, 0);
-    struct exporting x = { l, &w, out };
+    struct exporting x = { l, &w };
     struct tree      tree;
     struct sv        title;
 
@@ -489,7 +486,7 @@ enum status export_json(struct loom *l, struct sb *out, struct err *e)
     jw_kstr(&w, "mode", tree.mode);
     jw_key(&w, "nodes");
     jw_open(&w, '[');
-    if (walk(l, json_node, &x, e))
+    if (walk(&x, json_node, e))
         return err_code(e);
     jw_close(&w, ']');
     jw_close(&w, '}');

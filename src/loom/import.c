@@ -267,14 +267,14 @@ static enum status open_loom_tree(struct reader *r, const struct json *doc, cons
 
 /* ---- socketteer/loom --------------------------------------------------------------- */
 
-static void socketteer_node(struct reader *r, const struct json *v, struct sv parent, size_t depth);
+static void socketteer_node(struct reader *r, const struct json *v, struct sv parent);
 
-static void socketteer_children(struct reader *r, const struct json *v, struct sv id, size_t depth)
+static void socketteer_children(struct reader *r, const struct json *v, struct sv id)
 {
     const struct json *children = json_find(v, "children");
 
     for (size_t i = 0; json_is(children, JSON_ARRAY) && i < children->n; i++)
-        socketteer_node(r, &children->items[i], id, depth + 1);
+        socketteer_node(r, &children->items[i], id);
 }
 
 static bool has_tag(const struct json *v, const char *tag)
@@ -288,7 +288,7 @@ static bool has_tag(const struct json *v, const char *tag)
 }
 
 /* JSON_DEPTH_DEEP bounds how deep this goes. */
-static void socketteer_node(struct reader *r, const struct json *v, struct sv parent, size_t depth)
+static void socketteer_node(struct reader *r, const struct json *v, struct sv parent)
 {
     static const char *const known[] = { "text", "children", "bookmark" };
     const struct json       *meta = json_find(v, "meta");
@@ -315,7 +315,7 @@ static void socketteer_node(struct reader *r, const struct json *v, struct sv pa
         sb_addf(&b, "{\"extensions\":{\"socketteer-loom\":" SV_FMT "}}", SV_ARG(d->node.kept));
         d->node.kept = sb_sv(&b);
     }
-    socketteer_children(r, v, id, depth);
+    socketteer_children(r, v, id);
 }
 
 static void socketteer_tree(struct reader *r, const struct json *doc)
@@ -323,10 +323,9 @@ static void socketteer_tree(struct reader *r, const struct json *doc)
     r->tree.mode = SV("buffer");
     if (json_is(doc, JSON_ARRAY))
         for (size_t i = 0; i < doc->n; i++)
-            socketteer_node(r, &doc->items[i], (struct sv){ 0 }, 0);
+            socketteer_node(r, &doc->items[i], (struct sv){ 0 });
     else
-        socketteer_node(r, json_find(doc, "root") ? json_find(doc, "root") : doc, (struct sv){ 0 },
-                        0);
+        socketteer_node(r, json_find(doc, "root") ? json_find(doc, "root") : doc, (struct sv){ 0 });
 }
 
 /* ---- loomsidian -------------------------------------------------------------------- */
@@ -407,9 +406,7 @@ enum status import_read(struct sv text, struct arena *a, struct foreign_tree **o
     struct json   doc;
     struct reader r = reader_in(a);
 
-    if (sv_starts(text, SV("\xef\xbb\xbf")))
-        text = sv_skip(text, 3);
-    if (json_parse(text, JSON_KEEP_ORDER | JSON_DEEP, a, &doc, e))
+    if (json_parse(utf8_skip_bom(text), JSON_KEEP_ORDER | JSON_DEEP, a, &doc, e))
         return err_code(e);
     if (sv_is(json_text(&doc, "format"), "open-loom")) {
         *format = "Open Loom";

@@ -207,6 +207,7 @@ static enum status link_all(struct importing *im, struct err *e)
 {
     for (size_t i = 0; i < im->t->n; i++) {
         const struct json *links = im->t->nodes[i].links;
+        struct arena_mark  m = arena_mark(im->l->a);
         struct node        from;
         bool               found = false;
         if (!json_is(links, JSON_ARRAY))
@@ -216,6 +217,7 @@ static enum status link_all(struct importing *im, struct err *e)
         for (size_t k = 0; found && k < links->n; k++)
             if (link(im, &from, &links->items[k], e))
                 return err_code(e);
+        arena_reset(im->l->a, m);
     }
     return ST_OK;
 }
@@ -224,13 +226,15 @@ static enum status link_all(struct importing *im, struct err *e)
 static enum status prune(struct importing *im, struct err *e)
 {
     for (size_t i = 0; i < im->t->n; i++) {
-        struct node n;
-        bool        found;
+        struct arena_mark m = arena_mark(im->l->a);
+        struct node       n;
+        bool              found;
         if (!im->t->nodes[i].pruned || im->t->nodes[i].parent < 0)
             continue;
         if (find_local(im, im->locals[i], &n, &found, e) ||
             (found && loom_mark(im->l, im->actor, "prune", &n, (struct sv){ 0 }, e)))
             return err_code(e);
+        arena_reset(im->l->a, m);
     }
     return ST_OK;
 }
