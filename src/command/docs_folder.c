@@ -3,9 +3,7 @@
 #include "base/path.h"
 #include "command/docs.h"
 
-#include <dirent.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 enum { DOC_MAX = 16 << 20 };
 
@@ -52,34 +50,25 @@ static bool is_titled(struct sv text, struct sv name)
     return sv_eq(sv_trim(line), name);
 }
 
-/* Adds to *found how many documents of a folder have this title; *out is one of them. */
-static enum status find_titled(int root, struct sv dir, struct sv name, struct arena *a,
-                               struct doc *out, size_t *found, struct err *e)
+/* How many documents of a folder have this title; *out is one of them. */
+static size_t find_titled(int root, struct sv dir, struct sv name, struct arena *a, struct doc *out)
 {
-    int            fd;
-    struct dirent *item;
-    struct doc     doc;
-    struct err     skipped;
+    struct fs_item *items;
+    struct doc      doc;
+    struct err      skipped;
+    size_t          n = 0, found = 0;
 
-    if (fs_open(root, dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC, &fd, &skipped))
-        return ST_OK;
-    DIR *d = fdopendir(fd);
-    if (!d) {
-        close(fd);
-        return err_errno(e, SV_FMT, SV_ARG(dir));
-    }
-    while ((item = readdir(d))) {
-        struct sv file = sv_of(item->d_name);
-        if (file.s[0] == '.' || !sv_ends(file, SV(".md")))
+    if (fs_list(root, dir, a, &items, &n, &skipped))
+        return 0;
+    for (size_t i = 0; i < n; i++) {
+        if (items[i].name.s[0] == '.' || !sv_ends(items[i].name, SV(".md")) ||
+            doc_read_file(root, path_join(dir, items[i].name, a), a, &doc, &skipped) ||
+            !is_titled(doc.text, name))
             continue;
-        struct sv path = path_join(dir, sv_dup(file, a), a);
-        if (doc_read_file(root, path, a, &doc, &skipped) || !is_titled(doc.text, name))
-            continue;
-        (*found)++;
+        found++;
         *out = doc;
     }
-    closedir(d);
-    return ST_OK;
+    return found;
 }
 
 static enum status folder_read(void *ctx, struct sv thread, struct sv name, struct arena *a,
@@ -103,8 +92,7 @@ static enum status folder_read(void *ctx, struct sv thread, struct sv name, stru
                 return s;
         }
     for (size_t k = 0; k < COUNT(below); k++)
-        if (find_titled(f->root_fd, thread_dir(thread, below[k], a), name, a, out, &found, e))
-            return err_code(e);
+        found += find_titled(f->root_fd, thread_dir(thread, below[k], a), name, a, out);
     if (found == 1)
         return ST_OK;
     if (found) {

@@ -12,13 +12,9 @@ static bool same_word(struct sv a, struct sv b)
 {
     if (a.n != b.n)
         return false;
-    for (size_t i = 0; i < a.n; i++) {
-        char x = a.s[i], y = b.s[i];
-        x = x >= 'A' && x <= 'Z' ? (char)(x + 32) : x;
-        y = y >= 'A' && y <= 'Z' ? (char)(y + 32) : y;
-        if (x != y)
+    for (size_t i = 0; i < a.n; i++)
+        if (byte_lower(a.s[i]) != byte_lower(b.s[i]))
             return false;
-    }
     return true;
 }
 

@@ -318,7 +318,7 @@ static struct sv join_lines(struct session *s, const struct scan *scan, size_t *
         sb_addc(&b, '\n');
         at[i] = b.n;
     }
-    return lower_case(sb_sv(&b), s->a);
+    return sv_lower(sb_sv(&b), s->a);
 }
 
 static enum status run_batch(struct session *s, const struct scan *scan, struct turn *out,
@@ -328,7 +328,7 @@ static enum status run_batch(struct session *s, const struct scan *scan, struct 
     struct sv lines = join_lines(s, scan, at);
 
     out->results = ARENA_NEW(s->a, struct result, scan->n ? scan->n : 1);
-    s->prose = lower_case(scan->prose, s->a);
+    s->prose = sv_lower(scan->prose, s->a);
     for (size_t i = 0; i < scan->n; i++) {
         s->closes_turn = i + 1 == scan->n;
         s->later = sv_skip(lines, at[i]);

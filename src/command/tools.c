@@ -387,10 +387,8 @@ const struct tool *tool_find(struct sv name)
     for (size_t i = 0; tools[i].name; i++) {
         const char *want = tools[i].name;
         bool        same = name.n == strlen(want);
-        for (size_t k = 0; same && k < name.n; k++) {
-            char c = name.s[k];
-            same = (c >= 'A' && c <= 'Z' ? c + 32 : c) == want[k];
-        }
+        for (size_t k = 0; same && k < name.n; k++)
+            same = byte_lower(name.s[k]) == want[k];
         if (same)
             return &tools[i];
     }

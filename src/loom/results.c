@@ -56,15 +56,6 @@ enum status shown_items(struct loom *l, const struct sv *ids, size_t n_ids, stru
 
 /* ---- what is named ---------------------------------------------------------------- */
 
-struct sv lower_case(struct sv text, struct arena *a)
-{
-    char *copy = ARENA_NEW(a, char, text.n ? text.n : 1);
-
-    for (size_t i = 0; i < text.n; i++)
-        copy[i] = text.s[i] >= 'A' && text.s[i] <= 'Z' ? (char)(text.s[i] + 32) : text.s[i];
-    return (struct sv){ copy, text.n };
-}
-
 static bool is_word(char c)
 {
     return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '_';
@@ -89,7 +80,7 @@ static bool has_word(struct sv text, struct sv word)
 bool shown_named(const struct shown_item *items, size_t n, struct sv lower, struct arena *a)
 {
     for (size_t i = 0; i < n; i++)
-        if (has_word(lower, lower_case(items[i].node.n ? items[i].node : items[i].doc, a)))
+        if (has_word(lower, sv_lower(items[i].node.n ? items[i].node : items[i].doc, a)))
             return true;
     return false;
 }

@@ -42,14 +42,11 @@ enum status shown_items(struct loom *l, const struct sv *ids, size_t n_ids, stru
                         struct sv text, struct shown_item **out, size_t *n, struct err *e) MUST_USE;
 
 /* Is one of the items named in this text, as a word of its own? The text is in lower case
- * (lower_case() below). */
+ * (sv_lower()). */
 bool shown_named(const struct shown_item *items, size_t n, struct sv lower, struct arena *a);
 
 /* Is the subject of these items among the agent's pins? */
 enum status shown_pinned(struct loom *l, struct sv agent, const struct shown_item *items, size_t n,
                          bool *out, struct err *e) MUST_USE;
-
-/* A to Z become a to z; the rest stays. */
-struct sv lower_case(struct sv text, struct arena *a);
 
 #endif

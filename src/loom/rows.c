@@ -400,8 +400,7 @@ struct sv local_key(struct sv text, struct arena *a)
             text = sv_skip(text, 3);
             continue;
         }
-        char c = text.s[0];
-        sb_addc(&b, c >= 'A' && c <= 'Z' ? (char)(c + 32) : c);
+        sb_addc(&b, byte_lower(text.s[0]));
         text = sv_skip(text, 1);
     }
     return sb_sv(&b);

@@ -1,5 +1,6 @@
 #include "payload/ignore.h"
 
+#include "base/utf8.h"
 #include "base/vec.h"
 #include "payload/glob.h"
 
@@ -195,8 +196,7 @@ static const struct ignore *compile(struct sv text, bool fold, struct arena *a)
     struct ignore *g = ARENA_NEW(a, struct ignore, 1);
 
     g->fold = fold;
-    if (sv_starts(text, SV("\xef\xbb\xbf")))
-        text = sv_skip(text, 3);
+    text = utf8_skip_bom(text);
     while (text.n) {
         struct sv_cut  c = sv_cut(text, '\n');
         struct pattern p = { 0 };

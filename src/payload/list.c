@@ -2,6 +2,7 @@
 
 #include "base/fs.h"
 #include "base/path.h"
+#include "base/utf8.h"
 #include "payload/glob.h"
 #include "payload/show.h"
 
@@ -53,8 +54,7 @@ list_lines list_read(struct sv text, struct arena *a)
 {
     list_lines lines = { 0 };
 
-    if (sv_starts(text, SV("\xef\xbb\xbf")))
-        text = sv_skip(text, 3);
+    text = utf8_skip_bom(text);
     while (text.n) {
         struct sv_cut c = sv_cut(text, '\n');
         struct sv     line = sv_trim(c.head);

@@ -191,7 +191,7 @@ static size_t item_end(struct sv file, size_t at, size_t indent)
 
 enum status memo_read(struct sv file, struct arena *a, memos *out, struct err *e)
 {
-    size_t at = sv_starts(file, SV("\xef\xbb\xbf")) ? 3 : 0, next, indent = SIZE_MAX;
+    size_t at = file.n - utf8_skip_bom(file).n, next, indent = SIZE_MAX;
 
     *out = (memos){ 0 };
     for (; at < file.n; at = next) {

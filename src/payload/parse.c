@@ -1,5 +1,6 @@
 #include "payload/parse.h"
 
+#include "base/utf8.h"
 #include "payload/show.h"
 
 #include <string.h>
@@ -309,12 +310,10 @@ static enum status read_section(struct parser *p, struct sv title)
 
 enum status payload_parse(struct sv text, struct arena *a, struct parsed *out, struct err *e)
 {
-    struct parser p = { .rest = text, .a = a, .out = out, .e = e };
+    struct parser p = { .rest = utf8_skip_bom(text), .a = a, .out = out, .e = e };
     struct sv     line;
 
     *out = (struct parsed){ 0 };
-    if (sv_starts(text, SV("\xef\xbb\xbf"))) /* an editor's mark */
-        p.rest = sv_skip(text, 3);
     if (!next_line(&p, &line) ||
         (!sv_is(line, "# Agent Invocation Payload") && !sv_is(line, "# Project Context"))) {
         err_set(e, ST_INVALID_SYNTAX, "this is no payload");

@@ -1,6 +1,7 @@
 #include "payload/resource.h"
 
 #include "base/fs.h"
+#include "base/utf8.h"
 #include "payload/lang.h"
 #include "payload/scan.h"
 #include "payload/show.h"
@@ -85,21 +86,6 @@ static bool read_whole(int fd, size_t expected, struct buffer *b)
     }
 }
 
-/* How many bytes at the end of v begin a character that is not complete. */
-static size_t open_bytes(struct sv v)
-{
-    for (size_t back = 1; back <= 3 && back <= v.n; back++) {
-        unsigned char c = (unsigned char)v.s[v.n - back];
-        if (c < 0x80)
-            return 0;
-        if (c >= 0xc0) {
-            size_t need = c >= 0xf0 ? 4 : c >= 0xe0 ? 3 : 2;
-            return need > back ? back : 0;
-        }
-    }
-    return 0;
-}
-
 /* Parts of the first `size` bytes of an open file, cut between characters. False: a read
  * failed. */
 static bool read_parts(int fd, uint64_t size, struct buffer *b, part_each *each, void *ctx)
@@ -117,7 +103,7 @@ static bool read_parts(int fd, uint64_t size, struct buffer *b, part_each *each,
             return false;
         size -= (uint64_t)got;
         struct sv part = { b->s, held + (size_t)got };
-        held = got ? open_bytes(part) : 0;
+        held = got ? utf8_unfinished(part) : 0;
         part.n -= held;
         if (part.n && !each(ctx, part))
             return true;

@@ -9,8 +9,6 @@
 #include "payload/report.h"
 #include "payload/show.h"
 
-#include <dirent.h>
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -59,20 +57,16 @@ typedef VEC(struct sv) names;
 /* Folders in a folder; none when it cannot be read. */
 static names folders_in(int root, struct sv dir, struct arena *a)
 {
-    names      out = { 0 };
-    struct err ignored;
-    int        fd = -1;
+    names           out = { 0 };
+    struct fs_item *items;
+    struct err      ignored;
+    size_t          n = 0;
 
-    if (fs_open(root, dir, O_RDONLY | O_DIRECTORY, &fd, &ignored))
+    if (fs_list(root, dir, a, &items, &n, &ignored))
         return out;
-    DIR *d = fdopendir(fd);
-    for (struct dirent *it; d && (it = readdir(d));)
-        if (it->d_name[0] != '.' && fs_kind(root, path_join(dir, sv_of(it->d_name), a)) == FS_DIR)
-            *vec_push(&out, a) = sv_dup(sv_of(it->d_name), a);
-    if (d)
-        closedir(d);
-    else
-        close(fd);
+    for (size_t i = 0; i < n; i++)
+        if (items[i].name.s[0] != '.' && items[i].kind == FS_DIR)
+            *vec_push(&out, a) = items[i].name;
     return out;
 }
 
@@ -130,34 +124,31 @@ static int by_age(const void *left, const void *right)
     return sv_cmp(a->name, b->name);
 }
 
-enum status session_list(int root, struct arena *a, sessions *out, struct err *e)
+sessions session_list(int root, struct arena *a)
 {
-    names in_place = folders_in(root, SESSIONS, a), flat = folders_in(root, SV(".teddy"), a);
+    names    in_place = folders_in(root, SESSIONS, a), flat = folders_in(root, SV(".teddy"), a);
+    sessions out = { 0 };
 
-    (void)e;
-    *out = (sessions){ 0 };
     for (size_t i = 0; i < in_place.n; i++)
-        read_session(root, path_join(SESSIONS, in_place.v[i], a), a, vec_push(out, a));
+        read_session(root, path_join(SESSIONS, in_place.v[i], a), a, vec_push(&out, a));
     for (size_t i = 0; i < flat.n; i++) {
         struct session s;
         if (sv_is(flat.v[i], "sessions"))
             continue;
         read_session(root, path_join(SV(".teddy"), flat.v[i], a), a, &s);
         if (s.turns)
-            *vec_push(out, a) = s;
+            *vec_push(&out, a) = s;
     }
-    if (out->n)
-        qsort(out->v, out->n, sizeof out->v[0], by_age);
-    return ST_OK;
+    if (out.n)
+        qsort(out.v, out.n, sizeof out.v[0], by_age);
+    return out;
 }
 
 enum status session_find(int root, struct sv name, struct arena *a, struct session *out,
                          struct err *e)
 {
-    sessions all;
+    sessions all = session_list(root, a);
 
-    if (session_list(root, a, &all, e))
-        return err_code(e);
     for (size_t i = all.n; i-- > 0;)
         if (sv_eq(all.v[i].name, name)) {
             *out = all.v[i];
@@ -197,16 +188,13 @@ static bool is_slug_byte(char c)
 static struct sv slug_of(struct sv message, struct arena *a)
 {
     struct sb b = sb_in(a, 0);
-    char     *low = ARENA_NEW(a, char, message.n + 1);
 
-    for (size_t i = 0; i < message.n; i++)
-        low[i] =
-            (char)(message.s[i] >= 'A' && message.s[i] <= 'Z' ? message.s[i] + 32 : message.s[i]);
+    message = sv_lower(message, a);
     for (size_t i = 0; i < message.n;) {
         size_t from = i;
-        while (i < message.n && is_slug_byte(low[i]))
+        while (i < message.n && is_slug_byte(message.s[i]))
             i++;
-        struct sv word = { low + from, i - from };
+        struct sv word = { message.s + from, i - from };
         i += i < message.n;
         if (!word.n || is_stopword(word))
             continue;

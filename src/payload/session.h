@@ -34,8 +34,8 @@ struct session {
 };
 typedef VEC(struct session) sessions;
 
-/* Oldest first, those of unknown age in front, then by name. */
-enum status session_list(int root, struct arena *a, sessions *out, struct err *e) MUST_USE;
+/* Oldest first, those of unknown age in front, then by name. What cannot be read is not there. */
+sessions session_list(int root, struct arena *a);
 
 /* ST_NOT_FOUND with a hint. */
 enum status session_find(int root, struct sv name, struct arena *a, struct session *out,

@@ -48,7 +48,7 @@ typedef VEC(struct entry) entries;
 
 static unsigned char folded(char c)
 {
-    return (unsigned char)(c >= 'A' && c <= 'Z' ? c + 32 : c);
+    return (unsigned char)byte_lower(c);
 }
 
 static uint64_t sort_key(struct sv name, bool is_dir)

@@ -94,11 +94,10 @@ static void list_json(struct app *app, const sessions *all)
 
 static enum status run_session_list(struct app *app, const void *opts, struct err *e)
 {
-    sessions all;
+    sessions all = session_list(app->root_fd, app->a);
 
     (void)opts;
-    if (session_list(app->root_fd, app->a, &all, e))
-        return err_code(e);
+    (void)e;
     if (app->json) {
         list_json(app, &all);
         return ST_OK;
@@ -136,7 +135,6 @@ static enum status choose(struct app *app, const struct turn_opts *o, struct ses
                           struct err *e)
 {
     struct sv start = path_join(app->root, SV(""), app->a), here = SV("");
-    sessions  all;
 
     if (o->session.n)
         return session_find(app->root_fd, o->session, app->a, s, e);
@@ -145,8 +143,7 @@ static enum status choose(struct app *app, const struct turn_opts *o, struct ses
     struct session_place at = session_place_of(here);
     if (at.session.n)
         return session_find(app->root_fd, path_base(at.session), app->a, s, e);
-    if (session_list(app->root_fd, app->a, &all, e))
-        return err_code(e);
+    sessions all = session_list(app->root_fd, app->a);
     if (!all.n) {
         err_set(e, ST_NOT_FOUND, "there is no session");
         return err_hint(e, "`heddle session new NAME` makes one");
