@@ -21,6 +21,7 @@ static int in_cutting_order(const void *left, const void *right)
 size_t budget_apply(struct budget_item *items, size_t n, size_t fixed, size_t budget,
                     struct arena *scratch)
 {
+    struct arena_mark mark = arena_mark(scratch); /* callers try several budgets */
     struct candidate *order = ARENA_NEW(scratch, struct candidate, n + 1);
     size_t            sum = fixed;
 
@@ -35,5 +36,6 @@ size_t budget_apply(struct budget_item *items, size_t n, size_t fixed, size_t bu
         order[i].item->cut = true;
         sum -= order[i].item->tokens - order[i].item->note;
     }
+    arena_reset(scratch, mark);
     return sum;
 }

@@ -46,6 +46,16 @@ void emit_flush(struct emit *e)
     e->b.n = 0;
 }
 
+struct sv emit_numbered(struct emit *e, struct sv part)
+{
+    struct sb text = sb_in(&e->scratch, 0);
+
+    if (!e->p->q->line_numbers)
+        return part;
+    number_add(&e->number, &text, part);
+    return sb_sv(&text);
+}
+
 void emit_direct(struct emit *e, struct sv v)
 {
     if (v.n < FLUSH_AT && e->b.n + v.n < FLUSH_AT) { /* small: one write for several */

@@ -29,6 +29,10 @@ struct emit {
 void emit_flush(struct emit *e);
 void emit_direct(struct emit *e, struct sv v);
 
+/* The part as its lines are shown: with their numbers, in the scratch memory, when they are asked
+ * for. */
+struct sv emit_numbered(struct emit *e, struct sv part);
+
 /* A block (open, content, close) begins behind a line end and ends with one. */
 struct emit_format {
     const char *name;         /* "markdown" */

@@ -131,12 +131,7 @@ static void content(struct emit *e, struct sv part)
 {
     struct arena_mark mark = arena_mark(&e->scratch);
 
-    if (e->p->q->line_numbers) {
-        struct sb text = sb_in(&e->scratch, 0);
-        number_add(&e->number, &text, part);
-        part = sb_sv(&text);
-    }
-    add_escaped(&e->b, part);
+    add_escaped(&e->b, emit_numbered(e, part));
     arena_reset(&e->scratch, mark);
 }
 
