@@ -414,8 +414,11 @@ static void help_group(struct sb *b, const char *group, unsigned permissions)
 
 void tools_help(struct sb *b, unsigned permissions)
 {
-    static const enum permission all[] = { PERM_loom_aware, PERM_loom_write, PERM_loom_generate,
-                                           PERM_doc_read, PERM_doc_write };
+    static const enum permission all[] = {
+#define X(bit, name, needs, what) PERM_##name,
+        PERMISSION_TABLE(X)
+#undef X
+    };
 
     sb_adds(b, "Available tools (your permissions: ");
     permissions_list(b, permissions);

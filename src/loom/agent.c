@@ -66,8 +66,9 @@ enum status permissions_parse(struct sv list, unsigned *out, struct err *e)
             bit |= sv_is(name, permissions[i].name) ? permissions[i].bit : 0;
         if (!bit && name.n && !sv_is(name, "none")) {
             err_set(e, ST_USAGE, "no such permission: '" SV_FMT "'", SV_ARG(name));
-            return err_hint(e, "loom_aware, loom_write, loom_generate, doc_read, doc_write, all or "
-                               "none");
+#define X(bit, name, needs, what) #name ", "
+            return err_hint(e, PERMISSION_TABLE(X) "all or none");
+#undef X
         }
         have |= bit;
     }

@@ -20,7 +20,9 @@ enum permission {
 #define X(bit, name, needs, what) PERM_##name = 1 << bit,
     PERMISSION_TABLE(X)
 #undef X
-        PERM_ALL = (1 << 5) - 1,
+#define X(bit, name, needs, what) | PERM_##name
+        PERM_ALL = 0 PERMISSION_TABLE(X)
+#undef X
 };
 
 const char *permission_name(enum permission p); /* of a single bit */
@@ -48,7 +50,8 @@ extern const struct view agents_view;
 
 #define GLOBAL_THREAD SV(".global")
 
-/* In a transaction begun with log_begin() on GLOBAL_THREAD. */
+/* In any transaction; the view is as new as the last log_begin() on GLOBAL_THREAD. What they give
+ * lives in `a`. */
 enum status agent_find(struct log *l, struct sv name, struct arena *a, struct agent *out,
                        bool *found, struct err *e) MUST_USE;
 enum status agent_list(struct log *l, struct arena *a, struct agent **out, size_t *n,
