@@ -67,11 +67,7 @@ static enum status list_agents(struct session *s, struct sb *b, struct err *e)
 
     if (agent_list(s->log, s->a, &list, &n, e))
         return err_code(e);
-    sb_adds(b, n ? "" : "agents: none\n");
-    if (n) {
-        sb_add_count(b, (int64_t)n, "agent");
-        sb_adds(b, ":\n");
-    }
+    show_head(b, n, "agent", "agents");
     for (size_t i = 0; i < n && i < LIST_MAX; i++) {
         sb_adds(b, "  ");
         sb_add_name(b, list[i].name);
@@ -98,11 +94,7 @@ static enum status list_docs(struct session *s, struct sb *b, struct err *e)
     if (permission_check(s->agent.permissions, PERM_doc_read, e) ||
         (s->env.docs.list && s->env.docs.list(s->env.docs.ctx, s->loom.thread, s->a, &list, &n, e)))
         return err_code(e);
-    sb_adds(b, n ? "" : "documents: none\n");
-    if (n) {
-        sb_add_count(b, (int64_t)n, "document");
-        sb_adds(b, ":\n");
-    }
+    show_head(b, n, "document", "documents");
     for (size_t i = 0; i < n && i < LIST_MAX; i++) {
         sb_adds(b, "  ");
         show_target(b, &(struct link_target){ .doc = list[i].name }, true);

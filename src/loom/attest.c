@@ -11,23 +11,9 @@ const char *attested_name(enum attested x)
     return names[x];
 }
 
-static enum status payload_at(struct loom *l, int64_t seq, struct entry *n, struct json *out,
-                              struct err *e)
-{
-    struct store_query q = { .thread = l->thread, .from = seq, .to = seq };
-    bool               found;
-
-    if (store_first(l->log->store, &q, l->a, n, &found, e))
-        return err_code(e);
-    if (!found)
-        return err_set(e, ST_CORRUPT, "entry %lld is missing", (long long)seq);
-    return json_parse(n->payload, 0, l->a, out, e);
-}
-
 static enum status check_raw(struct loom *l, const struct node *n, enum attested *is, struct err *e)
 {
     struct loom_rows r = rows_of_loom(l);
-    struct entry     entry;
     struct json      p;
     int64_t          seq;
 
@@ -38,7 +24,7 @@ static enum status check_raw(struct loom *l, const struct node *n, enum attested
     *is = ATTEST_MISSING;
     if (seq == NO_NODE)
         return ST_OK;
-    if (payload_at(l, seq, &entry, &p, e))
+    if (loom_payload(l, seq, &p, e))
         return err_code(e);
     struct sv now = provenance_response(json_text(&p, "headers"), json_text(&p, "body"), l->a);
     *is = sv_eq(now, n->response) ? ATTEST_VALID : ATTEST_RAW;
@@ -73,7 +59,7 @@ static enum status check_node(struct loom *l, const struct node *n, enum atteste
     struct sv    parent;
 
     *is = ATTEST_VALID;
-    if (payload_at(l, n->seq, &entry, &p, e) || parent_hash(l, &p, n, &parent, e))
+    if (loom_entry(l, n->seq, &entry, &p, e) || parent_hash(l, &p, n, &parent, e))
         return err_code(e);
     struct provenance q = { .content = provenance_content(json_find(&p, "content"), l->a),
                             .parents = &parent,

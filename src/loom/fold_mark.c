@@ -2,11 +2,6 @@
 #include "loom/loom_internal.h"
 #include "thread/kind.h"
 
-static struct sv text_of(const struct json *v, struct arena *a)
-{
-    return json_canonical(v, a);
-}
-
 static enum status named_node(struct loom_rows *r, const struct json *p, struct node *out,
                               bool *found, struct err *e)
 {
@@ -83,7 +78,7 @@ static enum status put_end(struct loom_rows *r, struct sv key, const struct json
     if (json_text(p, "note").s)
         jw_kstr(&w, "note", json_text(p, "note"));
     jw_key(&w, "target");
-    jw_raw(&w, text_of(other, r->a));
+    jw_raw(&w, json_canonical(other, r->a));
     jw_close(&w, '}');
     return row_put(r, key, sb_sv(&b), e);
 }
@@ -174,7 +169,6 @@ static enum status fold_unlink(struct loom_rows *r, const struct json *p, struct
 static enum status fold_withdraw(struct loom_rows *r, struct node *n, struct err *e)
 {
     struct node       slot, each;
-    struct sb         prefix = sb_in(r->a, 0);
     struct store_row *rows;
     size_t            count;
     struct tree       tree;
@@ -183,11 +177,11 @@ static enum status fold_withdraw(struct loom_rows *r, struct node *n, struct err
     if (n->slot == n->seq || n->withdrawn)
         return ST_OK;
     n->withdrawn = true;
-    sb_addf(&prefix, SV_FMT "/", SV_ARG(key2("v", n->strand, n->slot, r->a)));
     if (rows_put_node(r, n, e) || rows_node(r, n->slot, &slot, e) || rows_tree(r, &tree, e) ||
         rows_cover(r, &slot, &cover, &by, e) ||
         row_del(r, key3("v", n->strand, n->slot, n->seq, r->a), e) ||
-        row_list(r, sb_sv(&prefix), (struct sv){ 0 }, SIZE_MAX, &rows, &count, e))
+        row_list(r, key_below(key2("v", n->strand, n->slot, r->a), r->a), (struct sv){ 0 },
+                 SIZE_MAX, &rows, &count, e))
         return err_code(e);
     slot.latest = slot.seq;
     slot.versions--;

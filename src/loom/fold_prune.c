@@ -25,12 +25,11 @@ struct walk {
 static enum status next_prune(struct loom_rows *r, int64_t strand, int64_t from, int64_t *out,
                               struct err *e)
 {
-    struct sb         prefix = sb_in(r->a, 0);
     struct store_row *row;
     size_t            n;
 
-    sb_addf(&prefix, SV_FMT "/", SV_ARG(key1("q", strand, r->a)));
-    if (row_list(r, sb_sv(&prefix), key2("q", strand, from + 1, r->a), 1, &row, &n, e))
+    if (row_list(r, key_below(key1("q", strand, r->a), r->a), key2("q", strand, from + 1, r->a), 1,
+                 &row, &n, e))
         return err_code(e);
     *out = n ? key_last(row->key) : NO_NODE;
     return ST_OK;
@@ -59,13 +58,11 @@ static enum status count_stretch(struct walk *w, const struct stretch_below *at,
     struct strand        s;
     struct node          first, end;
     struct version_count versions = { .before = stop };
-    struct sb            prefix = sb_in(r->a, 0);
 
-    sb_addf(&prefix, SV_FMT "/", SV_ARG(key1("v", at->strand, r->a)));
     if (rows_strand(r, at->strand, &s, e) || rows_node(r, at->from, &first, e) ||
         rows_node(r, stop == NO_NODE ? s.end : stop, &end, e) ||
-        row_each(r, sb_sv(&prefix), key2("v", at->strand, at->from, r->a), false, count_version,
-                 &versions, e))
+        row_each(r, key_below(key1("v", at->strand, r->a), r->a),
+                 key2("v", at->strand, at->from, r->a), false, count_version, &versions, e))
         return err_code(e);
     if (stop != NO_NODE && rows_node(r, end.parent, &end, e))
         return err_code(e);
@@ -92,13 +89,12 @@ static enum status walk_forks(struct walk *w, const struct stretch_below *at, in
                               struct err *e)
 {
     struct loom_rows *r = w->r;
-    struct sb         prefix = sb_in(r->a, 0);
     struct store_row *rows;
     size_t            n;
     int64_t           last_point = NO_NODE;
 
-    sb_addf(&prefix, SV_FMT "/", SV_ARG(key1("f", at->strand, r->a)));
-    if (row_list(r, sb_sv(&prefix), key2("f", at->strand, at->from, r->a), SIZE_MAX, &rows, &n, e))
+    if (row_list(r, key_below(key1("f", at->strand, r->a), r->a),
+                 key2("f", at->strand, at->from, r->a), SIZE_MAX, &rows, &n, e))
         return err_code(e);
     for (size_t i = 0; i < n; i++) {
         int64_t     child = key_last(rows[i].key);

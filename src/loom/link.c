@@ -81,19 +81,14 @@ static enum status read_links(struct loom *l, struct sv prefix, struct link **ou
 enum status loom_links(struct loom *l, const struct node *n, struct link **out, size_t *count,
                        struct err *e)
 {
-    struct sb prefix = sb_in(l->a, 0);
 
-    sb_addf(&prefix, SV_FMT "/", SV_ARG(key1("x", n->slot, l->a)));
-    return read_links(l, sb_sv(&prefix), out, count, e);
+    return read_links(l, key_below(key1("x", n->slot, l->a), l->a), out, count, e);
 }
 
 enum status loom_doc_links(struct loom *l, struct sv doc, struct link **out, size_t *count,
                            struct err *e)
 {
-    struct sb prefix = sb_in(l->a, 0);
-
-    sb_add(&prefix, key_name2("y", doc, SV(""), l->a));
-    return read_links(l, sb_sv(&prefix), out, count, e);
+    return read_links(l, key_name2("y", doc, SV(""), l->a), out, count, e);
 }
 
 static bool same_target(const struct link_target *a, const struct link_target *b)

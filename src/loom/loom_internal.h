@@ -62,6 +62,9 @@ struct sv key_name1(const char *prefix, struct sv name, int64_t n, struct arena 
 struct sv key_name2(const char *prefix, struct sv name, struct sv second, struct arena *a);
 struct sv key_agent(const char *prefix, struct sv agent, struct arena *a); /* "prefix/agent/" */
 
+/* "key/": the prefix of the keys below it. */
+struct sv key_below(struct sv key, struct arena *a);
+
 /* The number at the end of a key. */
 int64_t key_last(struct sv key);
 
@@ -175,6 +178,10 @@ bool        local_id_is_valid(struct sv id);
 struct link;
 enum status link_append(struct loom *l, struct sv agent, const struct node *from,
                         const struct link *link, int64_t *entry, struct err *e) MUST_USE;
+
+/* An entry, which must be there, and its payload: ST_CORRUPT otherwise. */
+enum status loom_entry(struct loom *l, int64_t seq, struct entry *n, struct json *payload,
+                       struct err *e) MUST_USE;
 
 /* The text of a message's content, which is a string or an array of parts. */
 struct sv content_text(const struct json *content, struct arena *a);

@@ -241,17 +241,24 @@ enum status node_hidden(struct loom *l, const struct node *n, int64_t *by, struc
 
 /* ---- what it says ----------------------------------------------------------------- */
 
-enum status loom_payload(struct loom *l, int64_t seq, struct json *out, struct err *e)
+enum status loom_entry(struct loom *l, int64_t seq, struct entry *n, struct json *payload,
+                       struct err *e)
 {
     struct store_query q = { .thread = l->thread, .from = seq, .to = seq };
-    struct entry       n;
     bool               found;
 
-    if (store_first(l->log->store, &q, l->a, &n, &found, e))
+    if (store_first(l->log->store, &q, l->a, n, &found, e))
         return err_code(e);
     if (!found)
         return err_set(e, ST_CORRUPT, "entry %lld is missing", (long long)seq);
-    return json_parse(n.payload, 0, l->a, out, e);
+    return json_parse(n->payload, 0, l->a, payload, e);
+}
+
+enum status loom_payload(struct loom *l, int64_t seq, struct json *out, struct err *e)
+{
+    struct entry n;
+
+    return loom_entry(l, seq, &n, out, e);
 }
 
 enum status node_text(struct loom *l, int64_t seq, struct sv *out, struct err *e)
@@ -355,10 +362,8 @@ enum status node_children(struct loom *l, int64_t slot, int64_t after, size_t ma
 {
     struct loom_rows  r = rows_of_loom(l);
     struct child_scan s = { .l = l, .after = after, .max = max, .e = e };
-    struct sb         prefix = sb_in(l->a, 0);
 
-    sb_addf(&prefix, SV_FMT "/", SV_ARG(key1("c", slot, l->a)));
-    if (max && row_each(&r, sb_sv(&prefix),
+    if (max && row_each(&r, key_below(key1("c", slot, l->a), l->a),
                         after == NO_NODE ? (struct sv){ 0 } : key2("c", slot, after, l->a), false,
                         keep_child, &s, e))
         return err_code(e);
@@ -426,12 +431,11 @@ enum status node_versions(struct loom *l, const struct node *n, struct node **ou
                           struct err *e)
 {
     struct loom_rows  r = rows_of_loom(l);
-    struct sb         prefix = sb_in(l->a, 0);
     struct store_row *rows;
     size_t            found;
 
-    sb_addf(&prefix, SV_FMT "/", SV_ARG(key2("v", n->strand, n->slot, l->a)));
-    if (row_list(&r, sb_sv(&prefix), (struct sv){ 0 }, SIZE_MAX, &rows, &found, e))
+    if (row_list(&r, key_below(key2("v", n->strand, n->slot, l->a), l->a), (struct sv){ 0 },
+                 SIZE_MAX, &rows, &found, e))
         return err_code(e);
     *count = found + 1;
     *out = ARENA_NEW(l->a, struct node, found + 1);

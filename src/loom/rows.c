@@ -143,6 +143,15 @@ struct sv key_agent(const char *prefix, struct sv agent, struct arena *a)
     return key_name2(prefix, agent, SV(""), a);
 }
 
+struct sv key_below(struct sv key, struct arena *a)
+{
+    struct sb b = sb_in(a, 0);
+
+    sb_add(&b, key);
+    sb_addc(&b, '/');
+    return sb_sv(&b);
+}
+
 int64_t key_last(struct sv key)
 {
     struct sv digits = sv_cut_last(key, '/').tail;
@@ -485,12 +494,11 @@ enum status rows_cover(struct loom_rows *r, const struct node *n, int64_t *cover
 {
     struct strand     s;
     struct own_prunes own = { .upto = n->slot, .first = NO_NODE };
-    struct sb         prefix = sb_in(r->a, 0);
 
     if (rows_strand(r, n->strand, &s, e))
         return err_code(e);
-    sb_addf(&prefix, SV_FMT "/", SV_ARG(key1("q", n->strand, r->a)));
-    if (s.prunes > 0 && row_each(r, sb_sv(&prefix), (struct sv){ 0 }, false, count_prune, &own, e))
+    if (s.prunes > 0 && row_each(r, key_below(key1("q", n->strand, r->a), r->a), (struct sv){ 0 },
+                                 false, count_prune, &own, e))
         return err_code(e);
     *cover = s.cover + own.count;
     *by = own.first;

@@ -45,6 +45,8 @@ enum status show_pruned(struct loom *l, struct sb *b, struct err *e) MUST_USE;
 enum status show_versions(struct loom *l, const struct viewer *v, const struct node *n,
                           struct sb *b, struct err *e) MUST_USE;
 
+void show_head(struct sb *b, size_t n, const char *one,
+               const char *many);             /* "2 bookmarks:", or "bookmarks: none" */
 void show_more(struct sb *b, int64_t hidden); /* "  ... 3 more"; nothing for none */
 void show_target(struct sb *b, const struct link_target *t, bool brackets);
 
@@ -69,7 +71,8 @@ enum status show_branch_nodes(struct loom *l, const struct viewer *v, const stru
 
 /* ---- the blocks of a loom-aware context ---- */
 
-void        show_addendum(struct sb *b, unsigned permissions);
+void show_addendum(struct sb *b, unsigned permissions);
+/* `doc_words` tells how long a pinned document is; NULL, or failing: it is "(unavailable)". */
 enum status show_memory_block(struct loom *l, const struct viewer *v,
                               enum status (*doc_words)(void *ctx, struct sv doc, struct sv section,
                                                        int64_t *words, struct err *),

@@ -214,8 +214,7 @@ enum status show_context_block(struct loom *l, const struct viewer *v, struct sv
     sb_addf(b, "\" (" SV_FMT " mode)\n", SV_ARG(tree.mode));
     sb_add_count(b, tree.nodes, "node");
     sb_adds(b, " · ");
-    sb_add_commas(b, tree.branches);
-    sb_adds(b, tree.branches == 1 ? " branch" : " branches");
+    sb_add_count_of(b, tree.branches, "branch", "branches");
     sb_addf(b, " · depth: %lld\n", (long long)tree.depth);
     if (add_position(l, v, b, e))
         return err_code(e);

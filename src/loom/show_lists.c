@@ -1,6 +1,4 @@
 /* Lists of the whole tree, and of the versions of a node. */
-#include "base/clock.h"
-#include "base/vec.h"
 #include "loom/show.h"
 #include "loom/shown.h"
 
@@ -26,15 +24,13 @@ void show_more(struct sb *b, int64_t hidden)
     sb_adds(b, " more\n");
 }
 
-/* "2 bookmarks:", or "bookmarks: none". */
-static void add_head(struct sb *b, int64_t n, const char *one, const char *many)
+void show_head(struct sb *b, size_t n, const char *one, const char *many)
 {
-    if (n) {
-        sb_add_commas(b, n);
-        sb_addf(b, " %s:\n", n == 1 ? one : many);
-    } else {
-        sb_addf(b, "%s: none\n", many);
-    }
+    if (n)
+        sb_add_count_of(b, (int64_t)n, one, many);
+    else
+        sb_adds(b, many);
+    sb_adds(b, n ? ":\n" : ": none\n");
 }
 
 /* Those that can be seen, in place. */
@@ -61,9 +57,9 @@ enum status show_marked(struct loom *l, enum node_mark mark, struct sb *b, struc
     if (loom_marked(l, mark, &list, &n, e) || keep_visible(l, list, &n, e))
         return err_code(e);
     if (mark == NODE_BOOKMARKED)
-        add_head(b, (int64_t)n, "bookmark", "bookmarks");
+        show_head(b, n, "bookmark", "bookmarks");
     else
-        add_head(b, (int64_t)n, "excluded node", "excluded nodes");
+        show_head(b, n, "excluded node", "excluded nodes");
     for (size_t i = 0; i < n && i < LIST_MAX; i++) {
         if (add_node(l, &list[i], b, e))
             return err_code(e);
@@ -104,7 +100,7 @@ enum status show_pruned(struct loom *l, struct sb *b, struct err *e)
 
     if (loom_marked(l, NODE_PRUNED, &list, &n, e))
         return err_code(e);
-    add_head(b, (int64_t)n, "pruned branch", "pruned branches");
+    show_head(b, n, "pruned branch", "pruned branches");
     for (size_t i = 0; i < n && i < LIST_MAX; i++) {
         if (add_node(l, &list[i], b, e) || add_extent(l, &list[i], b, e))
             return err_code(e);

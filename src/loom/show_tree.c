@@ -126,8 +126,8 @@ static enum status add_header(struct loom *l, struct sb *b, struct err *e)
     sb_adds(b, "\" (");
     sb_add_count(b, tree.nodes, "node");
     sb_adds(b, ", ");
-    sb_add_commas(b, tree.branches);
-    sb_adds(b, tree.branches == 1 ? " branch)\n" : " branches)\n");
+    sb_add_count_of(b, tree.branches, "branch", "branches");
+    sb_adds(b, ")\n");
     return ST_OK;
 }
 
@@ -180,10 +180,10 @@ enum status show_tree_summary(struct loom *l, struct sb *b, struct err *e)
     sb_adds(b, "\"\n");
     sb_add_count(b, tree.nodes, "node");
     sb_adds(b, " · ");
-    sb_add_commas(b, tree.branches);
-    sb_adds(b, tree.branches == 1 ? " branch · " : " branches · ");
-    sb_add_commas(b, tree.leaves);
-    sb_adds(b, tree.leaves == 1 ? " leaf\n" : " leaves\n");
+    sb_add_count_of(b, tree.branches, "branch", "branches");
+    sb_adds(b, " · ");
+    sb_add_count_of(b, tree.leaves, "leaf", "leaves");
+    sb_addc(b, '\n');
     struct sv themes;
     if (loom_themes(l, &themes, e))
         return err_code(e);

@@ -120,9 +120,9 @@ void sb_add_quoted(struct sb *b, struct sv text)
     sb_add_oneline(&line, text);
     sb_addc(b, '"');
     for (size_t i = 0; i < line.n; i++) {
-        if (sb_sv(&line).s[i] == '"' || sb_sv(&line).s[i] == '\\')
+        if (line.s[i] == '"' || line.s[i] == '\\')
             sb_addc(b, '\\');
-        sb_addc(b, sb_sv(&line).s[i]);
+        sb_addc(b, line.s[i]);
     }
     sb_addc(b, '"');
     arena_free(&scratch);
@@ -162,6 +162,12 @@ void sb_add_preview(struct sb *b, struct sv text, size_t max)
 
 void sb_add_count(struct sb *b, int64_t n, const char *noun)
 {
+    sb_add_count_of(b, n, noun, noun);
+    sb_adds(b, n == 1 ? "" : "s");
+}
+
+void sb_add_count_of(struct sb *b, int64_t n, const char *one, const char *many)
+{
     sb_add_commas(b, n);
-    sb_addf(b, " %s%s", noun, n == 1 ? "" : "s");
+    sb_addf(b, " %s", n == 1 ? one : many);
 }

@@ -26,5 +26,6 @@ enum { PREVIEW_LIST = 52, PREVIEW_MEMORY = 32 };
 
 /* "3 continuations": the plural adds an s. */
 void sb_add_count(struct sb *b, int64_t n, const char *noun);
+void sb_add_count_of(struct sb *b, int64_t n, const char *one, const char *many);
 
 #endif

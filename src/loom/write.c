@@ -381,12 +381,11 @@ enum status loom_annotations(struct loom *l, const struct node *n, struct annota
                              size_t *count, struct err *e)
 {
     struct loom_rows  r = rows_of_loom(l);
-    struct sb         prefix = sb_in(l->a, 0);
     struct store_row *rows;
     bool              found;
 
-    sb_addf(&prefix, SV_FMT "/", SV_ARG(key1("a", n->slot, l->a)));
-    if (row_list(&r, sb_sv(&prefix), (struct sv){ 0 }, SIZE_MAX, &rows, count, e))
+    if (row_list(&r, key_below(key1("a", n->slot, l->a), l->a), (struct sv){ 0 }, SIZE_MAX, &rows,
+                 count, e))
         return err_code(e);
     *out = ARENA_NEW(l->a, struct annotation, *count ? *count : 1);
     for (size_t i = 0; i < *count; i++)
