@@ -58,6 +58,8 @@ heddle spawn --intent x --objective goal --id w5 --with sleeps >/dev/null
 pid=$(heddle ps --json | jq '.data[] | select(.thread == "w5") | .pid')
 json "it runs" "$(heddle ps --json)" '[.data[] | select(.thread == "w5") | .state]' '["running"]'
 not_ok "wait can give up" heddle wait w5 --timeout 0
+run heddle wait w5 --timeout 9223372036854775807
+exits "a time that no clock reaches is a misuse" 2
 ok "stop" heddle stop w5
 same "its whole group is gone" "$(ps -e -o pgid=,stat= | grep -v Z | grep -c "^ *$pid ")" 0
 

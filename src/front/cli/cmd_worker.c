@@ -120,13 +120,19 @@ static enum status answer(struct door *d, const struct worker *w, struct err *e)
     return door_done(d, e);
 }
 
+enum { WAIT_MAX_S = 1000000000 }; /* thirty years */
+
 static enum status run_wait(struct app *app, const void *opts, struct err *e)
 {
     const struct worker_opts *o = opts;
     struct door               d = { .app = app };
     struct worker             w;
-    int64_t until = o->timeout == OPT_UNSET ? INT64_MAX : clock_steady_us() + o->timeout * 1000000;
+    int64_t                   until = INT64_MAX;
 
+    if (o->timeout != OPT_UNSET && (o->timeout < 0 || o->timeout > WAIT_MAX_S))
+        return err_set(e, ST_USAGE, "--timeout takes 0 to %d seconds", WAIT_MAX_S);
+    if (o->timeout != OPT_UNSET)
+        until = clock_steady_us() + o->timeout * 1000000;
     for (;;) {
         struct timespec   step = { 0, 50 * 1000000L };
         struct arena_mark m = arena_mark(app->a);
