@@ -116,6 +116,17 @@ enum status app_text(struct app *app, struct sv arg, struct sv *out, struct err 
     return ST_OK;
 }
 
+enum status app_file(struct app *app, struct sv path, size_t max, struct sv *out, struct err *e)
+{
+    UNDO(fd_undo) int fd = open(sv_cstr(path, app->a), O_RDONLY | O_CLOEXEC);
+
+    if (fd < 0)
+        return err_errno(e, "open " SV_FMT, SV_ARG(path));
+    if (fs_read_fd(fd, max, app->a, out, e))
+        return err_in(e, SV_FMT, SV_ARG(path));
+    return ST_OK;
+}
+
 /* An error may quote what was not UTF-8, or be cut inside a character. */
 static void kstr_lossy(struct jw *w, const char *key, const char *text)
 {

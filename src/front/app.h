@@ -47,6 +47,10 @@ struct sv app_arg(const struct app *app, size_t i);
 /* Text of an argument: "-" reads stdin to its end. */
 enum status app_text(struct app *app, struct sv arg, struct sv *out, struct err *e) MUST_USE;
 
+/* All bytes of a file that the command line names, anywhere, at most `max` (0: no limit). */
+enum status app_file(struct app *app, struct sv path, size_t max, struct sv *out,
+                     struct err *e) MUST_USE;
+
 /* ✗ CODE: message and its hint on stderr, or the error envelope on stdout with --json. */
 void app_fail(struct app *app, const struct err *e);
 

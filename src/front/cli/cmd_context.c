@@ -56,26 +56,15 @@ static void put_doc(struct jw *w, const struct block_doc *doc)
     jw_close(w, '}');
 }
 
-/* A file the user names, wherever it is; none, or -, is stdin. */
-static enum status read_input(struct app *app, struct sv file, struct sv *text, struct err *e)
-{
-    UNDO(fd_undo) int fd = -1;
-
-    if (!file.n || sv_is(file, "-"))
-        return fs_read_fd(0, 0, app->a, text, e);
-    fd = open(sv_cstr(file, app->a), O_RDONLY | O_CLOEXEC);
-    if (fd < 0)
-        return err_errno(e, "open " SV_FMT, SV_ARG(file));
-    return fs_read_fd(fd, 0, app->a, text, e);
-}
-
 static enum status run_parse(struct app *app, struct err *e)
 {
-    struct sv        text;
+    struct sv        file = app_arg(app, 0), text;
     struct block_doc doc;
     struct jw        w = jw_in(&app->out, 2);
+    bool             is_stdin = !file.n || sv_is(file, "-");
 
-    if (read_input(app, app_arg(app, 0), &text, e) || block_parse(text, app->a, &doc, e))
+    if ((is_stdin ? app_text(app, SV("-"), &text, e) : app_file(app, file, 0, &text, e)) ||
+        block_parse(text, app->a, &doc, e))
         return err_code(e);
     put_doc(&w, &doc);
     sb_addc(&app->out, '\n');

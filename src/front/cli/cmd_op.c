@@ -74,17 +74,9 @@ static enum status read_context(struct app *app, struct sv file, struct sv *out,
         err_set(e, ST_USAGE, "`heddle op replace` needs --context FILE");
         return err_hint(e, "--context - reads the context from stdin");
     }
-    if (sv_is(file, "-")) {
-        if (app_text(app, file, out, e))
-            return err_code(e);
-        *out = utf8_skip_bom(*out);
-        return ST_OK;
-    }
-    UNDO(fd_undo) int fd = open(sv_cstr(file, app->a), O_RDONLY | O_CLOEXEC);
-    if (fd < 0)
-        return err_errno(e, "open " SV_FMT, SV_ARG(file));
-    if (fs_read_fd(fd, ENTRY_PAYLOAD_MAX, app->a, out, e))
-        return err_in(e, SV_FMT, SV_ARG(file));
+    if (sv_is(file, "-") ? app_text(app, file, out, e)
+                         : app_file(app, file, ENTRY_PAYLOAD_MAX, out, e))
+        return err_code(e);
     *out = utf8_skip_bom(*out);
     return ST_OK;
 }

@@ -232,7 +232,7 @@ static enum status compare_with(struct app *app, const struct payload_opts *o, s
     struct sv     file = o->check.n ? o->check : o->since, text;
     manifest_rows then;
 
-    if (report_read_file(app, file, &text, e))
+    if (app_file(app, file, 0, &text, e))
         return err_code(e);
     if (manifest_read(text, o->line_numbers, app->a, &then, e))
         return err_in(e, SV_FMT, SV_ARG(file));

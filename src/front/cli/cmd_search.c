@@ -2,6 +2,7 @@
 #include "base/clock.h"
 #include "front/cli/command.h"
 #include "front/progress.h"
+#include "loom/agent.h"
 #include "loom/search.h"
 
 struct search_opts {
@@ -100,7 +101,7 @@ static enum status update_index(struct app *app, struct sv only, struct err *e)
     if (store_threads(app->log.store, app->a, &threads, &n, e))
         return err_code(e);
     for (size_t i = 0; i < n; i++)
-        if (!sv_is(threads[i].id, ".global") && bring_up_to_date(app, threads[i].id, e))
+        if (!sv_eq(threads[i].id, GLOBAL_THREAD) && bring_up_to_date(app, threads[i].id, e))
             return err_code(e);
     return ST_OK;
 }

@@ -9,17 +9,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum status report_read_file(struct app *app, struct sv path, struct sv *out, struct err *e)
-{
-    UNDO(fd_undo) int fd = open(sv_cstr(path, app->a), O_RDONLY | O_CLOEXEC);
-
-    if (fd < 0)
-        return err_errno(e, "open " SV_FMT, SV_ARG(path));
-    if (fs_read_fd(fd, 0, app->a, out, e))
-        return err_in(e, SV_FMT, SV_ARG(path));
-    return ST_OK;
-}
-
 /* ---- tables ---------------------------------------------------------------------------- */
 
 static void add_shown(struct sb *out, struct sv path, struct arena *a)
@@ -250,7 +239,7 @@ enum status report_parse(struct app *app, struct sv file, struct sv into, struct
     struct sv     text;
     struct parsed p;
 
-    if (report_read_file(app, file, &text, e))
+    if (app_file(app, file, 0, &text, e))
         return err_code(e);
     if (payload_parse(text, app->a, &p, e))
         return err_in(e, SV_FMT, SV_ARG(file));
@@ -307,7 +296,7 @@ enum status report_check_manifest(struct app *app, struct sv file, struct sv man
     struct sv     text, listed;
     manifest_rows held, promised;
 
-    if (report_read_file(app, file, &text, e) || report_read_file(app, manifest, &listed, e))
+    if (app_file(app, file, 0, &text, e) || app_file(app, manifest, 0, &listed, e))
         return err_code(e);
     if (manifest_read(text, numbered, app->a, &held, e))
         return err_in(e, SV_FMT, SV_ARG(file));

@@ -22,8 +22,4 @@ void report_differences(struct app *app, const manifest_differences *d);
 enum status report_check_manifest(struct app *app, struct sv file, struct sv manifest,
                                   bool numbered, struct err *e) MUST_USE;
 
-/* A file named on the command line, anywhere. */
-enum status report_read_file(struct app *app, struct sv path, struct sv *out,
-                             struct err *e) MUST_USE;
-
 #endif
