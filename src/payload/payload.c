@@ -198,9 +198,8 @@ static void work(void *ctx, void *own, size_t i, struct buffer *b)
     if (hand->own.tokens)
         weigh_block(&hand->weigher, &j->load, hand->own.tokens, r,
                     r->body.s ? r->body : (struct sv){ b->s, b->n });
-    if (j->again &&
-        (r->state != before.state || r->size != before.size || r->changed != before.changed))
-        r->size = UINT64_MAX; /* noticed when it is delivered */
+    r->is_stale = j->again && (r->state != before.state || r->size != before.size ||
+                               r->changed != before.changed);
 }
 
 static bool write_part(void *ctx, struct sv part)
@@ -232,11 +231,8 @@ static bool deliver(void *ctx, void *own, size_t i, const struct buffer *b)
     (void)own;
     if (j->p->q->progress)
         j->p->q->progress(i + 1, j->n);
-    if (r->size == UINT64_MAX) {
-        err_set(&j->e, ST_CONFLICT, "'" SV_FMT "' changed while it was read", SV_ARG(r->name));
-        err_hint(&j->e, "run the command again");
+    if (r->is_stale && resource_changed(r, &j->e))
         return false;
-    }
     if (!emit)
         return true;
     struct arena_mark mark = arena_mark(&emit->scratch);

@@ -272,7 +272,7 @@ bool resource_is_large(const struct resource *r)
 
 /* ---- writing ---------------------------------------------------------------------- */
 
-static enum status not_the_same(const struct resource *r, struct err *e)
+enum status resource_changed(const struct resource *r, struct err *e)
 {
     err_set(e, ST_CONFLICT, "'" SV_FMT "' changed while it was read", SV_ARG(r->name));
     return err_hint(e, "run the command again");
@@ -317,7 +317,7 @@ enum status resource_parts(const struct load_config *c, const struct resource *r
 
     arena_free(&scratch);
     if (fd < 0 || (uint64_t)st.st_size < r->size)
-        return not_the_same(r, e);
+        return resource_changed(r, e);
     bool hash = c->hash && !is_unchanged(r, &st);
     scan_begin(&look.scan, NULL, hash, false);
     bool ok = read_parts(fd, r->size, b, look_and_pass, &look);
@@ -327,7 +327,7 @@ enum status resource_parts(const struct load_config *c, const struct resource *r
     if (fstat(fd, &st) == 0 && is_unchanged(r, &st))
         return ST_OK;
     bool same_bytes = !c->hash || (hash && hash_eq(&look.scan.sha256, &r->sha256));
-    return same_bytes && fits_frame(r, &look.scan) ? ST_OK : not_the_same(r, e);
+    return same_bytes && fits_frame(r, &look.scan) ? ST_OK : resource_changed(r, e);
 }
 
 void resource_read_ends(const struct load_config *c, const struct resource *r,

@@ -48,6 +48,7 @@ struct resource {
 
     /* Learned by resource_load(). */
     bool                loaded, has_hash, ends_with_newline;
+    bool                is_stale; /* at a second look it was not what it had been */
     enum resource_state state;
     uint64_t            size;
     struct hash         sha256;
@@ -79,6 +80,9 @@ void resource_load(const struct load_config *c, struct load_own *own, struct res
                    struct buffer *b);
 
 void resource_release(struct resource *r); /* frees body */
+
+/* ST_CONFLICT: it changed between two looks at it. */
+enum status resource_changed(const struct resource *r, struct err *e) MUST_USE;
 
 /* Is its content not in memory after loading? */
 bool resource_is_large(const struct resource *r);
