@@ -52,7 +52,7 @@ struct session_place session_place_of(struct sv path)
 
 /* ---- listing ------------------------------------------------------------------------------ */
 
-typedef VEC(struct sv) names;
+typedef turn_entries names;
 
 /* Folders in a folder; none when it cannot be read. */
 static names folders_in(int root, struct sv dir, struct arena *a)
@@ -335,12 +335,11 @@ static enum status make_turn(int root, struct turn *t, int64_t now_ms, struct ar
                              struct err *e)
 {
     UNDO(fd_undo) int held = -1;
-    names             entries = { t->entries.v, t->entries.n, t->entries.cap };
     struct sv         session = path_dir(t->dir), draft = path_join(session, SV(".turn"), a);
 
     if (fs_remove(root, draft, e) || fs_mkdirs(root, draft, e) ||
         write_meta(root, draft, t, now_ms, a, e) ||
-        (t->parent.n && write_list(root, draft, "turn.context", &entries, a, e)) ||
+        (t->parent.n && write_list(root, draft, "turn.context", &t->entries, a, e)) ||
         fs_open(root, session, O_RDONLY | O_DIRECTORY, &held, e))
         return err_code(e);
     if (renameat(held, ".turn", held, sv_cstr(path_base(t->dir), a)) != 0 || fsync(held) != 0)
@@ -524,8 +523,7 @@ enum status turn_new(int root, const struct session *s, struct sv from, int64_t 
     struct turn t = { .session = target.name, .thread = target.thread, .parent = from };
     t.number = target.turn + 1;
     t.dir = turn_dir(target.dir, t.number, a);
-    for (size_t i = 0; i < turn.n; i++)
-        *vec_push(&t.entries, a) = turn.v[i];
+    t.entries = turn;
     if (make_turn(root, &t, now_ms, a, e))
         return err_code(e);
     *out = t;

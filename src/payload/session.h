@@ -54,12 +54,13 @@ struct session_request {
 enum status session_new(int root, const struct session_request *q, struct arena *a,
                         struct session *out, struct err *e) MUST_USE;
 
+typedef VEC(struct sv) turn_entries;
 struct turn {
-    struct sv session, dir; /* names; dir below the root */
-    struct sv thread;       /* of the session, or absent */
-    int       number;
-    struct sv parent;       /* folder of the turn before, or absent */
-    VEC(struct sv) entries; /* what its list holds */
+    struct sv    session, dir; /* names; dir below the root */
+    struct sv    thread;       /* of the session, or absent */
+    int          number;
+    struct sv    parent;  /* folder of the turn before, or absent */
+    turn_entries entries; /* what its list holds */
 };
 
 /* The turn after the latest (or after `from`, a turn's folder): its list is the last one's
