@@ -86,8 +86,7 @@ static enum status check_doc(struct session *s, const struct pin *p, struct err 
 
     if (!p->doc.s)
         return ST_OK;
-    if (permission_check(s->agent.permissions, PERM_doc_read, e) ||
-        session_doc(s, p->doc, &doc, e))
+    if (permission_check(s->agent.permissions, PERM_doc_read, e) || session_doc(s, p->doc, &doc, e))
         return err_code(e);
     return p->section.s ? doc_section(doc.text, p->section, &at, e) : ST_OK;
 }

@@ -58,8 +58,7 @@ static enum status unwrite(struct session *s, const struct json *undo, struct re
 
     json_int(json_find(undo, "at"), &at);
     json_int(json_find(undo, "inserted"), &inserted);
-    if (permission_check(s->agent.permissions, PERM_doc_write, e) ||
-        session_doc(s, name, &doc, e))
+    if (permission_check(s->agent.permissions, PERM_doc_write, e) || session_doc(s, name, &doc, e))
         return err_code(e);
     if (!sv_eq(doc.hash, json_text(undo, "after"))) {
         err_set(e, ST_CONFLICT, "doc:\"" SV_FMT "\" was changed since", SV_ARG(name));

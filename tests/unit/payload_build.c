@@ -130,8 +130,7 @@ static void a_folder_s_own_gitignore_and_teddyignore_bring_back(void)
     put(&f, "dist/other", SV("x"));
     put(&f, "src/keep.log", SV("x"));
     put(&f, "keep.log", SV("x"));
-    CHECK_SV(tree_of(&f, (struct tree_limits){ 0 }),
-             SV("dist/\n  index.html\nsrc/\n  keep.log\n"));
+    CHECK_SV(tree_of(&f, (struct tree_limits){ 0 }), SV("dist/\n  index.html\nsrc/\n  keep.log\n"));
     fresh_done(&f);
 }
 
