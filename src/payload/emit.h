@@ -10,6 +10,7 @@
 struct sink {
     struct sb           *out; /* NULL: nowhere */
     uint64_t             bytes;
+    uint64_t             sent; /* of them, those the kernel was asked to put on the disk */
     struct hash_sha256   hash;
     struct tokens_stream stream;
     bool                 hashes, counts;
