@@ -318,10 +318,27 @@ static void private_addresses_in_all_their_forms(void)
         }
 }
 
-TAP_MAIN(T(a_path_is_written_as_it_is_or_in_quotes), T(what_is_written_is_read_back),
-         T(a_scheme_makes_a_url), T(links_and_labels), T(language_tags),
-         T(secrets_are_known_by_their_shapes), T(values_of_environment_files_are_secrets),
-         T(a_scan_in_parts_is_a_scan), T(what_is_no_text_is_seen),
-         T(lines_are_numbered_across_parts), T(numbers_are_taken_away_again),
-         T(the_budget_cuts_global_first_and_the_largest_first),
+/* Wherever it stands in a text: at its start, across two blocks of the scan, at its very end. */
+static void a_secret_is_found_at_every_place(void)
+{
+    char   token[64], text[256];
+    size_t len =
+        (size_t)snprintf(token, sizeof token, " gh%s ", "p_0123456789abcdefghijABCDEFGHIJklmnop");
+
+    for (size_t n = len; n < sizeof text; n += 29)
+        for (size_t i = 0; i + len <= n; i++) {
+            size_t at = 0;
+            memset(text, 'g', sizeof text);
+            CHECK(!secret_find((struct sv){ text, n }, &at));
+            memcpy(text + i, token, len);
+            CHECK(secret_find((struct sv){ text, n }, &at) && at == i + 1);
+        }
+}
+
+TAP_MAIN(T(a_secret_is_found_at_every_place), T(a_path_is_written_as_it_is_or_in_quotes),
+         T(what_is_written_is_read_back), T(a_scheme_makes_a_url), T(links_and_labels),
+         T(language_tags), T(secrets_are_known_by_their_shapes),
+         T(values_of_environment_files_are_secrets), T(a_scan_in_parts_is_a_scan),
+         T(what_is_no_text_is_seen), T(lines_are_numbered_across_parts),
+         T(numbers_are_taken_away_again), T(the_budget_cuts_global_first_and_the_largest_first),
          T(private_addresses_in_all_their_forms), )
