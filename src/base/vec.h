@@ -21,6 +21,12 @@
     (((vec)->n == (vec)->cap ? vec_grow(&(vec)->v, &(vec)->cap, sizeof *(vec)->v, (a)) : (void)0), \
      &(vec)->v[(vec)->n++])
 
+/* Room for `more` items than there are: growing step by step leaves as much again behind in the
+ * arena, which counts when they are many. */
+#define vec_reserve(vec, more, a)                                                                  \
+    vec_fit(&(vec)->v, &(vec)->cap, (vec)->n + (more), sizeof *(vec)->v, (a))
+
+void vec_fit(void *items, size_t *cap, size_t want, size_t size, struct arena *a);
 void vec_grow(void *items, size_t *cap, size_t size, struct arena *a);
 
 #endif

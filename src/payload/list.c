@@ -112,13 +112,25 @@ static bool pick(void *ctx, struct sv path, const struct walk_node *node)
     return true;
 }
 
+static bool count_file(void *n, struct sv path, const struct walk_node *node)
+{
+    (void)path;
+    (void)node;
+    *(size_t *)n += 1;
+    return true;
+}
+
 static void add_folder(struct lists *l, enum scope scope, struct sv path)
 {
     struct picking          p = { .l = l, .scope = scope };
     const struct walk_node *node = walk_find(l->walk, path);
+    size_t                  n = 0;
 
-    if (node)
+    if (node) {
+        walk_files(l->walk, node, path, count_file, &n);
+        vec_reserve(&l->resources, n, l->a);
         walk_files(l->walk, node, path, pick, &p);
+    }
     if (!p.found)
         say(l, "folder '" SV_FMT "' %s", SV_ARG(path.n ? path : SV(".")),
             node ? "holds no files" : "is ignored: none of its files are taken");

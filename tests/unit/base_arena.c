@@ -115,7 +115,25 @@ static void a_vector_keeps_its_items_and_zeroes_new_ones(void)
     arena_free(&a);
 }
 
-TAP_MAIN(T(memory_is_zeroed_and_aligned), T(memory_that_was_reset_is_zeroed_again),
-         T(reset_keeps_what_stood_before_the_mark), T(growing_keeps_the_bytes_in_place_or_moved),
-         T(an_allocation_larger_than_a_block_fits), T(a_freed_arena_is_usable_again),
-         T(nothing_is_a_valid_allocation), T(a_vector_keeps_its_items_and_zeroes_new_ones), )
+static void room_for_items_is_made_once(void)
+{
+    struct arena a = { 0 };
+    VEC(int) list = { 0 };
+
+    *vec_push(&list, &a) = 7;
+    vec_reserve(&list, 100, &a);
+    const int *before = list.v;
+    CHECK(list.cap >= 101 && list.v[0] == 7);
+    for (int i = 0; i < 100; i++)
+        CHECK_INT(*vec_push(&list, &a), 0);
+    CHECK(list.v == before && list.n == 101);
+    vec_reserve(&list, 0, &a);
+    CHECK(list.v == before);
+    arena_free(&a);
+}
+
+TAP_MAIN(T(room_for_items_is_made_once), T(memory_is_zeroed_and_aligned),
+         T(memory_that_was_reset_is_zeroed_again), T(reset_keeps_what_stood_before_the_mark),
+         T(growing_keeps_the_bytes_in_place_or_moved), T(an_allocation_larger_than_a_block_fits),
+         T(a_freed_arena_is_usable_again), T(nothing_is_a_valid_allocation),
+         T(a_vector_keeps_its_items_and_zeroes_new_ones), )
