@@ -207,11 +207,13 @@ static void write_with(struct jw *w, const struct json *object, const struct sv 
     jw_close(w, '}');
 }
 
-static enum status unknown_key(struct sv dotted, struct err *e)
+enum status config_check_key(struct sv dotted, struct err *e)
 {
     const char *nearest = NULL;
     size_t      best = 4;
 
+    if (key_of(dotted) && !sv_ends(dotted, SV(".")))
+        return ST_OK;
     for (size_t i = 0; i < COUNT(keys); i++) {
         size_t d = sv_distance(dotted, sv_of(keys[i].name));
         if (d < best && d * 2 < dotted.n) {
@@ -245,8 +247,8 @@ enum status config_with(struct sv text, struct sv dotted, struct sv value, struc
     struct sb                b = sb_in(a, 0);
     struct jw                w = jw_in(&b, 2);
 
-    if (!k || sv_ends(dotted, SV(".")))
-        return unknown_key(dotted, e);
+    if (config_check_key(dotted, e))
+        return err_code(e);
     if (value.s && read_value(k, value, a, &v, e))
         return err_code(e);
     if (text.n &&

@@ -27,10 +27,13 @@ struct config_key {
 };
 const struct config_key *config_key_at(size_t i);
 
+/* ST_NOT_FOUND, with the nearest as a hint, when there is no such key. */
+enum status config_check_key(struct sv dotted, struct err *e) MUST_USE;
+
 /* The text of a file ("" when there is none) with one value put in or, when `value` is absent,
  * taken out; the other members keep their order and their numbers. `value` is as a person types it:
- * a string without quotes, else JSON. ST_NOT_FOUND: no such key. ST_INVALID_SYNTAX: a value of
- * another type, or a file that config_read() refuses. */
+ * a string without quotes, else JSON. ST_NOT_FOUND: no such key. ST_USAGE: a value of another
+ * type. ST_INVALID_SYNTAX: config_read() refuses the file, before or after. */
 enum status config_with(struct sv text, struct sv dotted, struct sv value, struct arena *a,
                         struct sv *out, struct err *e) MUST_USE;
 

@@ -30,8 +30,8 @@ const char *permission_name(enum permission p); /* of a single bit */
 /* "loom_aware, loom_write", or "none". */
 void permissions_list(struct sb *b, unsigned permissions);
 
-/* A comma-separated list of names, "all" or "none". ST_INVALID_SYNTAX: an unknown name, or one
- * whose requirement is missing. */
+/* A comma-separated list of names, "all" or "none". ST_USAGE: an unknown name; ST_INVALID_SYNTAX:
+ * one whose requirement is missing. */
 enum status permissions_parse(struct sv list, unsigned *out, struct err *e) MUST_USE;
 
 /* The one place where permission is checked. ST_PERMISSION_DENIED: "loom_write not enabled". */
@@ -58,8 +58,8 @@ enum status agent_list(struct log *l, struct arena *a, struct agent **out, size_
                        struct err *e) MUST_USE;
 
 /* Append in an open write transaction on GLOBAL_THREAD. agent_add: ST_CONFLICT when the name
- * is taken, ST_INVALID_SYNTAX when a model has no `model` or a person has one. agent_put changes
- * an agent that is there. */
+ * is taken, ST_USAGE when a model has no `model`, ST_INVALID_SYNTAX when a person has one.
+ * agent_put changes an agent that is there. */
 enum status agent_add(struct log *l, const struct agent *x, struct sv actor, int64_t now,
                       struct arena *a, struct err *e) MUST_USE;
 enum status agent_put(struct log *l, const struct agent *x, struct sv actor, int64_t now,

@@ -50,6 +50,9 @@ void show_head(struct sb *b, size_t n, const char *one,
 void show_more(struct sb *b, int64_t hidden); /* "  ... 3 more"; nothing for none */
 void show_target(struct sb *b, const struct link_target *t, bool brackets);
 
+/* ` (note: "text")` behind a line of a list; nothing when there is no text. */
+void show_remark(struct sb *b, const char *what, struct sv text);
+
 /* ---- the tree ---- */
 
 enum { TREE_DEPTH = 5, TREE_DEPTH_MAX = 50, TREE_LINES_MAX = 200 };

@@ -63,11 +63,8 @@ enum status show_marked(struct loom *l, enum node_mark mark, struct sb *b, struc
     for (size_t i = 0; i < n && i < LIST_MAX; i++) {
         if (add_node(l, &list[i], b, e))
             return err_code(e);
-        if (mark == NODE_BOOKMARKED && list[i].label.s) {
-            sb_adds(b, " (label: \"");
-            sb_add_oneline(b, list[i].label);
-            sb_adds(b, "\")");
-        }
+        if (mark == NODE_BOOKMARKED)
+            show_remark(b, "label", list[i].label);
         sb_addc(b, '\n');
     }
     show_more(b, (int64_t)n - LIST_MAX);

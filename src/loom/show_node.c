@@ -217,16 +217,21 @@ void show_target(struct sb *b, const struct link_target *t, bool brackets)
     }
 }
 
+void show_remark(struct sb *b, const char *what, struct sv text)
+{
+    if (!text.s)
+        return;
+    sb_addf(b, " (%s: \"", what);
+    sb_add_oneline(b, text);
+    sb_adds(b, "\")");
+}
+
 static void add_links(struct sb *b, const struct link *links, size_t count)
 {
     for (size_t i = 0; i < count && i < LIST_MAX; i++) {
         sb_adds(b, "  → ");
         show_target(b, &links[i].target, true);
-        if (links[i].note.s) {
-            sb_adds(b, " (note: \"");
-            sb_add_oneline(b, links[i].note);
-            sb_adds(b, "\")");
-        }
+        show_remark(b, "note", links[i].note);
         sb_addc(b, '\n');
     }
     show_more(b, (int64_t)count - LIST_MAX);

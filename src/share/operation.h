@@ -58,7 +58,7 @@ bool lifecycle_next(enum thread_status from, struct sv action, enum thread_statu
 bool lifecycle_is_action(struct sv action);
 bool lifecycle_is_direction(struct sv direction);
 
-/* ST_CONFLICT reason "transition"; ST_INVALID_SYNTAX: no such action. */
+/* ST_CONFLICT reason "transition"; ST_USAGE: no such action. */
 enum status share_lifecycle(struct share *s, struct sv thread, struct sv action, struct sv reason,
                             struct share_thread *out, struct err *e) MUST_USE;
 

@@ -28,6 +28,21 @@ run() {
     err=$(cat "$scratch/err")
 }
 
+# serve WORDS...: `node $scratch/server.js WORDS...` in the background until the test ends. It writes
+# its port to $scratch/port; then $base is its address.
+serve() {
+    node "$scratch/server.js" "$@" &
+    server=$!
+    trap 'kill $server 2>/dev/null; rm -rf "$scratch"' EXIT
+    tries=0
+    while [ ! -s "$scratch/port" ] && [ $tries -lt 100 ]; do
+        sleep 0.1
+        tries=$((tries + 1))
+    done
+    # shellcheck disable=SC2034
+    base=http://127.0.0.1:$(cat "$scratch/port")
+}
+
 pass() {
     tap_n=$((tap_n + 1))
     printf 'ok %d - %s\n' "$tap_n" "$1"

@@ -33,15 +33,7 @@ const server = http.createServer((q, r) => {
 server.listen(0, '127.0.0.1', () => fs.writeFileSync(process.argv[3], String(server.address().port)));
 END
 : >"$scratch/hits"
-node "$scratch/server.js" "$scratch/hits" "$scratch/port" &
-server=$!
-trap 'kill $server 2>/dev/null; rm -rf "$scratch"' EXIT
-tries=0
-while [ ! -s "$scratch/port" ] && [ $tries -lt 100 ]; do
-    sleep 0.1
-    tries=$((tries + 1))
-done
-base=http://127.0.0.1:$(cat "$scratch/port")
+serve "$scratch/hits" "$scratch/port"
 
 mkdir -p ws/.teddy ws/.heddle && cd ws || exit 1
 printf 'local\n' >local.txt

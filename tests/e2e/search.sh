@@ -63,15 +63,7 @@ if command -v openssl >/dev/null && openssl req -x509 -newkey rsa:2048 -nodes -s
     -keyout "$scratch/tls.key" -out "$scratch/tls.crt" 2>/dev/null; then
     tls=$scratch/tls
 fi
-node "$scratch/server.js" "$scratch/asked" "$scratch/port" "$tls" &
-server=$!
-trap 'kill $server 2>/dev/null; rm -rf "$scratch"' EXIT
-tries=0
-while [ ! -s "$scratch/port" ] && [ $tries -lt 100 ]; do
-    sleep 0.1
-    tries=$((tries + 1))
-done
-base=http://127.0.0.1:$(cat "$scratch/port")
+serve "$scratch/asked" "$scratch/port" "$tls"
 
 HEDDLE_NOW=2026-11-15T12:00:00Z
 HEDDLE_SEED=search

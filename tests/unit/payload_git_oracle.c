@@ -284,21 +284,21 @@ static void a_folder_of_a_work_tree_obeys_the_files_above_it(void)
 /* ---- the configuration ---- */
 
 /* A condition under which the user's configuration includes a file, and whether it holds: the
- * repository is $HOME/work/repo on branch feature/one, with a remote. */
+ * repository is $HOME/code/repo on branch feature/one, with a remote. */
 static const struct {
     const char *condition;
     bool        holds;
 } conditions[] = {
-    { "gitdir:~/work/", true },
+    { "gitdir:~/code/", true },
     { "gitdir:~/other/", false },
-    { "gitdir:work/", true },
+    { "gitdir:code/", true },
     { "gitdir:repo/.git", true },
     { "gitdir:repo", false },
-    { "gitdir:./work/", true },
-    { "gitdir:./w*k/repo/.git", true },
-    { "gitdir:./Work/", false },
-    { "gitdir/i:./Work/", true },
-    { "gitdir/i:~/WORK/", true },
+    { "gitdir:./code/", true },
+    { "gitdir:./c*e/repo/.git", true },
+    { "gitdir:./Code/", false },
+    { "gitdir/i:./Code/", true },
+    { "gitdir/i:~/CODE/", true },
     { "gitdir:**/.git", true },
     { "gitdir:link/", false },
     { "onbranch:feature/one", true },
@@ -317,19 +317,19 @@ static void conditional_includes_count_as_for_git(void)
     char              home[DIR_MAX];
     UNDO(fd_undo) int root = fresh_repository(home);
     struct err        e;
-    struct sv         work = path_join(sv_of(home), SV("work/repo"), &a);
+    struct sv         work = path_join(sv_of(home), SV("code/repo"), &a);
     struct sb         make = sb_in(&a, 0);
 
     setenv("HOME", home, 1);
-    CHECK(fs_mkdirs(root, SV("work/repo"), &e) == ST_OK);
+    CHECK(fs_mkdirs(root, SV("code/repo"), &e) == ST_OK);
     sb_addf(&make, "rm -rf '%s/.git' && git init -q -b feature/one '" SV_FMT "'", home,
             SV_ARG(work));
     CHECK(system(sb_sv(&make).s) == 0);
     set_config(work.s, "remote.origin.url https://example.org/a/b");
     write_file(root, SV("more"), SV("[core]\n\texcludesFile = ~/patterns\n"));
     write_file(root, SV("patterns"), SV("*.out\n"));
-    write_file(root, SV("work/repo/a.out"), SV("x"));
-    write_file(root, SV("work/repo/b.txt"), SV("x"));
+    write_file(root, SV("code/repo/a.out"), SV("x"));
+    write_file(root, SV("code/repo/b.txt"), SV("x"));
     UNDO(fd_undo) int repo = open(work.s, O_PATH | O_DIRECTORY | O_CLOEXEC);
     for (size_t i = 0; i < COUNT(conditions); i++) {
         struct sb config = sb_in(&a, 0);

@@ -78,14 +78,14 @@ static enum status run_list(struct app *app, const void *opts, struct err *e)
 
 static enum status run_get(struct app *app, const void *opts, struct err *e)
 {
-    struct sv          name = app_arg(app, 0), unused;
+    struct sv          name = app_arg(app, 0);
     const struct json *v = config_find_sv(&app->config, name);
     struct jw          w = jw_in(&app->out, 0);
 
     (void)opts;
     if (!v) {
-        if (config_with(SV(""), name, (struct sv){ 0 }, app->a, &unused, e))
-            return err_code(e); /* there is no such key */
+        if (config_check_key(name, e))
+            return err_code(e);
         err_set(e, ST_NOT_FOUND, "'" SV_FMT "' is not set", SV_ARG(name));
         return err_hint(e, "`heddle config list` tells what holds then");
     }

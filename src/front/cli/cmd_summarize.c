@@ -118,15 +118,17 @@ const struct command cmd_summarize = {
     .group = GROUP_LOOM,
     .view = &loom_view,
     .summary = "Make the summaries that a tree waits for",
-    .details = "Nodes have no summary when they are written. This asks a model for those that are "
-               "missing, a parent before its children, and after every 10 new nodes for one of the "
-               "tree. The model is loom.summary_model; without that, Claude 3.5 Haiku where "
-               "ANTHROPIC_API_KEY is set and GPT-4o mini where OPENAI_API_KEY is, each standing in "
-               "for the other.\n\n"
-               "Where no model answers, the first sentence is stored for the time being, and the "
-               "next call tries again. Pruned nodes wait until they are restored.\n\n"
-               "  heddle summarize design\n"
-               "  heddle summarize design --all --json",
+    .details =
+        "Nodes have no summary when they are written. This asks a model for those that are "
+        "missing, a parent before its children, and after every 10 new nodes for one of the "
+        "tree. The model is loom.summary_model; without that, Claude 3.5 Haiku where "
+        "ANTHROPIC_API_KEY is set and GPT-4o mini where OPENAI_API_KEY is, each standing in "
+        "for the other.\n\n"
+        "Where no model answers, the first sentence is stored for the time being, and the "
+        "next call tries again. Pruned nodes wait until they are restored. This version speaks to "
+        "offline models only.\n\n"
+        "  heddle summarize design\n"
+        "  heddle summarize design --all --json",
     .opts = table,
     .opts_size = sizeof(struct summarize_opts),
     .min_args = 1,
