@@ -389,22 +389,36 @@ static enum fs_kind kind_of_mode(mode_t mode)
     return S_ISREG(mode) ? FS_FILE : S_ISDIR(mode) ? FS_DIR : S_ISLNK(mode) ? FS_LINK : FS_OTHER;
 }
 
-enum fs_kind fs_kind(int root, struct sv path)
+enum status fs_kind(int root, struct sv path, enum fs_kind *out, struct err *e)
 {
     struct arena      scratch = { 0 };
-    struct err        ignored;
     UNDO(fd_undo) int dir = -1;
     struct stat       st;
-    enum fs_kind      kind = FS_MISSING;
+    enum fs_kind      kind = FS_DIR;
+    enum status       s = ST_OK;
     const char       *name;
 
-    if (!path.n || sv_is(path, "."))
-        return FS_DIR;
-    if (open_parent(root, path, O_PATH, &scratch, &dir, &name, &ignored) == ST_OK &&
-        fstatat(dir, name, &st, AT_SYMLINK_NOFOLLOW) == 0)
-        kind = kind_of_mode(st.st_mode);
+    if (path.n && !sv_is(path, ".")) {
+        s = open_parent(root, path, O_PATH, &scratch, &dir, &name, e);
+        if (!s && fstatat(dir, name, &st, AT_SYMLINK_NOFOLLOW) != 0)
+            s = err_errno(e, "look at " SV_FMT, SV_ARG(path));
+        kind = s ? FS_MISSING : kind_of_mode(st.st_mode);
+    }
     arena_free(&scratch);
-    return kind;
+    if (s && s != ST_NOT_FOUND)
+        return s;
+    *out = kind;
+    return ST_OK;
+}
+
+enum status fs_exists(int root, struct sv path, bool *out, struct err *e)
+{
+    enum fs_kind kind;
+
+    if (fs_kind(root, path, &kind, e))
+        return err_code(e);
+    *out = kind != FS_MISSING;
+    return ST_OK;
 }
 
 static int by_name(const void *a, const void *b)
@@ -425,15 +439,21 @@ enum status fs_list(int root, struct sv path, struct arena *a, struct fs_item **
         close(fd);
         return err_errno(e, "list " SV_FMT, SV_ARG(path));
     }
-    for (struct dirent *it; (it = readdir(d));) {
+    struct dirent *it;
+    while (errno = 0, (it = readdir(d))) {
         struct stat st;
-        if (strcmp(it->d_name, ".") == 0 || strcmp(it->d_name, "..") == 0 ||
-            fstatat(dirfd(d), it->d_name, &st, AT_SYMLINK_NOFOLLOW) != 0)
+        if (strcmp(it->d_name, ".") == 0 || strcmp(it->d_name, "..") == 0)
             continue;
-        *vec_push(&list, a) =
-            (struct fs_item){ sv_dup(sv_of(it->d_name), a), kind_of_mode(st.st_mode) };
+        if (fstatat(dirfd(d), it->d_name, &st, AT_SYMLINK_NOFOLLOW) == 0)
+            *vec_push(&list, a) =
+                (struct fs_item){ sv_dup(sv_of(it->d_name), a), kind_of_mode(st.st_mode) };
+        else if (errno != ENOENT)
+            break;
     }
+    enum status s = errno ? err_errno(e, "list " SV_FMT, SV_ARG(path)) : ST_OK;
     closedir(d);
+    if (s)
+        return s;
     if (list.n)
         qsort(list.v, list.n, sizeof *list.v, by_name);
     *out = list.v;
@@ -441,23 +461,38 @@ enum status fs_list(int root, struct sv path, struct arena *a, struct fs_item **
     return ST_OK;
 }
 
-bool fs_mark_fd(int fd, struct fs_mark *out)
+static struct fs_mark mark_of(const struct stat *st)
+{
+    return (struct fs_mark){ (uint64_t)st->st_ino, (uint64_t)st->st_size,
+                             (int64_t)st->st_mtim.tv_sec * 1000000000 + st->st_mtim.tv_nsec };
+}
+
+enum status fs_mark_fd(int fd, struct fs_mark *out, struct err *e)
 {
     struct stat st;
 
-    if (fstat(fd, &st) != 0 || !S_ISREG(st.st_mode))
-        return false;
-    *out = (struct fs_mark){ (uint64_t)st.st_ino, (uint64_t)st.st_size,
-                             (int64_t)st.st_mtim.tv_sec * 1000000000 + st.st_mtim.tv_nsec };
-    return true;
+    if (fstat(fd, &st) != 0)
+        return err_errno(e, "fstat");
+    if (!S_ISREG(st.st_mode))
+        return err_set(e, ST_IO, "not a regular file");
+    *out = mark_of(&st);
+    return ST_OK;
 }
 
-bool fs_mark(int root, struct sv path, struct fs_mark *out)
+enum status fs_mark(int root, struct sv path, struct fs_mark *out, bool *found, struct err *e)
 {
-    struct err        ignored;
     UNDO(fd_undo) int fd = -1;
+    struct stat       st;
+    enum status       s = fs_open(root, path, O_PATH, &fd, e);
 
-    return fs_open(root, path, O_PATH, &fd, &ignored) == ST_OK && fs_mark_fd(fd, out);
+    if (s && s != ST_NOT_FOUND)
+        return s;
+    if (!s && fstat(fd, &st) != 0)
+        return err_errno(e, "look at " SV_FMT, SV_ARG(path));
+    *found = !s && S_ISREG(st.st_mode);
+    if (*found)
+        *out = mark_of(&st);
+    return ST_OK;
 }
 
 bool fs_mark_eq(const struct fs_mark *a, const struct fs_mark *b)

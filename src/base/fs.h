@@ -57,10 +57,17 @@ enum status fs_lock_dir(int root, struct sv path, int *fd, struct err *e) MUST_U
  * ST_INVALID_SYNTAX for "", "." and "..": the root itself stays. */
 enum status fs_remove(int root, struct sv path, struct err *e) MUST_USE;
 
+/* What is at a path: the thing itself, links not followed. FS_MISSING only when the file system
+ * says that there is nothing (ENOENT, ENOTDIR). Every other failure is an error: what cannot be
+ * looked at may well be there. ST_PERMISSION_DENIED when a folder on the way leads out. */
 enum fs_kind { FS_MISSING, FS_FILE, FS_DIR, FS_LINK, FS_OTHER };
-enum fs_kind fs_kind(int root, struct sv path); /* of the thing itself, links not followed */
+enum status fs_kind(int root, struct sv path, enum fs_kind *out, struct err *e) MUST_USE;
 
-/* What a folder holds, sorted by name, without "." and "..". */
+/* Is anything there? Errors as for fs_kind(). */
+enum status fs_exists(int root, struct sv path, bool *out, struct err *e) MUST_USE;
+
+/* What a folder holds, sorted by name, without "." and "..". What is removed meanwhile is left out;
+ * any other failure on the way is an error, never a shorter list. */
 struct fs_item {
     struct sv    name;
     enum fs_kind kind;
@@ -73,8 +80,11 @@ struct fs_mark {
     uint64_t inode, size;
     int64_t  mtime_ns;
 };
-bool fs_mark(int root, struct sv path, struct fs_mark *out); /* false: no regular file there */
-bool fs_mark_fd(int fd, struct fs_mark *out);
-bool fs_mark_eq(const struct fs_mark *a, const struct fs_mark *b);
+/* *found is false when there is nothing, or something else than a regular file. Links that stay
+ * below root are followed. fs_mark_fd() refuses what is not a regular file with ST_IO. */
+enum status fs_mark(int root, struct sv path, struct fs_mark *out, bool *found,
+                    struct err *e) MUST_USE;
+enum status fs_mark_fd(int fd, struct fs_mark *out, struct err *e) MUST_USE;
+bool        fs_mark_eq(const struct fs_mark *a, const struct fs_mark *b);
 
 #endif

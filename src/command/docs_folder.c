@@ -50,25 +50,29 @@ static bool is_titled(struct sv text, struct sv name)
     return sv_eq(sv_trim(line), name);
 }
 
-/* How many documents of a folder have this title; *out is one of them. */
-static size_t find_titled(int root, struct sv dir, struct sv name, struct arena *a, struct doc *out)
+/* Add how many documents of a folder have this title; *out is one of them. */
+static enum status find_titled(int root, struct sv dir, struct sv name, struct arena *a,
+                               struct doc *out, size_t *found, struct err *e)
 {
     struct fs_item *items;
     struct doc      doc;
-    struct err      skipped;
-    size_t          n = 0, found = 0;
+    size_t          n = 0;
+    enum status     s = fs_list(root, dir, a, &items, &n, e);
 
-    if (fs_list(root, dir, a, &items, &n, &skipped))
-        return 0;
+    if (s)
+        return s == ST_NOT_FOUND ? ST_OK : s;
     for (size_t i = 0; i < n; i++) {
-        if (items[i].name.s[0] == '.' || !sv_ends(items[i].name, SV(".md")) ||
-            doc_read_file(root, path_join(dir, items[i].name, a), a, &doc, &skipped) ||
-            !is_titled(doc.text, name))
+        if (items[i].name.s[0] == '.' || !sv_ends(items[i].name, SV(".md")))
             continue;
-        found++;
+        s = doc_read_file(root, path_join(dir, items[i].name, a), a, &doc, e);
+        if (s == ST_IO)
+            return s; /* it may be the one that is asked for */
+        if (s || !is_titled(doc.text, name))
+            continue; /* too large, a link that leads out, removed meanwhile */
+        ++*found;
         *out = doc;
     }
-    return found;
+    return ST_OK;
 }
 
 static enum status folder_read(void *ctx, struct sv thread, struct sv name, struct arena *a,
@@ -92,7 +96,8 @@ static enum status folder_read(void *ctx, struct sv thread, struct sv name, stru
                 return s;
         }
     for (size_t k = 0; k < COUNT(below); k++)
-        found += find_titled(f->root_fd, thread_dir(thread, below[k], a), name, a, out);
+        if (find_titled(f->root_fd, thread_dir(thread, below[k], a), name, a, out, &found, e))
+            return err_code(e);
     if (found == 1)
         return ST_OK;
     if (found) {

@@ -75,7 +75,10 @@ static enum status local_store(struct app *app, struct sv path, struct sv *url, 
     if (fs_open(app->root_fd, parent.n ? parent : SV("."), O_PATH | O_DIRECTORY, &dir, e) ==
         ST_PERMISSION_DENIED)
         return err_code(e); /* that it is missing is for the store to say */
-    if (fs_kind(app->root_fd, inside) == FS_LINK)
+    enum fs_kind kind;
+    if (fs_kind(app->root_fd, inside, &kind, e))
+        return err_code(e);
+    if (kind == FS_LINK)
         return err_set(e, ST_PERMISSION_DENIED, "'" SV_FMT "' is a link", SV_ARG(inside));
     *url = path_join(app->root, inside, app->a);
     return ST_OK;

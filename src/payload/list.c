@@ -227,7 +227,11 @@ static void add_entry(struct lists *l, enum scope scope, struct sv entry)
         lists_add(l, scope, path, RESOURCE_SELF);
         return;
     }
-    enum fs_kind kind = path.n ? fs_kind(l->root_fd, path) : FS_DIR;
+    enum fs_kind kind;
+    if (fs_kind(l->root_fd, path, &kind, &e)) {
+        lists_add(l, scope, path, RESOURCE_FILE); /* loading says why it cannot be read */
+        return;
+    }
     if (kind == FS_DIR)
         add_folder(l, scope, path);
     else if (kind == FS_MISSING && glob_is(path))

@@ -54,20 +54,29 @@ struct session_place session_place_of(struct sv path)
 
 typedef turn_entries names;
 
-/* Folders in a folder; none when it cannot be read. */
-static names folders_in(int root, struct sv dir, struct arena *a)
+/* Folders in a folder; none when it is not there. */
+static enum status folders_in(int root, struct sv dir, struct arena *a, names *out, struct err *e)
 {
-    names           out = { 0 };
     struct fs_item *items;
-    struct err      ignored;
     size_t          n = 0;
+    enum status     s = fs_list(root, dir, a, &items, &n, e);
 
-    if (fs_list(root, dir, a, &items, &n, &ignored))
-        return out;
+    if (s && s != ST_NOT_FOUND)
+        return s;
     for (size_t i = 0; i < n; i++)
         if (items[i].name.s[0] != '.' && items[i].kind == FS_DIR)
-            *vec_push(&out, a) = items[i].name;
-    return out;
+            *vec_push(out, a) = items[i].name;
+    return ST_OK;
+}
+
+static enum status is_file(int root, struct sv path, bool *out, struct err *e)
+{
+    enum fs_kind kind;
+
+    if (fs_kind(root, path, &kind, e))
+        return err_code(e);
+    *out = kind == FS_FILE;
+    return ST_OK;
 }
 
 static struct sv turn_dir(struct sv session, int number, struct arena *a)
@@ -78,10 +87,12 @@ static struct sv turn_dir(struct sv session, int number, struct arena *a)
     return sb_sv(&b);
 }
 
-static void read_turns(int root, struct session *s, struct arena *a)
+static enum status read_turns(int root, struct session *s, struct arena *a, struct err *e)
 {
-    names all = folders_in(root, s->dir, a);
+    names all = { 0 };
 
+    if (folders_in(root, s->dir, a, &all, e))
+        return err_code(e);
     for (size_t i = 0; i < all.n; i++) {
         int64_t n;
         if (!is_number(all.v[i]) || !sv_to_int(all.v[i], &n))
@@ -90,11 +101,15 @@ static void read_turns(int root, struct session *s, struct arena *a)
         s->turn = n > s->turn ? (int)n : s->turn;
     }
     struct sv dir = turn_dir(s->dir, s->turn, a);
-    s->has_plan = s->turn && fs_kind(root, path_join(dir, SV("plan.md"), a)) == FS_FILE;
-    s->has_report = s->turn && fs_kind(root, path_join(dir, SV("report.md"), a)) == FS_FILE;
+    if (!s->turn)
+        return ST_OK;
+    if (is_file(root, path_join(dir, SV("plan.md"), a), &s->has_plan, e))
+        return err_code(e);
+    return is_file(root, path_join(dir, SV("report.md"), a), &s->has_report, e);
 }
 
-static void read_session(int root, struct sv dir, struct arena *a, struct session *s)
+static enum status read_session(int root, struct sv dir, struct arena *a, struct session *s,
+                                struct err *e)
 {
     struct sv   text;
     struct json doc;
@@ -112,7 +127,7 @@ static void read_session(int root, struct sv dir, struct arena *a, struct sessio
         if (!json_int(json_find(&doc, "created_ms"), &s->created_ms))
             s->created_ms = 0;
     }
-    read_turns(root, s, a);
+    return read_turns(root, s, a, e);
 }
 
 static int by_age(const void *left, const void *right)
@@ -124,31 +139,38 @@ static int by_age(const void *left, const void *right)
     return sv_cmp(a->name, b->name);
 }
 
-sessions session_list(int root, struct arena *a)
+enum status session_list(int root, struct arena *a, sessions *list, struct err *e)
 {
-    names    in_place = folders_in(root, SESSIONS, a), flat = folders_in(root, SV(".teddy"), a);
+    names    in_place = { 0 }, flat = { 0 };
     sessions out = { 0 };
 
+    if (folders_in(root, SESSIONS, a, &in_place, e) || folders_in(root, SV(".teddy"), a, &flat, e))
+        return err_code(e);
     for (size_t i = 0; i < in_place.n; i++)
-        read_session(root, path_join(SESSIONS, in_place.v[i], a), a, vec_push(&out, a));
+        if (read_session(root, path_join(SESSIONS, in_place.v[i], a), a, vec_push(&out, a), e))
+            return err_code(e);
     for (size_t i = 0; i < flat.n; i++) {
         struct session s;
         if (sv_is(flat.v[i], "sessions"))
             continue;
-        read_session(root, path_join(SV(".teddy"), flat.v[i], a), a, &s);
+        if (read_session(root, path_join(SV(".teddy"), flat.v[i], a), a, &s, e))
+            return err_code(e);
         if (s.turns)
             *vec_push(&out, a) = s;
     }
     if (out.n)
         qsort(out.v, out.n, sizeof out.v[0], by_age);
-    return out;
+    *list = out;
+    return ST_OK;
 }
 
 enum status session_find(int root, struct sv name, struct arena *a, struct session *out,
                          struct err *e)
 {
-    sessions all = session_list(root, a);
+    sessions all;
 
+    if (session_list(root, a, &all, e))
+        return err_code(e);
     for (size_t i = all.n; i-- > 0;)
         if (sv_eq(all.v[i].name, name)) {
             *out = all.v[i];
@@ -311,15 +333,21 @@ static enum status write_meta(int root, struct sv dir, const struct turn *t, int
 /* .teddy holds what is a person's own business: it ignores itself, as other builds do. */
 static enum status write_gitignore(int root, struct err *e)
 {
-    if (fs_kind(root, SV(".teddy/.gitignore")) != FS_MISSING)
-        return ST_OK;
-    return fs_write(root, SV(".teddy/.gitignore"), SV("*\n"), 0644, e);
+    bool there;
+
+    if (fs_exists(root, SV(".teddy/.gitignore"), &there, e))
+        return err_code(e);
+    return there ? ST_OK : fs_write(root, SV(".teddy/.gitignore"), SV("*\n"), 0644, e);
 }
 
 static enum status make_session(int root, struct session *s, const names *list, struct arena *a,
                                 struct err *e)
 {
-    if (fs_kind(root, s->dir) != FS_MISSING) {
+    bool there;
+
+    if (fs_exists(root, s->dir, &there, e))
+        return err_code(e);
+    if (there) {
         err_set(e, ST_CONFLICT, "session '" SV_FMT "' is there already", SV_ARG(s->name));
         return err_hint(e, "choose another name, or go on with `heddle turn new`");
     }
@@ -488,8 +516,12 @@ static enum status continue_session(int root, const struct session *s, int64_t n
     *out = (struct session){
         .name = next_name(s->name, a), .thread = s->thread, .parent = s->name, .created_ms = now_ms
     };
-    while (fs_kind(root, path_join(SESSIONS, out->name, a)) != FS_MISSING)
-        out->name = next_name(out->name, a);
+    for (bool there = true; there;) {
+        if (fs_exists(root, path_join(SESSIONS, out->name, a), &there, e))
+            return err_code(e);
+        if (there)
+            out->name = next_name(out->name, a);
+    }
     out->dir = path_join(SESSIONS, out->name, a);
     return make_session(root, out, list, a, e);
 }
@@ -503,7 +535,8 @@ enum status turn_new(int root, const struct session *s, struct sv from, int64_t 
 
     if (lock(root, &held, e))
         return err_code(e);
-    read_session(root, s->dir, a, &now); /* what another process made meanwhile counts */
+    if (read_session(root, s->dir, a, &now, e)) /* what another process made meanwhile counts */
+        return err_code(e);
     if (now.damaged) {
         err_set(e, ST_CORRUPT, SV_FMT "/session.json cannot be read", SV_ARG(now.dir));
         return err_hint(e, "it says which thread the session belongs to: mend it, or remove it");

@@ -34,8 +34,9 @@ struct session {
 };
 typedef VEC(struct session) sessions;
 
-/* Oldest first, those of unknown age in front, then by name. What cannot be read is not there. */
-sessions session_list(int root, struct arena *a);
+/* Oldest first, those of unknown age in front, then by name. A folder that cannot be
+ * listed is an error. */
+enum status session_list(int root, struct arena *a, sessions *out, struct err *e) MUST_USE;
 
 /* ST_NOT_FOUND with a hint. */
 enum status session_find(int root, struct sv name, struct arena *a, struct session *out,

@@ -47,30 +47,36 @@ const char *asset_type(struct sv path)
 }
 
 /* What is there, links inside the workspace followed. */
-static enum fs_kind kind_there(struct share *s, struct sv path)
+static enum status kind_there(struct share *s, struct sv path, enum fs_kind *out, struct err *e)
 {
-    enum fs_kind      kind = fs_kind(s->root, path);
     UNDO(fd_undo) int fd = -1;
     struct stat       st;
-    struct err        why;
+    enum status       r = fs_kind(s->root, path, out, e);
 
-    if (kind != FS_LINK)
-        return kind;
-    if (fs_open(s->root, path, O_PATH, &fd, &why) || fstat(fd, &st) != 0) {
-        if (why.code == ST_PERMISSION_DENIED)
-            share_warn(s, "T402", (struct sv){ 0 }, "%s", why.text);
-        return FS_MISSING;
-    }
-    return S_ISREG(st.st_mode) ? FS_FILE : S_ISDIR(st.st_mode) ? FS_DIR : FS_OTHER;
+    if (!r && *out != FS_LINK)
+        return ST_OK;
+    if (!r)
+        r = fs_open(s->root, path, O_PATH, &fd, e);
+    if (!r && fstat(fd, &st) != 0)
+        r = err_errno(e, "look at " SV_FMT, SV_ARG(path));
+    if (r == ST_PERMISSION_DENIED) /* a link out: not shown, and said */
+        share_warn(s, "T402", (struct sv){ 0 }, "%s", e->text);
+    else if (r && r != ST_NOT_FOUND)
+        return r;
+    *out = r ? FS_MISSING : S_ISREG(st.st_mode) ? FS_FILE : S_ISDIR(st.st_mode) ? FS_DIR : FS_OTHER;
+    return ST_OK;
 }
 
-static bool folder_is_empty(struct share *s, struct sv path)
+static enum status folder_is_empty(struct share *s, struct sv path, bool *out, struct err *e)
 {
     struct fs_item *items;
-    size_t          n;
-    struct err      ignored;
+    size_t          n = 0;
+    enum status     r = fs_list(s->root, path, s->a, &items, &n, e);
 
-    return fs_list(s->root, path, s->a, &items, &n, &ignored) || n == 0;
+    if (r && r != ST_NOT_FOUND)
+        return r;
+    *out = n == 0;
+    return ST_OK;
 }
 
 static void add_asset(struct share *s, struct asset_list *out, const char *type, struct sv path,
@@ -88,28 +94,31 @@ static void add_asset(struct share *s, struct asset_list *out, const char *type,
 }
 
 static enum status probe(struct share *s, struct sv thread, bool conversations,
-                         struct asset_list *out)
+                         struct asset_list *out, struct err *e)
 {
     for (size_t i = 0; i < COUNT(candidates); i++)
         for (size_t h = 0; h < COUNT(homes); h++) {
             struct sv    name = sv_of(candidates[i].name);
             struct sv    path = share_path(thread, homes[h], name, s->a);
-            enum fs_kind kind = kind_there(s, path);
+            enum fs_kind kind;
+            bool         empty = false;
+            if (kind_there(s, path, &kind, e))
+                return err_code(e);
             if ((kind != FS_FILE && kind != FS_DIR) || (is_conversation(name) && !conversations))
                 continue;
             /* The folder for transcripts is made with the thread; it is no asset until it
              * holds one. */
-            if (is_conversation(name) && kind == FS_DIR && folder_is_empty(s, path))
-                continue;
-            add_asset(s, out, candidates[i].type, path, kind);
+            if (is_conversation(name) && kind == FS_DIR && folder_is_empty(s, path, &empty, e))
+                return err_code(e);
+            if (!empty)
+                add_asset(s, out, candidates[i].type, path, kind);
         }
     return ST_OK;
 }
 
 enum status assets_own(struct share *s, struct sv thread, struct asset_list *out, struct err *e)
 {
-    (void)e;
-    return probe(s, thread, true, out);
+    return probe(s, thread, true, out, e);
 }
 
 /* ---- scopes ---------------------------------------------------------------------------- */
@@ -188,8 +197,9 @@ static enum status walk(struct share *s, struct sv thread, struct sv below, int 
         bool      link = items[i].kind == FS_LINK;
         if (!below.n && (sv_is(path, "context") || sv_is(path, ".meta") || is_conversation(path)))
             continue;
-        enum fs_kind kind =
-            link ? kind_there(s, share_path(thread, "", path, s->a)) : items[i].kind;
+        enum fs_kind kind = items[i].kind;
+        if (link && kind_there(s, share_path(thread, "", path, s->a), &kind, e))
+            return err_code(e);
         if (kind == FS_FILE)
             add_file(s, out, path);
         else if (kind == FS_DIR && !link && walk(s, thread, path, depth + 1, out, e))
@@ -205,7 +215,9 @@ static enum status collect_one(struct share *s, struct sv thread, struct sv scop
 
     for (size_t h = 0; h < COUNT(homes); h++) {
         struct sv    below = path_join(sv_of(homes[h]), scope, s->a);
-        enum fs_kind kind = kind_there(s, share_path(thread, "", below, s->a));
+        enum fs_kind kind;
+        if (kind_there(s, share_path(thread, "", below, s->a), &kind, e))
+            return err_code(e);
         if (kind == FS_FILE)
             add_file(s, out, below);
         else if (kind == FS_DIR && walk(s, thread, below, 1, out, e))
@@ -223,11 +235,13 @@ static enum status collect_one(struct share *s, struct sv thread, struct sv scop
 enum status scope_collect(struct share *s, struct sv thread, const struct sv *scope, size_t n_scope,
                           struct scope_files *out, struct err *e)
 {
+    enum fs_kind kind;
+
     *out = (struct scope_files){ 0 };
     if (!n_scope) {
-        if (fs_kind(s->root, share_dir(thread, s->a)) != FS_DIR)
-            return ST_OK;
-        return walk(s, thread, SV(""), 0, out, e);
+        if (fs_kind(s->root, share_dir(thread, s->a), &kind, e))
+            return err_code(e);
+        return kind == FS_DIR ? walk(s, thread, SV(""), 0, out, e) : ST_OK;
     }
     for (size_t i = 0; i < n_scope; i++)
         if (collect_one(s, thread, scope[i], out, e))
@@ -244,13 +258,16 @@ static void no_type(struct share *s, struct sv thread, struct sv path)
                SV_ARG(path));
 }
 
-static enum status live_scope(struct share *s, const struct share_ref *r, struct asset_list *out)
+static enum status live_scope(struct share *s, const struct share_ref *r, struct asset_list *out,
+                              struct err *e)
 {
     for (size_t i = 0; i < r->n_scope; i++) {
         bool any = false;
         for (size_t h = 0; h < COUNT(homes); h++) {
             struct sv    path = share_path(r->target, homes[h], r->scope[i], s->a);
-            enum fs_kind kind = kind_there(s, path);
+            enum fs_kind kind;
+            if (kind_there(s, path, &kind, e))
+                return err_code(e);
             if (kind != FS_FILE && kind != FS_DIR)
                 continue;
             any = true;
@@ -280,17 +297,18 @@ static struct sv copy_of(const struct share_ref *r, struct sv want, bool *is_fol
     return (struct sv){ 0 };
 }
 
-static void add_copy(struct share *s, const struct share_ref *r, struct sv want,
-                     struct asset_list *out)
+static enum status add_copy(struct share *s, const struct share_ref *r, struct sv want,
+                            struct asset_list *out, struct err *e)
 {
-    bool      is_folder = false;
+    bool      is_folder = false, there;
     struct sv place = copy_of(r, want, &is_folder);
 
     if (!place.s)
-        return;
-    struct sv    path = share_path(r->from, "context/inherited", place, s->a);
-    enum fs_kind kind = fs_kind(s->root, path);
-    if (kind == FS_MISSING)
+        return ST_OK;
+    struct sv path = share_path(r->from, "context/inherited", place, s->a);
+    if (fs_exists(s->root, path, &there, e))
+        return err_code(e);
+    if (!there)
         share_warn(s, "W203", r->from,
                    "the frozen copy " SV_FMT " is gone; `heddle refresh` makes "
                    "it again",
@@ -299,18 +317,20 @@ static void add_copy(struct share *s, const struct share_ref *r, struct sv want,
         no_type(s, r->target, want);
     else
         add_asset(s, out, asset_type(want), path, is_folder ? FS_DIR : FS_FILE);
+    return ST_OK;
 }
 
 enum status assets_of_ref(struct share *s, const struct share_ref *r, struct asset_list *out,
                           struct err *e)
 {
-    (void)e;
     if (!r->frozen)
-        return r->n_scope ? live_scope(s, r, out) : probe(s, r->target, false, out);
+        return r->n_scope ? live_scope(s, r, out, e) : probe(s, r->target, false, out, e);
     for (size_t i = 0; i < r->n_scope; i++)
-        add_copy(s, r, r->scope[i], out);
+        if (add_copy(s, r, r->scope[i], out, e))
+            return err_code(e);
     for (size_t i = 0; !r->n_scope && i < COUNT(candidates); i++)
-        add_copy(s, r, sv_of(candidates[i].name), out);
+        if (add_copy(s, r, sv_of(candidates[i].name), out, e))
+            return err_code(e);
     return ST_OK;
 }
 
@@ -323,16 +343,18 @@ const char *freshness_name(enum freshness f)
     return names[f];
 }
 
-static enum freshness file_freshness(struct share *s, const struct share_ref *r,
-                                     const struct share_file *f)
+static enum status file_freshness(struct share *s, const struct share_ref *r,
+                                  const struct share_file *f, enum freshness *out, struct err *e)
 {
-    struct sv  path = share_path(r->target, "", f->source, s->a), hash;
-    struct err ignored;
-    int64_t    size;
+    struct sv   path = share_path(r->target, "", f->source, s->a), hash;
+    int64_t     size;
+    enum status st = object_hash_of(s, path, &hash, &size, e);
 
-    if (object_hash_of(s, path, &hash, &size, &ignored))
-        return REF_MISSING;
-    return sv_eq(hash, f->hash) ? REF_FRESH : REF_STALE;
+    /* A link that leads out now is no source any more; what fails to be read may still be one. */
+    if (st && st != ST_NOT_FOUND && st != ST_PERMISSION_DENIED)
+        return st;
+    *out = st ? REF_MISSING : sv_eq(hash, f->hash) ? REF_FRESH : REF_STALE;
+    return ST_OK;
 }
 
 enum status ref_freshness(struct share *s, const struct share_ref *r, enum freshness *whole,
@@ -354,7 +376,9 @@ enum status ref_freshness(struct share *s, const struct share_ref *r, enum fresh
     if (found && r->frozen && now.list.n > r->n_files)
         *whole = REF_STALE; /* files came */
     for (size_t i = 0; i < r->n_files; i++) {
-        enum freshness f = r->frozen ? file_freshness(s, r, &r->files[i]) : *whole;
+        enum freshness f = *whole;
+        if (r->frozen && file_freshness(s, r, &r->files[i], &f, e))
+            return err_code(e);
         if (each)
             each[i] = f;
         if (r->frozen && f != REF_FRESH && *whole == REF_FRESH)

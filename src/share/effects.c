@@ -22,6 +22,17 @@ static struct sv text(const struct effect *f, const char *key)
     return json_text(f->p, key);
 }
 
+/* The bytes of a file; absent when there is none. */
+static enum status read_if_there(struct effect *f, struct sv path, struct sv *out)
+{
+    enum status s = fs_read(f->s->root, path, 0, f->a, out, f->e);
+
+    if (s != ST_NOT_FOUND)
+        return s;
+    *out = (struct sv){ 0 };
+    return ST_OK;
+}
+
 /* ---- objects -------------------------------------------------------------------------------- */
 
 /* An object that no frozen copy needs any more. */
@@ -101,7 +112,9 @@ static enum status write_live_names(struct effect *f, struct sv thread)
         if (!refs[i].frozen)
             refs[live++] = refs[i];
     now = render_refs(refs, live, f->a);
-    if (fs_read(f->s->root, path, 0, f->a, &old, f->e) == ST_OK && sv_eq(old, now))
+    if (read_if_there(f, path, &old))
+        return err_code(f->e);
+    if (old.s && sv_eq(old, now))
         return ST_OK;
     if (fs_mkdirs(f->s->root, path_dir(path), f->e))
         return err_code(f->e);
@@ -156,7 +169,9 @@ static enum status append_line(struct effect *f, struct sv path, struct sv line)
     UNDO(fd_undo) int fd = -1;
     struct sv         old;
 
-    if (fs_read(f->s->root, path, 0, f->a, &old, f->e) == ST_OK && sv_find(old, line) >= 0)
+    if (read_if_there(f, path, &old))
+        return err_code(f->e);
+    if (old.s && sv_find(old, line) >= 0)
         return ST_OK;
     if (fs_mkdirs(f->s->root, path_dir(path), f->e) ||
         fs_open(f->s->root, path, O_WRONLY | O_APPEND | O_CREAT, &fd, f->e))
@@ -272,13 +287,13 @@ static enum status do_transcript(struct effect *f)
     struct fs_item *items;
     size_t          n, txt = 0;
 
-    if (object_read(f->s, text(f, "hash"), f->a, &bytes, f->e) == ST_OK) {
-        if (fs_mkdirs(f->s->root, dir, f->e))
-            return err_code(f->e);
-        if (fs_read(f->s->root, path, 0, f->a, &now, f->e) || !sv_eq(now, bytes))
-            if (fs_write(f->s->root, path, bytes, 0666, f->e))
-                return err_code(f->e);
-        if (drop_unused(f, text(f, "hash")))
+    enum status got = object_read(f->s, text(f, "hash"), f->a, &bytes, f->e);
+    if (got && got != ST_NOT_FOUND)
+        return got;
+    if (!got) {
+        if (fs_mkdirs(f->s->root, dir, f->e) || read_if_there(f, path, &now) ||
+            ((!now.s || !sv_eq(now, bytes)) && fs_write(f->s->root, path, bytes, 0666, f->e)) ||
+            drop_unused(f, text(f, "hash")))
             return err_code(f->e);
     }
     if (fs_list(f->s->root, dir, f->a, &items, &n, f->e))
@@ -315,11 +330,14 @@ static enum status apply(struct effect *f)
 static enum status make_plan(struct share *s, struct err *e)
 {
     struct sv path = SV(".leslie/threads/.global/plan.md");
+    bool      there;
 
-    if (fs_kind(s->root, path) != FS_MISSING)
-        return ST_OK;
-    return fs_write(s->root, path,
-                    SV("# Plan\n\nWhat all threads of this workspace should know.\n"), 0666, e);
+    if (fs_exists(s->root, path, &there, e))
+        return err_code(e);
+    return there ? ST_OK
+                 : fs_write(s->root, path,
+                            SV("# Plan\n\nWhat all threads of this workspace should know.\n"), 0666,
+                            e);
 }
 
 enum status effects_apply(struct share *s, int64_t from, int64_t to, struct err *e)

@@ -38,19 +38,30 @@ static void stamp_clear(struct share_stamp *st)
         st->file[i][0].rev = st->file[i][1].rev = -1;
 }
 
-static void stamp_read(struct share *s)
+/* A link at its place is none of ours: it counts as no stamp and is replaced by the next one. */
+static enum status stamp_text(struct share *s, struct sv *text, struct err *e)
+{
+    enum fs_kind kind;
+
+    *text = SV("");
+    if (fs_kind(s->root, STAMP, &kind, e))
+        return err_code(e);
+    enum status r = kind == FS_FILE ? fs_read(s->root, STAMP, 4096, s->a, text, e) : ST_NOT_FOUND;
+    return r == ST_NOT_FOUND || r == ST_LIMIT_EXCEEDED ? ST_OK : r;
+}
+
+static enum status stamp_read(struct share *s, struct err *e)
 {
     struct share_stamp *st = &s->stamp;
-    struct err          ignored;
     struct sv           text;
     int                 used = 0;
     long long           applied;
 
     stamp_clear(st);
-    if (fs_read(s->root, STAMP, 4096, s->a, &text, &ignored))
-        return;
+    if (stamp_text(s, &text, e))
+        return err_code(e);
     if (sscanf(text.s, "heddle-share 1\napplied %lld\n%n", &applied, &used) != 1 || !used)
-        return;
+        return ST_OK;
     for (int i = 0; i < SHARE_FILES * 2; i++) {
         long long          rev, mtime;
         unsigned long long inode, size;
@@ -59,13 +70,14 @@ static void stamp_read(struct share *s)
                    &n) != 5 ||
             which != i / 2) {
             stamp_clear(st);
-            return;
+            return ST_OK;
         }
         used += n;
         st->file[i / 2][i % 2].rev = rev;
         st->file[i / 2][i % 2].mark = (struct fs_mark){ inode, size, mtime };
     }
     st->applied = applied;
+    return ST_OK;
 }
 
 /* In place and without waiting for the disk: the kernel has it when the process dies, and when
@@ -89,33 +101,39 @@ static enum status stamp_write(struct share *s, struct err *e)
     return ST_OK;
 }
 
-int64_t files_rev(struct share *s, int which)
+enum status files_rev(struct share *s, int which, int64_t *rev, struct err *e)
 {
     struct fs_mark now;
+    bool           found;
 
-    if (!fs_mark(s->root, share_file_paths[which], &now))
-        return -2;
-    for (int k = 0; k < 2; k++)
-        if (s->stamp.file[which][k].rev >= 0 && fs_mark_eq(&now, &s->stamp.file[which][k].mark))
-            return s->stamp.file[which][k].rev;
-    return -1;
+    if (fs_mark(s->root, share_file_paths[which], &now, &found, e))
+        return err_code(e);
+    *rev = found ? -1 : -2;
+    for (int k = 0; found && k < 2; k++)
+        if (s->stamp.file[which][k].rev >= 0 && fs_mark_eq(&now, &s->stamp.file[which][k].mark)) {
+            *rev = s->stamp.file[which][k].rev;
+            break;
+        }
+    return ST_OK;
 }
 
 enum status files_look(struct share *s, int64_t rev, bool *current, struct err *e)
 {
-    (void)e;
-    stamp_read(s);
+    int64_t at[SHARE_FILES];
+    bool    none = true;
+
+    if (stamp_read(s, e))
+        return err_code(e);
     *current = s->stamp.applied == rev;
     for (int i = 0; i < SHARE_FILES; i++) {
-        int64_t at = files_rev(s, i);
-        s->foreign[i] = at == -1;
-        *current = *current && at == rev;
+        if (files_rev(s, i, &at[i], e))
+            return err_code(e);
+        s->foreign[i] = at[i] == -1;
+        *current = *current && at[i] == rev;
+        none = none && at[i] == -2;
     }
-    if (!rev && s->stamp.applied == 0) { /* nothing was ever shared here */
-        *current = true;
-        for (int i = 0; i < SHARE_FILES; i++)
-            *current = *current && files_rev(s, i) == -2;
-    }
+    if (!rev && s->stamp.applied == 0) /* nothing was ever shared here */
+        *current = none;
     return ST_OK;
 }
 
@@ -315,8 +333,8 @@ static enum status make_output(struct share *s, int dir, int which, const struct
         r = sb_flush(&out, e);
     if (!r) /* on its way to the disk while the next one is made */
         (void)!sync_file_range(fd, 0, 0, SYNC_FILE_RANGE_WRITE);
-    if (!r && !fs_mark_fd(fd, &o->mark))
-        r = err_errno(e, "fstat");
+    if (!r)
+        r = fs_mark_fd(fd, &o->mark, e);
     arena_free(&scratch);
     return r ? err_in(e, SV_FMT, SV_ARG(share_file_paths[which])) : ST_OK;
 }
@@ -366,7 +384,10 @@ static enum status write_all(struct share *s, int64_t rev, const int dirs[SHARE_
             return err_errno(e, "fsync " SV_FMT, SV_ARG(share_file_paths[i]));
     for (int i = 0; i < SHARE_FILES; i++) {
         struct fs_mark now = out[i].mark;
-        if (out[i].same && !fs_mark(s->root, share_file_paths[i], &now))
+        bool           found = true;
+        if (out[i].same && fs_mark(s->root, share_file_paths[i], &now, &found, e))
+            return err_code(e);
+        if (!found)
             return err_set(e, ST_IO, "a file went away");
         s->stamp.file[i][1] = s->stamp.file[i][0];
         s->stamp.file[i][0].rev = rev;
@@ -402,8 +423,11 @@ enum status files_write(struct share *s, int64_t rev, struct err *e)
     int64_t        on_disk[SHARE_FILES];
     enum status    r = fs_open(s->root, SV(".leslie"), O_RDONLY | O_DIRECTORY, &dirs[0], e);
 
-    for (int i = 0; i < SHARE_FILES; i++)
-        on_disk[i] = s->foreign[i] ? -1 : files_rev(s, i);
+    for (int i = 0; i < SHARE_FILES; i++) {
+        on_disk[i] = -1;
+        if (!r && !s->foreign[i])
+            r = files_rev(s, i, &on_disk[i], e);
+    }
     settle_stamp(s, on_disk);
     dirs[FILE_OBJECTIVES] = dirs[0];
     if (!r)

@@ -43,14 +43,23 @@ enum status object_hash_of(struct share *s, struct sv path, struct sv *hash, int
 
 /* Is this file there with these bytes? An object is asked too: a copy that is a link to it may
  * have been changed by force, and the object with it. */
-static bool holds_already(struct share *s, struct sv path, struct sv hash)
+static enum status holds_already(struct share *s, struct sv path, struct sv hash, bool *out,
+                                 struct err *e)
 {
-    struct err ignored;
-    struct sv  now;
-    int64_t    size;
+    struct sv    now;
+    int64_t      size;
+    enum fs_kind kind;
 
-    return fs_kind(s->root, path) == FS_FILE &&
-           object_hash_of(s, path, &now, &size, &ignored) == ST_OK && sv_eq(now, hash);
+    *out = false;
+    if (fs_kind(s->root, path, &kind, e))
+        return err_code(e);
+    if (kind != FS_FILE)
+        return ST_OK;
+    enum status r = object_hash_of(s, path, &now, &size, e);
+    if (r == ST_NOT_FOUND)
+        return ST_OK; /* removed meanwhile */
+    *out = !r && sv_eq(now, hash);
+    return r;
 }
 
 static enum status copy_bytes(int from, int to, struct err *e)
@@ -129,10 +138,12 @@ enum status object_put_file(struct share *s, struct sv path, struct sv *hash, in
                             struct err *e)
 {
     UNDO(fd_undo) int fd = -1;
+    bool              there;
 
-    if (object_hash_of(s, path, hash, size, e))
+    if (object_hash_of(s, path, hash, size, e) ||
+        holds_already(s, object_path(*hash, s->a), *hash, &there, e))
         return err_code(e);
-    if (holds_already(s, object_path(*hash, s->a), *hash))
+    if (there)
         return ST_OK;
     if (fs_open(s->root, path, O_RDONLY | O_NONBLOCK, &fd, e))
         return err_code(e);
@@ -145,7 +156,10 @@ enum status object_put(struct share *s, struct sv bytes, struct sv *hash, struct
 
     *hash = hash_hex(&h, s->a);
     struct sv path = object_path(*hash, s->a);
-    if (holds_already(s, path, *hash))
+    bool      there;
+    if (holds_already(s, path, *hash, &there, e))
+        return err_code(e);
+    if (there)
         return ST_OK;
     return fs_mkdirs(s->root, path_dir(path), e) ? err_code(e)
                                                  : fs_write(s->root, path, bytes, 0444, e);
@@ -163,8 +177,11 @@ enum status object_place(struct share *s, struct sv hash, struct sv path, struct
     struct sv         object = object_path(hash, s->a);
     const char       *temp = sv_cstr(rand_id(".heddle-tmp-", 12, s->a), s->a);
     const char       *name = sv_cstr(path_base(path), s->a);
+    bool              there;
 
-    if (holds_already(s, path, hash))
+    if (holds_already(s, path, hash, &there, e))
+        return err_code(e);
+    if (there)
         return ST_OK;
     if (fs_mkdirs(s->root, path_dir(path), e) || fs_open(s->root, object, O_RDONLY, &from, e) ||
         fs_open(s->root, path_dir(object), O_RDONLY | O_DIRECTORY, &objects, e) ||

@@ -154,7 +154,8 @@ static enum status draw_id(struct share *s, struct sv *id, struct err *e)
         *id = rand_hex_id("thread-", s->a);
         if (share_thread_find(s, *id, &t, &found, e))
             return err_code(e);
-        found = found || fs_kind(s->root, share_dir(*id, s->a)) != FS_MISSING;
+        if (!found && fs_exists(s->root, share_dir(*id, s->a), &found, e))
+            return err_code(e);
     }
     return ST_OK;
 }

@@ -11,17 +11,26 @@ struct search {
     struct share *s;
     struct sv     thread, name;
     VEC(struct asset_found) hits;
-    struct sv   folder; /* a folder of that name; or absent */
-    struct err *e;
+    struct sv  folder; /* a folder of that name; or absent */
+    bool       failed; /* something could not be looked at: why */
+    struct err why, *e;
 };
 
+/* What cannot be looked at may be the file that is meant: then q->failed, and no other file is
+ * given in its place. A link that leads out is nobody's file. */
 static bool is_file(struct search *q, struct sv path)
 {
     UNDO(fd_undo) int fd = -1;
     struct stat       st;
-    struct err        ignored;
+    enum status       r = fs_open(q->s->root, path, O_PATH, &fd, q->e);
 
-    if (fs_open(q->s->root, path, O_PATH, &fd, &ignored) || fstat(fd, &st) != 0)
+    if (!r && fstat(fd, &st) != 0)
+        r = err_errno(q->e, "look at " SV_FMT, SV_ARG(path));
+    if (r && r != ST_NOT_FOUND && r != ST_PERMISSION_DENIED && !q->failed) {
+        q->failed = true;
+        q->why = *q->e;
+    }
+    if (r)
         return false;
     if (S_ISDIR(st.st_mode))
         q->folder = path;
@@ -80,7 +89,6 @@ static void look_copies(struct search *q, const struct share_ref *refs, size_t n
 {
     struct fs_item *items;
     size_t          n_items;
-    struct err      ignored;
     struct sv       dir = share_path(q->thread, "context", SV("inherited"), q->s->a);
 
     for (size_t i = 0; i < n; i++)
@@ -88,7 +96,14 @@ static void look_copies(struct search *q, const struct share_ref *refs, size_t n
             if (named(q, refs[i].target, refs[i].files[k].name))
                 hit(q, path_join(dir, refs[i].files[k].place, q->s->a), refs[i].target, "frozen",
                     refs[i].files[k].hash);
-    if (q->hits.n || fs_list(q->s->root, dir, q->s->a, &items, &n_items, &ignored))
+    if (q->hits.n)
+        return;
+    enum status r = fs_list(q->s->root, dir, q->s->a, &items, &n_items, q->e);
+    if (r && r != ST_NOT_FOUND && !q->failed) {
+        q->failed = true;
+        q->why = *q->e;
+    }
+    if (r)
         return;
     for (size_t i = 0; i < n_items; i++)
         if (items[i].kind == FS_DIR)
@@ -157,14 +172,18 @@ enum status asset_find(struct share *s, struct sv thread, struct sv name, struct
     if (share_refs(s, thread, true, s->a, &refs, &n, e))
         return err_code(e);
     look_own(&q);
-    if (!q.hits.n)
+    if (!q.hits.n && !q.failed)
         look_exact_copy(&q, refs, n);
-    if (!q.hits.n)
+    if (!q.hits.n && !q.failed)
         look_copies(&q, refs, n);
-    if (!q.hits.n)
+    if (!q.hits.n && !q.failed)
         look_live(&q, refs, n);
-    if (!q.hits.n)
+    if (!q.hits.n && !q.failed)
         look_global(&q);
+    if (q.failed) {
+        *e = q.why;
+        return err_code(e);
+    }
     if (!q.hits.n)
         return not_there(&q);
     if (q.hits.n > 1)

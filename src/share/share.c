@@ -77,9 +77,10 @@ static enum status import_backup(struct share *s, int which, import_fn *import, 
     struct sv text;
 
     sb_addf(&b, SV_FMT ".bak", SV_ARG(share_file_paths[which]));
-    if (fs_read(s->root, sb_sv(&b), 0, s->a, &text, e))
-        return ST_OK; /* no backup: the log is all there is */
-    enum status r = import(s, text, true, e);
+    enum status r = fs_read(s->root, sb_sv(&b), 0, s->a, &text, e);
+    if (r)
+        return r == ST_NOT_FOUND ? ST_OK : r; /* no backup: the log is all there is */
+    r = import(s, text, true, e);
     return r == ST_INVALID_SYNTAX || r == ST_LIMIT_EXCEEDED ? ST_OK : r;
 }
 
@@ -110,8 +111,9 @@ static enum status look_at_registry(struct share *s, struct err *e)
     struct sb  ours = sb_in(s->a, 0);
     struct err why;
 
-    if (fs_read(s->root, SHARE_REGISTRY, 0, s->a, &text, &why))
-        return ST_OK; /* it is written anew */
+    enum status r = fs_read(s->root, SHARE_REGISTRY, 0, s->a, &text, e);
+    if (r)
+        return r == ST_NOT_FOUND ? ST_OK : r; /* it is written anew */
     if (render_file(s, FILE_REGISTRY, &ours, e))
         return err_code(e);
     if (!sv_eq(text, sb_sv(&ours))) {

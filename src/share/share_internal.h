@@ -77,7 +77,7 @@ enum status files_look(struct share *s, int64_t rev, bool *current, struct err *
 enum status files_write(struct share *s, int64_t rev, struct err *e);
 
 /* After files_look(): the rev a file was written for; -1: others wrote it; -2: there is none. */
-int64_t files_rev(struct share *s, int which);
+enum status files_rev(struct share *s, int which, int64_t *rev, struct err *e);
 
 enum status render_file(struct share *s, enum share_file_id which, struct sb *out, struct err *e);
 struct sv   render_thread(const struct share_thread *t, struct arena *a);

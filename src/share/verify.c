@@ -21,9 +21,11 @@ static enum status verify_file(struct verifying *v, int which, int64_t rev)
 {
     struct sv   path = share_file_paths[which], there;
     struct sb   b = sb_in(v->s->a, 0);
-    int64_t     at = files_rev(v->s, which);
-    enum status r;
+    int64_t     at;
+    enum status r = files_rev(v->s, which, &at, v->e);
 
+    if (r)
+        return r;
     if (at != rev) {
         tell(v, path,
              at == -2   ? "is missing; the next command writes it"
@@ -54,9 +56,9 @@ static enum status verify_copies(struct verifying *v, struct sv prefix)
             struct sv  path = share_path(r.from, "context/inherited", r.files[k].place, v->s->a);
             struct sv  hash;
             int64_t    size;
-            struct err ignored;
-            if (object_hash_of(v->s, path, &hash, &size, &ignored))
-                tell(v, path, "cannot be read: a frozen copy");
+            struct err why;
+            if (object_hash_of(v->s, path, &hash, &size, &why))
+                tell(v, path, why.code == ST_NOT_FOUND ? "is gone: a frozen copy" : why.text);
             else if (!sv_eq(hash, r.files[k].hash))
                 tell(v, path, "is not what was frozen");
         }

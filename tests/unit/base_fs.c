@@ -96,6 +96,15 @@ static void nothing_leads_out_of_the_root(void)
     arena_free(&a);
 }
 
+/* What is at a path; -1: it cannot be said. */
+static int kind_or_refused(int root, struct sv path)
+{
+    struct err   e;
+    enum fs_kind kind;
+
+    return fs_kind(root, path, &kind, &e) ? -1 : (int)kind;
+}
+
 static void nothing_outside_is_changed(void)
 {
     static const char *const paths[] = { "..",       "../secret", "up/secret", "dir/../../secret",
@@ -110,14 +119,14 @@ static void nothing_outside_is_changed(void)
         CHECK(fs_write(p.root, path, SV("x"), 0644, &e) != ST_OK);
         CHECK(fs_remove(p.root, path, &e) != ST_OK);
         CHECK(fs_mkdirs(p.root, path, &e) != ST_OK);
-        CHECK_INT(fs_kind(p.root, path), FS_MISSING);
+        CHECK_INT(kind_or_refused(p.root, path), -1);
     }
     struct sv  secret;
     struct err e;
     CHECK(fs_read(p.top.fd, SV("secret"), 0, &a, &secret, &e) == ST_OK);
     CHECK_SV(secret, SV("secret"));
-    CHECK_INT(fs_kind(p.top.fd, SV("new")), FS_MISSING);
-    CHECK_INT(fs_kind(p.root, SV("dir/inner")), FS_FILE);
+    CHECK_INT(kind_or_refused(p.top.fd, SV("new")), FS_MISSING);
+    CHECK_INT(kind_or_refused(p.root, SV("dir/inner")), FS_FILE);
     drop_place(&p);
     arena_free(&a);
 }
@@ -131,7 +140,7 @@ static void the_root_itself_is_not_removed(void)
     CHECK_INT(fs_remove(p.root, SV(""), &e), ST_INVALID_SYNTAX);
     CHECK_INT(fs_remove(p.root, SV("dir/.."), &e), ST_INVALID_SYNTAX);
     CHECK_INT(fs_remove(p.root, SV("dir/."), &e), ST_INVALID_SYNTAX);
-    CHECK_INT(fs_kind(p.root, SV("dir/inner")), FS_FILE);
+    CHECK_INT(kind_or_refused(p.root, SV("dir/inner")), FS_FILE);
     drop_place(&p);
 }
 
@@ -146,9 +155,9 @@ static void a_nul_byte_does_not_shorten_a_path(void)
     CHECK_INT(fs_write(p.root, path, SV("x"), 0644, &e), ST_INVALID_SYNTAX);
     CHECK_INT(fs_remove(p.root, path, &e), ST_INVALID_SYNTAX);
     CHECK_INT(fs_mkdirs(p.root, SV("new\0x"), &e), ST_INVALID_SYNTAX);
-    CHECK_INT(fs_kind(p.root, path), FS_MISSING);
-    CHECK_INT(fs_kind(p.root, SV("file")), FS_FILE);
-    CHECK_INT(fs_kind(p.root, SV("new")), FS_MISSING);
+    CHECK_INT(kind_or_refused(p.root, path), -1);
+    CHECK_INT(kind_or_refused(p.root, SV("file")), FS_FILE);
+    CHECK_INT(kind_or_refused(p.root, SV("new")), FS_MISSING);
     drop_place(&p);
     arena_free(&a);
 }
@@ -176,12 +185,12 @@ static void writing_replaces_a_link_and_not_what_it_points_to(void)
     struct err   e = { 0 };
 
     CHECK_INT(fs_write(p.root, SV("out"), SV("mine"), 0644, &e), ST_OK);
-    CHECK_INT(fs_kind(p.root, SV("out")), FS_FILE);
+    CHECK_INT(kind_or_refused(p.root, SV("out")), FS_FILE);
     CHECK_INT(fs_read(p.top.fd, SV("secret"), 0, &a, &bytes, &e), ST_OK);
     CHECK_SV(bytes, SV("secret"));
     CHECK_INT(fs_remove(p.root, SV("up"), &e), ST_OK); /* removes the link only */
-    CHECK_INT(fs_kind(p.root, SV("up")), FS_MISSING);
-    CHECK_INT(fs_kind(p.root, SV("file")), FS_FILE);
+    CHECK_INT(kind_or_refused(p.root, SV("up")), FS_MISSING);
+    CHECK_INT(kind_or_refused(p.root, SV("file")), FS_FILE);
     drop_place(&p);
     arena_free(&a);
 }
@@ -191,14 +200,14 @@ static void kinds_are_of_the_thing_itself(void)
     struct place p = make_place();
 
     CHECK(mkfifoat(p.root, "pipe", 0600) == 0);
-    CHECK_INT(fs_kind(p.root, SV("file")), FS_FILE);
-    CHECK_INT(fs_kind(p.root, SV("dir")), FS_DIR);
-    CHECK_INT(fs_kind(p.root, SV("")), FS_DIR);
-    CHECK_INT(fs_kind(p.root, SV(".")), FS_DIR);
-    CHECK_INT(fs_kind(p.root, SV("out")), FS_LINK);
-    CHECK_INT(fs_kind(p.root, SV("pipe")), FS_OTHER);
-    CHECK_INT(fs_kind(p.root, SV("nope")), FS_MISSING);
-    CHECK_INT(fs_kind(p.root, SV("file/x")), FS_MISSING);
+    CHECK_INT(kind_or_refused(p.root, SV("file")), FS_FILE);
+    CHECK_INT(kind_or_refused(p.root, SV("dir")), FS_DIR);
+    CHECK_INT(kind_or_refused(p.root, SV("")), FS_DIR);
+    CHECK_INT(kind_or_refused(p.root, SV(".")), FS_DIR);
+    CHECK_INT(kind_or_refused(p.root, SV("out")), FS_LINK);
+    CHECK_INT(kind_or_refused(p.root, SV("pipe")), FS_OTHER);
+    CHECK_INT(kind_or_refused(p.root, SV("nope")), FS_MISSING);
+    CHECK_INT(kind_or_refused(p.root, SV("file/x")), FS_MISSING);
     drop_place(&p);
 }
 
@@ -285,11 +294,11 @@ static void folders_are_made_with_their_parents(void)
 
     CHECK_INT(fs_mkdirs(p.root, SV("x/y/z"), &e), ST_OK);
     CHECK_INT(fs_mkdirs(p.root, SV("x/y/z"), &e), ST_OK);
-    CHECK_INT(fs_kind(p.root, SV("x/y/z")), FS_DIR);
+    CHECK_INT(kind_or_refused(p.root, SV("x/y/z")), FS_DIR);
     CHECK_INT(fs_mkdirs(p.root, SV("t/r/"), &e), ST_OK);
-    CHECK_INT(fs_kind(p.root, SV("t/r")), FS_DIR);
+    CHECK_INT(kind_or_refused(p.root, SV("t/r")), FS_DIR);
     CHECK_INT(fs_mkdirs(p.root, SV("u//v"), &e), ST_OK);
-    CHECK_INT(fs_kind(p.root, SV("u/v")), FS_DIR);
+    CHECK_INT(kind_or_refused(p.root, SV("u/v")), FS_DIR);
     CHECK_INT(fs_mkdirs(p.root, SV(""), &e), ST_OK);
     CHECK_INT(fs_mkdirs(p.root, SV("file"), &e), ST_NOT_FOUND); /* a file is in the way */
     CHECK_INT(fs_mkdirs(p.root, SV("file/x"), &e), ST_NOT_FOUND);
@@ -305,8 +314,8 @@ static void removing_takes_a_whole_tree_and_is_fine_with_nothing(void)
     put(p.root, "t/a/b/file", "x");
     CHECK(symlinkat("../../file", p.root, "t/a/link") == 0);
     CHECK_INT(fs_remove(p.root, SV("t"), &e), ST_OK);
-    CHECK_INT(fs_kind(p.root, SV("t")), FS_MISSING);
-    CHECK_INT(fs_kind(p.root, SV("file")), FS_FILE);
+    CHECK_INT(kind_or_refused(p.root, SV("t")), FS_MISSING);
+    CHECK_INT(kind_or_refused(p.root, SV("file")), FS_FILE);
     CHECK_INT(fs_remove(p.root, SV("t"), &e), ST_OK);
     CHECK_INT(fs_remove(p.root, SV("no/such/thing"), &e), ST_OK);
     drop_place(&p);
@@ -329,7 +338,7 @@ static void a_mode_is_kept_and_old_bytes_go(void)
     CHECK_SV(bytes, SV("s\0t"));
     CHECK_INT(fs_write(p.root, SV("no/parent"), SV("x"), 0600, &e), ST_NOT_FOUND);
     CHECK_INT(fs_write(p.root, SV("dir"), SV("x"), 0600, &e), ST_IO); /* a folder stays one */
-    CHECK_INT(fs_kind(p.root, SV("dir/inner")), FS_FILE);
+    CHECK_INT(kind_or_refused(p.root, SV("dir/inner")), FS_FILE);
     drop_place(&p);
     arena_free(&a);
 }
@@ -467,7 +476,7 @@ static void the_walk_for_old_kernels_is_as_strict(void)
         wrong += fs_read(p.root, SV("file/x"), 0, &a, &bytes, &e) != ST_NOT_FOUND;
         wrong += fs_write(p.root, SV("dir/new"), SV("x"), 0644, &e) != ST_OK;
         wrong += fs_mkdirs(p.root, SV("a/b/c"), &e) != ST_OK;
-        wrong += fs_kind(p.root, SV("a/b/c")) != FS_DIR;
+        wrong += kind_or_refused(p.root, SV("a/b/c")) != FS_DIR;
         wrong += fs_remove(p.root, SV(".."), &e) != ST_INVALID_SYNTAX;
         wrong += fs_write(p.root, SV("up/x"), SV("x"), 0644, &e) != ST_PERMISSION_DENIED;
         arena_free(&a);
@@ -480,6 +489,74 @@ static void the_walk_for_old_kernels_is_as_strict(void)
         printf("# no seccomp here: left out\n");
     else
         CHECK_INT(WEXITSTATUS(status), 0);
+    drop_place(&p);
+}
+
+/* 77: no seccomp here. Afterwards every call of `nr` fails with EIO. */
+static void break_call(unsigned nr)
+{
+    struct sock_filter code[] = {
+        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, nr, 0, 1),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EIO),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+    };
+    struct sock_fprog program = { COUNT(code), code };
+
+    if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0 ||
+        prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) != 0)
+        _exit(77);
+}
+
+/* How many of the ways to ask what is there take a failure for "nothing". */
+static int asked_wrongly(int root, bool has_stat)
+{
+    struct arena    a = { 0 };
+    struct err      e = { 0 };
+    enum fs_kind    kind = FS_OTHER;
+    struct fs_mark  mark;
+    struct fs_item *items;
+    size_t          n;
+    bool            there = true;
+    int             wrong = 0;
+
+    wrong += fs_kind(root, SV("dir/inner"), &kind, &e) != ST_IO || kind != FS_OTHER;
+    wrong += fs_kind(root, SV("nope"), &kind, &e) != ST_IO;
+    wrong += fs_exists(root, SV("dir/inner"), &there, &e) != ST_IO || !there;
+    if (!has_stat)
+        wrong += fs_list(root, SV("dir"), &a, &items, &n, &e) != ST_IO;
+    else
+        wrong += fs_mark(root, SV("dir/inner"), &mark, &there, &e) != ST_IO || !there;
+    arena_free(&a);
+    return wrong;
+}
+
+static void what_cannot_be_looked_at_is_an_error_and_not_missing(void)
+{
+    static const unsigned calls[] = { SYS_newfstatat, SYS_openat2, SYS_getdents64 };
+    struct place          p = make_place();
+
+    for (size_t i = 0; i < COUNT(calls); i++) {
+        fflush(stdout);
+        pid_t child = fork();
+        if (child == 0) {
+            struct arena    a = { 0 };
+            struct err      e;
+            struct fs_item *items;
+            size_t          n;
+            break_call(calls[i]);
+            if (calls[i] == SYS_getdents64)
+                _exit(fs_list(p.root, SV("dir"), &a, &items, &n, &e) != ST_IO);
+            _exit(asked_wrongly(p.root, calls[i] == SYS_openat2));
+        }
+        int status = 0;
+        waitpid(child, &status, 0);
+        CHECK(WIFEXITED(status));
+        if (WEXITSTATUS(status) == 77)
+            printf("# no seccomp here: left out\n");
+        else
+            CHECK_INT(WEXITSTATUS(status), 0);
+    }
     drop_place(&p);
 }
 
@@ -522,4 +599,5 @@ TAP_MAIN(T(nothing_leads_out_of_the_root), T(nothing_outside_is_changed),
          T(a_mode_is_kept_and_old_bytes_go), T(a_failed_write_leaves_the_old_bytes_and_no_litter),
          T(a_full_disk_is_an_error_with_a_hint), T(leftovers_of_a_killed_run_are_not_in_the_way),
          T(the_walk_for_old_kernels_is_as_strict),
+         T(what_cannot_be_looked_at_is_an_error_and_not_missing),
          T(a_folder_without_write_permission_says_what_to_check), )

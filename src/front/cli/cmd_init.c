@@ -24,7 +24,11 @@ static const char ignored[] = "heddle.db*\ncheckpoint.key*\nobjects/\nshare.lock
 static enum status make_if_missing(struct app *app, struct sv path, struct sv bytes, bool *made,
                                    struct err *e)
 {
-    *made = fs_kind(app->root_fd, path) == FS_MISSING;
+    bool there;
+
+    if (fs_exists(app->root_fd, path, &there, e))
+        return err_code(e);
+    *made = !there;
     return *made ? fs_write(app->root_fd, path, bytes, 0644, e) : ST_OK;
 }
 
@@ -44,13 +48,13 @@ static enum status run(struct app *app, const void *opts, struct err *e)
 {
     const struct init_opts *o = opts;
     struct guide            guide = { 0 };
-    bool                    made_config, made_ignore, made_log;
+    bool                    made_config, made_ignore, had_log;
 
     if (use_this_folder(app, e) || fs_mkdirs(app->root_fd, SV(".heddle"), e))
         return err_code(e);
     app->has_heddle = true;
-    made_log = fs_kind(app->root_fd, SV(".heddle/heddle.db")) == FS_MISSING;
-    if (make_if_missing(app, SV(".heddle/config.json"), SV("{}\n"), &made_config, e) ||
+    if (fs_exists(app->root_fd, SV(".heddle/heddle.db"), &had_log, e) ||
+        make_if_missing(app, SV(".heddle/config.json"), SV("{}\n"), &made_config, e) ||
         make_if_missing(app, SV(".heddle/.gitignore"), sv_of(ignored), &made_ignore, e) ||
         app_open_log(app, STORE_WRITE, e) ||
         (o->agents_md && agents_md_write(app, o->yes, &guide, e)))
@@ -58,7 +62,7 @@ static enum status run(struct app *app, const void *opts, struct err *e)
     if (app->json) {
         struct jw w = jw_in(&app->out, 0);
         jw_open(&w, '{');
-        jw_kbool(&w, "created", made_config || made_log);
+        jw_kbool(&w, "created", made_config || !had_log);
         jw_kstr(&w, "root", app->root);
         if (o->agents_md)
             jw_kstr(&w, "agents_md", sv_of(guide.status));
@@ -67,7 +71,7 @@ static enum status run(struct app *app, const void *opts, struct err *e)
         return ST_OK;
     }
     sb_addf(&app->out, "%s workspace in " SV_FMT "\n",
-            made_config || made_log ? "made a" : "there is a", SV_ARG(app->root));
+            made_config || !had_log ? "made a" : "there is a", SV_ARG(app->root));
     if (o->agents_md)
         sb_addf(&app->out, "AGENTS.md: %s\n", guide.status);
     return ST_OK;

@@ -244,7 +244,9 @@ static enum status converse(struct prompt *p, struct err *e)
     struct sv        input;
 
     /* libedit opens it by its name: a link could lead anywhere, so there is no history then. */
-    enum fs_kind kind = fs_kind(p->app->root_fd, SV(".heddle/loom_history"));
+    enum fs_kind kind;
+    if (fs_kind(p->app->root_fd, SV(".heddle/loom_history"), &kind, e))
+        return err_code(e);
     sb_addf(&history, SV_FMT "/.heddle/loom_history", SV_ARG(p->app->root));
     if (kind == FS_FILE || kind == FS_MISSING)
         edit.history = sb_sv(&history).s;

@@ -297,12 +297,13 @@ static void make_defaults(struct app *app)
 {
     struct err e;
     struct sv  list = SV("# One file, folder, glob or URL a line.\n");
+    bool       there = false;
 
-    if (fs_kind(app->root_fd, SV(".teddy")) != FS_MISSING)
-        return;
-    if (fs_mkdirs(app->root_fd, SV(".teddy"), &e) ||
-        fs_write(app->root_fd, SV(".teddy/.gitignore"), SV("*\n"), 0644, &e) ||
-        fs_write(app->root_fd, SV(".teddy/global.context"), list, 0644, &e))
+    if (fs_exists(app->root_fd, SV(".teddy"), &there, &e))
+        warn("%s", e.text);
+    else if (!there && (fs_mkdirs(app->root_fd, SV(".teddy"), &e) ||
+                        fs_write(app->root_fd, SV(".teddy/.gitignore"), SV("*\n"), 0644, &e) ||
+                        fs_write(app->root_fd, SV(".teddy/global.context"), list, 0644, &e)))
         warn("%s", e.text);
 }
 

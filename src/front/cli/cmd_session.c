@@ -94,10 +94,11 @@ static void list_json(struct app *app, const sessions *all)
 
 static enum status run_session_list(struct app *app, const void *opts, struct err *e)
 {
-    sessions all = session_list(app->root_fd, app->a);
+    sessions all;
 
     (void)opts;
-    (void)e;
+    if (session_list(app->root_fd, app->a, &all, e))
+        return err_code(e);
     if (app->json) {
         list_json(app, &all);
         return ST_OK;
@@ -143,7 +144,9 @@ static enum status choose(struct app *app, const struct turn_opts *o, struct ses
     struct session_place at = session_place_of(here);
     if (at.session.n)
         return session_find(app->root_fd, path_base(at.session), app->a, s, e);
-    sessions all = session_list(app->root_fd, app->a);
+    sessions all;
+    if (session_list(app->root_fd, app->a, &all, e))
+        return err_code(e);
     if (!all.n) {
         err_set(e, ST_NOT_FOUND, "there is no session");
         return err_hint(e, "`heddle session new NAME` makes one");

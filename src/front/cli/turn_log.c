@@ -6,16 +6,17 @@
 #include "payload/list.h"
 
 /* Canonical: members in the order of their names. */
-static struct sv payload_of(struct app *app, const struct session *s, struct sv dir, int number)
+static enum status payload_of(struct app *app, const struct session *s, struct sv dir, int number,
+                              struct sv *out, struct err *e)
 {
-    struct sb  b = sb_in(app->a, 0);
-    struct jw  w = jw_in(&b, 0);
-    struct sv  text = SV("");
-    struct err ignored;
+    struct sb   b = sb_in(app->a, 0);
+    struct jw   w = jw_in(&b, 0);
+    struct sv   text = SV("");
+    enum status r = fs_read(app->root_fd, path_join(dir, SV("turn.context"), app->a), 4 << 20,
+                            app->a, &text, e);
 
-    if (fs_read(app->root_fd, path_join(dir, SV("turn.context"), app->a), 4 << 20, app->a, &text,
-                &ignored))
-        text = SV("");
+    if (r && r != ST_NOT_FOUND)
+        return r;
     list_lines lines = list_read(text, app->a);
     jw_open(&w, '{');
     jw_kstr(&w, "dir", dir);
@@ -27,7 +28,8 @@ static struct sv payload_of(struct app *app, const struct session *s, struct sv 
     jw_kstr(&w, "session", s->name);
     jw_kint(&w, "turn", number);
     jw_close(&w, '}');
-    return sb_sv(&b);
+    *out = sb_sv(&b);
+    return ST_OK;
 }
 
 static struct sv op_id_of(struct sv dir, struct arena *a)
@@ -45,21 +47,26 @@ static enum status log_one(struct app *app, const struct session *s, int number,
     struct sb         name = sb_in(app->a, 0);
     struct store_head head;
     struct entry      known;
+    enum fs_kind      kind;
     bool              found;
 
     sb_addf(&name, SV_FMT "/%02d", SV_ARG(s->dir), number);
-    struct sv dir = sb_sv(&name), op = op_id_of(dir, app->a);
-    if (fs_kind(app->root_fd, dir) != FS_DIR)
+    struct sv dir = sb_sv(&name), op = op_id_of(dir, app->a), payload;
+    if (fs_kind(app->root_fd, dir, &kind, e))
+        return err_code(e);
+    if (kind != FS_DIR)
         return ST_OK;
     if (store_find_op(app->log.store, s->thread, op, app->a, &known, &found, e))
         return err_code(e);
     if (found)
         return ST_OK;
+    if (payload_of(app, s, dir, number, &payload, e))
+        return err_code(e);
     struct entry n = { .at = clock_now_ms(),
                        .kind = SV("turn"),
                        .actor = app->actor,
                        .op_id = op,
-                       .payload = payload_of(app, s, dir, number) };
+                       .payload = payload };
     return log_append(&app->log, s->thread, LOG_ANY_REV, &n, 1, &head, e);
 }
 

@@ -21,10 +21,12 @@ static bool wants_json(const struct app *app)
 static enum status open_to_read(struct door *d, struct err *e)
 {
     struct app *app = d->app;
-    bool        is_new = !app->has_heddle;
+    bool        is_new = !app->has_heddle, relations = true, objectives = true;
 
-    if (is_new && fs_kind(app->root_fd, SHARE_RELATIONS) == FS_MISSING &&
-        fs_kind(app->root_fd, SHARE_OBJECTIVES) == FS_MISSING)
+    if (is_new && (fs_exists(app->root_fd, SHARE_RELATIONS, &relations, e) ||
+                   fs_exists(app->root_fd, SHARE_OBJECTIVES, &objectives, e)))
+        return err_code(e);
+    if (!relations && !objectives)
         return app_open_log(app, STORE_READ, e);
     if (faccessat(app->root_fd, is_new ? "." : ".heddle", W_OK, 0) == 0)
         return app_open_log(app, STORE_WRITE, e);
