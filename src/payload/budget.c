@@ -1,3 +1,4 @@
+/* The order in which resources are cut, and what comes back once the large ones are gone. */
 #include "payload/budget.h"
 
 #include <stdlib.h>
@@ -18,24 +19,56 @@ static int in_cutting_order(const void *left, const void *right)
     return a > b ? -1 : 1; /* later first */
 }
 
+static struct candidate *in_order(struct budget_item *items, size_t n, struct arena *scratch)
+{
+    struct candidate *order = ARENA_NEW(scratch, struct candidate, n + 1);
+
+    for (size_t i = 0; i < n; i++)
+        order[i].item = &items[i];
+    qsort(order, n, sizeof order[0], in_cutting_order);
+    return order;
+}
+
+/* Backwards through the cutting order: what was cut last is missed most. */
+static size_t put_back(struct candidate *order, size_t n, size_t sum, size_t budget)
+{
+    for (size_t i = n; i-- > 0;) {
+        struct budget_item *it = order[i].item;
+        if (!it->cut || sum + it->tokens > budget + it->note)
+            continue;
+        it->cut = false;
+        sum += it->tokens - it->note;
+    }
+    return sum;
+}
+
+size_t budget_put_back(struct budget_item *items, size_t n, size_t sum, size_t budget,
+                       struct arena *scratch)
+{
+    struct arena_mark mark = arena_mark(scratch);
+
+    sum = put_back(in_order(items, n, scratch), n, sum, budget);
+    arena_reset(scratch, mark);
+    return sum;
+}
+
 size_t budget_apply(struct budget_item *items, size_t n, size_t fixed, size_t budget,
                     struct arena *scratch)
 {
     struct arena_mark mark = arena_mark(scratch); /* callers try several budgets */
-    struct candidate *order = ARENA_NEW(scratch, struct candidate, n + 1);
+    struct candidate *order = in_order(items, n, scratch);
     size_t            sum = fixed;
 
-    for (size_t i = 0; i < n; i++) {
-        order[i].item = &items[i];
+    for (size_t i = 0; i < n; i++)
         sum += items[i].tokens;
-    }
-    qsort(order, n, sizeof order[0], in_cutting_order);
     for (size_t i = 0; i < n && sum > budget; i++) {
         if (order[i].item->tokens <= order[i].item->note)
             continue;
         order[i].item->cut = true;
         sum -= order[i].item->tokens - order[i].item->note;
     }
+    if (sum <= budget)
+        sum = put_back(order, n, sum, budget);
     arena_reset(scratch, mark);
     return sum;
 }

@@ -44,7 +44,8 @@ struct emit_format {
     void (*content)(struct emit *e, struct sv part); /* of a resource that is RES_OK */
     void (*close)(struct emit *e, const struct resource *r);
     void (*end)(struct emit *e);
-    void (*note)(struct emit *e, const struct resource *r); /* what begin() adds for a cut one */
+    void (*entry)(struct emit *e, const struct resource *r); /* what begin() adds for a kept one */
+    void (*note)(struct emit *e, const struct resource *r);  /* and, for a cut one, beside that */
 };
 
 extern const struct emit_format emit_markdown, emit_xml, emit_json;

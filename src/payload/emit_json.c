@@ -3,6 +3,7 @@
 #include "base/utf8.h"
 #include "payload/emit.h"
 #include "payload/show.h"
+#include "payload/summary.h"
 
 /* Valid UTF-8 as the inside of a JSON string. */
 static void add_escaped(struct sb *b, struct sv v)
@@ -44,38 +45,37 @@ static void add_name(struct emit *e, struct sv name)
     sb_add_json_string(&e->b, sb_sv(&shown));
 }
 
-static void add_cut(struct emit *e, const struct resource *r)
+static void add_cut(struct emit *e, const struct summary_line *line)
 {
     sb_adds(&e->b, "{\"name\":");
-    add_name(e, r->name);
-    sb_addf(&e->b, ",\"bytes\":%llu,\"tokens\":%zu}", (unsigned long long)r->size, r->block_tokens);
+    add_name(e, line->name);
+    if (line->files)
+        sb_addf(&e->b, ",\"files\":%zu", line->files);
+    sb_addf(&e->b, ",\"bytes\":%llu,\"tokens\":%zu}", (unsigned long long)line->bytes,
+            line->tokens);
 }
 
 /* What the budget left out; no member when it left out nothing. */
 static void add_cuts(struct emit *e)
 {
-    const struct lists *l = &e->p->lists;
-    size_t              n = 0;
+    summary_lines lines = summary_of_cuts(e->p, &e->scratch);
 
-    for (size_t i = 0; i < l->resources.n; i++) {
-        if (!l->resources.v[i].scopes || !l->resources.v[i].cut)
-            continue;
-        sb_adds(&e->b, n++ ? "," : ",\"cut\":[");
-        add_cut(e, &l->resources.v[i]);
+    for (size_t i = 0; i < lines.n; i++) {
+        sb_adds(&e->b, i ? "," : ",\"cut\":[");
+        add_cut(e, &lines.v[i]);
     }
-    sb_adds(&e->b, n ? "]" : "");
+    sb_adds(&e->b, lines.n ? "]" : "");
 }
 
 static void add_summary(struct emit *e)
 {
-    const struct lists *l = &e->p->lists;
-
     sb_adds(&e->b, "\"summary\":{");
     for (int s = 0; s < SCOPE_COUNT; s++) {
+        summary_lines lines = summary_of_scope(e->p, (enum scope)s, &e->scratch);
         sb_addf(&e->b, "%s\"%s\":[", s ? "," : "", scope_name((enum scope)s));
-        for (size_t i = 0; i < l->shown[s].n; i++) {
+        for (size_t i = 0; i < lines.n; i++) {
             sb_adds(&e->b, i ? "," : "");
-            add_name(e, l->resources.v[l->shown[s].v[i]].name);
+            add_name(e, lines.v[i].name);
         }
         sb_addc(&e->b, ']');
     }
@@ -95,8 +95,10 @@ static void begin(struct emit *e)
     sb_adds(b, ",\"shell\":");
     add_name(e, p->shell);
     sb_adds(b, "},");
-    add_string(b, "tree", p->tree);
-    sb_addc(b, ',');
+    if (p->tree.s) {
+        add_string(b, "tree", p->tree);
+        sb_addc(b, ',');
+    }
     if (p->has_memos) {
         struct sb text = sb_in(&e->scratch, 0);
         sb_add_lossy(&text, p->memos);
@@ -146,10 +148,21 @@ static void end(struct emit *e)
     sb_adds(&e->b, "]}\n");
 }
 
+static void entry(struct emit *e, const struct resource *r)
+{
+    for (int s = 0; s < SCOPE_COUNT; s++)
+        if (r->scopes >> s & 1) {
+            sb_addc(&e->b, ',');
+            add_name(e, r->name);
+        }
+}
+
 static void note(struct emit *e, const struct resource *r)
 {
+    struct summary_line line = { r, r->name, 0, r->size, r->block_tokens };
+
     sb_addc(&e->b, ',');
-    add_cut(e, r);
+    add_cut(e, &line);
 }
 
 const struct emit_format emit_json = {
@@ -161,5 +174,6 @@ const struct emit_format emit_json = {
     .content = content,
     .close = close,
     .end = end,
+    .entry = entry,
     .note = note,
 };

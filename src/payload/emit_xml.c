@@ -3,6 +3,7 @@
 #include "base/utf8.h"
 #include "payload/emit.h"
 #include "payload/show.h"
+#include "payload/summary.h"
 
 static const char *entity(unsigned char c)
 {
@@ -59,27 +60,32 @@ static void add_name(struct emit *e, struct sv name)
     add_text(&e->b, sb_sv(&shown));
 }
 
-static void add_cut(struct sb *b, const struct resource *r)
+static void add_cut(struct sb *b, size_t files, uint64_t bytes, size_t tokens)
 {
-    sb_addf(b, " cut=\"true\" bytes=\"%llu\" tokens=\"%zu\"", (unsigned long long)r->size,
-            r->block_tokens);
+    sb_adds(b, " cut=\"true\"");
+    if (files)
+        sb_addf(b, " files=\"%zu\"", files);
+    sb_addf(b, " bytes=\"%llu\" tokens=\"%zu\"", (unsigned long long)bytes, tokens);
+}
+
+static void add_entry(struct emit *e, enum scope s, const struct summary_line *line)
+{
+    sb_addf(&e->b, "<entry scope=\"%s\" name=\"", scope_name(s));
+    add_name(e, line->name);
+    sb_addc(&e->b, '"');
+    if (!line->r || line->r->cut)
+        add_cut(&e->b, line->files, line->bytes, line->tokens);
+    sb_adds(&e->b, "/>\n");
 }
 
 static void add_summary(struct emit *e)
 {
-    const struct lists *l = &e->p->lists;
-
     sb_adds(&e->b, "<summary>\n");
-    for (int s = 0; s < SCOPE_COUNT; s++)
-        for (size_t i = 0; i < l->shown[s].n; i++) {
-            const struct resource *r = &l->resources.v[l->shown[s].v[i]];
-            sb_addf(&e->b, "<entry scope=\"%s\" name=\"", scope_name((enum scope)s));
-            add_name(e, r->name);
-            sb_addc(&e->b, '"');
-            if (r->cut)
-                add_cut(&e->b, r);
-            sb_adds(&e->b, "/>\n");
-        }
+    for (int s = 0; s < SCOPE_COUNT; s++) {
+        summary_lines lines = summary_of_scope(e->p, (enum scope)s, &e->scratch);
+        for (size_t i = 0; i < lines.n; i++)
+            add_entry(e, (enum scope)s, &lines.v[i]);
+    }
     sb_adds(&e->b, "</summary>\n");
 }
 
@@ -95,9 +101,12 @@ static void begin(struct emit *e)
     add_text(b, p->os);
     sb_adds(b, "</os>\n<shell>");
     add_name(e, p->shell);
-    sb_adds(b, "</shell>\n</system>\n<tree>");
-    add_text(b, p->tree);
-    sb_adds(b, "</tree>\n");
+    sb_adds(b, "</shell>\n</system>\n");
+    if (p->tree.s) {
+        sb_adds(b, "<tree>");
+        add_text(b, p->tree);
+        sb_adds(b, "</tree>\n");
+    }
     if (p->has_memos) {
         struct sb text = sb_in(&e->scratch, 0);
         sb_add_lossy(&text, p->memos);
@@ -147,11 +156,20 @@ static void end(struct emit *e)
     sb_adds(&e->b, "</resources>\n</payload>\n");
 }
 
+static void entry(struct emit *e, const struct resource *r)
+{
+    struct summary_line line = { .r = r, .name = r->name };
+
+    for (int s = 0; s < SCOPE_COUNT; s++)
+        if (r->scopes >> s & 1)
+            add_entry(e, (enum scope)s, &line);
+}
+
 static void note(struct emit *e, const struct resource *r)
 {
     for (int s = 0; s < SCOPE_COUNT; s++)
         if (r->scopes >> s & 1)
-            add_cut(&e->b, r);
+            add_cut(&e->b, 0, r->size, r->block_tokens);
 }
 
 const struct emit_format emit_xml = {
@@ -163,5 +181,6 @@ const struct emit_format emit_xml = {
     .content = content,
     .close = close,
     .end = end,
+    .entry = entry,
     .note = note,
 };

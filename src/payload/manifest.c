@@ -2,6 +2,7 @@
 
 #include "payload/number.h"
 #include "payload/show.h"
+#include "payload/summary.h"
 
 static struct sv shown(struct sv path, struct arena *a)
 {
@@ -64,7 +65,7 @@ void manifest_write(struct jw *w, const struct payload *p)
     if (p->q->budget)
         jw_kint(w, "budget", p->q->budget);
     jw_close(w, '}');
-    jw_kstr(w, "tree_sha256", hex_of(p->tree, &scratch));
+    jw_kstr(w, "tree_sha256", p->tree.s ? hex_of(p->tree, &scratch) : (struct sv){ 0 });
     jw_kstr(w, "memos_sha256", p->has_memos ? hex_of(p->memos, &scratch) : (struct sv){ 0 });
     jw_key(w, "resources");
     jw_open(w, '[');
@@ -98,7 +99,8 @@ manifest_rows manifest_of_payload(const struct payload *p, struct arena *a)
 {
     manifest_rows rows = { 0 };
 
-    add_text_row(&rows, MANIFEST_TREE, p->tree, false, a);
+    if (p->tree.s)
+        add_text_row(&rows, MANIFEST_TREE, p->tree, false, a);
     if (p->has_memos)
         add_text_row(&rows, MANIFEST_MEMOS, p->memos, false, a);
     for (size_t i = 0; i < p->lists.resources.n; i++) {
@@ -108,6 +110,8 @@ manifest_rows manifest_of_payload(const struct payload *p, struct arena *a)
         struct manifest_row *row = vec_push(&rows, a);
         row->path = r->name;
         row->cut = r->cut;
+        row->size = (int64_t)r->size;
+        row->scopes = __builtin_popcount(r->scopes);
         if (r->state == RES_OK) {
             row->sha256 = hash_hex(&r->sha256, a);
         } else {
@@ -117,6 +121,52 @@ manifest_rows manifest_of_payload(const struct payload *p, struct arena *a)
         }
     }
     return rows;
+}
+
+/* "12 files, " at the start of *note, which goes on behind it; -1: something else stands there. */
+static int64_t take_number(struct sv *note, const char *unit)
+{
+    struct sv_cut c = sv_cut(*note, ' ');
+    int64_t       n;
+
+    if (!sv_to_int(c.head, &n) || n < 0 || !sv_starts(c.tail, sv_of(unit)))
+        return -1;
+    *note = sv_cut(c.tail, ' ').tail;
+    return n;
+}
+
+/* What section 4 names as cut. A resource may stand there in several scopes. */
+static void add_cut_rows(manifest_rows *rows, const struct parsed *p, struct arena *a)
+{
+    struct sv  start = SV("(" PAYLOAD_CUT_NOTE);
+    struct map seen = map_in(a);
+
+    for (size_t i = 0; i < p->summary.n; i++) {
+        const struct parsed_entry *entry = &p->summary.v[i];
+        struct manifest_row        row = { .path = entry->name, .cut = true };
+        struct sv                  note = sv_skip(entry->note, start.n);
+        if (!sv_starts(entry->note, start))
+            continue;
+        row.files = take_number(&note, "file");
+        row.files = row.files < 0 ? 0 : row.files;
+        row.size = take_number(&note, "bytes");
+        struct manifest_row *before = map_find(&seen, row.path);
+        if (before && row.files) { /* other files of the same directory, in another scope */
+            before->files += row.files;
+            before->size += row.size;
+        } else if (!before) {
+            before = ARENA_NEW(a, struct manifest_row, 1);
+            *before = row;
+            map_put(&seen, row.path, before);
+        }
+    }
+    for (size_t i = 0; i < p->summary.n; i++) {
+        struct manifest_row *row = map_find(&seen, p->summary.v[i].name);
+        if (!row || !row->cut)
+            continue;
+        *vec_push(rows, a) = *row;
+        row->cut = false; /* once */
+    }
 }
 
 static manifest_rows rows_of_parsed(const struct parsed *p, bool numbered, struct arena *a)
@@ -137,10 +187,7 @@ static manifest_rows rows_of_parsed(const struct parsed *p, bool numbered, struc
         struct sv plain = numbered ? number_removed(r->body, a) : r->body;
         add_text_row(&rows, r->name, plain.s ? plain : r->body, true, a);
     }
-    for (size_t i = 0; i < p->summary.n; i++)
-        if (sv_starts(p->summary.v[i].note, SV("(left out to fit the budget")))
-            *vec_push(&rows, a) =
-                (struct manifest_row){ .path = p->summary.v[i].name, .cut = true };
+    add_cut_rows(&rows, p, a);
     return rows;
 }
 
@@ -174,6 +221,7 @@ static enum status read_json(struct sv text, struct arena *a, manifest_rows *out
         if (!path_unshow(json_text(r, "path"), a, &row->path))
             return err_set(e, ST_INVALID_SYNTAX, "resource %zu of the manifest has no path", i);
         row->cut = json_truth(json_find(r, "cut"));
+        row->size = json_int(json_find(r, "size"), &row->size) ? row->size : -1;
         if (sv_is(json_text(r, "state"), "ok"))
             row->sha256 = json_text(r, "sha256");
         else
@@ -219,8 +267,12 @@ const char *manifest_change_word(enum manifest_change c)
 
 static bool is_same(const struct manifest_row *a, const struct manifest_row *b)
 {
-    if (a->cut || b->cut)
-        return a->cut == b->cut;
+    if (a->cut != b->cut)
+        return false;
+    if (a->cut && (a->files != b->files || (a->size >= 0 && b->size >= 0 && a->size != b->size)))
+        return false;
+    if (a->cut && !(a->sha256.s && b->sha256.s)) /* an input.md has only the size of a cut one */
+        return true;
     /* A manifest knows only the state of what was not shown, an input.md only its text. */
     if (a->placeholder.s || b->placeholder.s)
         return a->placeholder.s && b->placeholder.s &&
@@ -231,11 +283,61 @@ static bool is_same(const struct manifest_row *a, const struct manifest_row *b)
            (b->sha256_short.s && sv_eq(b->sha256_short, a->sha256));
 }
 
+/* The directory among `folds` that names a cut file, or NULL. */
+static struct manifest_row *fold_of(const struct map *folds, struct sv path)
+{
+    for (size_t n = path.n; n > 0; n--) {
+        struct manifest_row *row = path.s[n - 1] == '/' ? map_find(folds, sv_first(path, n)) : NULL;
+        if (row)
+            return row;
+    }
+    return map_find(folds, SV("./"));
+}
+
+/* `now`, its cut files counted by the directories that `then` names. A resource that several
+ * scopes list was counted in each of them. */
+static manifest_rows folded_like(const manifest_rows *then, const manifest_rows *now,
+                                 struct arena *a)
+{
+    struct map    folds = map_in(a);
+    manifest_rows rows = { 0 };
+    bool          any = false;
+
+    for (size_t i = 0; i < then->n; i++)
+        if (then->v[i].files > 0) {
+            struct manifest_row *fold = ARENA_NEW(a, struct manifest_row, 1);
+            *fold = (struct manifest_row){ .path = then->v[i].path, .cut = true };
+            map_put(&folds, fold->path, fold);
+            any = true;
+        }
+    if (!any)
+        return *now;
+    for (size_t i = 0; i < now->n; i++) {
+        const struct manifest_row *row = &now->v[i];
+        struct manifest_row       *fold = row->cut ? fold_of(&folds, row->path) : NULL;
+        if (!fold) {
+            *vec_push(&rows, a) = *row;
+            continue;
+        }
+        fold->files += row->scopes ? row->scopes : 1;
+        fold->size += row->size * (row->scopes ? row->scopes : 1);
+    }
+    for (size_t i = 0; i < then->n; i++) {
+        struct manifest_row *fold = then->v[i].files > 0 ? map_find(&folds, then->v[i].path) : NULL;
+        if (fold && fold->files)
+            *vec_push(&rows, a) = *fold;
+    }
+    return rows;
+}
+
 manifest_differences manifest_compare(const manifest_rows *then, const manifest_rows *now,
                                       struct arena *a)
 {
     manifest_differences out = { 0 };
     struct map           old = map_in(a), new = map_in(a);
+    manifest_rows        counted = folded_like(then, now, a);
+
+    now = &counted;
 
     for (size_t i = 0; i < then->n; i++)
         map_put(&old, then->v[i].path, &then->v[i]);

@@ -15,7 +15,10 @@ struct manifest_row {
     struct sv sha256;       /* hex; absent for a placeholder */
     struct sv sha256_short; /* without the last line end, when that is in doubt; or absent */
     struct sv placeholder;  /* its text, or the state; absent when there is content */
-    bool      cut;
+    bool      cut;          /* by a budget: only its name and size were shown */
+    int64_t   size;         /* of what was cut, in bytes; -1: not known */
+    int       scopes;       /* how many list it; 0: not known */
+    int64_t   files;        /* > 0: `path` is a directory ("src/") with so many cut files */
 };
 typedef VEC(struct manifest_row) manifest_rows;
 
@@ -41,7 +44,8 @@ struct manifest_difference {
 };
 typedef VEC(struct manifest_difference) manifest_differences;
 
-/* In the order of `now`, then what is gone in the order of `then`. */
+/* In the order of `now`, then what is gone in the order of `then`. Where `then` names cut files
+ * by their directory, those of `now` are counted together in the same way. */
 manifest_differences manifest_compare(const manifest_rows *then, const manifest_rows *now,
                                       struct arena *a);
 

@@ -6,6 +6,7 @@
 #include "payload/emit.h"
 #include "payload/gitdiff.h"
 #include "payload/show.h"
+#include "payload/summary.h"
 #include "payload/weigh.h"
 
 #include <errno.h>
@@ -96,6 +97,8 @@ void payload_collect(struct payload *p, const struct payload_request *q, struct 
     read_system(p);
     read_memos(p);
     read_lists(p);
+    if (q->no_tree)
+        return;
     struct sb tree = sb_in(a, 0);
     tree_write(&tree, &p->walk, q->tree);
     p->tree = sb_sv(&tree);
@@ -296,51 +299,149 @@ enum status payload_measure(struct payload *p, struct err *e)
 
 static enum status cannot_fit(const struct payload *p, size_t sum, struct err *e)
 {
+    size_t rest = p->head_tokens - p->tree_tokens - p->memos_tokens;
+
     err_set(e, ST_LIMIT_EXCEEDED,
             "the budget is %lld tokens, but %zu are left when every resource is cut "
-            "(the tree has %zu, the memos have %zu)",
-            (long long)p->q->budget, sum, p->tree_tokens, p->memos_tokens);
-    return err_hint(e, "raise --budget, or shorten the tree with --max-depth or --max-entries");
+            "(the tree has %zu, the memos have %zu, headings and the list of resources have %zu)",
+            (long long)p->q->budget, sum, p->tree_tokens, p->memos_tokens, rest);
+    if (p->tree_tokens >= p->memos_tokens && p->tree_tokens > rest)
+        return err_hint(e, "shorten the tree with --max-depth or --max-entries, leave it out with "
+                           "--no-tree, or raise --budget");
+    if (p->memos_tokens > rest)
+        return err_hint(e, "shorten .teddy/memos.yaml (`heddle memo remove`), or raise --budget");
+    return err_hint(e, "raise --budget, or list fewer resources");
 }
 
-static struct budget_item *budget_items(const struct payload *p, struct weigher *w,
-                                        struct tokens *t, struct arena *scratch)
-{
-    size_t              n = p->lists.resources.n;
-    struct budget_item *items = ARENA_NEW(scratch, struct budget_item, n + 1);
+/* Above so many cuts, naming each may take a quarter of the budget and no more. */
+enum { CUTS_NAMED = 32, NAMING_SHARE = 4 };
 
-    for (size_t i = 0; i < n; i++) {
-        const struct resource *r = &p->lists.resources.v[i];
-        items[i].rank = -(int)r->scope;
-        items[i].tokens = r->scopes ? r->block_tokens : 0;
-        items[i].note = r->scopes ? weigh_note(w, t, r) : 0;
+/* One search for what fits: the items, and what their lines in the summary weigh. */
+struct cutting {
+    struct payload     *p;
+    struct weigher     *w;
+    struct tokens      *t;
+    struct arena       *scratch;
+    struct budget_item *items;
+    size_t             *entries;
+    size_t              n, budget, bare; /* bare: the frame without the lines of resources */
+};
+
+static void set_items(struct cutting *c)
+{
+    for (size_t i = 0; i < c->n; i++) {
+        const struct resource *r = &c->p->lists.resources.v[i];
+        bool                   fold = c->p->folded && summary_folds(r);
+        struct budget_item    *it = &c->items[i];
+        *it = (struct budget_item){ .rank = -(int)r->scope };
+        if (!r->scopes)
+            continue;
+        it->tokens = r->block_tokens + (fold ? c->entries[i] : 0);
+        it->note = fold ? 0 : weigh_note(c->w, c->t, r);
     }
-    return items;
+}
+
+/* What is there whatever is kept. Folded, that is the frame with every directory named. */
+static size_t fixed_part(struct cutting *c)
+{
+    for (size_t i = 0; i < c->n; i++)
+        c->p->lists.resources.v[i].cut = c->p->folded && summary_folds(&c->p->lists.resources.v[i]);
+    return weigh_frame(c->w, c->t);
+}
+
+static void take_cuts(struct cutting *c)
+{
+    for (size_t i = 0; i < c->n; i++)
+        c->p->lists.resources.v[i].cut = c->items[i].cut;
+    sum_up(c->p, c->w, c->t);
+}
+
+/* Counted as it stands there may be room for more than was expected. */
+static void use_the_rest(struct cutting *c)
+{
+    bool *before = ARENA_NEW(c->scratch, bool, c->n + 1);
+
+    for (size_t i = 0; i < c->n; i++)
+        before[i] = c->items[i].cut;
+    if (budget_put_back(c->items, c->n, c->p->tokens, c->budget, c->scratch) == c->p->tokens)
+        return;
+    take_cuts(c);
+    if (c->p->tokens <= c->budget)
+        return;
+    for (size_t i = 0; i < c->n; i++)
+        c->items[i].cut = before[i];
+    take_cuts(c);
 }
 
 /* The sum is known only once the notes stand in their places. While it comes out over the
- * budget, aim that much lower. */
-static enum status cut_to_fit(struct payload *p, struct weigher *w, struct tokens *t,
-                              struct arena *scratch, struct err *e)
+ * budget, aim that much lower. False: everything is cut and it does not fit. */
+static bool cut_to_fit(struct cutting *c)
 {
-    struct budget_item *items = budget_items(p, w, t, scratch);
-    size_t              n = p->lists.resources.n, budget = (size_t)p->q->budget, aim = budget;
-    size_t              frame = p->head_tokens;
+    size_t aim = c->budget, fixed = fixed_part(c);
 
+    set_items(c);
     for (;;) {
-        for (size_t i = 0; i < n; i++)
-            items[i].cut = false;
-        size_t sum = budget_apply(items, n, frame, aim, scratch);
-        for (size_t i = 0; i < n; i++)
-            p->lists.resources.v[i].cut = items[i].cut;
-        sum_up(p, w, t);
-        if (p->tokens <= budget)
-            return ST_OK;
-        if (sum > aim) /* everything is cut */
-            return cannot_fit(p, p->tokens, e);
-        size_t over = p->tokens - budget;
+        for (size_t i = 0; i < c->n; i++)
+            c->items[i].cut = false;
+        size_t sum = budget_apply(c->items, c->n, fixed, aim, c->scratch);
+        take_cuts(c);
+        if (c->p->tokens <= c->budget) {
+            use_the_rest(c);
+            return true;
+        }
+        if (sum > aim)
+            return false;
+        size_t over = c->p->tokens - c->budget;
         aim = aim > over ? aim - over : 0;
     }
+}
+
+/* Do the names of what was cut leave enough of the budget for what was not? */
+static bool names_are_short(const struct cutting *c)
+{
+    size_t kept = c->bare, cuts = 0;
+
+    for (size_t i = 0; i < c->n; i++) {
+        cuts += c->items[i].cut;
+        kept += c->items[i].cut ? 0 : c->entries[i];
+    }
+    size_t naming = c->p->head_tokens > kept ? c->p->head_tokens - kept : 0;
+    return cuts <= CUTS_NAMED || naming <= c->budget / NAMING_SHARE;
+}
+
+/* From naming every file to naming one directory for all of them. */
+static enum status choose_cuts(struct cutting *c, struct err *e)
+{
+    static const size_t depths[] = { 8, 6, 4, 3, 2, 1, 0 };
+
+    c->p->folded = false;
+    bool fits = cut_to_fit(c);
+    for (size_t i = 0; i < COUNT(depths) && !(fits && names_are_short(c)); i++) {
+        c->p->folded = true;
+        c->p->fold_depth = depths[i];
+        fits = cut_to_fit(c);
+    }
+    return fits ? ST_OK : cannot_fit(c->p, c->p->tokens, e);
+}
+
+static enum status choose_with(struct payload *p, struct weigher *w, struct tokens *t,
+                               struct arena *scratch, struct err *e)
+{
+    struct cutting c = { .p = p, .w = w, .t = t, .scratch = scratch };
+
+    if (p->tokens <= (size_t)p->q->budget) /* measured, with nothing cut */
+        return ST_OK;
+    c.n = p->lists.resources.n;
+    c.budget = (size_t)p->q->budget;
+    c.bare = p->head_tokens;
+    c.items = ARENA_NEW(scratch, struct budget_item, c.n + 1);
+    c.entries = ARENA_NEW(scratch, size_t, c.n + 1);
+    for (size_t i = 0; i < c.n; i++) {
+        c.entries[i] =
+            p->lists.resources.v[i].scopes ? weigh_entry(w, t, &p->lists.resources.v[i]) : 0;
+        c.bare -= c.bare < c.entries[i] ? c.bare : c.entries[i];
+    }
+    return choose_cuts(&c, e);
 }
 
 enum status payload_apply_budget(struct payload *p, struct err *e)
@@ -351,7 +452,7 @@ enum status payload_apply_budget(struct payload *p, struct err *e)
     enum status    s = open_counter(p, &t, e);
 
     weigher_init(&w, p);
-    s = s ? s : cut_to_fit(p, &w, t, &scratch, e);
+    s = s ? s : choose_with(p, &w, t, &scratch, e);
     tokens_close(t);
     weigher_release(&w);
     arena_free(&scratch);
@@ -402,9 +503,52 @@ enum status payload_write(struct payload *p, struct sb *out, struct err *e)
 
 /* ---- what to tell ------------------------------------------------------------------------ */
 
+enum { CUTS_SHOWN = 3 };
+
+/* One line for all cuts: how many, what they hold, and the largest by name. */
+static void note_cuts(const struct payload *p, payload_notes *notes, struct arena *a)
+{
+    const struct resource *largest[CUTS_SHOWN] = { 0 };
+    size_t                 n = 0, tokens = 0;
+
+    for (size_t i = 0; i < p->lists.resources.n; i++) {
+        const struct resource *r = &p->lists.resources.v[i];
+        if (!r->scopes || !r->cut)
+            continue;
+        n++;
+        tokens += r->block_tokens;
+        for (size_t k = 0; k < CUTS_SHOWN; k++)
+            if (!largest[k] || r->block_tokens > largest[k]->block_tokens) {
+                const struct resource *smaller = largest[k];
+                largest[k] = r;
+                r = smaller;
+                if (!r)
+                    break;
+            }
+    }
+    if (!n)
+        return;
+    struct sb b = sb_in(a, 0);
+    sb_addf(&b, "%zu %s left out to fit the budget of ", n,
+            n == 1 ? "resource was" : "resources were");
+    sb_add_commas(&b, p->q->budget);
+    sb_adds(&b, " tokens, ");
+    sb_add_commas(&b, (int64_t)tokens);
+    sb_adds(&b, " tokens in all: ");
+    for (size_t k = 0; k < CUTS_SHOWN && largest[k]; k++) {
+        sb_adds(&b, k ? ", " : "");
+        sb_add_path(&b, largest[k]->name);
+    }
+    if (n > CUTS_SHOWN)
+        sb_addf(&b, " and %zu more (--explain lists them)", n - CUTS_SHOWN);
+    *vec_push(notes, a) = sb_sv(&b);
+}
+
 payload_notes payload_warnings(const struct payload *p, struct arena *a)
 {
     payload_notes notes = { 0 };
+
+    note_cuts(p, &notes, a);
 
     for (size_t i = 0; i < p->walk.unread.n; i++) {
         struct sb b = sb_in(a, 0);

@@ -16,6 +16,9 @@
 #include "payload/list.h"
 #include "payload/tree.h"
 
+/* How the summary of input.md names what a budget cut, behind the link and a bracket. */
+#define PAYLOAD_CUT_NOTE "left out to fit the budget: "
+
 enum payload_format { PAYLOAD_MARKDOWN, PAYLOAD_XML, PAYLOAD_JSON };
 
 struct payload_request {
@@ -28,6 +31,7 @@ struct payload_request {
     struct tree_limits   tree;
     struct fetch_config  fetch;
     enum payload_format  format;
+    bool                 no_tree; /* without section 2 */
     bool                 diff, line_numbers, allow_secrets;
     bool                 hash;     /* sha256 of every resource, for a manifest */
     bool                 count;    /* tokens */
@@ -43,11 +47,14 @@ struct payload {
     struct arena                 *a;
     struct walk                   walk;
     struct lists                  lists;
-    struct sv                     os, shell, tree;
+    struct sv                     os, shell;
+    struct sv                     tree;  /* absent: section omitted */
     struct sv                     memos; /* absent: section omitted */
     bool                          has_memos;
     struct sv                     counted_by; /* tokens_label(), once something is counted */
     bool                          is_estimate;
+    bool   folded;     /* cut files are named by their directories, see summary.h */
+    size_t fold_depth; /* of these, the deepest that is named */
 
     /* Known once it is written (or measured, with a budget). */
     size_t      head_tokens;               /* of sections 1 to 4 and the frame of 5 */
@@ -63,7 +70,9 @@ void payload_collect(struct payload *p, const struct payload_request *q, struct 
 enum status payload_measure(struct payload *p, struct err *e) MUST_USE;
 
 /* Mark what is cut: global first, then session, then turn; the largest first within a
- * scope. ST_LIMIT_EXCEEDED with the sizes when the rest alone is over the budget. */
+ * scope. What was cut and fits after all comes back. Where naming the cuts one by one would not
+ * fit, or would take a large part of the budget, they are folded into their directories.
+ * ST_LIMIT_EXCEEDED with the sizes when the rest alone is over the budget. */
 enum status payload_apply_budget(struct payload *p, struct err *e) MUST_USE;
 
 /* Everything, in the format asked for. `out` may be NULL: then it is only counted.

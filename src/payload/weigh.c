@@ -146,15 +146,27 @@ size_t weigh_frame(struct weigher *w, struct tokens *t)
     return n;
 }
 
-size_t weigh_note(struct weigher *w, struct tokens *t, const struct resource *r)
+/* One behind another, as they stand in the frame: what the second one adds. */
+static size_t weigh_added(struct weigher *w, struct tokens *t, const struct resource *r,
+                          void (*add)(struct emit *e, const struct resource *r))
 {
     struct arena_mark mark = arena_mark(&w->emit.scratch);
 
-    format_of(w)->note(&w->emit, r);
+    add(&w->emit, r);
     size_t once = count_added(w, t);
-    format_of(w)->note(&w->emit, r); /* one behind another, as they stand in the frame */
-    format_of(w)->note(&w->emit, r);
+    add(&w->emit, r);
+    add(&w->emit, r);
     size_t twice = count_added(w, t);
     arena_reset(&w->emit.scratch, mark);
     return twice > once ? twice - once : 0;
+}
+
+size_t weigh_entry(struct weigher *w, struct tokens *t, const struct resource *r)
+{
+    return weigh_added(w, t, r, format_of(w)->entry);
+}
+
+size_t weigh_note(struct weigher *w, struct tokens *t, const struct resource *r)
+{
+    return weigh_added(w, t, r, format_of(w)->note);
 }

@@ -26,7 +26,8 @@ void weigh_block(struct weigher *w, const struct load_config *c, struct tokens *
 /* All that is not blocks, as things are cut now. */
 size_t weigh_frame(struct weigher *w, struct tokens *t);
 
-/* About what naming r as cut adds to the frame. */
+/* About what r's line in the summary takes of the frame, and what naming it as cut adds to it. */
+size_t weigh_entry(struct weigher *w, struct tokens *t, const struct resource *r);
 size_t weigh_note(struct weigher *w, struct tokens *t, const struct resource *r);
 
 #endif

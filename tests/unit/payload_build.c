@@ -576,11 +576,14 @@ static void a_large_file_counts_as_what_is_written(void)
 
 /* In this format a resource that is shown, and one that is named as cut. */
 static const struct {
-    const char *shown, *cut;
+    const char *shown, *cut, *folded;
 } marks[] = {
-    [PAYLOAD_MARKDOWN] = { "**Resource:** `[%s](", "- [%s](/%s) (left out to fit the budget: " },
-    [PAYLOAD_XML] = { "<resource name=\"%s\"", " name=\"%s\" cut=\"true\" bytes=\"" },
-    [PAYLOAD_JSON] = { "{\"name\":\"%s\",\"kind\"", "{\"name\":\"%s\",\"bytes\":" },
+    [PAYLOAD_MARKDOWN] = { "**Resource:** `[%s](", "- [%s](/%s) (left out to fit the budget: ",
+                           "- [./](/./) (left out to fit the budget: " },
+    [PAYLOAD_XML] = { "<resource name=\"%s\"", " name=\"%s\" cut=\"true\" bytes=\"",
+                      " name=\"./\" cut=\"true\" files=\"" },
+    [PAYLOAD_JSON] = { "{\"name\":\"%s\",\"kind\"",
+                       "{\"name\":\"%s\",\"bytes\":", "{\"name\":\"./\",\"files\":" },
 };
 
 static bool is_marked(struct sv text, const char *mark, const struct resource *r)
@@ -604,11 +607,15 @@ static size_t check_cuts(const struct made *m)
     for (size_t i = 0; i < m->p.lists.resources.n; i++) {
         const struct resource *r = &m->p.lists.resources.v[i];
         CHECK(r->cut != is_marked(m->text, marks[m->q.format].shown, r));
-        CHECK(r->cut == is_marked(m->text, marks[m->q.format].cut, r));
+        if (m->p.folded && r->cut)
+            CHECK(is_marked(m->text, marks[m->q.format].folded, r));
+        else
+            CHECK(r->cut == is_marked(m->text, marks[m->q.format].cut, r));
+        /* Nothing is left out that fits; folded, it would need a line of its own again. */
+        size_t with = m->p.tokens + r->block_tokens + (m->p.folded ? 64 : 0);
+        CHECK(!r->cut || (int64_t)with > m->q.budget);
         cuts += r->cut;
     }
-    CHECK(!m->p.lists.resources.v[0].cut || m->p.lists.resources.v[1].cut ||
-          m->p.lists.resources.v[1].scope != SCOPE_SESSION); /* the session goes before the turn */
     return cuts;
 }
 
@@ -643,6 +650,77 @@ static void every_budget_is_kept_and_every_cut_is_named(void)
         CHECK(cuts > 20 && met > 20);
     }
     tokens_close(t);
+    fresh_done(&f);
+}
+
+/* Many small files in directories, and one large one that the turn lists. */
+static void fill_many(const struct fresh *f, int n)
+{
+    struct sb body = sb_in(&a, 0);
+
+    for (int i = 0; i < n; i++) {
+        struct sb name = sb_in(&a, 0);
+        sb_addf(&name, "src/part%d/file%d.txt", i % 5, i);
+        put(f, sb_sv(&name).s, SV("one two three four five six seven eight nine ten\n"));
+    }
+    for (int i = 0; i < 4000; i++)
+        sb_addf(&body, "%d\n", i);
+    put(f, "huge.txt", sb_sv(&body));
+    put(f, ".teddy/global.context", SV("src/\n"));
+    put(f, ".teddy/x/session.context", SV("src/part0/file0.txt\n"));
+    put(f, ".teddy/x/01/turn.context", SV("huge.txt\n"));
+}
+
+static void one_that_never_fits_does_not_cost_the_others(void)
+{
+    struct fresh f = fresh_folder();
+    struct made  m = { .q = { .count = true, .budget = 3000, .no_tree = true } };
+
+    fill_many(&f, 20);
+    m.q.turn = SV(".teddy/x/01");
+    m.q.session = SV(".teddy/x");
+    make(&f, &m);
+    CHECK_INT(m.status, ST_OK);
+    for (size_t i = 0; i < m.p.lists.resources.n; i++)
+        CHECK(m.p.lists.resources.v[i].cut == sv_is(m.p.lists.resources.v[i].name, "huge.txt"));
+    bool          told = false;
+    payload_notes notes = payload_warnings(&m.p, &a);
+    for (size_t i = 0; i < notes.n; i++)
+        told =
+            told || (holds(notes.v[i], "1 resource was left out") && holds(notes.v[i], "huge.txt"));
+    CHECK(told);
+    fresh_done(&f);
+}
+
+static void many_cuts_are_named_by_their_directories(void)
+{
+    struct fresh f = fresh_folder();
+
+    fill_many(&f, 400);
+    for (int format = PAYLOAD_MARKDOWN; format <= PAYLOAD_JSON; format++) {
+        struct made m = { .q = { .count = true, .budget = 3000, .no_tree = true, .hash = true } };
+        m.q.format = (enum payload_format)format;
+        make(&f, &m);
+        CHECK_INT(m.status, ST_OK);
+        CHECK(m.p.folded && m.p.tokens <= 3000);
+        CHECK(holds(m.text, "src/part3/") && holds(m.text, format ? "files" : " files, "));
+        size_t cuts = 0;
+        for (size_t i = 0; i < m.p.lists.resources.n; i++)
+            cuts += m.p.lists.resources.v[i].cut;
+        CHECK(cuts > 300 && cuts < 390); /* naming them takes little, the rest is content */
+        if (format == PAYLOAD_MARKDOWN) {
+            manifest_rows then, now = manifest_of_payload(&m.p, &a);
+            struct err    e;
+            CHECK(manifest_read(m.text, false, &a, &then, &e) == ST_OK);
+            CHECK_INT(manifest_compare(&then, &now, &a).n, 0);
+            for (size_t i = 0; i < now.n; i++) /* a cut file has grown */
+                if (now.v[i].cut) {
+                    now.v[i].size++;
+                    break;
+                }
+            CHECK_INT(manifest_compare(&then, &now, &a).n, 1);
+        }
+    }
     fresh_done(&f);
 }
 
@@ -757,5 +835,7 @@ TAP_MAIN(T(teddyignore_overrules_gitignore), T(built_in_names_come_back_only_thr
          T(links_of_the_summary_are_read_back), T(a_line_of_brackets_costs_its_length),
          T(secrets_are_left_out_unless_allowed), T(the_total_is_the_count_of_the_text),
          T(a_large_file_counts_as_what_is_written), T(every_budget_is_kept_and_every_cut_is_named),
-         T(two_runs_are_the_same_to_the_byte), T(a_manifest_tells_what_changed),
-         T(after_turn_99_a_new_session_goes_on), T(a_turn_with_a_message_goes_to_the_session), )
+         T(one_that_never_fits_does_not_cost_the_others),
+         T(many_cuts_are_named_by_their_directories), T(two_runs_are_the_same_to_the_byte),
+         T(a_manifest_tells_what_changed), T(after_turn_99_a_new_session_goes_on),
+         T(a_turn_with_a_message_goes_to_the_session), )

@@ -263,6 +263,20 @@ static void the_budget_cuts_global_first_and_the_largest_first(void)
     CHECK(items[0].cut && items[1].cut && items[2].cut && items[3].cut);
 }
 
+static void what_was_cut_and_fits_comes_back(void)
+{
+    struct budget_item items[] = {
+        { .rank = 0, .tokens = 5000, .note = 5 }, /* can never fit */
+        { .rank = 0, .tokens = 40, .note = 5 },   { .rank = -1, .tokens = 100, .note = 5 },
+        { .rank = -2, .tokens = 300, .note = 5 }, { .rank = -2, .tokens = 900, .note = 5 },
+    };
+
+    CHECK_INT(budget_apply(items, 5, 100, 600, &a), 100 + 5 + 40 + 100 + 300 + 5);
+    CHECK(items[0].cut && !items[1].cut && !items[2].cut && !items[3].cut && items[4].cut);
+    CHECK_INT(budget_put_back(items, 5, 550, 1500, &a), 550 + 895);
+    CHECK(items[0].cut && !items[4].cut);
+}
+
 static bool is_private(const char *text)
 {
     struct sockaddr_storage s = { 0 };
@@ -341,4 +355,4 @@ TAP_MAIN(T(a_secret_is_found_at_every_place), T(a_path_is_written_as_it_is_or_in
          T(values_of_environment_files_are_secrets), T(a_scan_in_parts_is_a_scan),
          T(what_is_no_text_is_seen), T(lines_are_numbered_across_parts),
          T(numbers_are_taken_away_again), T(the_budget_cuts_global_first_and_the_largest_first),
-         T(private_addresses_in_all_their_forms), )
+         T(what_was_cut_and_fits_comes_back), T(private_addresses_in_all_their_forms), )

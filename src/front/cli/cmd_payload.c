@@ -16,7 +16,7 @@ struct payload_opts {
     struct sv turn, output, include, exclude, format, encoding, check, since, parse, manifest;
     int64_t   budget, max_depth, max_entries;
     bool copy, no_copy, explain, token_tree, diff, line_numbers, allow_secrets, refresh, offline,
-        estimate;
+        estimate, no_tree;
 };
 
 /* clang-format off */
@@ -34,6 +34,7 @@ static const struct opt opts[] = {
     { OPT_TEXT,   "format",        "F",    "markdown (the default), xml or json", O(format), 0 },
     { OPT_NUMBER, "max-depth",     "N",    "show N levels of the project's tree", O(max_depth), 0 },
     { OPT_NUMBER, "max-entries",   "N",    "show N lines of the project's tree", O(max_entries), 0 },
+    { OPT_FLAG,   "no-tree",       NULL,   "leave out the project's tree", O(no_tree), 0 },
     { OPT_FLAG,   "allow-secrets", NULL,   "show files that seem to hold keys or tokens", O(allow_secrets), 0 },
     { OPT_FLAG,   "refresh",       NULL,   "fetch pages anew, whatever is kept", O(refresh), 0 },
     { OPT_FLAG,   "offline",       NULL,   "use only pages that are kept", O(offline), 0 },
@@ -141,6 +142,7 @@ static enum status make_request(struct app *app, const struct payload_opts *o,
     q->include = o->include;
     q->exclude = o->exclude;
     q->diff = o->diff;
+    q->no_tree = o->no_tree;
     q->line_numbers = o->line_numbers;
     q->allow_secrets = o->allow_secrets;
     q->estimate = o->estimate;
@@ -226,30 +228,8 @@ static void say_done(struct app *app, const struct payload_opts *o, const struct
     }
 }
 
-static enum status compare_with(struct app *app, const struct payload_opts *o, struct payload *p,
-                                struct err *e)
-{
-    struct sv     file = o->check.n ? o->check : o->since, text;
-    manifest_rows then;
-
-    if (app_file(app, file, 0, &text, e))
-        return err_code(e);
-    if (manifest_read(text, o->line_numbers, app->a, &then, e))
-        return err_in(e, SV_FMT, SV_ARG(file));
-    if (payload_write(p, NULL, e))
-        return err_code(e);
-    manifest_rows        now = manifest_of_payload(p, app->a);
-    manifest_differences d = manifest_compare(&then, &now, app->a);
-    if (!o->check.n || !d.n || !app->json)
-        report_differences(app, &d);
-    if (!o->check.n || !d.n)
-        return ST_OK;
-    err_set(e, ST_CONFLICT, "%zu %s changed since", d.n, d.n == 1 ? "thing has" : "things have");
-    return err_hint(e, "`heddle payload --since FILE` lists them, `heddle payload` makes it anew");
-}
-
-/* A file that changes under our hands spoils one attempt, not the payload, as long as
- * nothing of it has left the house. */
+/* A file that changes while it is read spoils one attempt, not the payload, until the first byte
+ * was written to somebody else. */
 enum { ATTEMPTS = 5 };
 
 static enum status measure_and_write(struct app *app, const struct payload_request *q,
@@ -270,6 +250,30 @@ static enum status measure_and_write(struct app *app, const struct payload_reque
     }
 }
 
+static enum status compare_with(struct app *app, const struct payload_opts *o,
+                                const struct payload_request *q, struct payload *p, struct err *e)
+{
+    struct sv     file = o->check.n ? o->check : o->since, text;
+    manifest_rows then;
+
+    if (app_file(app, file, 0, &text, e))
+        return err_code(e);
+    if (manifest_read(text, o->line_numbers, app->a, &then, e))
+        return err_in(e, SV_FMT, SV_ARG(file));
+    struct payload_out nowhere;
+    if (payload_out_open(app, (struct sv){ 0 }, (struct sv){ 0 }, true, &nowhere, e) ||
+        measure_and_write(app, q, p, &nowhere, false, e))
+        return err_code(e);
+    manifest_rows        now = manifest_of_payload(p, app->a);
+    manifest_differences d = manifest_compare(&then, &now, app->a);
+    if (!o->check.n || !d.n || !app->json)
+        report_differences(app, &d);
+    if (!o->check.n || !d.n)
+        return ST_OK;
+    err_set(e, ST_CONFLICT, "%zu %s changed since", d.n, d.n == 1 ? "thing has" : "things have");
+    return err_hint(e, "`heddle payload --since FILE` lists them, `heddle payload` makes it anew");
+}
+
 static enum status build(struct app *app, const struct payload_opts *o, struct payload_request *q,
                          struct payload *p, struct err *e)
 {
@@ -277,7 +281,7 @@ static enum status build(struct app *app, const struct payload_opts *o, struct p
     bool copy = o->copy || (sv_is(app->program, "teddy") && !o->no_copy && !app->json);
 
     if (o->check.n || o->since.n)
-        return compare_with(app, o, p, e);
+        return compare_with(app, o, q, p, e);
     bool report = app->json || o->explain || o->token_tree;
     if (payload_out_open(app, o->output, q->turn, report, &d, e))
         return err_code(e);

@@ -66,7 +66,8 @@ void report_explain(struct sb *out, const struct payload *p)
     }
     content += p->tree.n + p->memos.n;
     size_t sections = p->tree_tokens + p->memos_tokens;
-    add_section(out, "tree", p->tree.n, p->tree_tokens, "  kept         project structure\n");
+    if (p->tree.s)
+        add_section(out, "tree", p->tree.n, p->tree_tokens, "  kept         project structure\n");
     if (p->has_memos)
         add_section(out, "memos", p->memos.n, p->memos_tokens,
                     "  kept         .teddy/memos.yaml\n");
