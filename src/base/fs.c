@@ -95,13 +95,19 @@ int fs_open_below(int root, const char *path, int flags)
     return open_below(root, path, flags, 0666);
 }
 
+/* What is made below .heddle is for its owner alone: the log holds other people's words. */
+static mode_t mode_for(struct sv path, mode_t mode)
+{
+    return sv_is(path, FS_PRIVATE) || sv_starts(path, SV(FS_PRIVATE "/")) ? mode & 0700 : mode;
+}
+
 enum status fs_open(int root, struct sv path, int flags, int *out, struct err *e)
 {
     struct arena scratch = { 0 };
 
     if (sv_has(path, 0)) /* the kernel would take what stands before it */
         return err_set(e, ST_INVALID_SYNTAX, "a path holds a NUL byte");
-    int fd = open_below(root, sv_cstr(path, &scratch), flags, 0666);
+    int fd = open_below(root, sv_cstr(path, &scratch), flags, mode_for(path, 0666));
     arena_free(&scratch);
     if (fd < 0 && (errno == EXDEV || errno == ELOOP))
         return err_set(e, ST_PERMISSION_DENIED, "'" SV_FMT "' leads out of the workspace",
@@ -240,7 +246,7 @@ enum status fs_write(int root, struct sv path, struct sv bytes, int mode, struct
     const char       *name;
     enum status       s = open_parent(root, path, O_RDONLY, &scratch, &dir, &name, e);
 
-    if (!s && (s = replace(dir, name, bytes, (mode_t)mode, &scratch, e)))
+    if (!s && (s = replace(dir, name, bytes, mode_for(path, (mode_t)mode), &scratch, e)))
         err_in(e, SV_FMT, SV_ARG(path));
     arena_free(&scratch);
     return s;
@@ -251,6 +257,7 @@ enum status fs_draft_open(struct fs_draft *d, int root, struct sv path, int mode
     struct arena scratch = { 0 };
     struct sv    parent = path_dir(path), name = path_base(path);
     struct sv    temp = rand_id(".heddle-tmp-", 12, &scratch);
+    mode_t       allowed = mode_for(path, (mode_t)mode);
 
     *d = (struct fs_draft){ .dir = -1, .fd = -1 };
     if (!name.n || name.n >= sizeof d->name)
@@ -258,9 +265,9 @@ enum status fs_draft_open(struct fs_draft *d, int root, struct sv path, int mode
     else if (!fs_open(root, parent.n ? parent : SV("."), O_RDONLY | O_DIRECTORY, &d->dir, e)) {
         memcpy(d->name, name.s, name.n);
         memcpy(d->temp, temp.s, temp.n);
-        d->fd = openat(d->dir, ".", O_WRONLY | O_TMPFILE | O_CLOEXEC, (mode_t)mode);
+        d->fd = openat(d->dir, ".", O_WRONLY | O_TMPFILE | O_CLOEXEC, allowed);
         if (d->fd < 0 && (errno == EOPNOTSUPP || errno == EISDIR || errno == EINVAL)) {
-            d->fd = openat(d->dir, d->temp, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, (mode_t)mode);
+            d->fd = openat(d->dir, d->temp, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, allowed);
             d->named = d->fd >= 0;
         }
         if (d->fd < 0)
@@ -330,7 +337,7 @@ enum status fs_mkdirs(int root, struct sv path, struct err *e)
         struct sv         part = sv_first(path, end), parent = path_dir(part);
         const char       *name = sv_cstr(path_base(part), &scratch);
         s = fs_open(root, parent.n ? parent : SV("."), O_PATH | O_DIRECTORY, &dir, e);
-        if (!s && mkdirat(dir, name, 0777) != 0 && errno != EEXIST && *name)
+        if (!s && mkdirat(dir, name, mode_for(part, 0777)) != 0 && errno != EEXIST && *name)
             s = err_errno(e, "mkdir " SV_FMT, SV_ARG(part));
         if (!s && end == path.n) /* what was there already may be a file */
             s = fs_open(root, part, O_PATH | O_DIRECTORY, &made, e);

@@ -10,6 +10,10 @@
 /* Close on leaving scope: UNDO(fd_undo) int fd = ...; */
 void fd_undo(int *fd);
 
+/* What the functions below make in this directory of a workspace, and the directory itself, can be
+ * read and written by their owner only, whatever mode is asked for. */
+#define FS_PRIVATE ".heddle"
+
 /* open(2) of `path` (relative) below `root`, never outside it. Flags as for open;
  * mode 0666 when creating. ST_PERMISSION_DENIED when a link, ".." or a leading / leads out,
  * ST_INVALID_SYNTAX when it holds a NUL. */
