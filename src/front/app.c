@@ -63,16 +63,17 @@ const struct view *const app_views[] = { &thread_view, &share_view, &loom_view, 
                                          NULL };
 
 /* The file named by the config, below the workspace: a config comes with a checkout, and
- * must not lead the log elsewhere, neither by its text nor through a link. */
-static enum status local_store(struct app *app, struct sv path, struct sv *url, struct err *e)
+ * must not lead the log elsewhere, neither by its text nor through a link. *dir is the directory
+ * that was checked; -1: it is missing. */
+static enum status local_store(struct app *app, struct sv path, struct sv *url, int *dir,
+                               struct err *e)
 {
-    UNDO(fd_undo) int dir = -1;
-    struct sv         inside;
+    struct sv inside;
 
     if (path_normal(path, app->a, &inside, e))
         return err_in(e, "\"store\" in .heddle/config.json");
     struct sv parent = path_dir(inside);
-    if (fs_open(app->root_fd, parent.n ? parent : SV("."), O_PATH | O_DIRECTORY, &dir, e) ==
+    if (fs_open(app->root_fd, parent.n ? parent : SV("."), O_PATH | O_DIRECTORY, dir, e) ==
         ST_PERMISSION_DENIED)
         return err_code(e); /* that it is missing is for the store to say */
     enum fs_kind kind;
@@ -89,13 +90,16 @@ enum status app_open_log(struct app *app, enum store_mode mode, struct err *e)
     struct store_options o = { .create = mode == STORE_WRITE, .read_only = mode == STORE_READ };
     struct sv            url = sv_of(getenv("HEDDLE_STORE")), name;
     struct store        *store;
+    UNDO(fd_undo) int    dir = -1;
 
     if (mode == STORE_WRITE && !app->has_heddle && fs_mkdirs(app->root_fd, SV(".heddle"), e))
         return err_code(e);
     if (!url.n) {
         name = config_text(&app->config, "store");
-        if (local_store(app, name.n ? name : SV(".heddle/heddle.db"), &url, e))
+        if (local_store(app, name.n ? name : SV(".heddle/heddle.db"), &url, &dir, e))
             return err_code(e);
+        o.at_dir = dir >= 0;
+        o.dir = dir;
     }
     if (store_open(url, &o, &store, e))
         return err_code(e);

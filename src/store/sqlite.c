@@ -10,10 +10,10 @@
 #include "store/sqlite_internal.h"
 
 #include "base/clock.h"
+#include "base/fs.h"
 
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -281,19 +281,10 @@ static void sqlite_close(struct store *s)
     if (q->db && q->wal_pages < CLOSE_PAGES)
         sqlite3_db_config(q->db, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, NULL);
     sqlite3_close(q->db);
+    fd_undo(&q->dir);
+    free(q->file);
     free(q->path);
     free(q);
-}
-
-/* 0 when there is none. */
-static int64_t file_size(const char *path, const char *suffix)
-{
-    struct stat st;
-    char       *whole = sqlite3_mprintf("%s%s", path, suffix);
-    int64_t     n = stat(whole, &st) == 0 ? (int64_t)st.st_size : 0;
-
-    sqlite3_free(whole);
-    return n;
 }
 
 /* SQLite takes the write-ahead log beside an empty file for a leftover and removes it; but the
@@ -301,11 +292,11 @@ static int64_t file_size(const char *path, const char *suffix)
 static enum status check_there(const struct sqlite_store *q, const struct store_options *o,
                                struct err *e)
 {
-    if (!file_size(q->path, "") && file_size(q->path, "-wal")) {
+    if (!sqlite_file_size(q, "") && sqlite_file_size(q, "-wal")) {
         err_set(e, ST_CORRUPT, "%s is empty or gone, but %s-wal holds entries", q->path, q->path);
         return err_hint(e, "put a copy of the file back, or move the -wal file away");
     }
-    if (o->create || access(q->path, F_OK) == 0)
+    if (o->create || access(q->file, F_OK) == 0)
         return ST_OK;
     err_set(e, ST_NOT_FOUND, "there is no log at %s", q->path);
     return err_hint(e, "`heddle init` makes one here; --root names another workspace");
@@ -318,13 +309,14 @@ static int open_immutable(struct sqlite_store *q)
     struct sb    uri = sb_in(&scratch, 0);
 
     sb_adds(&uri, "file:");
-    for (const char *p = q->path; *p; p++)
+    for (const char *p = q->file; *p; p++)
         if (*p == '?' || *p == '#' || *p == '%')
             sb_addf(&uri, "%%%02x", (unsigned char)*p);
         else
             sb_addc(&uri, *p);
     sb_adds(&uri, "?immutable=1");
-    int rc = sqlite3_open_v2(sb_sv(&uri).s, &q->db, SQLITE_OPEN_READONLY | SQLITE_OPEN_URI, NULL);
+    int rc = sqlite3_open_v2(sb_sv(&uri).s, &q->db, SQLITE_OPEN_READONLY | SQLITE_OPEN_URI,
+                             sqlite_vfs_name(q));
     arena_free(&scratch);
     return rc;
 }
@@ -333,7 +325,7 @@ static int connect(struct sqlite_store *q, const struct store_options *o)
 {
     int flags = SQLITE_OPEN_READWRITE | (o->create ? SQLITE_OPEN_CREATE : 0);
 
-    return sqlite3_open_v2(q->path, &q->db, flags | SQLITE_OPEN_NOMUTEX, NULL);
+    return sqlite3_open_v2(q->file, &q->db, flags | SQLITE_OPEN_NOMUTEX, sqlite_vfs_name(q));
 }
 
 static enum status set_up(struct sqlite_store *q, const struct store_options *o, struct err *e)
@@ -356,8 +348,8 @@ static enum status open_to_read(struct sqlite_store *q, const struct store_optio
 {
     sqlite3_close(q->db);
     q->db = NULL;
-    int rc = file_size(q->path, "-wal")
-                 ? sqlite3_open_v2(q->path, &q->db, SQLITE_OPEN_READONLY, NULL)
+    int rc = sqlite_file_size(q, "-wal")
+                 ? sqlite3_open_v2(q->file, &q->db, SQLITE_OPEN_READONLY, sqlite_vfs_name(q))
                  : open_immutable(q);
     return rc == SQLITE_OK ? set_up(q, o, e) : sqlite_fail(q, rc, e);
 }
@@ -377,10 +369,14 @@ enum status sqlite_open(struct sv rest, const struct store_options *o, struct st
 {
     struct sqlite_store *q = calloc(1, sizeof *q);
 
-    if (!q || !(q->path = strndup(rest.s, rest.n)))
+    if (!q)
         die("out of memory");
     q->base.ops = &sqlite_ops;
-    enum status s = check_there(q, o, e);
+    enum status s = sqlite_locate(q, rest, o, e);
+    if (!s)
+        s = check_there(q, o, e);
+    if (!s && o->create)
+        s = sqlite_make_file(q, e);
     if (!s)
         s = open_file(q, o, e);
     if (s) {
@@ -406,8 +402,8 @@ static enum status sqlite_stats(struct store *s, struct store_stats *out, struct
         sqlite_number(q, "PRAGMA freelist_count", &free_pages, e) ||
         sqlite_number(q, "PRAGMA user_version", &schema, e))
         return err_code(e);
-    out->file_bytes = file_size(q->path, "");
-    out->wal_bytes = file_size(q->path, "-wal");
+    out->file_bytes = sqlite_file_size(q, "");
+    out->wal_bytes = sqlite_file_size(q, "-wal");
     out->free_bytes = page * free_pages;
     out->schema = (int)schema;
     return ST_OK;

@@ -1,6 +1,6 @@
 /* The SQLite backend, shared by its files: sqlite.c (connection, transactions, care),
- * sqlite_schema.c (tables, migration), sqlite_log.c (entries), sqlite_rows.c (rows),
- * sqlite_text.c (words). */
+ * sqlite_file.c (how the file is reached and made), sqlite_schema.c (tables, migration),
+ * sqlite_log.c (entries), sqlite_rows.c (rows), sqlite_text.c (words). */
 #ifndef HEDDLE_SQLITE_INTERNAL_H
 #define HEDDLE_SQLITE_INTERNAL_H
 
@@ -42,7 +42,9 @@ enum { SQLITE_SCANS = SQLITE_ENTRY_SCANS + SQLITE_ROW_SCANS };
 struct sqlite_store {
     struct store  base;
     sqlite3      *db;
-    char         *path;
+    char         *path; /* for messages */
+    char         *file; /* what is opened: the path, or a name below /proc/self/fd/DIR */
+    int           dir;  /* keeps that directory open; -1: none */
     int           busy_ms;
     int           patience_ms; /* how long busy() waits now: busy_ms, or less */
     int64_t       busy_since;  /* steady µs at which the present wait began */
@@ -93,6 +95,21 @@ struct sv sqlite_column_sv(sqlite3_stmt *st, int at);            /* NULL: absent
 
 /* The thread's number; 0 when there is no such thread. */
 enum status sqlite_tid(struct sqlite_store *q, struct sv thread, int64_t *tid, struct err *e);
+
+/* Fill in path, file and dir. */
+enum status sqlite_locate(struct sqlite_store *q, struct sv path, const struct store_options *o,
+                          struct err *e);
+
+/* The VFS by which q->file is opened: SQLite's own, except that a path below /proc/self/fd is
+ * taken as it is. NULL: SQLite's default. */
+const char *sqlite_vfs_name(const struct sqlite_store *q);
+
+/* Make the file when it is missing, readable by its owner only; files that SQLite makes beside it
+ * get the same mode. */
+enum status sqlite_make_file(struct sqlite_store *q, struct err *e);
+
+/* Bytes of the file whose name is q->file and `suffix`; 0 when there is none. */
+int64_t sqlite_file_size(const struct sqlite_store *q, const char *suffix);
 
 /* Make the schema when the file is empty (ST_CORRUPT without `create`), or bring an older one up
  * to date: the copy, then all steps in one transaction. */

@@ -47,18 +47,26 @@ static enum status sync_copy(const char *made, const char *name, struct err *e)
     UNDO(fd_undo) int fd = open(made, O_RDONLY | O_CLOEXEC);
 
     if (fd < 0 || fsync(fd) != 0 || rename(made, name) != 0)
-        return err_errno(e, "%s", made);
+        return err_errno(e, "keep the copy");
     return ST_OK;
+}
+
+/* An empty file, which VACUUM INTO fills: made here so that only its owner can read it. */
+static enum status make_copy(const char *made, struct err *e)
+{
+    unlink(made); /* left by a migration that was killed */
+    UNDO(fd_undo) int fd = open(made, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+
+    return fd < 0 ? err_errno(e, "make the copy") : ST_OK;
 }
 
 static enum status copy_to(struct sqlite_store *q, const char *made, const char *name,
                            struct err *e)
 {
-    struct sqlite_store reader = { .path = q->path, .busy_ms = q->busy_ms };
+    struct sqlite_store reader = { .path = q->path, .file = q->file, .busy_ms = q->busy_ms };
     sqlite3_stmt       *st = NULL;
-    int                 rc = sqlite3_open_v2(q->path, &reader.db, SQLITE_OPEN_READWRITE, NULL);
+    int rc = sqlite3_open_v2(q->file, &reader.db, SQLITE_OPEN_READWRITE, sqlite_vfs_name(q));
 
-    unlink(made); /* left by a migration that was killed */
     if (rc == SQLITE_OK)
         rc = sqlite3_prepare_v2(reader.db, "VACUUM INTO ?", -1, &st, NULL);
     if (rc == SQLITE_OK) {
@@ -75,12 +83,14 @@ static enum status copy_to(struct sqlite_store *q, const char *made, const char 
  * it meanwhile; a second connection reads, since a transaction cannot copy itself. */
 static enum status copy_beside(struct sqlite_store *q, int64_t version, struct err *e)
 {
-    char       *name = sqlite3_mprintf("%s.v%lld.bak", q->path, (long long)version);
+    char       *name = sqlite3_mprintf("%s.v%lld.bak", q->file, (long long)version);
     char       *made = sqlite3_mprintf("%s.part", name);
-    enum status s = copy_to(q, made, name, e);
+    enum status s = make_copy(made, e);
 
+    if (!s)
+        s = copy_to(q, made, name, e);
     if (s)
-        err_in(e, "copy before migration to %s", name);
+        err_in(e, "copy before migration to %s.v%lld.bak", q->path, (long long)version);
     sqlite3_free(made);
     sqlite3_free(name);
     return s;

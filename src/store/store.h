@@ -29,6 +29,11 @@ struct store_options {
     bool create;    /* make it when it is missing; else ST_NOT_FOUND */
     bool read_only; /* no transaction will write: a read-only folder will do */
     int  busy_ms;   /* 0: STORE_BUSY_MS */
+    /* A file is reached through this directory: what is opened is the last name of the path in
+     * `dir`, wherever the path leads by now; the path is only for messages. The descriptor is
+     * duplicated. Without at_dir the path itself is opened. */
+    bool at_dir;
+    int  dir;
 };
 
 /* `url` is a path or sqlite:PATH, mem:NAME, or fault:K:URL, which fails the K-th call.

@@ -18,13 +18,13 @@
 #include <unistd.h>
 
 static struct fresh made;
-static char         folder[256], path[300];
+static char         folder[256], path[330];
 static struct arena a;
 static struct err   e;
 
 static const char *beside(const char *suffix)
 {
-    static char name[330];
+    static char name[360];
 
     snprintf(name, sizeof name, "%s%s", path, suffix);
     return name;
@@ -728,7 +728,77 @@ static void closing_gives_back_what_clearing_freed(void)
     clean();
 }
 
-TAP_MAIN(T(the_file_is_durable_and_can_shrink), T(large_payloads_are_stored_once),
+/* Somebody swaps the directory for a link between the check and the open. */
+static void a_swapped_directory_does_not_lead_the_file_out(void)
+{
+    char inside[270], moved[270], outside[270], name[330];
+
+    fresh();
+    snprintf(inside, sizeof inside, "%s/inside", folder);
+    snprintf(moved, sizeof moved, "%s/moved", folder);
+    snprintf(outside, sizeof outside, "%s/outside", folder);
+    CHECK(mkdir(inside, 0700) == 0 && mkdir(outside, 0700) == 0);
+    int dir = open(inside, O_PATH | O_DIRECTORY | O_CLOEXEC);
+    CHECK(rename(inside, moved) == 0 && symlink(outside, inside) == 0);
+    snprintf(path, sizeof path, "%s/log.db", inside);
+    struct store *s;
+    CHECK(try_open(&(struct store_options){ .create = true, .at_dir = true, .dir = dir }, &s) ==
+          ST_OK);
+    close(dir); /* the store has its own */
+    CHECK(append(s, SV("{}"), 1) == ST_OK);
+    store_close(s);
+    CHECK(rmdir(outside) == 0); /* it is empty */
+    snprintf(name, sizeof name, "%s/log.db", moved);
+    struct stat st;
+    CHECK(stat(name, &st) == 0 && (st.st_mode & 0777) == 0600);
+    unlink(inside);
+    snprintf(path, sizeof path, "%s/log.db", moved);
+    struct store *again = open_log();
+    store_close(again);
+    for (int i = 0; i < 3; i++) {
+        static const char *const suffixes[] = { "", "-wal", "-shm" };
+        unlink(beside(suffixes[i]));
+    }
+    CHECK(rmdir(moved) == 0);
+    clean();
+}
+
+/* The file itself may be a link too. */
+static void a_link_in_place_of_the_file_is_not_followed(void)
+{
+    char target[320];
+
+    fresh();
+    snprintf(target, sizeof target, "%s-elsewhere", folder);
+    CHECK(symlink(target, path) == 0);
+    int           dir = open(folder, O_PATH | O_DIRECTORY | O_CLOEXEC);
+    struct store *s;
+    CHECK(try_open(&(struct store_options){ .create = true, .at_dir = true, .dir = dir }, &s) !=
+          ST_OK);
+    CHECK(access(target, F_OK) != 0);
+    close(dir);
+    clean();
+}
+
+static void only_its_owner_can_read_the_file(void)
+{
+    struct stat st;
+    mode_t      before = umask(0);
+
+    fresh();
+    struct store *s = open_log();
+    CHECK(append(s, SV("{}"), 1) == ST_OK);
+    CHECK(stat(path, &st) == 0 && (st.st_mode & 0777) == 0600);
+    CHECK(stat(beside("-wal"), &st) == 0 && (st.st_mode & 0777) == 0600);
+    CHECK(stat(beside("-shm"), &st) == 0 && (st.st_mode & 0777) == 0600);
+    store_close(s);
+    umask(before);
+    clean();
+}
+
+TAP_MAIN(T(a_swapped_directory_does_not_lead_the_file_out),
+         T(a_link_in_place_of_the_file_is_not_followed), T(only_its_owner_can_read_the_file),
+         T(the_file_is_durable_and_can_shrink), T(large_payloads_are_stored_once),
          T(an_older_schema_is_migrated_after_a_copy), T(words_of_an_older_schema_are_forgotten),
          T(a_failed_step_leaves_the_old_schema), T(no_copy_no_migration),
          T(a_foreign_database_is_refused_and_left_alone), T(garbage_is_refused_and_left_alone),
