@@ -50,6 +50,8 @@ clang           cmd:clang
 jq              cmd:jq
 curl            cmd:curl
 nodejs          cmd:node
+sqlite3         cmd:sqlite3
+strace          cmd:strace
 "
 packages_fuzz="
 clang              cmd:clang

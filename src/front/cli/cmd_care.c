@@ -1,8 +1,10 @@
 /* `verify`, `stats`, `doctor`: is it whole, how large is it, what is wrong with it. */
-#include "base/fs.h"
 #include "front/cli/command.h"
+#include "front/cli/doctor.h"
 #include "front/progress.h"
 #include "share/share.h"
+
+#include <stdlib.h>
 
 struct findings {
     struct app *app;
@@ -203,80 +205,18 @@ const struct command cmd_stats = {
 /* ---- doctor ---------------------------------------------------------------------------- */
 
 struct doctor_opts {
-    bool compact, rebuild;
+    bool compact, rebuild, fix;
 };
 
 static const struct opt doctor_opts[] = {
+    { OPT_FLAG, "fix", NULL, "do what is harmless: modes, temporary files, views, copies",
+      offsetof(struct doctor_opts, fix), 0 },
     { OPT_FLAG, "compact", NULL, "empty the write-ahead log, give free pages back",
       offsetof(struct doctor_opts, compact), 0 },
     { OPT_FLAG, "rebuild", NULL, "fold every view anew from entry 0",
       offsetof(struct doctor_opts, rebuild), 0 },
     { 0 },
 };
-
-static void ok(struct app *app, const char *what)
-{
-    if (!app->json)
-        sb_addf(&app->out, "  ✓ %s\n", what);
-}
-
-/* How many entries of a thread can be read; what stands in the way of the first that cannot is
- * in *why. */
-static int64_t count_readable(struct app *app, struct sv thread, bool *whole, struct err *why)
-{
-    UNDO(store_scan_undo) struct store_scan *scan = NULL;
-    struct store_query                       q = { .thread = thread, .to = STORE_TO_END };
-    struct entry                             one;
-    struct err                               e;
-    bool                                     more = true;
-    int64_t                                  read = 0;
-    enum status                              s = store_scan(app->log.store, &q, &scan, &e);
-
-    *whole = true;
-    while (more && (!s || s == ST_CORRUPT)) { /* behind what is damaged, a scan goes on */
-        if (s && *whole) {
-            *whole = false;
-            *why = e;
-        }
-        if (!scan)
-            return read;
-        s = store_next(scan, &one, &more, &e);
-        read += !s && more;
-    }
-    if (s && *whole) {
-        *whole = false;
-        *why = e;
-    }
-    return read;
-}
-
-/* Can every entry of every thread be read? */
-static void try_threads(struct app *app, struct findings *f)
-{
-    struct store_thread *list;
-    size_t               n, whole = 0;
-    struct err           e;
-
-    if (threads_of(app, &list, &n, &e)) {
-        say(f, sv_of(e.text));
-        return;
-    }
-    for (size_t i = 0; i < n; i++) {
-        bool      all;
-        int64_t   read = count_readable(app, list[i].id, &all, &e);
-        struct sb b = sb_in(app->a, 0);
-        whole += all;
-        if (all)
-            continue;
-        sb_addf(&b, "thread " SV_FMT ": %lld of %lld entries are readable (%s)", SV_ARG(list[i].id),
-                (long long)read, (long long)list[i].head.rev, e.text);
-        say(f, sb_sv(&b));
-    }
-    struct sb b = sb_in(app->a, 0);
-    sb_addf(&b, "%zu of %zu thread%s read from end to end", whole, n, n == 1 ? "" : "s");
-    if (whole || !n)
-        ok(app, sb_sv(&b).s);
-}
 
 static enum status rebuild_all(struct app *app, struct err *e)
 {
@@ -285,87 +225,79 @@ static enum status rebuild_all(struct app *app, struct err *e)
 
     if (threads_of(app, &list, &n, e))
         return err_code(e);
-    for (size_t i = 0; i < n; i++) {
-        enum status s = log_begin(&app->log, list[i].id, STORE_WRITE, e);
-        if (!s)
-            s = log_rebuild(&app->log, list[i].id, NULL, NULL, e);
-        if (!s)
-            s = log_commit(&app->log, e);
-        log_abort(&app->log);
-        if (s)
-            return s;
-    }
+    for (size_t i = 0; i < n; i++)
+        if (doctor_rebuild(app, list[i].id, e))
+            return err_in(e, "thread " SV_FMT, SV_ARG(list[i].id));
     return ST_OK;
 }
 
-static void examine(struct app *app, const struct doctor_opts *o, struct findings *f)
+/* --rebuild and --compact, before anything is looked at. The log is closed again, so that the
+ * checks open it as they need it. */
+static enum status work_first(struct app *app, const struct doctor_opts *o, struct err *e)
 {
-    struct err         e;
-    struct store_stats st;
-    enum status s = app_open_log(app, o->compact || o->rebuild ? STORE_WRITE : STORE_READ, &e);
+    if (!o->rebuild && !o->compact)
+        return ST_OK;
+    if (app_open_log(app, STORE_WRITE, e) || (o->rebuild && rebuild_all(app, e)) ||
+        (o->compact && store_compact(app->log.store, e)))
+        return err_code(e);
+    store_close(app->log.store);
+    app->log.store = NULL;
+    return ST_OK;
+}
 
-    if (s) {
-        say(f, sv_of(e.text));
-        if (e.hint[0] && !f->w)
-            sb_addf(&app->out, "    %s\n", e.hint);
+static void tell_work(struct app *app, const struct doctor_opts *o)
+{
+    if (app->json)
         return;
-    }
-    ok(app, "the log opens");
-    int64_t before = f->n;
-    if (store_check(app->log.store, say, f, &e))
-        say(f, sv_of(e.text));
-    if (f->n == before)
-        ok(app, "the database file is whole");
-    try_threads(app, f);
-    if (o->rebuild && rebuild_all(app, &e))
-        say(f, sv_of(e.text));
-    else if (o->rebuild)
-        ok(app, "views were folded anew");
-    if (o->compact && store_compact(app->log.store, &e))
-        say(f, sv_of(e.text));
-    else if (o->compact)
-        ok(app, "compacted");
-    if (!store_stats(app->log.store, &st, &e) && st.wal_bytes > (64 << 20))
-        say(f, SV("the write-ahead log is over 64 MB: run heddle doctor --compact"));
+    if (o->rebuild)
+        sb_adds(&app->out, "  ✓ views were folded anew\n");
+    if (o->compact)
+        sb_adds(&app->out, "  ✓ compacted\n");
+}
+
+/* Without a log there is nothing to examine: that is not damage. */
+static enum status check_workspace(struct app *app, struct err *e)
+{
+    if (app->has_heddle || getenv("HEDDLE_STORE"))
+        return ST_OK;
+    err_set(e, ST_NOT_FOUND, "there is no log at " SV_FMT, SV_ARG(app->root));
+    return err_hint(e, "`heddle init` makes one here; --root names another workspace");
 }
 
 static enum status run_doctor(struct app *app, const void *opts, struct err *e)
 {
-    struct jw       w = jw_in(&app->out, 0);
-    struct findings f = { app, 0, app->json ? &w : NULL };
+    const struct doctor_opts *o = opts;
+    enum status               first;
+    int64_t                   n;
 
-    if (app->json) {
-        jw_open(&w, '{');
-        jw_key(&w, "findings");
-        jw_open(&w, '[');
-    } else {
-        sb_addf(&app->out, "workspace " SV_FMT "\n", SV_ARG(app->root));
-    }
-    examine(app, opts, &f);
-    if (app->json) {
-        jw_close(&w, ']');
-        jw_kbool(&w, "ok", f.n == 0);
-        jw_kstr(&w, "root", app->root);
-        jw_close(&w, '}');
-        sb_addc(&app->out, '\n');
-        app->json = false;
-    }
-    if (!f.n)
+    if (check_workspace(app, e) || work_first(app, o, e))
+        return err_code(e);
+    doctor_run(app, o->fix, &first, &n);
+    tell_work(app, o);
+    app->json = false; /* the document is out; a failure is told on stderr */
+    if (!n)
         return ST_OK;
-    err_set(e, ST_CORRUPT, "%lld problem%s found", (long long)f.n, f.n == 1 ? "" : "s");
+    err_set(e, first, "%lld problem%s found", (long long)n, n == 1 ? "" : "s");
+    if (first != ST_CORRUPT)
+        return err_hint(e, "`heddle doctor --fix` does what is harmless");
     return err_hint(e, "`heddle log export T > T.jsonl` saves what is readable; import it into a "
                        "new workspace with `heddle log import T --salvage`");
 }
 
 const struct command cmd_doctor = {
     .name = "doctor",
-    .synopsis = "[--compact] [--rebuild]",
+    .synopsis = "[--fix] [--compact] [--rebuild]",
     .group = GROUP_CARE,
     .summary = "Say what is whole and what is not, and what to do about it",
     .details =
-        "Opens the log, checks the database file and reads every entry. `heddle verify` goes\n"
-        "further: it recomputes the chain and every view.\n\n"
-        "  heddle doctor --compact",
+        "Checks the database file, recomputes the chain of every thread and its views, compares\n"
+        "the files below .leslie/ and frozen copies with the log, and looks at who may read\n"
+        ".heddle and at what killed commands left behind. Each line says what to do.\n"
+        "\n"
+        "--fix does what can lose nothing: it makes .heddle private, removes temporary files that\n"
+        "are older than an hour, folds views anew and writes the files below .leslie/ again. It\n"
+        "never changes an entry.\n\n"
+        "  heddle doctor --fix",
     .opts = doctor_opts,
     .opts_size = sizeof(struct doctor_opts),
     .needs = NEEDS_ROOT,

@@ -1,0 +1,78 @@
+/* What `heddle doctor` looks at: one row of DOCTOR_CHECKS (doctor.c) a check.
+ *
+ * To add a check, write `run` (and `fix`, when something harmless can be done about it) in a file
+ * of its own or in doctor_files.c, declare both here, and add a row:
+ *
+ *     { "modes", "only you can read .heddle", false, check_modes, fix_modes },
+ *
+ * `run` only looks. It calls doctor_find() for each thing that is wrong and doctor_note() for
+ * what is worth knowing and not wrong. With --fix, a check that found something and has a `fix`
+ * is fixed and run again: what it no longer finds is reported as fixed, the rest as a problem. */
+#ifndef HEDDLE_DOCTOR_H
+#define HEDDLE_DOCTOR_H
+
+#include "base/vec.h"
+#include "front/app.h"
+
+struct doctor_finding {
+    enum status code; /* what kind of problem: ST_CORRUPT, ST_PERMISSION_DENIED, … */
+    struct sv   text; /* one line: what is wrong, and where */
+    struct sv   hint; /* what to do about it; absent: see the end of the report */
+};
+
+struct doctor {
+    struct app *app;                  /* app->log.store is NULL unless the row needs the log */
+    bool        fix;                  /* --fix */
+    VEC(struct doctor_finding) found; /* of the check that runs now */
+    VEC(struct sv) notes;             /* of the check that runs now */
+    struct sv good;                   /* set by `run` to replace the row's `good`; or absent */
+};
+
+struct doctor_check {
+    const char *name;      /* one word, the same for ever: it stands in --json */
+    const char *good;      /* what is said when nothing was found */
+    bool        needs_log; /* skipped when the log cannot be opened */
+    /* ST_OK also when there are findings; an error is a finding of its own. */
+    enum status (*run)(struct doctor *d, struct err *e);
+    /* NULL: nothing harmless can be done. Must never remove or change what a user wrote. */
+    enum status (*fix)(struct doctor *d, struct err *e);
+};
+
+/* Both copy the text. `hint` may be NULL. */
+void doctor_find(struct doctor *d, enum status code, const char *hint, const char *fmt, ...)
+    PRINTF(4, 5);
+void doctor_note(struct doctor *d, const char *fmt, ...) PRINTF(2, 3);
+
+/* Findings of a function that reports through say(ctx, text), with ctx = the doctor: ST_CORRUPT. */
+void doctor_say(void *doctor, struct sv finding);
+
+/* All rows, in the order in which they run and are printed; ends with a row without a name. */
+extern const struct doctor_check doctor_checks[];
+
+/* Run the checks and print the report, as text or with app->json as one document
+ * {checks, findings, fixed, notes, ok, root}. *first is the code of the first finding, ST_OK when
+ * nothing is wrong; *problems is how many there are. */
+void doctor_run(struct app *app, bool fix, enum status *first, int64_t *problems);
+
+/* Fold the views of a thread anew, in a transaction of its own. */
+enum status doctor_rebuild(struct app *app, struct sv thread, struct err *e) MUST_USE;
+
+/* ---- the checks: doctor_log.c ------------------------------------------------------- */
+
+enum status check_database(struct doctor *d, struct err *e);
+enum status check_threads(struct doctor *d, struct err *e);
+enum status fix_threads(struct doctor *d, struct err *e);
+enum status check_shared(struct doctor *d, struct err *e);
+enum status fix_shared(struct doctor *d, struct err *e);
+enum status check_space(struct doctor *d, struct err *e);
+enum status fix_space(struct doctor *d, struct err *e);
+
+/* ---- the checks: doctor_files.c ----------------------------------------------------- */
+
+enum status check_modes(struct doctor *d, struct err *e);
+enum status fix_modes(struct doctor *d, struct err *e);
+enum status check_leftovers(struct doctor *d, struct err *e);
+enum status fix_leftovers(struct doctor *d, struct err *e);
+enum status check_copies(struct doctor *d, struct err *e);
+
+#endif

@@ -1,0 +1,181 @@
+/* Checks of `heddle doctor` that look at files only: who may read them, and what was left behind.
+ */
+#include "base/fs.h"
+#include "base/path.h"
+#include "front/cli/doctor.h"
+
+#include <sys/stat.h>
+#include <time.h>
+
+enum { TREE_DEPTH = 32, STALE_SECONDS = 3600 };
+
+#define TEMP_PREFIX SV(".heddle-tmp-")
+
+/* One file or directory below the workspace. */
+struct visited {
+    struct sv    path; /* relative to the workspace */
+    enum fs_kind kind;
+};
+typedef enum status (*visit_fn)(struct doctor *d, const struct visited *v, struct err *e);
+
+/* Everything below `path`, which may be missing, links not followed. */
+static enum status visit_below(struct doctor *d, struct sv path, int depth, visit_fn fn,
+                               struct err *e)
+{
+    struct fs_item *items;
+    size_t          n;
+    enum status     s = fs_list(d->app->root_fd, path, d->app->a, &items, &n, e);
+
+    if (s)
+        return s == ST_NOT_FOUND ? ST_OK : s;
+    for (size_t i = 0; i < n; i++) {
+        struct visited v = { path_join(path, items[i].name, d->app->a), items[i].kind };
+        if (fn(d, &v, e))
+            return err_code(e);
+        if (v.kind == FS_DIR && depth < TREE_DEPTH && visit_below(d, v.path, depth + 1, fn, e))
+            return err_code(e);
+    }
+    return ST_OK;
+}
+
+/* A descriptor of the file or directory itself; its mode, or -1 when it is gone or is neither. */
+static int mode_of(struct doctor *d, const struct visited *v, int *fd)
+{
+    struct stat st;
+
+    *fd = v->kind == FS_FILE || v->kind == FS_DIR
+              ? fs_open_below(d->app->root_fd, sv_cstr(v->path, d->app->a),
+                              O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)
+              : -1;
+    return *fd >= 0 && fstat(*fd, &st) == 0 ? (int)(st.st_mode & 07777) : -1;
+}
+
+/* ---- modes -------------------------------------------------------------------------------- */
+
+/* Settings and the ignore file come out of version control with a mode of its own. Objects are
+ * content that is in .leslie/ too; the directory above keeps others out. */
+static bool may_be_read(struct sv path)
+{
+    return sv_is(path, ".heddle/config.json") || sv_is(path, ".heddle/.gitignore") ||
+           sv_starts(path, SV(".heddle/objects"));
+}
+
+static bool is_open_to_others(struct doctor *d, const struct visited *v, int *fd)
+{
+    int mode = mode_of(d, v, fd);
+
+    return mode >= 0 && (mode & 077) && !may_be_read(v->path);
+}
+
+static enum status tell_mode(struct doctor *d, const struct visited *v, struct err *e)
+{
+    UNDO(fd_undo) int fd = -1;
+
+    (void)e;
+    if (is_open_to_others(d, v, &fd))
+        doctor_find(d, ST_PERMISSION_DENIED, "`heddle doctor --fix` makes it private",
+                    "others may read or write " SV_FMT, SV_ARG(v->path));
+    return ST_OK;
+}
+
+static enum status tighten(struct doctor *d, const struct visited *v, struct err *e)
+{
+    UNDO(fd_undo) int fd = -1;
+
+    if (!is_open_to_others(d, v, &fd))
+        return ST_OK;
+    int mode = mode_of(d, v, &fd) & ~077;
+    return fchmod(fd, (mode_t)mode) == 0 ? ST_OK : err_errno(e, "chmod " SV_FMT, SV_ARG(v->path));
+}
+
+static const struct visited heddle_dir = { SV_STATIC(".heddle"), FS_DIR };
+
+static enum status each_private(struct doctor *d, visit_fn fn, struct err *e)
+{
+    enum fs_kind kind;
+
+    if (fs_kind(d->app->root_fd, heddle_dir.path, &kind, e))
+        return err_code(e);
+    if (kind != FS_DIR)
+        return ST_OK;
+    return fn(d, &heddle_dir, e) ? err_code(e) : visit_below(d, heddle_dir.path, 0, fn, e);
+}
+
+enum status check_modes(struct doctor *d, struct err *e)
+{
+    return each_private(d, tell_mode, e);
+}
+
+enum status fix_modes(struct doctor *d, struct err *e)
+{
+    return each_private(d, tighten, e);
+}
+
+/* ---- temporary files ----------------------------------------------------------------------- */
+
+/* Written to within the last hour: its process may still be at work. */
+static bool is_stale(struct doctor *d, const struct visited *v)
+{
+    struct stat       st;
+    UNDO(fd_undo) int fd = -1;
+
+    if (v->kind != FS_FILE || !sv_starts(path_base(v->path), TEMP_PREFIX) ||
+        mode_of(d, v, &fd) < 0 || fstat(fd, &st) != 0)
+        return false;
+    return time(NULL) - st.st_mtime > STALE_SECONDS;
+}
+
+static enum status tell_leftover(struct doctor *d, const struct visited *v, struct err *e)
+{
+    (void)e;
+    if (is_stale(d, v))
+        doctor_find(d, ST_IO, "`heddle doctor --fix` removes it",
+                    SV_FMT " was left behind by a command that was killed", SV_ARG(v->path));
+    return ST_OK;
+}
+
+static enum status remove_leftover(struct doctor *d, const struct visited *v, struct err *e)
+{
+    return is_stale(d, v) ? fs_remove(d->app->root_fd, v->path, e) : ST_OK;
+}
+
+static enum status each_place(struct doctor *d, visit_fn fn, struct err *e)
+{
+    static const struct sv places[] = { SV_STATIC(".heddle"), SV_STATIC(".leslie"),
+                                        SV_STATIC(".teddy") };
+
+    for (size_t i = 0; i < COUNT(places); i++)
+        if (visit_below(d, places[i], 0, fn, e))
+            return err_code(e);
+    return ST_OK;
+}
+
+enum status check_leftovers(struct doctor *d, struct err *e)
+{
+    return each_place(d, tell_leftover, e);
+}
+
+enum status fix_leftovers(struct doctor *d, struct err *e)
+{
+    return each_place(d, remove_leftover, e);
+}
+
+/* ---- copies of older databases --------------------------------------------------------------- */
+
+/* A migration leaves heddle.db.vN.bak. It holds what the log held then, so it is named; whether to
+ * keep it is for its owner to decide. */
+static enum status note_copy(struct doctor *d, const struct visited *v, struct err *e)
+{
+    (void)e;
+    if (v->kind == FS_FILE && sv_ends(v->path, SV(".bak")))
+        doctor_note(d,
+                    SV_FMT " is a copy made before a migration; remove it once you do not need "
+                           "to go back",
+                    SV_ARG(v->path));
+    return ST_OK;
+}
+
+enum status check_copies(struct doctor *d, struct err *e)
+{
+    return visit_below(d, heddle_dir.path, 0, note_copy, e);
+}

@@ -1,0 +1,83 @@
+#!/bin/sh
+# `doctor` looks at everything `verify` looks at, and at files; --fix does the harmless part.
+# shellcheck source=tests/e2e/lib.sh disable=SC2016,SC2317
+. "$(dirname "$0")/lib.sh"
+
+say_one() { # say_one THREAD TEXT
+    printf '{"kind":"ai_message","payload":{"role":"user","content":"%s"}}\n' "$2" | heddle log append "$1"
+}
+db() { sqlite3 .heddle/heddle.db "$@"; }
+
+# ---- nothing here
+run heddle doctor --json
+json "doctor in an empty folder is not damage" "$out" '[.success, .error.code]' '[false,"NOT_FOUND"]'
+has "and says what to do" "$out" "heddle init"
+ok "and leaves nothing behind" test ! -e .heddle
+
+# ---- modes
+umask 022
+heddle init >/dev/null
+say_one t hello >/dev/null
+same ".heddle is for its owner" "$(stat -c %a .heddle)" 700
+same "nothing below it is open to others" "$(find .heddle -type f -perm /077)" ""
+run heddle doctor
+exits "all is well" 0
+has "the chain was recomputed" "$out" "1 entry: chain and views agree"
+run heddle doctor --json
+json "every check has a name" "$out" '[.checks[].name] | index("log","modes","leftovers","database","threads","shared") | . != null' 'true
+true
+true
+true
+true
+true'
+chmod 755 .heddle
+chmod 644 .heddle/heddle.db
+run heddle doctor --json
+exits "an open directory is a problem" 1
+json "and it is named" "$out" '.findings | map(select(test("others may read"))) | length' 2
+run heddle doctor
+has "with what to do" "$out" "heddle doctor --fix"
+has "and it is not called damage" "$err" "PERMISSION_DENIED"
+run heddle doctor --fix --json
+json "--fix makes it private" "$out" '[.ok, (.fixed|length)]' '[true,2]'
+same "it is" "$(stat -c %a .heddle .heddle/heddle.db | tr '\n' ' ')" "700 600 "
+
+# ---- what killed commands left behind
+mkdir -p .leslie/threads/x
+echo half >.leslie/threads/x/.heddle-tmp-abc
+echo half >.leslie/threads/x/.heddle-tmp-now
+touch -d '2 hours ago' .leslie/threads/x/.heddle-tmp-abc
+run heddle doctor --json
+json "an old temporary file is named" "$out" '.findings' '[".leslie/threads/x/.heddle-tmp-abc was left behind by a command that was killed"]'
+run heddle doctor --fix
+exits "and removed" 0
+ok "that one" test ! -e .leslie/threads/x/.heddle-tmp-abc
+ok "but not one that may be in use" test -e .leslie/threads/x/.heddle-tmp-now
+rm -r .leslie
+
+# ---- doctor and verify agree
+say_one t two >/dev/null
+say_one t three >/dev/null
+run heddle doctor
+exits "three entries are fine" 0
+db "UPDATE row SET value = x'78' WHERE view = 'thread'"
+run heddle verify
+exits "verify finds a changed view" 1
+run heddle doctor
+exits "so does doctor" 1
+has "by its row" "$out" "differs from what the entries give"
+run heddle doctor --fix
+exits "--fix folds it anew" 0
+run heddle verify
+exits "and verify agrees" 0
+db "UPDATE entry SET payload = replace(payload, 'two', 'TWO')"
+run heddle verify
+exits "verify finds a changed entry" 1
+run heddle doctor
+exits "so does doctor" 1
+has "by its number" "$out" "entry 1 is not what was written"
+run heddle doctor --fix
+exits "which --fix cannot make good" 1
+has "and it is still named" "$out" "entry 1 is not what was written"
+
+done_testing
