@@ -123,6 +123,20 @@ enum status session_node(struct session *s, struct sv id, struct node *out, stru
     return err_hint(e, "say something first");
 }
 
+enum status session_passed(struct session *s, struct sv id, const struct node *parent,
+                           struct err *e)
+{
+    struct node next;
+    bool        found = false;
+
+    s->passed = (struct sv){ 0 };
+    if (!id.s && loom_went_on(&s->loom, s->agent.name, parent, &next, &found, e))
+        return err_code(e);
+    if (found)
+        s->passed = next.local;
+    return ST_OK;
+}
+
 enum status session_doc(struct session *s, struct sv name, struct doc *out, struct err *e)
 {
     if (!s->env.docs.read)
@@ -152,12 +166,17 @@ static enum status record(struct session *s, const struct result *r, struct err 
 {
     struct sb b = sb_in(s->a, 0), line = sb_in(s->a, 0);
     struct jw w = jw_in(&b, 0);
+    bool      placed;
 
+    if (loom_is_placed(&s->loom, s->agent.name, &placed, e))
+        return err_code(e);
     sb_add_lossy(&line, utf8_first(r->line, LINE_KEPT));
     jw_open(&w, '{');
     jw_kstr(&w, "agent", s->agent.name);
     if (!r->ok)
         jw_kstr(&w, "code", sv_of(status_word(r->error.code)));
+    if (!placed) /* who it is: from now on it has a place of its own */
+        jw_kstr(&w, "kind", sv_of(author_kind_name(s->agent.kind)));
     jw_kstr(&w, "line", sb_sv(&line));
     if (r->object.n)
         jw_kstr(&w, "object", r->object);
@@ -263,11 +282,10 @@ static enum status add_said(struct session *s, struct sv text, struct sv at, con
     if (at.s ? node_find_visible(&s->loom, at, &parent, e)
              : loom_position(&s->loom, s->agent.name, &parent, &found, e))
         return err_code(e);
-    if (found) {
-        if (lease_check(&s->loom, s->agent.name, &parent, e))
-            return err_code(e);
+    if (found && session_passed(s, at, &parent, e))
+        return err_code(e);
+    if (found)
         n.parent = &parent;
-    }
     return loom_add(&s->loom, &n, out, e);
 }
 
@@ -278,6 +296,30 @@ enum status session_say(struct session *s, struct sv text, struct sv at, const c
         return err_code(e);
     if (add_said(s, text, at, via, out, e) || (s->closes_turn && record_turn(s, e)) ||
         log_commit(s->log, e)) {
+        log_abort(s->log);
+        return err_code(e);
+    }
+    return ST_OK;
+}
+
+static enum status go(struct session *s, struct sv to, struct err *e)
+{
+    struct node here, node;
+    bool        found;
+
+    if (node_find_visible(&s->loom, to, &node, e) ||
+        loom_position(&s->loom, s->agent.name, &here, &found, e))
+        return err_code(e);
+    return found && here.seq == node.seq
+               ? ST_OK
+               : loom_switch(&s->loom, s->agent.name, s->agent.kind, &node, e);
+}
+
+enum status session_go(struct session *s, struct sv to, struct err *e)
+{
+    if (log_begin(s->log, s->loom.thread, STORE_WRITE, e))
+        return err_code(e);
+    if (go(s, to, e) || log_commit(s->log, e)) {
         log_abort(s->log);
         return err_code(e);
     }

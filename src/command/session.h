@@ -65,6 +65,8 @@ struct session {
     bool               in_turn;     /* a batch of commands runs */
     struct sv          prose;       /* of that turn, in lower case */
     struct sv          later;       /* commands that follow the running one, in lower case */
+    struct sv          passed;      /* where others had gone on from what was written to last: what
+                                       was written is a new branch beside it; absent: nowhere */
 };
 
 /* What a command did. `run` fills it; the session shows and records it. */
@@ -107,9 +109,13 @@ enum status session_open_person(struct session *s, struct log *log, const struct
 enum status session_turn(struct session *s, struct sv output, struct turn *out,
                          struct err *e) MUST_USE;
 
-/* A message as a node after `at` (absent: where the agent is). */
+/* A message as a node after `at` (absent: where the agent is; s->passed says when others had gone
+ * on from there). */
 enum status session_say(struct session *s, struct sv text, struct sv at, const char *via,
                         struct node *out, struct err *e) MUST_USE;
+
+/* The agent goes to a node, unless it is there: what follows answers that node. */
+enum status session_go(struct session *s, struct sv to, struct err *e) MUST_USE;
 
 /* One command line, without its arrow. */
 enum status session_line(struct session *s, struct sv line, struct result *out,
@@ -130,6 +136,11 @@ enum status session_resume(struct session *s, struct err *e) MUST_USE;
 
 /* The node that a parameter names, visible; the position when it was not given. */
 enum status session_node(struct session *s, struct sv id, struct node *out, struct err *e) MUST_USE;
+
+/* Sets s->passed for what is about to be written after `parent`: an agent that names no node
+ * (`id` absent) may not know that others went on from where it is. */
+enum status session_passed(struct session *s, struct sv id, const struct node *parent,
+                           struct err *e) MUST_USE;
 
 /* A document of the thread, by name (docs.h); it lives in the session's arena. ST_NOT_FOUND too
  * where there are no documents at all. */

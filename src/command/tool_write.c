@@ -157,7 +157,7 @@ RUN(respond)
         return start_tree(s, &n, r, e);
     n.parent = &parent;
     if (session_node(s, call_text(c, "id"), &parent, e) ||
-        lease_check(&s->loom, s->agent.name, &parent, e) || loom_add(&s->loom, &n, &made, e))
+        session_passed(s, call_text(c, "id"), &parent, e) || loom_add(&s->loom, &n, &made, e))
         return err_code(e);
     r->object = parent.local;
     r->undo = undo_of(s, "prune", made.local, "back", parent.local);
@@ -165,6 +165,9 @@ RUN(respond)
             "✓ created [" SV_FMT "] as " SV_FMT " from [" SV_FMT "]\n  switched to [" SV_FMT "]\n",
             SV_ARG(made.local), SV_ARG(as.n ? as : SV("continuation")), SV_ARG(parent.local),
             SV_ARG(made.local));
+    if (s->passed.n)
+        sb_addf(&r->text, "  a new branch: others had gone on from [" SV_FMT "] to [" SV_FMT "]\n",
+                SV_ARG(parent.local), SV_ARG(s->passed));
     return ST_OK;
 }
 
@@ -189,7 +192,6 @@ RUN(edit)
     bool        in_place;
 
     if (node_find_visible(&s->loom, call_text(c, "id"), &n, e) ||
-        lease_check(&s->loom, s->agent.name, &n, e) ||
         loom_edit(&s->loom, &n, call_text(c, "text"), s->agent.name, s->agent.kind, &made,
                   &in_place, e))
         return err_code(e);
@@ -376,7 +378,8 @@ RUN(prune)
         err_set(e, ST_INVALID_SYNTAX, "the root cannot be pruned");
         return err_hint(e, "prune its continuations instead");
     }
-    if (check_nobody_inside(s, &n, e) || loom_below(&s->loom, &n, &below, e) ||
+    if (lease_check_path(&s->loom, s->agent.name, &n, e) || check_nobody_inside(s, &n, e) ||
+        loom_below(&s->loom, &n, &below, e) ||
         loom_position(&s->loom, s->agent.name, &here, &found, e) ||
         loom_mark(&s->loom, s->agent.name, "prune", &n, (struct sv){ 0 }, e))
         return err_code(e);

@@ -171,6 +171,14 @@ enum status loom_node_hint(enum status s, struct sv thread, struct err *e)
     return s;
 }
 
+void loom_tell_branch(const struct session *s)
+{
+    if (s->passed.n)
+        warn("this is a new branch: others had gone on to [" SV_FMT "]; --at " SV_FMT
+             ", or → switch to " SV_FMT ", follows them",
+             SV_ARG(s->passed), SV_ARG(s->passed), SV_ARG(s->passed));
+}
+
 enum status loom_thread_check(struct app *app, struct sv thread, struct err *e)
 {
     struct store_head h;

@@ -31,6 +31,10 @@ size_t loom_summary_models(struct app *app, struct sv *out);
  * shown. */
 enum status loom_node_hint(enum status s, struct sv thread, struct err *e);
 
+/* On stderr: what was just said is a new branch, because others had gone on from where the speaker
+ * is. Nothing when it is not. */
+void loom_tell_branch(const struct session *s);
+
 /* ST_NOT_FOUND when nothing was ever written to the thread. */
 enum status loom_thread_check(struct app *app, struct sv thread, struct err *e) MUST_USE;
 

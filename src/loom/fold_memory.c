@@ -204,19 +204,39 @@ static enum status add_action(struct loom_rows *r, const struct json *p, struct 
                : row_put(r, key_name1("act", agent, n, r->a), sb_sv(&row), e);
 }
 
+/* A command says that the agent is here. One that had no place yet stays where it looked from, the
+ * end of the lane that all start with, when the record says who it is. */
+static enum status see_agent(struct loom_rows *r, const struct entry *n, const struct json *p,
+                             struct sv agent, struct err *e)
+{
+    struct place    place;
+    struct lane_end end;
+    struct sv       kind = json_text(p, "kind");
+    bool            found;
+
+    if (rows_place(r, agent, &place, &found, e) || rows_lane(r, LANE_DEFAULT, &end, e))
+        return err_code(e);
+    if (!found && (!kind.n || end.talk == NO_NODE))
+        return ST_OK;
+    if (!found)
+        place = (struct place){ .kind = sv_is(kind, "model") ? AUTHOR_MODEL : AUTHOR_HUMAN,
+                                .node = end.talk,
+                                .since = n->seq,
+                                .lane = LANE_DEFAULT };
+    place.at = n->at;
+    return rows_put_place(r, agent, &place, e);
+}
+
 enum status fold_action(struct loom_rows *r, const struct entry *n, const struct json *p,
                         struct err *e)
 {
     const struct json *undo = json_find(p, "undo"), *doc = json_find(p, "doc");
     struct sv          agent = json_text(p, "agent");
-    struct place       place;
     int64_t            undone;
-    bool               found;
 
     if (!agent.n)
         agent = AGENT_DEFAULT;
-    if (add_action(r, p, agent, e) || fold_result(r, n, p, agent, e) ||
-        rows_place(r, agent, &place, &found, e))
+    if (add_action(r, p, agent, e) || fold_result(r, n, p, agent, e))
         return err_code(e);
     if (undo && row_put(r, key_name1("undo", agent, n->seq, r->a), json_canonical(undo, r->a), e))
         return err_code(e);
@@ -226,6 +246,5 @@ enum status fold_action(struct loom_rows *r, const struct entry *n, const struct
     if (doc && row_put(r, key_name2("doc", agent, json_text(doc, "path"), r->a),
                        json_text(doc, "hash"), e))
         return err_code(e);
-    place.at = n->at;
-    return found ? rows_put_place(r, agent, &place, e) : ST_OK;
+    return see_agent(r, n, p, agent, e);
 }

@@ -226,8 +226,10 @@ static enum status add_version(struct loom_rows *r, struct making *m, struct nod
     if (rows_node(r, place.node, &at, e))
         return err_code(e);
     place.at = n->at;
-    if (at.slot == slot.seq)
+    if (at.slot == slot.seq) {
         place.node = n->seq;
+        place.since = n->seq;
+    }
     return rows_put_place(r, n->author, &place, e);
 }
 
@@ -352,7 +354,9 @@ static enum status move_on(struct loom_rows *r, struct making *m, bool is_versio
         return err_code(e);
     if (is_version || !moves_its_author(m))
         return ST_OK;
-    struct place p = { .kind = n->kind, .node = n->seq, .at = n->at, .lane = n->lane };
+    struct place p = {
+        .kind = n->kind, .node = n->seq, .at = n->at, .since = n->seq, .lane = n->lane
+    };
     return rows_put_place(r, n->author, &p, e);
 }
 
@@ -436,7 +440,7 @@ enum status fold_lane_op(struct loom_rows *r, const struct entry *n, const struc
     struct sv          type = json_text(op, "type"), agent = json_text(p, "agent");
     struct lane_end    end;
     struct node        node;
-    struct place       place = { .node = NO_NODE, .at = n->at, .lane = n->lane };
+    struct place       place = { .node = NO_NODE, .at = n->at, .since = n->seq, .lane = n->lane };
     bool               found = false;
 
     if (sv_is(type, "fork") && fold_fork(r, n, op, e))
@@ -448,10 +452,8 @@ enum status fold_lane_op(struct loom_rows *r, const struct entry *n, const struc
     place.node = end.talk;
     if (json_text(meta, "node").n && rows_find(r, json_text(meta, "node"), &node, &found, e))
         return err_code(e);
-    if (found) {
+    if (found)
         place.node = node.seq;
-        place.stays = node.seq != end.talk;
-    }
     place.kind = sv_is(json_text(meta, "kind"), "model") ? AUTHOR_MODEL : AUTHOR_HUMAN;
     if (found && node.versions + (node.slot != node.seq) > 0 &&
         row_put_int(r, key_name1("sel", agent.n ? agent : AGENT_DEFAULT, node.slot, r->a), node.seq,

@@ -147,13 +147,13 @@ struct tally {
 enum status rows_tally(struct loom_rows *r, const struct node *n, struct tally *out,
                        struct err *e) MUST_USE;
 
-/* Where an agent is. One that stood at the end of its lane goes along when the talk on the
- * lane goes on; one that went back to an earlier node stays there. */
+/* Where an agent is: the node it wrote or went to last, whatever others have written since.
+ * NO_NODE: it went to a lane that had no node yet. */
 struct place {
     enum author_kind kind;
     int64_t          node, at; /* at: when it was last seen */
+    int64_t          since;    /* the entry that put it there */
     struct sv        lane;
-    bool             stays;
 };
 enum status rows_place(struct loom_rows *r, struct sv agent, struct place *out, bool *found,
                        struct err *e) MUST_USE;

@@ -2,7 +2,6 @@
 
 #include "base/utf8.h"
 #include "base/vec.h"
-#include "loom/agent.h"
 #include "loom/loom_internal.h"
 #include "loom/shown.h"
 #include "thread/kind.h"
@@ -461,15 +460,32 @@ enum status loom_lane_tip(struct loom *l, struct sv lane, struct node *out, bool
     return *found ? rows_node(&r, end.talk, out, e) : ST_OK;
 }
 
+enum status loom_went_on(struct loom *l, struct sv agent, const struct node *n, struct node *out,
+                         bool *found, struct err *e)
+{
+    struct loom_rows r = rows_of_loom(l);
+    struct place     place;
+    struct node      tip, at;
+
+    if (rows_place(&r, agent, &place, found, e))
+        return err_code(e);
+    if (*found && loom_lane_tip(l, n->lane, &tip, found, e))
+        return err_code(e);
+    *found = *found && tip.depth > n->depth;
+    if (!*found)
+        return ST_OK;
+    if (node_ancestor(l, &tip, n->depth, &at, e) || node_ancestor(l, &tip, n->depth + 1, out, e))
+        return err_code(e);
+    *found = at.slot == n->slot && !out->pruned && out->seq > place.since;
+    return ST_OK;
+}
+
 static enum status where(struct loom *l, const struct place *p, struct node *out, bool *found,
                          struct err *e)
 {
-    if (!p->stays && loom_lane_tip(l, p->lane, out, found, e))
-        return err_code(e);
-    if (!p->stays && *found && out->seq > p->node)
-        return ST_OK;
-    *found = p->node != NO_NODE;
-    return *found ? node_at(l, p->node, out, e) : ST_OK;
+    *found = true;
+    return p->node == NO_NODE ? loom_lane_tip(l, p->lane, out, found, e)
+                              : node_at(l, p->node, out, e);
 }
 
 /* Where one is whose node others have hidden or withdrawn: where the hidden branch hangs. */
@@ -501,6 +517,14 @@ enum status loom_position(struct loom *l, struct sv agent, struct node *out, boo
     return *found ? to_visible(l, out, e) : ST_OK;
 }
 
+enum status loom_is_placed(struct loom *l, struct sv agent, bool *out, struct err *e)
+{
+    struct loom_rows r = rows_of_loom(l);
+    struct place     place;
+
+    return rows_place(&r, agent, &place, out, e);
+}
+
 enum status loom_last_place(struct loom *l, struct sv agent, struct node *out, bool *found,
                             struct err *e)
 {
@@ -515,53 +539,4 @@ enum status loom_last_place(struct loom *l, struct sv agent, struct node *out, b
     if (lane_active(l->log, l->thread, agent, l->a, &lane, e))
         return err_code(e);
     return loom_lane_tip(l, lane, out, found, e);
-}
-
-struct presence_scan {
-    struct loom *l;
-    struct sv    agent;
-    VEC(struct presence) list;
-    struct err *e;
-    enum status status;
-};
-
-static bool keep_present(void *ctx, const struct store_row *row)
-{
-    struct presence_scan *s = ctx;
-    struct loom_rows      r = rows_of_loom(s->l);
-    struct sv             agent = sv_dup(sv_skip(row->key, 4), s->l->a);
-    struct place          p;
-    struct node           node;
-    struct agent          known;
-    bool                  found;
-
-    if (sv_eq(agent, s->agent))
-        return true;
-    s->status = rows_place(&r, agent, &p, &found, s->e);
-    /* Seen in the future: before the clock went back. */
-    if (s->status || !found || s->l->now - p.at > PRESENCE_MS || p.at - s->l->now > PRESENCE_MS)
-        return !s->status;
-    if (p.kind == AUTHOR_MODEL) /* one that was removed is nowhere */
-        s->status = agent_find(s->l->log, agent, s->l->a, &known, &found, s->e);
-    if (s->status || !found)
-        return !s->status;
-    s->status = where(s->l, &p, &node, &found, s->e);
-    if (!s->status && found)
-        s->status = to_visible(s->l, &node, s->e);
-    if (!s->status && found)
-        *vec_push(&s->list, s->l->a) = (struct presence){ agent, p.kind, node };
-    return !s->status;
-}
-
-enum status loom_presence(struct loom *l, struct sv agent, struct presence **out, size_t *n,
-                          struct err *e)
-{
-    struct loom_rows     r = rows_of_loom(l);
-    struct presence_scan s = { .l = l, .agent = agent, .e = e };
-
-    if (row_each(&r, SV("pos/"), (struct sv){ 0 }, false, keep_present, &s, e))
-        return err_code(e);
-    *out = s.list.v;
-    *n = s.list.n;
-    return s.status;
 }

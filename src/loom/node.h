@@ -157,12 +157,16 @@ enum node_mark { NODE_BOOKMARKED, NODE_EXCLUDED, NODE_PRUNED };
 enum status loom_marked(struct loom *l, enum node_mark mark, struct node **out, size_t *count,
                         struct err *e) MUST_USE;
 
-/* Where an agent is: where it wrote or switched last, else the tip of its lane. When that has been
- * pruned by others, the node that the hidden branch hangs on. *found is false in an empty tree. */
+/* Where an agent is: the node it wrote or switched to last, whatever others wrote after it. One
+ * that has done neither, nor issued a command, is at the tip of its lane. When the node has been
+ * pruned by others: the node that the hidden branch hangs on. *found is false in an empty tree. */
 enum status loom_position(struct loom *l, struct sv agent, struct node *out, bool *found,
                           struct err *e) MUST_USE;
 
-/* The same, but never mind whether it is hidden or withdrawn by now. */
+/* Has the agent a place of its own, or does it count as being at the tip of its lane? */
+enum status loom_is_placed(struct loom *l, struct sv agent, bool *out, struct err *e) MUST_USE;
+
+/* Where it is, never mind whether it is hidden or withdrawn by now. */
 enum status loom_last_place(struct loom *l, struct sv agent, struct node *out, bool *found,
                             struct err *e) MUST_USE;
 
@@ -170,7 +174,14 @@ enum status loom_last_place(struct loom *l, struct sv agent, struct node *out, b
 enum status loom_lane_tip(struct loom *l, struct sv lane, struct node *out, bool *found,
                           struct err *e) MUST_USE;
 
-/* Everyone seen in the last five minutes other than `agent`. */
+/* Has the talk gone on from `n`, the agent's position, since the agent came there? *out is the
+ * child of `n` that leads to the lane's tip. Answers of models that nobody has taken up do not
+ * count. */
+enum status loom_went_on(struct loom *l, struct sv agent, const struct node *n, struct node *out,
+                         bool *found, struct err *e) MUST_USE;
+
+/* Everyone seen in the last five minutes other than `agent`. Who waits for a model is at the node
+ * that the model goes on from, once for each such node. */
 enum { PRESENCE_MS = 5 * 60 * 1000 };
 struct presence {
     struct sv        agent;

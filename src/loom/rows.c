@@ -518,10 +518,10 @@ enum status rows_place(struct loom_rows *r, struct sv agent, struct place *out, 
         return ST_OK;
     *out = (struct place){ .kind = kind_of_name(json_text(&v, "kind")),
                            .node = NO_NODE,
-                           .lane = json_text(&v, "lane"),
-                           .stays = json_truth(json_find(&v, "stays")) };
+                           .lane = json_text(&v, "lane") };
     json_int(json_find(&v, "node"), &out->node);
     json_int(json_find(&v, "at"), &out->at);
+    json_int(json_find(&v, "since"), &out->since);
     return ST_OK;
 }
 
@@ -536,7 +536,7 @@ enum status rows_put_place(struct loom_rows *r, struct sv agent, const struct pl
     jw_kstr(&w, "kind", sv_of(kinds[p->kind]));
     jw_kstr(&w, "lane", p->lane);
     jw_kint(&w, "node", p->node);
-    jw_kbool(&w, "stays", p->stays);
+    jw_kint(&w, "since", p->since);
     jw_close(&w, '}');
     return row_put(r, key_of_name("pos", agent, r->a), sb_sv(&b), e);
 }

@@ -158,6 +158,14 @@ static enum status check_text(struct sv text, struct err *e)
     return ST_OK;
 }
 
+/* What a model answered is kept, whoever holds the node by now; a version extends nothing. */
+static bool needs_lease(const struct new_node *n)
+{
+    struct sv via = sv_of(n->via);
+
+    return !n->version && !sv_is(via, "continue") && !sv_is(via, "import");
+}
+
 enum status loom_add(struct loom *l, const struct new_node *n, struct node *out, struct err *e)
 {
     struct loom_rows   r = rows_of_loom(l);
@@ -168,6 +176,8 @@ enum status loom_add(struct loom *l, const struct new_node *n, struct node *out,
     int64_t            seq;
 
     if (!n->extensions.s && check_text(n->text, e)) /* an imported node may be empty */
+        return err_code(e);
+    if (n->parent && needs_lease(n) && lease_check(l, n->author, n->parent, e))
         return err_code(e);
     if (!local.n && local_id_new(&r, draw_random, NULL, &local, e))
         return err_code(e);
@@ -223,6 +233,8 @@ enum status loom_edit(struct loom *l, const struct node *target, struct sv text,
         err_set(e, ST_INVALID_SYNTAX, "the root cannot be edited in dialogue mode");
         return err_hint(e, "respond to it, or start another tree");
     }
+    if (*in_place ? lease_check_path(l, author, target, e) : lease_check(l, author, target, e))
+        return err_code(e);
     n.version = *in_place;
     n.text = *in_place ? text : sv_trim(text);
     if (target->parent != NO_NODE) {
@@ -271,7 +283,10 @@ enum status loom_mark(struct loom *l, struct sv agent, const char *mark, const s
 {
     struct sb b = sb_in(l->a, 0);
     struct jw w = object(&b, agent);
+    bool      on_path = !sv_is(sv_of(mark), "bookmark") && !sv_is(sv_of(mark), "unbookmark");
 
+    if (on_path && lease_check_path(l, agent, n, e))
+        return err_code(e);
     if (label.s)
         jw_kstr(&w, "label", label);
     jw_kstr(&w, "mark", sv_of(mark));
@@ -392,51 +407,4 @@ enum status loom_annotations(struct loom *l, const struct node *n, struct annota
         if (loom_annotation(l, key_last(rows[i].key), &(*out)[i], &found, e))
             return err_code(e);
     return ST_OK;
-}
-
-/* ---- leases ----------------------------------------------------------------------- */
-
-enum status lease_check(struct loom *l, struct sv agent, const struct node *n, struct err *e)
-{
-    struct loom_rows r = rows_of_loom(l);
-    struct json      v;
-    int64_t          until = 0, at = 0;
-    bool             found;
-
-    if (row_json(&r, key1("lease", n->slot, l->a), &v, &found, e))
-        return err_code(e);
-    if (!found || sv_eq(json_text(&v, "agent"), agent))
-        return ST_OK;
-    json_int(json_find(&v, "until"), &until);
-    json_int(json_find(&v, "at"), &at);
-    /* A lease from the future was taken before the clock went back: it binds nobody. */
-    if (until <= l->now || at > l->now + LEASE_MS)
-        return ST_OK;
-    struct sv holder = json_text(&v, "agent");
-    err_set(e, ST_CONFLICT, "\"" SV_FMT "\" is generating at [" SV_FMT "]", SV_ARG(holder),
-            SV_ARG(n->local));
-    return err_hint(e, "retry after it yields or work on another branch");
-}
-
-static enum status lease_mark(struct loom *l, struct sv agent, const struct node *n,
-                              const char *mark, struct err *e)
-{
-    struct sb b = sb_in(l->a, 0);
-    struct jw w = object(&b, agent);
-
-    jw_kstr(&w, "mark", sv_of(mark));
-    jw_kstr(&w, "node", n->local);
-    jw_kint(&w, "until", l->now + LEASE_MS);
-    jw_close(&w, '}');
-    return loom_append(l, agent, kind_name(KIND_LOOM_MARK), sb_sv(&b), NULL, e);
-}
-
-enum status lease_take(struct loom *l, struct sv agent, const struct node *n, struct err *e)
-{
-    return lease_check(l, agent, n, e) ? err_code(e) : lease_mark(l, agent, n, "lease", e);
-}
-
-enum status lease_release(struct loom *l, struct sv agent, const struct node *n, struct err *e)
-{
-    return lease_mark(l, agent, n, "release", e);
 }

@@ -27,11 +27,13 @@ struct new_node {
 };
 
 /* A node after `parent`: at the end of the parent's lane, or on a lane forked there. A text
- * that is empty or not UTF-8 is ST_INVALID_SYNTAX. */
+ * that is empty or not UTF-8 is ST_INVALID_SYNTAX; ST_CONFLICT when another agent holds the parent
+ * (answers of models and imported nodes are kept even so). */
 enum status loom_add(struct loom *l, const struct new_node *n, struct node *out,
                      struct err *e) MUST_USE;
 
-/* Edit a node: in buffer mode a version in its place, in dialogue mode a sibling. */
+/* Edit a node: in buffer mode a version in its place, in dialogue mode a sibling. ST_CONFLICT when
+ * another agent holds the node or, for a version, one below it. */
 enum status loom_edit(struct loom *l, const struct node *target, struct sv text, struct sv author,
                       enum author_kind kind, struct node *out, bool *in_place,
                       struct err *e) MUST_USE;
@@ -67,7 +69,9 @@ enum status loom_links(struct loom *l, const struct node *n, struct link **out, 
 enum status loom_doc_links(struct loom *l, struct sv doc, struct link **out, size_t *count,
                            struct err *e) MUST_USE;
 
-/* bookmark, unbookmark, prune, restore, exclude, include, withdraw. `label` may be absent. */
+/* bookmark, unbookmark, prune, restore, exclude, include, withdraw. `label` may be absent. All but
+ * bookmarks change the path to every node below: ST_CONFLICT when another agent holds one of them.
+ */
 enum status loom_mark(struct loom *l, struct sv agent, const char *mark, const struct node *n,
                       struct sv label, struct err *e) MUST_USE;
 
@@ -103,9 +107,23 @@ enum status loom_annotation(struct loom *l, int64_t number, struct annotation *o
 
 enum { LEASE_MS = 120 * 1000 };
 
+struct lease {
+    struct sv   agent;
+    struct node node; /* the slot that is held */
+    int64_t     at, until;
+};
+
+/* Those that have not run out. */
+enum status lease_list(struct loom *l, struct lease **out, size_t *n, struct err *e) MUST_USE;
+
 /* ST_CONFLICT when another agent's lease on the node has not run out. */
 enum status lease_check(struct loom *l, struct sv agent, const struct node *n,
                         struct err *e) MUST_USE;
+
+/* ST_CONFLICT when another agent holds the node or one below it: the node is on the path that a
+ * model is being sent, and must stay what it is. */
+enum status lease_check_path(struct loom *l, struct sv agent, const struct node *n,
+                             struct err *e) MUST_USE;
 enum status lease_take(struct loom *l, struct sv agent, const struct node *n,
                        struct err *e) MUST_USE; /* checks first; taking it again renews it */
 enum status lease_release(struct loom *l, struct sv agent, const struct node *n,

@@ -19,13 +19,49 @@ left=${left#[} left=${left%]}
 right=$(heddle say t --at "$root" 'Right.')
 right=${right#[} right=${right%]}
 
-# leased ID: wait until someone holds the node.
+# leased ID [THREAD]: wait until someone holds the node.
 leased() {
     for _ in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21 22 23 24 25 26 27 28 29 30; do
-        heddle log show t --json | jq -e --arg id "$1" 'select(.payload.mark == "lease" and .payload.node == $id)' >/dev/null && return
+        heddle log show "${2:-t}" --json | jq -e --arg id "$1" 'select(.payload.mark == "lease" and .payload.node == $id)' >/dev/null && return
         sleep 0.1
     done
 }
+
+# While it waits for its model, One is at the node that the model goes on from, wherever it was
+# before, and nobody changes the path that the model was sent.
+heddle agent add Ed --kind model --model offline:echo --permissions loom_aware,loom_write,loom_generate >/dev/null
+heddle tree set novel --mode buffer
+first=$(heddle say novel 'The house.')
+second=$(heddle say novel --at "$first" 'The lane.')
+third=$(heddle say novel --at "$second" 'The door.')
+aside=$(heddle say novel --at "$first" 'The garden.')
+first=${first#[} first=${first%]} second=${second#[} second=${second%]}
+third=${third#[} third=${third%]} aside=${aside#[} aside=${aside%]}
+printf '→ switch to %s\n→ continue from %s using agent:"Slow"\n' "$aside" "$third" | heddle do novel --agent One >novel.out 2>&1 &
+novel=$!
+leased "$third" novel
+run heddle loom novel --agent Ed --show context
+has "who waits for a model is where the model goes on" "$out" "One active at [$third], depth:2"
+same "and nowhere else" "$(printf '%s\n' "$out" | grep -c '^One active')" 1
+run heddle do novel --agent Ed <<EOF
+→ edit $first "The hut."
+→ edit $third "The gate."
+→ prune $second
+→ exclude $first
+→ edit $aside "The yard."
+→ bookmark $second
+EOF
+same "an ancestor is not edited, pruned or excluded meanwhile" "$(printf '%s\n' "$out" | grep -c "✗ CONFLICT: \"One\" is generating at \[$third\]")" 4
+has "another branch is edited" "$out" "✓ created version [$aside'] from [$aside]"
+has "a bookmark changes no path" "$out" "✓ bookmarked [$second]"
+wait $novel
+run heddle do novel --agent Ed <<EOF
+→ edit $first "The hut."
+→ undo
+EOF
+has "afterwards it is free" "$out" "✓ created version [$first'] from [$first]"
+run heddle loom novel --agent Ed --show context
+has "and One is back where it was" "$out" "One active at [$aside], depth:1"
 
 printf '→ continue from %s using agent:"Slow"\n' "$left" | heddle do t --agent One >one.out 2>&1 &
 first=$!

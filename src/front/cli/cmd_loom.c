@@ -231,6 +231,7 @@ static enum status act(struct prompt *p, struct sv input, struct err *e)
             return ST_OK;
         }
         sb_addf(&b, "[" SV_FMT "]\n", SV_ARG(n.local));
+        loom_tell_branch(s);
     }
     sb_add_plain(&p->app->out, sb_sv(&b));
     return sb_flush(&p->app->out, e);

@@ -19,6 +19,8 @@ static const struct opt say_table[] = {
 static const struct opt do_table[] = {
     { OPT_TEXT, "agent", "A", "whose output it is (default: you)", offsetof(struct say_opts, agent),
       0 },
+    { OPT_TEXT, "at", "NODE", "the node that the output answers: the agent goes there first",
+      offsetof(struct say_opts, at), 0 },
     { 0 },
 };
 
@@ -56,6 +58,7 @@ static enum status run_say(struct app *app, const void *opts, struct err *e)
     if (session_say(&s, text, o->at, "say", &n, e))
         return loom_node_hint(err_code(e), app_arg(app, 0), e);
     print_node(app, &n);
+    loom_tell_branch(&s);
     return ST_OK;
 }
 
@@ -101,6 +104,8 @@ static enum status run_do(struct app *app, const void *opts, struct err *e)
     loom_env_init(&env, app);
     if (app_text(app, SV("-"), &output, e) || loom_env_open(&env, app_arg(app, 0), o->agent, &s, e))
         return err_code(e);
+    if (o->at.s && session_go(&s, o->at, e))
+        return loom_node_hint(err_code(e), app_arg(app, 0), e);
     enum status st = session_turn(&s, output, &turn, e);
     if (app->json && !st)
         print_json(app, &turn);
@@ -108,6 +113,8 @@ static enum status run_do(struct app *app, const void *opts, struct err *e)
         print_results(app, &turn); /* what was done before trouble came is not hidden */
     else if (turn.n > 1)
         warn("%zu commands were done before this", turn.n - 1);
+    if (!st && turn.has_node)
+        loom_tell_branch(&s);
     if (!st && turn.discarded.n && !app->json)
         warn("%zu bytes after the commands were not stored: a model has not seen their results yet",
              turn.discarded.n);
@@ -122,7 +129,8 @@ const struct command cmd_say = {
     .view = &loom_view,
     .summary = "Add a message to a thread; prints its [localId]",
     .details = "The message becomes a node after the one where the agent is, or after NODE: at the "
-               "end of its lane, or on a lane forked there.\n\n"
+               "end of its lane, or on a lane forked there. You are at the node you wrote or "
+               "switched to last: --at answers what somebody else said.\n\n"
                "  heddle say design 'Which store should we use?'\n"
                "  heddle say design --at a7x2 - < idea.md",
     .opts = say_table,
@@ -135,13 +143,16 @@ const struct command cmd_say = {
 
 const struct command cmd_do = {
     .name = "do",
-    .synopsis = "T --agent A",
+    .synopsis = "T --agent A [--at NODE]",
     .group = GROUP_LOOM,
     .view = &loom_view,
     .summary = "Take a model's output on stdin and run its → lines",
     .details = "Prose becomes a node; the commands of the batch run in order, and what the model "
                "would be shown is printed. See heddle-loom(7) for the language.\n\n"
-               "  printf '→ view a7x2\\n→ tree\\n' | heddle do design --agent Collab",
+               "An agent stays at its node until it writes or switches; what others say moves "
+               "nobody. Give --at for an output that answers what somebody else said.\n\n"
+               "  printf '→ view a7x2\\n→ tree\\n' | heddle do design --agent Collab\n"
+               "  printf 'I agree.\\n' | heddle do design --agent Collab --at b3k9",
     .opts = do_table,
     .opts_size = sizeof(struct say_opts),
     .min_args = 1,
