@@ -6,6 +6,7 @@
 
 #include <dirent.h>
 #include <errno.h>
+#include <limits.h>
 #include <linux/openat2.h>
 #include <signal.h>
 #include <stdio.h>
@@ -67,14 +68,15 @@ static int open_walking(int root, const char *path, int flags, mode_t mode)
     return fd;
 }
 
-static int open_below(int root, const char *path, int flags, mode_t mode)
+/* Of openat2(): below root, with or without following links. */
+static int open_how(int root, const char *path, int flags, mode_t mode, uint64_t also)
 {
     /* O_TMPFILE holds the bit of O_DIRECTORY; openat2 takes no mode where nothing is made. */
     bool            makes = (flags & O_CREAT) || (flags & O_TMPFILE) == O_TMPFILE;
     struct open_how how = {
         .flags = (uint64_t)(unsigned)(flags | O_CLOEXEC),
         .mode = makes ? mode : 0,
-        .resolve = RESOLVE_BENEATH | RESOLVE_NO_MAGICLINKS,
+        .resolve = RESOLVE_BENEATH | RESOLVE_NO_MAGICLINKS | also,
     };
     long fd;
 
@@ -88,6 +90,11 @@ static int open_below(int root, const char *path, int flags, mode_t mode)
     if (fd < 0 && (errno == ENOSYS || errno == EPERM))
         return open_walking(root, path, flags, mode);
     return (int)fd;
+}
+
+static int open_below(int root, const char *path, int flags, mode_t mode)
+{
+    return open_how(root, path, flags, mode, 0);
 }
 
 int fs_open_below(int root, const char *path, int flags)
@@ -118,8 +125,64 @@ enum status fs_open(int root, struct sv path, int flags, int *out, struct err *e
     return ST_OK;
 }
 
+/* Where an open folder really is, as the kernel names it; "" when it does not. */
+static struct sv real_path(int fd, char *room, size_t size)
+{
+    char    link[64];
+    ssize_t n;
+
+    snprintf(link, sizeof link, "/proc/self/fd/%d", fd);
+    n = readlink(link, room, size);
+    return n > 0 && (size_t)n < size ? (struct sv){ room, (size_t)n } : SV("");
+}
+
+static bool has_part(struct sv path, const char *part)
+{
+    struct sv_cut c = { .tail = path, .found = true };
+
+    while (c.found) {
+        c = sv_cut(c.tail, '/');
+        if (sv_is(c.head, part))
+            return true;
+    }
+    return false;
+}
+
+/* A folder in which something is to be made. A link in a checkout may lead where a new file is a
+ * command or a secret: into .git or .heddle only by their own names. */
+static enum status open_to_write(int root, struct sv path, int flags, int *out, struct err *e)
+{
+    static const char *const guarded[] = { ".git", ".heddle" };
+    struct arena             scratch = { 0 };
+    char                     room[PATH_MAX], top[PATH_MAX];
+    int                      fd = sv_has(path, 0)
+                                      ? -1
+                                      : open_how(root, sv_cstr(path, &scratch), flags, 0, RESOLVE_NO_SYMLINKS);
+
+    arena_free(&scratch);
+    if (fd >= 0) {
+        *out = fd;
+        return ST_OK;
+    }
+    if (fs_open(root, path, flags, &fd, e))
+        return err_code(e);
+    struct sv real = real_path(fd, room, sizeof room), base = real_path(root, top, sizeof top);
+    bool      ok = real.n && base.n && sv_starts(real, base);
+    for (size_t i = 0; i < COUNT(guarded); i++)
+        ok = ok && (has_part(path, guarded[i]) || !has_part(sv_skip(real, base.n), guarded[i]));
+    if (!ok) {
+        close(fd);
+        return err_set(e, ST_PERMISSION_DENIED,
+                       "'" SV_FMT "' leads through a link to where nothing may be written",
+                       SV_ARG(path));
+    }
+    *out = fd;
+    return ST_OK;
+}
+
 /* The folder that holds (or will hold) the last name of a path, and that name. What is not a
- * name is refused here, so that nothing outside the root can be made, removed or asked about. */
+ * name is refused here, so that nothing outside the root can be made, removed or asked about.
+ * O_PATH: to look; O_RDONLY: to make or remove something in it. */
 static enum status open_parent(int root, struct sv path, int flags, struct arena *a, int *dir,
                                const char **name, struct err *e)
 {
@@ -131,7 +194,9 @@ static enum status open_parent(int root, struct sv path, int flags, struct arena
         return err_set(e, ST_PERMISSION_DENIED, "'" SV_FMT "' leads out of the workspace",
                        SV_ARG(path));
     *name = sv_cstr(base, a);
-    return fs_open(root, parent.n ? parent : SV("."), flags | O_DIRECTORY, dir, e);
+    parent = parent.n ? parent : SV(".");
+    return flags & O_PATH ? fs_open(root, parent, flags | O_DIRECTORY, dir, e)
+                          : open_to_write(root, parent, flags | O_DIRECTORY, dir, e);
 }
 
 /* ---- reading -------------------------------------------------------------------- */
@@ -208,24 +273,73 @@ static enum status write_synced(int fd, struct sv bytes, struct err *e)
     return fsync(fd) == 0 ? ST_OK : err_errno(e, "fsync");
 }
 
-/* A new file in dir under a name of its own. Under HEDDLE_SEED the names repeat from run to
- * run, and one may be left of a run that was killed: then the next one is tried. */
-static int open_temp(int dir, mode_t mode, const char **name, struct arena *a)
+static void draw_temp(char name[FS_TEMP_NAME])
+{
+    struct arena scratch = { 0 };
+
+    snprintf(name, FS_TEMP_NAME, "%s", rand_id(".heddle-tmp-", 12, &scratch).s);
+    arena_free(&scratch);
+}
+
+/* Under HEDDLE_SEED the names repeat from run to run, and one may be left of a run that was
+ * killed, or be a link that somebody put there: then the next one is tried. */
+int fs_temp(int dir, int mode, char name[FS_TEMP_NAME])
 {
     int fd = -1;
 
     for (int i = 0; i < TEMP_TRIES && fd < 0 && (i == 0 || errno == EEXIST); i++) {
-        *name = rand_id(".heddle-tmp-", 12, a).s;
-        fd = openat(dir, *name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode);
+        draw_temp(name);
+        fd = openat(dir, name, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, (mode_t)mode);
     }
     return fd;
 }
 
-static enum status replace(int dir, const char *name, struct sv bytes, mode_t mode, struct arena *a,
-                           struct err *e)
+static enum status check_own(int fd, struct sv path, struct err *e)
 {
-    const char       *temp = NULL;
-    UNDO(fd_undo) int fd = open_temp(dir, mode, &temp, a);
+    struct stat st;
+
+    if (fstat(fd, &st) != 0)
+        return err_errno(e, "look at " SV_FMT, SV_ARG(path));
+    if (!S_ISREG(st.st_mode))
+        return err_set(e, ST_IO, "'" SV_FMT "' is not a regular file", SV_ARG(path));
+    if (st.st_nlink <= 1)
+        return ST_OK;
+    err_set(e, ST_PERMISSION_DENIED, "'" SV_FMT "' has several names: another file would change",
+            SV_ARG(path));
+    err_reason(e, "link");
+    return err_hint(e, "move it away, or put a copy in its place");
+}
+
+enum status fs_open_own(int root, struct sv path, int flags, int *out, struct err *e)
+{
+    struct arena      scratch = { 0 };
+    UNDO(fd_undo) int dir = -1, fd = -1;
+    const char       *name;
+    enum status       s = open_parent(root, path, O_RDONLY, &scratch, &dir, &name, e);
+
+    if (!s) { /* a pipe must not hold us */
+        fd = openat(dir, name, flags | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC,
+                    mode_for(path, 0666));
+        if (fd < 0 && errno == ELOOP) {
+            err_set(e, ST_PERMISSION_DENIED, "'" SV_FMT "' is a link", SV_ARG(path));
+            err_reason(e, "link");
+            s = err_hint(e, "remove it: nothing is written through a link");
+        } else if (fd < 0) {
+            s = err_errno(e, "open " SV_FMT, SV_ARG(path));
+        }
+    }
+    arena_free(&scratch);
+    if (s || (s = check_own(fd, path, e)))
+        return s;
+    *out = fd;
+    fd = -1;
+    return ST_OK;
+}
+
+static enum status replace(int dir, const char *name, struct sv bytes, mode_t mode, struct err *e)
+{
+    char              temp[FS_TEMP_NAME];
+    UNDO(fd_undo) int fd = fs_temp(dir, (int)mode, temp);
 
     if (fd < 0)
         return err_errno(e, "create a file beside it");
@@ -246,7 +360,7 @@ enum status fs_write(int root, struct sv path, struct sv bytes, int mode, struct
     const char       *name;
     enum status       s = open_parent(root, path, O_RDONLY, &scratch, &dir, &name, e);
 
-    if (!s && (s = replace(dir, name, bytes, mode_for(path, (mode_t)mode), &scratch, e)))
+    if (!s && (s = replace(dir, name, bytes, mode_for(path, (mode_t)mode), e)))
         err_in(e, SV_FMT, SV_ARG(path));
     arena_free(&scratch);
     return s;
@@ -255,19 +369,19 @@ enum status fs_write(int root, struct sv path, struct sv bytes, int mode, struct
 enum status fs_draft_open(struct fs_draft *d, int root, struct sv path, int mode, struct err *e)
 {
     struct arena scratch = { 0 };
-    struct sv    parent = path_dir(path), name = path_base(path);
-    struct sv    temp = rand_id(".heddle-tmp-", 12, &scratch);
+    const char  *name = "";
     mode_t       allowed = mode_for(path, (mode_t)mode);
 
     *d = (struct fs_draft){ .dir = -1, .fd = -1 };
-    if (!name.n || name.n >= sizeof d->name)
+    if (open_parent(root, path, O_RDONLY, &scratch, &d->dir, &name, e)) {
+        d->dir = -1;
+    } else if (strlen(name) >= sizeof d->name) {
         err_set(e, ST_INVALID_SYNTAX, "'" SV_FMT "' is not a file name", SV_ARG(path));
-    else if (!fs_open(root, parent.n ? parent : SV("."), O_RDONLY | O_DIRECTORY, &d->dir, e)) {
-        memcpy(d->name, name.s, name.n);
-        memcpy(d->temp, temp.s, temp.n);
-        d->fd = openat(d->dir, ".", O_WRONLY | O_TMPFILE | O_CLOEXEC, allowed);
+    } else {
+        snprintf(d->name, sizeof d->name, "%s", name);
+        d->fd = openat(d->dir, ".", O_RDWR | O_TMPFILE | O_CLOEXEC, allowed);
         if (d->fd < 0 && (errno == EOPNOTSUPP || errno == EISDIR || errno == EINVAL)) {
-            d->fd = openat(d->dir, d->temp, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, allowed);
+            d->fd = fs_temp(d->dir, (int)allowed, d->temp);
             d->named = d->fd >= 0;
         }
         if (d->fd < 0)
@@ -288,10 +402,11 @@ static int give_name(struct fs_draft *d)
     if (d->named)
         return 0;
     snprintf(link, sizeof link, "/proc/self/fd/%d", d->fd);
-    if (linkat(AT_FDCWD, link, d->dir, d->temp, AT_SYMLINK_FOLLOW) != 0)
-        return -1;
-    d->named = true;
-    return 0;
+    for (int i = 0; i < TEMP_TRIES && !d->named && (i == 0 || errno == EEXIST); i++) {
+        draw_temp(d->temp);
+        d->named = linkat(AT_FDCWD, link, d->dir, d->temp, AT_SYMLINK_FOLLOW) == 0;
+    }
+    return d->named ? 0 : -1;
 }
 
 enum status fs_draft_commit(struct fs_draft *d, struct err *e)
@@ -299,7 +414,7 @@ enum status fs_draft_commit(struct fs_draft *d, struct err *e)
     sigset_t    all, before;
     enum status s = ST_OK;
 
-    if (fsync(d->fd) != 0)
+    if (!d->synced && fsync(d->fd) != 0)
         s = err_errno(e, "fsync");
     sigfillset(&all); /* an interrupt between the two calls would leave the name behind */
     pthread_sigmask(SIG_BLOCK, &all, &before);
@@ -336,7 +451,7 @@ enum status fs_mkdirs(int root, struct sv path, struct err *e)
         UNDO(fd_undo) int dir = -1, made = -1;
         struct sv         part = sv_first(path, end), parent = path_dir(part);
         const char       *name = sv_cstr(path_base(part), &scratch);
-        s = fs_open(root, parent.n ? parent : SV("."), O_PATH | O_DIRECTORY, &dir, e);
+        s = open_to_write(root, parent.n ? parent : SV("."), O_PATH | O_DIRECTORY, &dir, e);
         if (!s && mkdirat(dir, name, mode_for(part, 0777)) != 0 && errno != EEXIST && *name)
             s = err_errno(e, "mkdir " SV_FMT, SV_ARG(part));
         if (!s && end == path.n) /* what was there already may be a file */

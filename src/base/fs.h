@@ -29,6 +29,19 @@ enum status fs_read(int root, struct sv path, size_t max, struct arena *a, struc
                     struct err *e) MUST_USE;
 enum status fs_read_fd(int fd, size_t max, struct arena *a, struct sv *out, struct err *e) MUST_USE;
 
+/* Writing. A link in the last place is never written through: it is replaced, or refused where a
+ * file is changed in place. Links to folders on the way are followed below root like those for
+ * reading, but not into .git or .heddle: ST_PERMISSION_DENIED. */
+
+/* A file to be changed in place (O_WRONLY or O_RDWR, O_APPEND), made when it is missing.
+ * ST_PERMISSION_DENIED, reason "link": it is a symbolic link, or has several names, so that
+ * another file would change with it; ST_IO: it is not a regular file. */
+enum status fs_open_own(int root, struct sv path, int flags, int *fd, struct err *e) MUST_USE;
+
+/* A new empty file in dir under a name that nobody had (written to `name`); -1 and errno. */
+enum { FS_TEMP_NAME = 64 };
+int fs_temp(int dir, int mode, char name[FS_TEMP_NAME]);
+
 /* Replace a file as a whole: temporary file beside it, fsync, rename, fsync of the
  * folder. A crash leaves the old bytes or the new ones. */
 enum status fs_write(int root, struct sv path, struct sv bytes, int mode, struct err *e) MUST_USE;
@@ -42,8 +55,9 @@ enum status fs_write(int root, struct sv path, struct sv bytes, int mode, struct
  *     if (failed) fs_draft_drop(&d); else return fs_draft_commit(&d, e);             */
 struct fs_draft {
     int  dir, fd;
-    bool named; /* `temp` exists in the folder */
-    char name[256], temp[64];
+    bool named;  /* `temp` exists in the folder */
+    bool synced; /* the caller has synced it: the commit need not */
+    char name[256], temp[FS_TEMP_NAME];
 };
 enum status fs_draft_open(struct fs_draft *d, int root, struct sv path, int mode,
                           struct err *e) MUST_USE;

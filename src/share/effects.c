@@ -174,7 +174,7 @@ static enum status append_line(struct effect *f, struct sv path, struct sv line)
     if (old.s && sv_find(old, line) >= 0)
         return ST_OK;
     if (fs_mkdirs(f->s->root, path_dir(path), f->e) ||
-        fs_open(f->s->root, path, O_WRONLY | O_APPEND | O_CREAT, &fd, f->e))
+        fs_open_own(f->s->root, path, O_WRONLY | O_APPEND, &fd, f->e))
         return err_code(f->e);
     return write(fd, line.s, line.n) == (ssize_t)line.n
                ? ST_OK

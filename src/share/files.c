@@ -93,9 +93,12 @@ static enum status stamp_write(struct share *s, struct err *e)
         sb_addf(&b, "%d %lld %llu %llu %lld\n", i / 2, (long long)s->stamp.file[i / 2][i % 2].rev,
                 (unsigned long long)m->inode, (unsigned long long)m->size, (long long)m->mtime_ns);
     }
-    struct sv text = sb_sv(&b);
-    if (fs_open(s->root, STAMP, O_WRONLY | O_CREAT, &fd, e))
-        return err_code(e);
+    struct sv   text = sb_sv(&b);
+    enum status r = fs_open_own(s->root, STAMP, O_WRONLY, &fd, e);
+    if (r == ST_PERMISSION_DENIED) /* a link: it is replaced, what it leads to stays as it is */
+        return fs_write(s->root, STAMP, text, 0666, e);
+    if (r)
+        return r;
     if (pwrite(fd, text.s, text.n, 0) != (ssize_t)text.n || ftruncate(fd, (off_t)text.n) != 0)
         return err_errno(e, "write " SV_FMT, SV_ARG(STAMP));
     return ST_OK;
@@ -140,11 +143,10 @@ enum status files_look(struct share *s, int64_t rev, bool *current, struct err *
 /* ---- writing ------------------------------------------------------------------------ */
 
 struct output {
-    char           temp[64];
-    int            fd;
-    struct fs_mark mark;
-    bool           same; /* nothing in it changed: only the stamp does */
-    bool           made;
+    struct fs_draft draft;
+    struct fs_mark  mark;
+    bool            same; /* nothing in it changed: only the stamp does */
+    bool            made;
 };
 
 /* What changed since a file was written, as patches. More than LIMIT entries, or one that
@@ -305,20 +307,16 @@ static enum status try_patch(struct share *s, int which, const struct changes *c
     return r;
 }
 
-static enum status make_output(struct share *s, int dir, int which, const struct changes *c,
-                               bool patchable, struct output *o, struct err *e)
+static enum status make_output(struct share *s, int which, const struct changes *c, bool patchable,
+                               struct output *o, struct err *e)
 {
     struct arena scratch = { 0 };
-    int          fd;
     enum status  r = ST_CORRUPT;
 
-    /* One name for ever: what a killed heddle left is overwritten. We hold the lock. */
-    snprintf(o->temp, sizeof o->temp, ".heddle-tmp-%.*s",
-             SV_ARG(path_base(share_file_paths[which])));
-    fd = o->fd = openat(dir, o->temp, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
-    if (fd < 0)
-        return err_errno(e, "create .leslie/%s", o->temp);
+    if (fs_draft_open(&o->draft, s->root, share_file_paths[which], 0666, e))
+        return err_code(e);
     o->made = true;
+    int       fd = o->draft.fd;
     struct sb out = sb_to_fd(fd, &scratch);
     if (patchable)
         r = try_patch(s, which, c, &out, e);
@@ -353,8 +351,8 @@ static void keep_backup(int dir, const char *name, bool good)
         (void)!renameat(dir, temp, dir, bak);
 }
 
-static enum status put_in_place(struct share *s, int dir, int which, const struct output *o,
-                                bool known, struct err *e)
+static enum status put_in_place(struct share *s, int dir, int which, struct output *o, bool known,
+                                struct err *e)
 {
     const char *name = sv_cstr(path_base(share_file_paths[which]), s->a);
 
@@ -364,8 +362,9 @@ static enum status put_in_place(struct share *s, int dir, int which, const struc
     } else if (which != FILE_REGISTRY) {
         keep_backup(dir, name, known);
     }
-    if (renameat(dir, o->temp, dir, name) != 0)
-        return err_errno(e, "rename to " SV_FMT, SV_ARG(share_file_paths[which]));
+    o->made = false; /* the commit closes it, whatever comes of it */
+    if (fs_draft_commit(&o->draft, e))
+        return err_in(e, SV_FMT, SV_ARG(share_file_paths[which]));
     return ST_OK;
 }
 
@@ -376,12 +375,14 @@ static enum status write_all(struct share *s, int64_t rev, const int dirs[SHARE_
     for (int i = 0; i < SHARE_FILES; i++) {
         bool patchable = !c->everything && on_disk[i] >= 0 && on_disk[i] == on_disk[FILE_RELATIONS];
         out[i].same = patchable && i == FILE_OBJECTIVES && !c->objectives.n;
-        if (!out[i].same && make_output(s, dirs[i], i, c, patchable, &out[i], e))
+        if (!out[i].same && make_output(s, i, c, patchable, &out[i], e))
             return err_code(e);
     }
-    for (int i = 0; i < SHARE_FILES; i++)
-        if (out[i].made && fdatasync(out[i].fd) != 0)
+    for (int i = 0; i < SHARE_FILES; i++) {
+        if (out[i].made && fdatasync(out[i].draft.fd) != 0)
             return err_errno(e, "fsync " SV_FMT, SV_ARG(share_file_paths[i]));
+        out[i].draft.synced = true;
+    }
     for (int i = 0; i < SHARE_FILES; i++) {
         struct fs_mark now = out[i].mark;
         bool           found = true;
@@ -400,8 +401,6 @@ static enum status write_all(struct share *s, int64_t rev, const int dirs[SHARE_
         if (!out[i].same &&
             put_in_place(s, dirs[i], i, &out[i], on_disk[i] >= 0 || s->foreign[i], e))
             return err_code(e);
-    if (fsync(dirs[0]) != 0 || fsync(dirs[FILE_REGISTRY]) != 0)
-        return err_errno(e, "fsync .leslie");
     return ST_OK;
 }
 
@@ -437,12 +436,9 @@ enum status files_write(struct share *s, int64_t rev, struct err *e)
         r = collect_changes(s, on_disk[FILE_RELATIONS], rev, &c, e);
     if (!r)
         r = write_all(s, rev, dirs, &c, on_disk, out, e);
-    for (int i = 0; i < SHARE_FILES; i++) {
-        if (r && out[i].made)
-            unlinkat(dirs[i], out[i].temp, 0);
+    for (int i = 0; i < SHARE_FILES; i++)
         if (out[i].made)
-            close(out[i].fd);
-    }
+            fs_draft_drop(&out[i].draft);
     fd_undo(&dirs[0]);
     fd_undo(&dirs[FILE_REGISTRY]);
     arena_free(&scratch);

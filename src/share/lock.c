@@ -31,7 +31,7 @@ static enum status take_flock(struct share *s, struct err *e)
     if (fs_mkdirs(s->root, SV(".heddle"), e) ||
         fs_mkdirs(s->root, SV(".leslie/threads/.global"), e))
         return err_code(e);
-    if (fs_open(s->root, SV(".heddle/share.lock"), O_RDWR | O_CREAT, &s->flock_fd, e)) {
+    if (fs_open_own(s->root, SV(".heddle/share.lock"), O_RDWR, &s->flock_fd, e)) {
         s->flock_fd = -1;
         return err_code(e);
     }
@@ -125,8 +125,11 @@ static enum status take_folder(struct share *s, int dir, int which, struct made 
     int64_t     until = clock_steady_us() + patience_us();
     bool        won = false;
 
-    snprintf(made, sizeof made, ".heddle-lock-%ld-%d", (long)getpid(), which);
-    if (mkdirat(dir, made, 0777) != 0 && errno != EEXIST)
+    /* We hold the flock: whatever has this name was left by a killed heddle, or put there. */
+    snprintf(made, sizeof made, ".heddle-lock-%d", which);
+    if (unlinkat(dir, made, AT_REMOVEDIR) != 0 && errno == ENOTDIR)
+        unlinkat(dir, made, 0);
+    if (mkdirat(dir, made, 0777) != 0)
         return err_errno(e, "mkdir .leslie/%s", made);
     struct made before = owned[which];
     if (fstatat(dir, made, &st, AT_SYMLINK_NOFOLLOW) == 0)

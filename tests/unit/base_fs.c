@@ -1,6 +1,7 @@
 #include "base/fs.h"
 
 #include "base/path.h"
+#include "base/rand.h"
 #include "fresh.h"
 #include "tap.h"
 
@@ -492,6 +493,101 @@ static void the_walk_for_old_kernels_is_as_strict(void)
     drop_place(&p);
 }
 
+static void a_file_is_changed_in_place_only_when_it_has_one_name(void)
+{
+    struct place p = make_place();
+    struct arena a = { 0 };
+    struct err   e = { 0 };
+    struct sv    bytes;
+    int          fd = -1;
+
+    CHECK(linkat(p.top.fd, "secret", p.root, "hard", 0) == 0);
+    CHECK(mkfifoat(p.root, "pipe", 0600) == 0);
+    CHECK_INT(fs_open_own(p.root, SV("out"), O_WRONLY, &fd, &e), ST_PERMISSION_DENIED);
+    CHECK_INT(fs_open_own(p.root, SV("in"), O_WRONLY, &fd, &e), ST_PERMISSION_DENIED);
+    CHECK_INT(fs_open_own(p.root, SV("hard"), O_WRONLY, &fd, &e), ST_PERMISSION_DENIED);
+    CHECK_SV(sv_of(e.reason), SV("link"));
+    CHECK_INT(fs_open_own(p.root, SV("up/new"), O_WRONLY, &fd, &e), ST_PERMISSION_DENIED);
+    CHECK_INT(fs_open_own(p.root, SV("pipe"), O_RDWR, &fd, &e), ST_IO);
+    CHECK(fs_open_own(p.root, SV("dir"), O_WRONLY, &fd, &e) != ST_OK);
+    CHECK_INT(fd, -1);
+    CHECK_INT(fs_open_own(p.root, SV("made"), O_WRONLY | O_APPEND, &fd, &e), ST_OK);
+    CHECK(fd >= 0 && write(fd, "x", 1) == 1);
+    close(fd);
+    CHECK_INT(fs_read(p.top.fd, SV("secret"), 0, &a, &bytes, &e), ST_OK);
+    CHECK_SV(bytes, SV("secret"));
+    drop_place(&p);
+    arena_free(&a);
+}
+
+static void nothing_is_written_into_git_through_a_link(void)
+{
+    struct place    p = make_place();
+    struct err      e = { 0 };
+    struct fs_draft d;
+
+    CHECK(fs_mkdirs(p.root, SV(".git/hooks"), &e) == ST_OK);
+    CHECK(fs_mkdirs(p.root, SV("docs"), &e) == ST_OK);
+    CHECK(symlinkat("../.git/hooks", p.root, "dir/sly") == 0);
+    CHECK(symlinkat("../docs", p.root, "dir/docs") == 0);
+    CHECK_INT(fs_write(p.root, SV("dir/sly/pre-commit"), SV("x"), 0755, &e), ST_PERMISSION_DENIED);
+    CHECK_INT(fs_mkdirs(p.root, SV("dir/sly/x"), &e), ST_PERMISSION_DENIED);
+    CHECK_INT(fs_remove(p.root, SV("dir/sly/x"), &e), ST_PERMISSION_DENIED);
+    CHECK_INT(fs_draft_open(&d, p.root, SV("dir/sly/x"), 0644, &e), ST_PERMISSION_DENIED);
+    CHECK_INT(fs_write(p.root, SV("dir/docs/a.md"), SV("x"), 0644, &e), ST_OK);
+    CHECK_INT(fs_write(p.root, SV(".git/hooks/own"), SV("x"), 0644, &e), ST_OK);
+    drop_place(&p);
+}
+
+/* In a process that draws the names HEDDLE_SEED gives: 0 plants links there, others write. */
+static int write_where_links_wait(int root, int round)
+{
+    struct arena    a = { 0 };
+    struct err      e = { 0 };
+    struct fs_draft d;
+    char            name[FS_TEMP_NAME];
+    int             wrong = 0;
+
+    setenv("HEDDLE_SEED", "links", 1);
+    for (int i = 0; round == 0 && i < 5; i++)
+        wrong += symlinkat("../secret", root, rand_id(".heddle-tmp-", 12, &a).s) != 0;
+    if (round == 1) {
+        int fd = fs_temp(root, 0644, name);
+        wrong += fd < 0 || write(fd, "bad", 3) != 3;
+    }
+    if (round == 2)
+        wrong += fs_write(root, SV("one"), SV("1"), 0644, &e) != ST_OK;
+    if (round == 3)
+        wrong += fs_draft_open(&d, root, SV("two"), 0644, &e) || write(d.fd, "2", 1) != 1 ||
+                 fs_draft_commit(&d, &e);
+    arena_free(&a);
+    return wrong;
+}
+
+static void a_link_at_a_temporary_name_is_left_alone(void)
+{
+    struct place p = make_place();
+    struct arena a = { 0 };
+    struct err   e = { 0 };
+    struct sv    bytes;
+
+    for (int round = 0; round < 4; round++) {
+        int status = 0;
+        fflush(stdout);
+        pid_t child = fork();
+        if (child == 0)
+            _exit(write_where_links_wait(p.root, round));
+        waitpid(child, &status, 0);
+        CHECK(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+    }
+    CHECK_INT(kind_or_refused(p.root, SV("one")), FS_FILE);
+    CHECK_INT(kind_or_refused(p.root, SV("two")), FS_FILE);
+    CHECK_INT(fs_read(p.top.fd, SV("secret"), 0, &a, &bytes, &e), ST_OK);
+    CHECK_SV(bytes, SV("secret"));
+    drop_place(&p);
+    arena_free(&a);
+}
+
 /* 77: no seccomp here. Afterwards every call of `nr` fails with EIO. */
 static void break_call(unsigned nr)
 {
@@ -600,4 +696,6 @@ TAP_MAIN(T(nothing_leads_out_of_the_root), T(nothing_outside_is_changed),
          T(a_full_disk_is_an_error_with_a_hint), T(leftovers_of_a_killed_run_are_not_in_the_way),
          T(the_walk_for_old_kernels_is_as_strict),
          T(what_cannot_be_looked_at_is_an_error_and_not_missing),
+         T(a_file_is_changed_in_place_only_when_it_has_one_name),
+         T(nothing_is_written_into_git_through_a_link), T(a_link_at_a_temporary_name_is_left_alone),
          T(a_folder_without_write_permission_says_what_to_check), )

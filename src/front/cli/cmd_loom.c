@@ -7,6 +7,7 @@
 #include "front/loom_env.h"
 #include "loom/node.h"
 
+#include <stdio.h>
 #include <unistd.h>
 
 struct loom_opts {
@@ -239,18 +240,21 @@ static enum status act(struct prompt *p, struct sv input, struct err *e)
 
 static enum status converse(struct prompt *p, struct err *e)
 {
-    struct sb        history = sb_in(p->app->a, 0);
-    struct line_edit edit = { .complete = complete, .ctx = p };
-    bool             more = true;
-    struct sv        input;
+    UNDO(fd_undo) int kept = -1;
+    struct err        why;
+    char              history[64];
+    struct line_edit  edit = { .complete = complete, .ctx = p };
+    bool              more = true;
+    struct sv         input;
 
-    /* libedit opens it by its name: a link could lead anywhere, so there is no history then. */
-    enum fs_kind kind;
-    if (fs_kind(p->app->root_fd, SV(".heddle/loom_history"), &kind, e))
-        return err_code(e);
-    sb_addf(&history, SV_FMT "/.heddle/loom_history", SV_ARG(p->app->root));
-    if (kind == FS_FILE || kind == FS_MISSING)
-        edit.history = sb_sv(&history).s;
+    /* libedit opens it by a name, and what has that name may be swapped: it is given one that
+     * stands for the file we opened. */
+    if (line_has_person() &&
+        fs_open_own(p->app->root_fd, SV(".heddle/loom_history"), O_RDWR, &kept, &why))
+        warn("no history is kept: %s", why.text);
+    snprintf(history, sizeof history, "/proc/self/fd/%d", kept);
+    if (kept >= 0)
+        edit.history = history;
     while (more) {
         if (read_input(p, &edit, &input, &more, e))
             return err_code(e);

@@ -208,7 +208,7 @@ enum status worker_supervise(struct app *app, struct sv thread, struct sv with, 
         return err_set(e, ST_NOT_FOUND, "executors." SV_FMT " is not set", SV_ARG(with));
     if (app_open_log(app, STORE_WRITE, e) || read_prompt(&j, e) ||
         fs_mkdirs(app->root_fd, path_dir(j.log), e) ||
-        fs_open(app->root_fd, j.log, O_WRONLY | O_CREAT | O_APPEND, &j.out, e))
+        fs_open_own(app->root_fd, j.log, O_WRONLY | O_APPEND, &j.out, e))
         return err_code(e);
     j.from = lseek(j.out, 0, SEEK_END);
     int   in = prompt_fd(j.prompt.text);
