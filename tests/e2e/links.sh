@@ -120,7 +120,7 @@ swap() { # FOLDER: now a folder, now a link, until the flag is gone
     done
 }
 touch "$top/swapping"
-for d in $T/f/context $T/s .leslie/logs .heddle/objects; do swap $d & done
+for d in $T/f/context $T/s .leslie/logs .heddle/objects; do swap "$d" & done
 i=0
 while [ $i -lt "$rounds" ]; do
     i=$((i + 1))
@@ -136,8 +136,8 @@ wait
 rm -f "$top/outside/plan.md"
 same "nothing was made outside while folders were swapped" "$(outside)" "$before"
 for d in $T/f/context $T/s .leslie/logs .heddle/objects; do
-    [ ! -L $d ] || rm $d
-    [ ! -d $d.real ] || [ -e $d ] || mv $d.real $d
+    [ ! -L "$d" ] || rm "$d"
+    [ ! -d "$d.real" ] || [ -e "$d" ] || mv "$d.real" "$d"
 done
 run heddle list
 exits "the workspace works afterwards" 0
