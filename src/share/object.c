@@ -16,13 +16,22 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+/* Absent for what is no hash: then there is no such object. */
 static struct sv object_path(struct sv hash, struct arena *a)
 {
     struct sb b = sb_in(a, 0);
 
+    if (!hash_is_hex(hash))
+        return (struct sv){ 0 };
     sb_addf(&b, ".heddle/objects/" SV_FMT "/" SV_FMT, SV_ARG(sv_first(hash, 2)),
             SV_ARG(sv_skip(hash, 2)));
     return sb_sv(&b);
+}
+
+static enum status no_object(struct err *e)
+{
+    err_set(e, ST_NOT_FOUND, "there is no such object");
+    return err_reason(e, "object");
 }
 
 enum status object_hash_of(struct share *s, struct sv path, struct sv *hash, int64_t *size,
@@ -168,7 +177,9 @@ enum status object_put(struct share *s, struct sv bytes, struct sv *hash, struct
 enum status object_read(struct share *s, struct sv hash, struct arena *a, struct sv *out,
                         struct err *e)
 {
-    return fs_read(s->root, object_path(hash, a), 0, a, out, e);
+    struct sv path = object_path(hash, a);
+
+    return path.s ? fs_read(s->root, path, 0, a, out, e) : no_object(e);
 }
 
 enum status object_place(struct share *s, struct sv hash, struct sv path, struct err *e)
@@ -179,6 +190,8 @@ enum status object_place(struct share *s, struct sv hash, struct sv path, struct
     const char       *name = sv_cstr(path_base(path), s->a);
     bool              there;
 
+    if (!object.s)
+        return no_object(e);
     if (holds_already(s, path, hash, &there, e))
         return err_code(e);
     if (there)
@@ -208,5 +221,7 @@ enum status object_place(struct share *s, struct sv hash, struct sv path, struct
 
 enum status object_drop(struct share *s, struct sv hash, struct err *e)
 {
-    return fs_remove(s->root, object_path(hash, s->a), e);
+    struct sv path = object_path(hash, s->a);
+
+    return path.s ? fs_remove(s->root, path, e) : ST_OK;
 }

@@ -52,8 +52,14 @@ struct share_touch {
 enum status share_touch(const struct entry *n, struct arena *a, struct share_touch *out,
                         struct err *e);
 
-/* Do the names and paths of an entry stay where they belong? */
-bool share_is_sane(const struct json *payload, struct arena *a);
+/* The payload of a thread_operation, field by field (check.c): ids are names, hashes are hashes,
+ * paths stay below their folder. ST_INVALID_SYNTAX says which field is not. An entry that fails is
+ * kept and never acted on, at fold, in effects and in imports alike. */
+enum status operation_check(const struct json *payload, struct arena *a, struct err *e) MUST_USE;
+bool        share_is_sane(const struct json *payload, struct arena *a);
+bool        share_knows(struct sv operation);
+bool        hash_is_hex(struct sv v);       /* 64 lower-case hex digits */
+bool        path_is_inside(struct sv path); /* relative, no empty part, no "." and no ".." */
 
 /* The keys of params in operations[], in Leslie's order; NULL: not in operations[]. */
 const char *const *share_params(struct sv operation);

@@ -2,6 +2,8 @@
  * frozen copy is hashed. */
 #include "share/share_internal.h"
 
+#include "thread/kind.h"
+
 struct verifying {
     struct share *s;
     void (*say)(void *ctx, struct sv finding);
@@ -66,6 +68,41 @@ static enum status verify_copies(struct verifying *v, struct sv prefix)
     return ST_OK;
 }
 
+static void verify_entry(struct verifying *v, const struct entry *n, struct arena *a)
+{
+    struct json p;
+    struct err  why;
+    enum status r = json_parse(n->payload, 0, a, &p, &why);
+
+    if (!r && share_knows(json_text(&p, "operation")))
+        r = operation_check(&p, a, &why);
+    if (!r)
+        return;
+    struct sb b = sb_in(v->s->a, 0);
+    sb_addf(&b, "entry %lld of .global is not acted on: %s", (long long)n->seq, why.text);
+    v->say(v->ctx, sb_sv(&b));
+}
+
+/* Entries that no operation of ours would write: kept in the log, never acted on. */
+static enum status verify_entries(struct verifying *v)
+{
+    UNDO(store_scan_undo) struct store_scan *scan = NULL;
+    struct arena                             scratch = { 0 };
+    struct store_query                       q = { .thread = SHARE_GLOBAL, .to = STORE_TO_END };
+    struct entry                             n;
+    bool                                     more = true;
+    enum status                              r = store_scan(v->s->log->store, &q, &scan, v->e);
+
+    while (!r && !(r = store_next(scan, &n, &more, v->e)) && more) {
+        struct arena_mark m = arena_mark(&scratch);
+        if (kind_of(n.kind) == KIND_THREAD_OPERATION)
+            verify_entry(v, &n, &scratch);
+        arena_reset(&scratch, m);
+    }
+    arena_free(&scratch);
+    return r;
+}
+
 enum status share_verify(struct share *s, void (*say)(void *ctx, struct sv finding), void *ctx,
                          struct err *e)
 {
@@ -80,6 +117,8 @@ enum status share_verify(struct share *s, void (*say)(void *ctx, struct sv findi
         r = files_look(s, rev, &current, e);
     for (int i = 0; i < SHARE_FILES && !r && rev; i++)
         r = verify_file(&v, i, rev);
+    if (!r)
+        r = verify_entries(&v);
     if (!r)
         r = verify_copies(&v, SV("ref/"));
     if (!r)

@@ -674,54 +674,16 @@ static const struct operation *operation_of(struct sv name)
     return NULL;
 }
 
+bool share_knows(struct sv name)
+{
+    return operation_of(name) != NULL;
+}
+
 const char *const *share_params(struct sv name)
 {
     const struct operation *op = operation_of(name);
 
     return op ? op->params : NULL;
-}
-
-/* Only this program appends here, but a log can be imported: a name that could not be a folder and
- * a path that leaves its own are not acted on, whoever wrote them. */
-static bool is_inside(struct sv path, struct arena *a)
-{
-    struct sv  normal;
-    struct err ignored;
-
-    return !path.n || (path_normal(path, a, &normal, &ignored) == ST_OK &&
-                       (sv_eq(path, normal) || (sv_ends(path, SV("/")) && path.n == normal.n + 1)));
-}
-
-static bool files_are_inside(const struct json *files, struct arena *a)
-{
-    for (size_t i = 0; json_is(files, JSON_ARRAY) && i < files->n; i++)
-        if (!is_inside(json_text(&files->items[i], "place"), a) ||
-            !is_inside(json_text(&files->items[i], "source"), a) ||
-            !is_inside(json_text(&files->items[i], "path"), a))
-            return false;
-    return true;
-}
-
-bool share_is_sane(const struct json *p, struct arena *a)
-{
-    static const char *const names[] = { "thread_id", "parent_id", "from",   "target",
-                                         "objective", "id",        "ref_id", "name" };
-    const struct json       *gone = json_find(p, "gone");
-    struct err               ignored;
-
-    if (sv_is(json_text(p, "operation"), "spawn") &&
-        (!json_text(p, "thread_id").n || !json_text(p, "objective").n))
-        return false;
-    for (size_t i = 0; i < COUNT(names); i++) {
-        struct sv v = json_text(p, names[i]);
-        if (v.s && name_check(v, names[i], &ignored))
-            return false;
-    }
-    for (size_t i = 0; json_is(gone, JSON_ARRAY) && i < gone->n; i++)
-        if (!is_inside(json_sv(&gone->items[i]), a))
-            return false;
-    return files_are_inside(json_find(p, "files"), a) &&
-           files_are_inside(json_find(json_find(p, "inherited"), "files"), a);
 }
 
 static enum status fold(struct fold *f, const struct entry *n, struct err *e)
@@ -735,7 +697,7 @@ static enum status fold(struct fold *f, const struct entry *n, struct err *e)
         return err_code(e);
     op = operation_of(json_text(&p, "operation"));
     if (!op || !share_is_sane(&p, f->a))
-        return ST_OK; /* of a newer version, or of no use: kept, and otherwise ignored */
+        return ST_OK; /* of a newer version, or malformed: kept, and otherwise ignored */
     struct op o = { f, n, &p, e };
     if (fold_put(f, SV("rev"), seq_text(n->seq + 1, f->a), e))
         return err_code(e);

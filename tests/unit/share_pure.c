@@ -2,6 +2,7 @@
 #include "share/block.h"
 #include "share/guide.h"
 #include "share/operation.h"
+#include "share/share_internal.h"
 #include "tap.h"
 
 static struct arena a;
@@ -251,6 +252,101 @@ static void tricks_with_entities_are_refused(void)
                       &a, &doc, &e) == ST_INVALID_SYNTAX);
 }
 
+/* ---- records ------------------------------------------------------------------------------- */
+
+#define HEX "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"
+#define REF "\"from\":\"a\",\"target\":\"b\",\"ref_id\":\"r\""
+
+static bool passes(const char *payload)
+{
+    struct err  e;
+    struct json v;
+
+    if (json_parse(sv_of(payload), 0, &a, &v, &e))
+        return false;
+    return operation_check(&v, &a, &e) == ST_OK;
+}
+
+static void records_of_ours_pass_the_check(void)
+{
+    CHECK(passes("{\"operation\":\"spawn\",\"thread_id\":\"t\",\"objective\":\"o\","
+                 "\"intent\":\"i\",\"parent_id\":null,\"tags\":\"[]\"}"));
+    CHECK(passes("{\"operation\":\"reference\"," REF ",\"binding\":\"frozen\",\"scope\":[\"a/b\"],"
+                 "\"gone\":[\"x\"],\"gone_hashes\":[\"" HEX "\"],\"files\":[{\"name\":\"p\","
+                 "\"source\":\"p\",\"place\":\"p\",\"hash\":\"" HEX "\",\"size\":1}]}"));
+    CHECK(passes("{\"operation\":\"reference\"," REF ",\"binding\":\"live\",\"files\":["
+                 "{\"name\":\"/\",\"source\":\"\",\"place\":\"b/\",\"size\":0}]}"));
+    CHECK(passes("{\"operation\":\"transfer\",\"thread_id\":\"t\",\"scope\":[\"../any word\"]}"));
+    CHECK(passes("{\"operation\":\"merge\",\"target\":\"t\",\"files\":[{\"path\":\"a\\\\b\","
+                 "\"before\":null,\"after\":\"" HEX "\"}]}"));
+    CHECK(passes("{\"operation\":\"import\",\"what\":\"operation\",\"record\":\"5\"}"));
+}
+
+/* A record with `value` where it has @. */
+static const char *with(const char *record, const char *value)
+{
+    struct sv_cut c = sv_cut(sv_of(record), '@');
+    struct sb     b = sb_in(&a, 0);
+
+    sb_addf(&b, SV_FMT "%s" SV_FMT, SV_ARG(c.head), value, SV_ARG(c.tail));
+    return sb_sv(&b).s;
+}
+
+/* Each is a record of ours with one field changed. */
+static void a_record_with_one_bad_field_fails_the_check(void)
+{
+    static const char *const bad_hashes[] = { "",
+                                              "../../src",
+                                              "../checkpoint.key",
+                                              "ab",
+                                              HEX "0",
+                                              "0" HEX,
+                                              "/etc",
+                                              "0123456789ABCDEF0123456789abcdef0123456789abcdef0123"
+                                              "456789abcdef" };
+    static const char *const bad_paths[] = {
+        "..", "../x", "/etc", "a/../../b", "a//b", "./a", "a/"
+    };
+    static const char *const hashes[] = {
+        "{\"operation\":\"reference\"," REF ",\"gone_hashes\":[\"@\"]}",
+        "{\"operation\":\"transcript\",\"thread_id\":\"t\",\"name\":\"n.txt\",\"hash\":\"@\"}",
+        "{\"operation\":\"merge\",\"target\":\"t\",\"files\":[{\"path\":\"p\",\"after\":\"@\"}]}",
+        "{\"operation\":\"reference\"," REF ",\"binding\":\"frozen\",\"files\":[{\"name\":\"p\","
+        "\"source\":\"p\",\"place\":\"p\",\"hash\":\"@\"}]}",
+    };
+    static const char *const paths[] = {
+        "{\"operation\":\"reference\"," REF ",\"gone\":[\"@\"]}",
+        "{\"operation\":\"reference\"," REF ",\"binding\":\"live\",\"scope\":[\"@\"]}",
+        "{\"operation\":\"merge\",\"target\":\"t\",\"files\":[{\"path\":\"@\",\"after\":\"" HEX
+        "\"}]}",
+        "{\"operation\":\"reference\"," REF ",\"binding\":\"frozen\",\"files\":[{\"name\":\"p\","
+        "\"source\":\"p\",\"place\":\"@\",\"hash\":\"" HEX "\"}]}",
+        "{\"operation\":\"spawn\",\"thread_id\":\"t\",\"objective\":\"o\",\"intent\":\"i\","
+        "\"inherited\":{" REF ",\"binding\":\"frozen\",\"files\":[{\"name\":\"p\",\"source\":\"@\","
+        "\"place\":\"p\",\"hash\":\"" HEX "\"}]}}",
+    };
+    static const char *const others[] = {
+        "{\"operation\":\"spawn\",\"thread_id\":\"../x\",\"objective\":\"o\",\"intent\":\"i\"}",
+        "{\"operation\":\"spawn\",\"thread_id\":7,\"objective\":\"o\",\"intent\":\"i\"}",
+        "{\"operation\":\"spawn\",\"objective\":\"o\",\"intent\":\"i\"}",
+        "{\"operation\":\"merge\",\"target\":\"t\",\"files\":[{\"path\":\"context/"
+        "x\",\"after\":\"" HEX "\"}]}",
+        "{\"operation\":\"merge\",\"target\":\"t\",\"files\":{}}",
+        "{\"operation\":\"reference\",\"from\":\"a\",\"target\":\"../b\"}",
+        "{\"operation\":\"reference\"," REF ",\"binding\":\"both\"}",
+        "{\"operation\":\"import\",\"what\":\"bad\",\"section\":\"thread/a\",\"key\":\"k\"}",
+        "[]",
+    };
+    for (size_t i = 0; i < COUNT(hashes); i++)
+        for (size_t k = 0; k < COUNT(bad_hashes); k++)
+            CHECK(!passes(with(hashes[i], bad_hashes[k])));
+    for (size_t i = 0; i < COUNT(paths); i++)
+        for (size_t k = 0; k < COUNT(bad_paths); k++)
+            CHECK(!passes(with(paths[i], bad_paths[k])));
+    for (size_t i = 0; i < COUNT(others); i++)
+        CHECK(!passes(others[i]));
+}
+
 TAP_MAIN(T(the_table_of_states_is_the_published_one), T(a_transfer_revives_nothing_that_has_ended),
          T(pending_is_read_as_active), T(slugs_and_cuts_are_upstreams),
          T(actors_are_of_three_kinds), T(the_guide_is_made_appended_and_idempotent),
@@ -258,4 +354,5 @@ TAP_MAIN(T(the_table_of_states_is_the_published_one), T(a_transfer_revives_nothi
          T(changes_in_different_places_merge_cleanly), T(the_same_line_changed_twice_is_a_conflict),
          T(merging_with_an_unchanged_side_gives_the_other),
          T(what_is_written_as_an_attribute_is_read_back), T(a_block_is_found_inside_a_message),
-         T(tricks_with_entities_are_refused), )
+         T(tricks_with_entities_are_refused), T(records_of_ours_pass_the_check),
+         T(a_record_with_one_bad_field_fails_the_check), )

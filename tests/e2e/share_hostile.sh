@@ -1,0 +1,48 @@
+#!/bin/sh
+# Records, files and links that want heddle to touch what is not its own.
+# shellcheck source=tests/e2e/lib.sh
+. "$(dirname "$0")/lib.sh"
+
+T=.leslie/threads
+heddle init >/dev/null
+heddle objective create "O" --id o >/dev/null
+spawn() { heddle spawn --objective o --no-run --intent "work of $1" --id "$@"; }
+put() { mkdir -p "$(dirname "$1")" && printf '%s\n' "$2" >"$1"; }
+spawn a >/dev/null
+spawn b >/dev/null
+put $T/a/plan.md "plan of a"
+put src/main.c "int main"
+put .heddle/checkpoint.key "a key"
+
+# ---- records ----
+op() { printf '{"kind":"thread_operation","payload":%s}\n' "$1"; }
+seed() { # a workspace whose log is what came in, and nothing else
+    mkdir "$1" && cd "$1" || exit 1
+    heddle init >/dev/null
+    mkdir .heddle/objects
+    put src/main.c "int main"
+    put .heddle/checkpoint.key "a key"
+}
+top=$PWD
+seed crafted
+{
+    op '{"operation":"objective","operator":"user","id":"o","title":"O"}'
+    op '{"operation":"spawn","operator":"user","thread_id":"a","objective":"o","intent":"a"}'
+    op '{"operation":"reference","operator":"user","from":"a","target":"b","ref_id":"r","binding":"live","scope":[],"files":[],"gone_hashes":["../../src"]}'
+    op '{"operation":"transcript","operator":"user","thread_id":"a","name":"t.txt","hash":"../checkpoint.key"}'
+    op '{"operation":"refresh","operator":"user","from":"a","target":"b","ref_id":"r","binding":"frozen","scope":[],"files":[{"name":"x","source":"x","place":"x","hash":"../../src/main.c"}]}'
+    op '{"operation":"merge","operator":"user","target":"a","files":[{"path":"../../../src/main.c","before":null,"after":"../checkpoint.key"}]}'
+} >in.jsonl
+"$HEDDLE" log import .global in.jsonl >/dev/null
+run heddle list
+exits "a log with crafted records is listed" 0
+has "what is well-formed in it counts" "$out" "a "
+ok "no folder is removed by a record" test -f src/main.c
+ok "nor the key" test -f .heddle/checkpoint.key
+same "nor copied out" "$(find .leslie -name 't.txt')" ""
+run heddle verify
+has "verify names what it does not act on" "$out$err" 'entry 2 of .global is not acted on: "gone_hashes" is not a hash'
+has "and every other" "$out$err" "entry 5 of .global is not acted on"
+cd "$top" || exit 1
+
+done_testing
