@@ -118,6 +118,13 @@ static enum status fault_find_op(struct store *s, struct sv thread, struct sv op
     return real->ops->find_op(real, thread, op_id, a, out, found, e);
 }
 
+static enum status fault_chain_at(struct store *s, struct sv thread, int64_t seq, struct hash *out,
+                                  bool *found, struct err *e)
+{
+    PASS(s, "chain_at");
+    return real->ops->chain_at(real, thread, seq, out, found, e);
+}
+
 static enum status fault_set_mark(struct store *s, struct sv thread, int64_t seq,
                                   enum entry_mark mark, struct err *e)
 {
@@ -230,6 +237,12 @@ static enum status fault_check(struct store *s, void (*say)(void *, struct sv), 
     return real->ops->check(real, say, ctx, e);
 }
 
+static enum status fault_adopt_lost(struct store *s, int64_t *n, struct err *e)
+{
+    PASS(s, "adopt_lost");
+    return real->ops->adopt_lost ? real->ops->adopt_lost(real, n, e) : ST_OK;
+}
+
 static enum status fault_compact(struct store *s, struct err *e)
 {
     PASS(s, "compact");
@@ -248,6 +261,7 @@ static const struct store_ops fault_ops = {
     .next = fault_next,
     .scan_close = fault_scan_close,
     .find_op = fault_find_op,
+    .chain_at = fault_chain_at,
     .set_mark = fault_set_mark,
     .threads = fault_threads,
     .row_get = fault_row_get,
@@ -263,6 +277,7 @@ static const struct store_ops fault_ops = {
     .text_find = fault_text_find,
     .stats = fault_stats,
     .check = fault_check,
+    .adopt_lost = fault_adopt_lost,
     .compact = fault_compact,
 };
 

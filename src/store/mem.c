@@ -373,6 +373,8 @@ static enum status mem_insert(struct store *s, struct sv thread, int64_t rev,
     h.rev = rev + (int64_t)n;
     h.updated = entries[n - 1].at;
     h.chain = entries[n - 1].chain;
+    h.recorded_rev = h.rev;
+    h.recorded_chain = h.chain;
     write_head(m, thread, &h);
     for (size_t i = 0; i < n; i++) {
         enum status st = insert_one(m, thread, &entries[i], e);
@@ -462,6 +464,23 @@ static enum status mem_find_op(struct store *s, struct sv thread, struct sv op_i
         struct entry n = unpack(value, seq);
         *out = entry_dup(&n, a);
     }
+    tree_drop(t);
+    arena_reset(&m->scratch, mark);
+    return ST_OK;
+}
+
+static enum status mem_chain_at(struct store *s, struct sv thread, int64_t seq, struct hash *out,
+                                bool *found, struct err *e)
+{
+    struct mem_store *m = mem_of(s);
+    struct arena_mark mark = scratch_mark(m);
+    struct tree      *t = look(m);
+    struct sv         value;
+
+    (void)e;
+    *found = tree_get(t, key_of_entry(thread, seq, &m->scratch), &value);
+    if (*found)
+        *out = unpack(value, seq).chain;
     tree_drop(t);
     arena_reset(&m->scratch, mark);
     return ST_OK;
@@ -736,6 +755,7 @@ static const struct store_ops mem_ops = {
     .next = mem_next,
     .scan_close = mem_scan_close,
     .find_op = mem_find_op,
+    .chain_at = mem_chain_at,
     .set_mark = mem_set_mark,
     .threads = mem_threads,
     .row_get = mem_row_get,

@@ -12,6 +12,7 @@
 #include "base/clock.h"
 #include "base/fs.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -26,6 +27,11 @@ enum {
     VACUUM_PAGES = 256, /* free pages that are worth giving back on closing */
 };
 
+/* A thread's row and its last entry, which may be missing. */
+#define HEAD_FROM                                                                                  \
+    " FROM thread t LEFT JOIN entry e ON e.key ="                                                  \
+    " (SELECT max(key) FROM entry WHERE key BETWEEN ?1 AND ?2) WHERE t.tid = ?1 >> 36"
+
 /* clang-format off */
 static const char *const sql[Q_COUNT] = {
     [Q_BEGIN]        = "BEGIN",
@@ -33,10 +39,17 @@ static const char *const sql[Q_COUNT] = {
     [Q_COMMIT]       = "COMMIT",
     [Q_ROLLBACK]     = "ROLLBACK",
     [Q_THREAD_FIND]  = "SELECT tid FROM thread WHERE id = ?",
-    [Q_THREAD_ADD]   = "INSERT INTO thread(id) VALUES(?)",
+    [Q_THREAD_FIND_SLOW] = "SELECT tid FROM thread NOT INDEXED WHERE id = ?",
+    /* Above every number in use, also by entries and rows whose thread is gone. */
+    [Q_THREAD_NEXT]  = "SELECT 1 + max((SELECT coalesce(max(tid), 0) FROM thread),"
+                       " (SELECT coalesce(max(key), 0) >> 36 FROM entry),"
+                       " (SELECT coalesce(max(tid), 0) FROM row))",
+    [Q_THREAD_ADD]   = "INSERT INTO thread(tid, id) VALUES(?, ?)",
+    [Q_THREAD_HEAD]  = "UPDATE thread SET rev = ?2, chain = ?3 WHERE tid = ?1",
     [Q_THREAD_VIEWS] = "UPDATE thread SET views = ?2 WHERE tid = ?1",
-    [Q_HEAD_LAST]    = "SELECT key, chain, at, (SELECT views FROM thread WHERE tid = ?1 >> 36) FROM entry"
-                       " WHERE key BETWEEN ?1 AND ?2 ORDER BY key DESC LIMIT 1",
+    [Q_HEAD_LAST]    = "SELECT e.key, e.chain, e.at, t.views, t.rev, t.chain" HEAD_FROM,
+    [Q_HEAD_OLD]     = "SELECT e.key, e.chain, e.at, t.views, NULL, NULL" HEAD_FROM,
+    [Q_CHAIN]        = "SELECT chain FROM entry WHERE key = ?",
     [Q_HEAD_FIRST]   = "SELECT at FROM entry WHERE key = ?",
     [Q_ENTRY_ADD]    = "INSERT INTO entry(key, at, mark, kind, lane, actor, id, op, refs, chain, payload, blob)"
                        " VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12)",
@@ -171,22 +184,38 @@ struct sv sqlite_column_sv(sqlite3_stmt *st, int at)
     return sqlite3_column_type(st, at) == SQLITE_NULL ? (struct sv){ 0 } : SV("");
 }
 
-enum status sqlite_tid(struct sqlite_store *q, struct sv thread, int64_t *tid, struct err *e)
+static enum status find_tid(struct sqlite_store *q, enum sqlite_statement how, struct sv thread,
+                            int64_t *tid, struct err *e)
 {
     sqlite3_stmt *st = NULL;
 
+    if (sqlite_ready(q, how, &st, e))
+        return err_code(e);
+    sqlite_bind_sv(st, 1, thread);
+    int         rc = sqlite3_step(st);
+    int64_t     n = rc == SQLITE_ROW ? sqlite3_column_int64(st, 0) : 0;
+    enum status s = rc == SQLITE_ROW || rc == SQLITE_DONE ? ST_OK : sqlite_fail(q, rc, e);
+    sqlite3_reset(st);
+    if (!s && rc == SQLITE_ROW && (n < 1 || n > TID_MAX)) {
+        err_set(e, ST_CORRUPT, "%s: thread '" SV_FMT "' has the impossible number %lld", q->path,
+                SV_ARG(thread), (long long)n);
+        return err_hint(e, "the file was changed outside heddle: put a copy of it back");
+    }
+    *tid = n;
+    return s;
+}
+
+enum status sqlite_tid(struct sqlite_store *q, struct sv thread, int64_t *tid, struct err *e)
+{
     if (q->tid && sv_is(thread, q->thread)) {
         *tid = q->tid;
         return ST_OK;
     }
-    if (sqlite_ready(q, Q_THREAD_FIND, &st, e))
-        return err_code(e);
-    sqlite_bind_sv(st, 1, thread);
-    int rc = sqlite3_step(st);
-    *tid = rc == SQLITE_ROW ? sqlite3_column_int64(st, 0) : 0;
-    sqlite3_reset(st);
-    if (rc != SQLITE_ROW && rc != SQLITE_DONE)
-        return sqlite_fail(q, rc, e);
+    enum status s = find_tid(q, Q_THREAD_FIND, thread, tid, e);
+    if (s == ST_CORRUPT) /* perhaps only the index is */
+        s = find_tid(q, Q_THREAD_FIND_SLOW, thread, tid, e);
+    if (s)
+        return s;
     if (*tid && thread.n < sizeof q->thread) {
         memcpy(q->thread, thread.s, thread.n);
         q->thread[thread.n] = 0;
@@ -241,9 +270,35 @@ static enum status sqlite_begin(struct store *s, enum store_mode mode, struct er
     return run_kept(sqlite_of(s), mode == STORE_WRITE ? Q_BEGIN_WRITE : Q_BEGIN, e);
 }
 
+/* What an I/O error during a commit means: the pages and the commit mark may be in the write-ahead
+ * log, and the error came from syncing them. This connection takes the transaction back, but the
+ * next one that reads the log may find it complete. */
+enum status sqlite_uncertain(struct sqlite_store *q, struct err *e)
+{
+    char said[200];
+
+    snprintf(said, sizeof said, "%s", sqlite3_errmsg(q->db));
+    err_set(e, ST_IO, "%s: the disk failed while committing (%s): it may have been written",
+            q->path, said);
+    err_reason(e, "uncertain");
+    return err_hint(e,
+                    "repeat the command with the same op_id, which is harmless if it was; without "
+                    "one, look first: `heddle log show`");
+}
+
 static enum status sqlite_commit(struct store *s, struct err *e)
 {
-    return run_kept(sqlite_of(s), Q_COMMIT, e);
+    struct sqlite_store *q = sqlite_of(s);
+    sqlite3_stmt        *st = NULL;
+
+    if (sqlite_ready(q, Q_COMMIT, &st, e))
+        return err_code(e);
+    int         rc = sqlite3_step(st);
+    enum status status = rc == SQLITE_DONE             ? ST_OK
+                         : (rc & 0xff) == SQLITE_IOERR ? sqlite_uncertain(q, e)
+                                                       : sqlite_fail(q, rc, e);
+    sqlite3_reset(st);
+    return status;
 }
 
 static void sqlite_abort(struct store *s)
@@ -328,8 +383,26 @@ static int connect(struct sqlite_store *q, const struct store_options *o)
     return sqlite3_open_v2(q->file, &q->db, flags | SQLITE_OPEN_NOMUTEX, sqlite_vfs_name(q));
 }
 
+/* The file may come from somebody else. What its schema could make SQLite do on its own (triggers,
+ * views, functions in them, changes of the schema itself) is switched off. */
+static void distrust(struct sqlite_store *q)
+{
+    static const struct {
+        int what, on;
+    } settings[] = {
+        { SQLITE_DBCONFIG_DEFENSIVE, 1 }, /* takes back what open_cut_short() asks for */
+        { SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0 },
+        { SQLITE_DBCONFIG_ENABLE_TRIGGER, 0 },
+        { SQLITE_DBCONFIG_ENABLE_VIEW, 0 },
+    };
+
+    for (size_t i = q->cut_short ? 1 : 0; i < COUNT(settings); i++)
+        sqlite3_db_config(q->db, settings[i].what, settings[i].on, NULL);
+}
+
 static enum status set_up(struct sqlite_store *q, const struct store_options *o, struct err *e)
 {
+    distrust(q);
     q->busy_ms = q->patience_ms = o->busy_ms ? o->busy_ms : STORE_BUSY_MS;
     q->truncate_at = TRUNCATE_PAGES;
     sqlite3_busy_handler(q->db, busy, q);
@@ -354,6 +427,34 @@ static enum status open_to_read(struct sqlite_store *q, const struct store_optio
     return rc == SQLITE_OK ? set_up(q, o, e) : sqlite_fail(q, rc, e);
 }
 
+/* Does the header speak of more pages than the file has? */
+static bool is_cut_short(const struct sqlite_store *q)
+{
+    unsigned char     h[100];
+    UNDO(fd_undo) int fd = open(q->file, O_RDONLY | O_CLOEXEC);
+
+    if (fd < 0 || pread(fd, h, sizeof h, 0) != sizeof h || memcmp(h, "SQLite format 3", 16) != 0)
+        return false;
+    int64_t page = h[16] << 8 | h[17];
+    int64_t pages = (int64_t)h[28] << 24 | h[29] << 16 | h[30] << 8 | h[31];
+    return (page == 1 ? 65536 : page) * pages > sqlite_file_size(q, "");
+}
+
+/* SQLite refuses a file whose end is missing, unless it is told that somebody repairs it. Nothing
+ * is repaired: the connection cannot write, and a page that is missing is an error where it is
+ * read. */
+static enum status open_cut_short(struct sqlite_store *q, const struct store_options *o,
+                                  struct err *e)
+{
+    sqlite3_close(q->db);
+    q->db = NULL;
+    q->cut_short = true;
+    int rc = open_immutable(q);
+    if (rc == SQLITE_OK)
+        rc = sqlite3_exec(q->db, "PRAGMA writable_schema = ON", NULL, NULL, NULL);
+    return rc == SQLITE_OK ? set_up(q, o, e) : sqlite_fail(q, rc, e);
+}
+
 static enum status open_file(struct sqlite_store *q, const struct store_options *o, struct err *e)
 {
     int         rc = connect(q, o);
@@ -361,6 +462,8 @@ static enum status open_file(struct sqlite_store *q, const struct store_options 
 
     if (s == ST_IO && o->read_only)
         s = open_to_read(q, o, e);
+    if (s == ST_CORRUPT && o->read_only && is_cut_short(q))
+        s = open_cut_short(q, o, e);
     return s;
 }
 
@@ -409,6 +512,34 @@ static enum status sqlite_stats(struct store *s, struct store_stats *out, struct
     return ST_OK;
 }
 
+struct told {
+    void (*say)(void *, struct sv);
+    void *ctx;
+};
+
+static enum status tell_lost(void *ctx, int64_t tid, int64_t n, struct err *e)
+{
+    struct told *t = ctx;
+    struct arena scratch = { 0 };
+    struct sb    b = sb_in(&scratch, 0);
+
+    (void)e;
+    if (tid < 1) {
+        sb_addf(&b, "%lld entr%s no thread can have", (long long)n, n == 1 ? "y" : "ies");
+        t->say(t->ctx, sb_sv(&b));
+        arena_free(&scratch);
+        return ST_OK;
+    }
+    sb_addf(&b,
+            "%lld entr%s of thread number %lld %s there, and the thread is gone from the table of "
+            "threads; `heddle doctor --fix` names it lost-%lld",
+            (long long)n, n == 1 ? "y" : "ies", (long long)tid, n == 1 ? "is" : "are",
+            (long long)tid);
+    t->say(t->ctx, sb_sv(&b));
+    arena_free(&scratch);
+    return ST_OK;
+}
+
 static enum status sqlite_check(struct store *s, void (*say)(void *, struct sv), void *ctx,
                                 struct err *e)
 {
@@ -422,7 +553,11 @@ static enum status sqlite_check(struct store *s, void (*say)(void *, struct sv),
             say(ctx, sqlite_column_sv(st, 0));
     }
     sqlite3_finalize(st);
-    return rc == SQLITE_DONE ? ST_OK : sqlite_fail(q, rc, e);
+    if (rc != SQLITE_DONE)
+        return sqlite_fail(q, rc, e);
+    struct told t = { say, ctx };
+    return sqlite_check_schema(q, say, ctx, e) ? err_code(e)
+                                               : sqlite_each_lost(q, tell_lost, &t, e);
 }
 
 static enum status sqlite_compact(struct store *s, struct err *e)
@@ -446,6 +581,7 @@ const struct store_ops sqlite_ops = {
     .next = sqlite_next,
     .scan_close = sqlite_scan_close,
     .find_op = sqlite_find_op,
+    .chain_at = sqlite_chain_at,
     .set_mark = sqlite_set_mark,
     .threads = sqlite_threads,
     .row_get = sqlite_row_get,
@@ -461,5 +597,6 @@ const struct store_ops sqlite_ops = {
     .text_find = sqlite_text_find,
     .stats = sqlite_stats,
     .check = sqlite_check,
+    .adopt_lost = sqlite_adopt_lost,
     .compact = sqlite_compact,
 };

@@ -17,10 +17,15 @@ enum sqlite_statement {
     Q_COMMIT,
     Q_ROLLBACK,
     Q_THREAD_FIND,
+    Q_THREAD_FIND_SLOW,
+    Q_THREAD_NEXT,
     Q_THREAD_ADD,
+    Q_THREAD_HEAD,
     Q_THREAD_VIEWS,
     Q_HEAD_LAST,
+    Q_HEAD_OLD,
     Q_HEAD_FIRST,
+    Q_CHAIN,
     Q_ENTRY_ADD,
     Q_BLOB_ADD,
     Q_MARK,
@@ -51,6 +56,8 @@ struct sqlite_store {
     int           wal_pages;   /* in the write-ahead log after our last commit */
     int           truncate_at; /* pages at which to try to empty it */
     bool          cleared;     /* rows were dropped by the lot: there may be free pages */
+    bool          cut_short;   /* the end of the file is missing: only what is there is read */
+    bool          old;         /* read as it is, of schema SQLITE_SCHEMA_READABLE */
     sqlite3_stmt *kept[Q_COUNT];
     sqlite3_stmt *idle[SQLITE_SCANS]; /* a statement of each kind of scan, between two uses */
     char          thread[NAME_MAX_BYTES + 1]; /* the last thread looked up ... */
@@ -58,8 +65,9 @@ struct sqlite_store {
 };
 
 /* An entry's rowid holds thread and seq, so a thread's entries lie together in order. */
-enum { SEQ_BITS = 36 };
+enum { SEQ_BITS = 36, TID_BITS = 63 - SEQ_BITS };
 #define SEQ_MAX (((int64_t)1 << SEQ_BITS) - 1)
+#define TID_MAX (((int64_t)1 << TID_BITS) - 1)
 
 static inline int64_t entry_key(int64_t tid, int64_t seq)
 {
@@ -87,13 +95,17 @@ void        sqlite_put_aside(struct sqlite_store *q, int kind, sqlite3_stmt *st)
 /* What SQLite just said, as our error. */
 enum status sqlite_fail(struct sqlite_store *q, int rc, struct err *e);
 
+/* What sqlite_fail() cannot say: an I/O error of a commit. */
+enum status sqlite_uncertain(struct sqlite_store *q, struct err *e);
+
 enum status sqlite_exec(struct sqlite_store *q, const char *sql, struct err *e);
 enum status sqlite_number(struct sqlite_store *q, const char *sql, int64_t *out, struct err *e);
 
 void      sqlite_bind_sv(sqlite3_stmt *st, int at, struct sv v); /* absent: NULL */
 struct sv sqlite_column_sv(sqlite3_stmt *st, int at);            /* NULL: absent */
 
-/* The thread's number; 0 when there is no such thread. */
+/* The thread's number, from 1 to TID_MAX; 0 when there is no such thread. ST_CORRUPT: the file has
+ * another. */
 enum status sqlite_tid(struct sqlite_store *q, struct sv thread, int64_t *tid, struct err *e);
 
 /* Fill in path, file and dir. */
@@ -113,12 +125,18 @@ int64_t sqlite_file_size(const struct sqlite_store *q, const char *suffix);
 
 /* Make the schema when the file is empty (ST_CORRUPT without `create`), or bring an older one up
  * to date: the copy, then all steps in one transaction. */
-enum { SQLITE_SCHEMA_VERSION = 3, SQLITE_APPLICATION_ID = 0x6864646c /* "hddl" */ };
+enum { SQLITE_SCHEMA_VERSION = 4, SQLITE_APPLICATION_ID = 0x6864646c /* "hddl" */ };
+/* The oldest version that can be read without being migrated, where nothing may be written. */
+enum { SQLITE_SCHEMA_READABLE = 3 };
 struct sqlite_step {
     int         to;
     const char *sql;
 };
 enum status sqlite_make_schema(struct sqlite_store *q, bool create, struct err *e);
+
+/* What is in the file and was not made by the steps above, or is no longer there. */
+enum status sqlite_check_schema(struct sqlite_store *q, void (*say)(void *, struct sv), void *ctx,
+                                struct err *e);
 enum status sqlite_migrate(struct sqlite_store *q, const struct sqlite_step *steps, size_t n,
                            int current, struct err *e);
 
@@ -134,7 +152,14 @@ enum status sqlite_next(struct store_scan *, struct entry *, bool *, struct err 
 void        sqlite_scan_close(struct store_scan *);
 enum status sqlite_find_op(struct store *, struct sv, struct sv, struct arena *, struct entry *,
                            bool *, struct err *);
+enum status sqlite_chain_at(struct store *, struct sv, int64_t, struct hash *, bool *,
+                            struct err *);
 enum status sqlite_set_mark(struct store *, struct sv, int64_t, enum entry_mark, struct err *);
+/* Each number that entries have and no thread does, with how many entries. */
+enum status sqlite_each_lost(struct sqlite_store *,
+                             enum status (*each)(void *ctx, int64_t tid, int64_t n, struct err *),
+                             void *ctx, struct err *);
+enum status sqlite_adopt_lost(struct store *, int64_t *, struct err *);
 enum status sqlite_threads(struct store *, struct arena *, struct store_thread **, size_t *,
                            struct err *);
 

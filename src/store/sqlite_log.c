@@ -2,15 +2,44 @@
 
 #include "base/vec.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { BLOB_MIN = 4096 };
+enum { BLOB_MIN = 4096, SEARCH_MAX = 1 << 20 };
 
 /* Columns of every query that reads entries, in the order of read_entry(). */
 #define BRIEF                                                                                      \
     "e.key, e.at, e.refs, coalesce(e.payload, (SELECT bytes FROM blob WHERE hash = e.blob))"
 #define WHOLE BRIEF ", e.mark, e.kind, e.lane, e.actor, e.id, e.op, e.chain"
+
+static struct hash column_hash(sqlite3_stmt *st, int at)
+{
+    struct sv   v = sqlite_column_sv(st, at);
+    struct hash h = { 0 };
+
+    memcpy(h.b, v.n ? v.s : "", v.n < HASH_SIZE ? v.n : HASH_SIZE);
+    return h;
+}
+
+/* The row of Q_HEAD_LAST. */
+static void read_head(sqlite3_stmt *st, struct store_head *out)
+{
+    if (sqlite3_column_type(st, 0) != SQLITE_NULL) {
+        out->rev = (sqlite3_column_int64(st, 0) & SEQ_MAX) + 1;
+        out->chain = column_hash(st, 1);
+        out->updated = sqlite3_column_int64(st, 2);
+    }
+    out->views = sqlite3_column_int64(st, 3);
+    out->recorded_rev = out->rev; /* an older schema did not record it */
+    out->recorded_chain = out->chain;
+    if (sqlite3_column_type(st, 4) != SQLITE_NULL) {
+        int64_t rev = sqlite3_column_int64(st, 4);
+        out->recorded_rev =
+            rev < 0 || rev > SEQ_MAX ? 0 : rev; /* of a file that was tampered with */
+        out->recorded_chain = column_hash(st, 5);
+    }
+}
 
 enum status sqlite_head(struct store *s, struct sv thread, struct store_head *out, struct err *e)
 {
@@ -23,18 +52,13 @@ enum status sqlite_head(struct store *s, struct sv thread, struct store_head *ou
         return err_code(e);
     if (!tid)
         return ST_OK;
-    if (sqlite_ready(q, Q_HEAD_LAST, &st, e))
+    if (sqlite_ready(q, q->old ? Q_HEAD_OLD : Q_HEAD_LAST, &st, e))
         return err_code(e);
     sqlite3_bind_int64(st, 1, entry_key(tid, 0));
     sqlite3_bind_int64(st, 2, entry_key(tid, SEQ_MAX));
     int rc = sqlite3_step(st);
-    if (rc == SQLITE_ROW) {
-        struct sv chain = sqlite_column_sv(st, 1);
-        out->rev = (sqlite3_column_int64(st, 0) & SEQ_MAX) + 1;
-        memcpy(out->chain.b, chain.s, chain.n < HASH_SIZE ? chain.n : HASH_SIZE);
-        out->updated = sqlite3_column_int64(st, 2);
-        out->views = sqlite3_column_int64(st, 3);
-    }
+    if (rc == SQLITE_ROW)
+        read_head(st, out);
     sqlite3_reset(st);
     if (rc != SQLITE_ROW)
         return rc == SQLITE_DONE ? ST_OK : sqlite_fail(q, rc, e);
@@ -47,13 +71,59 @@ enum status sqlite_head(struct store *s, struct sv thread, struct store_head *ou
     return rc == SQLITE_ROW || rc == SQLITE_DONE ? ST_OK : sqlite_fail(q, rc, e);
 }
 
+enum status sqlite_chain_at(struct store *s, struct sv thread, int64_t seq, struct hash *out,
+                            bool *found, struct err *e)
+{
+    struct sqlite_store *q = sqlite_of(s);
+    sqlite3_stmt        *st;
+    int64_t              tid;
+
+    *found = false;
+    if (sqlite_tid(q, thread, &tid, e) || sqlite_ready(q, Q_CHAIN, &st, e))
+        return err_code(e);
+    sqlite3_bind_int64(st, 1, entry_key(tid, seq));
+    int rc = sqlite3_step(st);
+    *found = rc == SQLITE_ROW && sqlite_column_sv(st, 0).n == HASH_SIZE;
+    if (*found)
+        *out = column_hash(st, 0);
+    sqlite3_reset(st);
+    return rc == SQLITE_ROW || rc == SQLITE_DONE || (rc & 0xff) == SQLITE_CORRUPT
+               ? ST_OK
+               : sqlite_fail(q, rc, e);
+}
+
 static enum status add_thread(struct sqlite_store *q, struct sv thread, struct err *e)
+{
+    sqlite3_stmt *next, *add;
+
+    if (sqlite_ready(q, Q_THREAD_NEXT, &next, e) || sqlite_ready(q, Q_THREAD_ADD, &add, e))
+        return err_code(e);
+    int         rc = sqlite3_step(next);
+    int64_t     tid = rc == SQLITE_ROW ? sqlite3_column_int64(next, 0) : 0;
+    enum status s = rc == SQLITE_ROW ? ST_OK : sqlite_fail(q, rc, e);
+    sqlite3_reset(next);
+    if (s)
+        return s;
+    if (tid < 1 || tid > TID_MAX) {
+        err_set(e, ST_CORRUPT, "%s: no number is left for a new thread", q->path);
+        return err_hint(e, "the file was changed outside heddle: `heddle doctor` says how");
+    }
+    sqlite3_bind_int64(add, 1, tid);
+    sqlite_bind_sv(add, 2, thread);
+    return sqlite_run(q, add, e);
+}
+
+/* Where the log ends now, beside the entries themselves. */
+static enum status record_head(struct sqlite_store *q, int64_t tid, const struct entry *last,
+                               struct err *e)
 {
     sqlite3_stmt *st;
 
-    if (sqlite_ready(q, Q_THREAD_ADD, &st, e))
+    if (sqlite_ready(q, Q_THREAD_HEAD, &st, e))
         return err_code(e);
-    sqlite_bind_sv(st, 1, thread);
+    sqlite3_bind_int64(st, 1, tid);
+    sqlite3_bind_int64(st, 2, last->seq + 1);
+    sqlite3_bind_blob(st, 3, last->chain.b, HASH_SIZE, SQLITE_STATIC);
     return sqlite_run(q, st, e);
 }
 
@@ -103,6 +173,11 @@ static enum status add_entry(struct sqlite_store *q, int64_t tid, const struct e
         err_set(e, ST_CONFLICT, "op_id '" SV_FMT "' is taken in this thread", SV_ARG(n->op_id));
         return err_reason(e, "op_id");
     }
+    if (!s && sqlite3_changes(q->db) != 1)
+        return err_set(e, ST_CORRUPT,
+                       "%s: an entry was not stored: its table was changed outside "
+                       "heddle",
+                       q->path);
     return s;
 }
 
@@ -122,7 +197,7 @@ enum status sqlite_insert(struct store *s, struct sv thread, int64_t rev,
     for (size_t i = 0; i < n; i++)
         if (add_entry(q, tid, &entries[i], e))
             return err_code(e);
-    return ST_OK;
+    return record_head(q, tid, &entries[n - 1], e);
 }
 
 /* ---- reading -------------------------------------------------------------------- */
@@ -132,6 +207,8 @@ struct sqlite_scan {
     sqlite3_stmt     *st;
     int               kind;
     bool              brief, done;
+    bool              ahead;         /* st stands at a row that was not given yet */
+    int64_t           tid, next, to; /* next: the seq after the last one given */
 };
 
 #define ALL(columns) "SELECT " columns " FROM entry e WHERE key BETWEEN ?1 AND ?2 ORDER BY key"
@@ -176,6 +253,9 @@ enum status sqlite_scan(struct store *s, const struct store_query *query, struct
     scan->base.store = s;
     scan->kind = scan_kind(query);
     scan->brief = query->brief;
+    scan->tid = tid;
+    scan->next = query->from < 0 ? 0 : query->from;
+    scan->to = query->to;
     scan->done = !tid || query->from > query->to || query->to < 0;
     if (!scan->done && sqlite_take(q, scan->kind, scan_sql[scan->kind], &scan->st, e)) {
         free(scan);
@@ -220,7 +300,10 @@ static enum status read_entry(struct sqlite_store *q, sqlite3_stmt *st, struct e
 
     if (read_brief(q, st, out, e))
         return err_code(e);
-    out->mark = (enum entry_mark)sqlite3_column_int(st, 4);
+    int mark = sqlite3_column_int(st, 4);
+    if (mark < MARK_NONE || mark > MARK_ANCHOR)
+        return lost(q, out->seq, "mark", e);
+    out->mark = (enum entry_mark)mark;
     out->kind = sqlite_column_sv(st, 5);
     out->lane = sqlite_column_sv(st, 6);
     out->actor = sqlite_column_sv(st, 7);
@@ -233,6 +316,72 @@ static enum status read_entry(struct sqlite_store *q, sqlite3_stmt *st, struct e
     return ST_OK;
 }
 
+/* A page that is not what it should be, or that the disk does not give back. */
+static bool is_damage(int rc)
+{
+    return (rc & 0xff) == SQLITE_CORRUPT || (rc & 0xff) == SQLITE_IOERR;
+}
+
+/* A number, or -1 when the way to it is damaged too. */
+static int64_t number_or_none(struct sqlite_store *q, const char *text, int64_t a, int64_t b)
+{
+    sqlite3_stmt *st = NULL;
+    int64_t       n = -1;
+
+    if (sqlite3_prepare_v2(q->db, text, -1, &st, NULL) == SQLITE_OK) {
+        sqlite3_bind_int64(st, 1, a);
+        if (sqlite3_bind_parameter_count(st) > 1)
+            sqlite3_bind_int64(st, 2, b);
+        if (sqlite3_step(st) == SQLITE_ROW && sqlite3_column_type(st, 0) != SQLITE_NULL)
+            n = sqlite3_column_int64(st, 0);
+    }
+    sqlite3_finalize(st);
+    return n;
+}
+
+/* The last seq there may be: that of the last entry, or as the thread's row says. */
+static int64_t last_seq(struct sqlite_store *q, const struct sqlite_scan *scan)
+{
+    int64_t key = number_or_none(q, "SELECT max(key) FROM entry WHERE key BETWEEN ? AND ?",
+                                 entry_key(scan->tid, 0), entry_key(scan->tid, SEQ_MAX));
+    int64_t rev =
+        q->old ? -1 : number_or_none(q, "SELECT rev FROM thread WHERE tid = ?", scan->tid, 0);
+    int64_t last = key >= 0 ? key & SEQ_MAX : -1;
+
+    if (key < 0 && rev < 0)
+        last = scan->next + SEARCH_MAX;
+    if (rev > 0 && rev <= SEQ_MAX && rev - 1 > last && rev - 1 <= scan->next + SEARCH_MAX)
+        last = rev - 1;
+    return last < scan->to ? last : scan->to;
+}
+
+/* Find the first entry behind damage by asking for each seq in turn: an entry in a page that can
+ * be read is found wherever the damaged pages lie. */
+static enum status skip_damage(struct sqlite_store *q, struct sqlite_scan *scan, int why,
+                               struct err *e)
+{
+    int64_t first = scan->next, last = last_seq(q, scan), from = first;
+    int     rc = why;
+
+    while (is_damage(rc) && ++from <= last) {
+        sqlite3_reset(scan->st);
+        sqlite3_bind_int64(scan->st, 1, entry_key(scan->tid, from));
+        rc = sqlite3_step(scan->st);
+    }
+    scan->ahead = rc == SQLITE_ROW;
+    scan->done = !scan->ahead;
+    int64_t until = scan->ahead ? (sqlite3_column_int64(scan->st, 0) & SEQ_MAX) - 1 : last;
+    if (until < first)
+        until = first;
+    if (until == first)
+        err_set(e, ST_CORRUPT, "%s: entry %lld cannot be read: %s", q->path, (long long)first,
+                sqlite3_errstr(why));
+    else
+        err_set(e, ST_CORRUPT, "%s: entries %lld to %lld cannot be read: %s", q->path,
+                (long long)first, (long long)until, sqlite3_errstr(why));
+    return err_hint(e, "`heddle log export` saves what is readable");
+}
+
 enum status sqlite_next(struct store_scan *base, struct entry *out, bool *more, struct err *e)
 {
     struct sqlite_scan  *scan = (struct sqlite_scan *)base;
@@ -241,10 +390,16 @@ enum status sqlite_next(struct store_scan *base, struct entry *out, bool *more, 
     *more = false;
     if (scan->done)
         return ST_OK;
-    int rc = sqlite3_step(scan->st);
+    int rc = scan->ahead ? SQLITE_ROW : sqlite3_step(scan->st);
+    scan->ahead = false;
     if (rc == SQLITE_ROW) {
         *more = true;
+        scan->next = (sqlite3_column_int64(scan->st, 0) & SEQ_MAX) + 1;
         return scan->brief ? read_brief(q, scan->st, out, e) : read_entry(q, scan->st, out, e);
+    }
+    if (is_damage(rc) && scan->kind % 6 == 0) {
+        *more = true;
+        return skip_damage(q, scan, rc, e);
     }
     scan->done = true;
     return rc == SQLITE_DONE ? ST_OK : sqlite_fail(q, rc, e);
@@ -324,10 +479,88 @@ enum status sqlite_threads(struct store *s, struct arena *a, struct store_thread
     sqlite3_finalize(st);
     if (rc != SQLITE_DONE)
         return sqlite_fail(q, rc, e);
-    for (size_t i = 0; i < list.n; i++)
-        if (sqlite_head(s, list.v[i].id, &list.v[i].head, e))
-            return err_code(e);
+    for (size_t i = 0; i < list.n; i++) {
+        enum status st_head = sqlite_head(s, list.v[i].id, &list.v[i].head, e);
+        list.v[i].damaged = st_head == ST_CORRUPT; /* the others can still be told of */
+        if (st_head && st_head != ST_CORRUPT)
+            return st_head;
+    }
     *out = list.v;
     *n = list.n;
+    return ST_OK;
+}
+
+/* ---- threads whose row is gone -------------------------------------------------------- */
+
+enum status sqlite_each_lost(struct sqlite_store *q,
+                             enum status (*each)(void *ctx, int64_t tid, int64_t n, struct err *),
+                             void *ctx, struct err *e)
+{
+    sqlite3_stmt *st = NULL;
+    enum status   s = ST_OK;
+    int64_t       key = INT64_MIN;
+    /* One seek a thread: from the first key of one number to the first of the next. */
+    int rc =
+        sqlite3_prepare_v2(q->db,
+                           "SELECT key >> 36, EXISTS(SELECT 1 FROM thread WHERE tid = key >> 36)"
+                           " FROM entry WHERE key >= ? ORDER BY key LIMIT 1",
+                           -1, &st, NULL);
+
+    while (!s && rc == SQLITE_OK) {
+        sqlite3_bind_int64(st, 1, key);
+        rc = sqlite3_step(st);
+        if (rc != SQLITE_ROW)
+            break;
+        int64_t tid = sqlite3_column_int64(st, 0);
+        bool    known = sqlite3_column_int(st, 1);
+        rc = sqlite3_reset(st);
+        int64_t first = tid < 0 ? INT64_MIN : entry_key(tid, 0);
+        int64_t last = tid < 0 ? -1 : entry_key(tid, SEQ_MAX);
+        if (!known || tid < 1)
+            s = each(ctx, tid,
+                     number_or_none(q, "SELECT count(*) FROM entry WHERE key BETWEEN ? AND ?",
+                                    first, last),
+                     e);
+        if (last == INT64_MAX) {
+            rc = SQLITE_DONE;
+            break;
+        }
+        key = last + 1;
+    }
+    if (!s && rc != SQLITE_DONE && rc != SQLITE_OK)
+        s = sqlite_fail(q, rc, e);
+    sqlite3_finalize(st);
+    return s;
+}
+
+struct adopting {
+    struct sqlite_store *q;
+    int64_t              n;
+};
+
+static enum status adopt(void *ctx, int64_t tid, int64_t n, struct err *e)
+{
+    struct adopting *ad = ctx;
+    char             text[400];
+
+    (void)n;
+    if (tid < 1)
+        return ST_OK; /* no thread can have that number */
+    snprintf(text, sizeof text,
+             "INSERT INTO thread(tid, id, rev, chain) SELECT %lld, 'lost-%lld', (key & 68719476735)"
+             " + 1, chain FROM entry WHERE key BETWEEN %lld AND %lld ORDER BY key DESC LIMIT 1",
+             (long long)tid, (long long)tid, (long long)entry_key(tid, 0),
+             (long long)entry_key(tid, SEQ_MAX));
+    ad->n++;
+    return sqlite_exec(ad->q, text, e);
+}
+
+enum status sqlite_adopt_lost(struct store *s, int64_t *n, struct err *e)
+{
+    struct adopting ad = { .q = sqlite_of(s) };
+
+    if (sqlite_each_lost(ad.q, adopt, &ad, e))
+        return err_code(e);
+    *n = ad.n;
     return ST_OK;
 }

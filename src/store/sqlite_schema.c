@@ -38,6 +38,12 @@ static const struct sqlite_step steps[] = {
       " tokenize='unicode61 remove_diacritics 2');" },
     /* Characters of scripts without blanks became words; what is there is put again on demand. */
     { 3, "INSERT INTO text(text) VALUES('delete-all');" },
+    /* Where each log ends, recorded beside it: no entry is rewritten. */
+    { 4,
+      "ALTER TABLE thread ADD COLUMN rev INTEGER;"
+      "ALTER TABLE thread ADD COLUMN chain BLOB;"
+      "UPDATE thread SET (rev, chain) = (SELECT (key & 68719476735) + 1, chain FROM entry"
+      " WHERE key BETWEEN tid << 36 AND tid << 36 | 68719476735 ORDER BY key DESC LIMIT 1);" },
 };
 /* clang-format on */
 
@@ -192,6 +198,13 @@ static enum status adopt(struct sqlite_store *q, struct err *e)
     return sqlite_exec(q, pragma, e);
 }
 
+/* A file that may not be written, made by a version that kept less: it is read as it is. */
+static bool is_readable_as_it_is(const struct sqlite_store *q, int64_t version)
+{
+    return version >= SQLITE_SCHEMA_READABLE && version < SQLITE_SCHEMA_VERSION &&
+           sqlite3_db_readonly(q->db, "main") == 1;
+}
+
 enum status sqlite_make_schema(struct sqlite_store *q, bool create, struct err *e)
 {
     int64_t application, tables, version;
@@ -205,6 +218,10 @@ enum status sqlite_make_schema(struct sqlite_store *q, bool create, struct err *
     }
     if (application == SQLITE_APPLICATION_ID && version == SQLITE_SCHEMA_VERSION)
         return ST_OK;
+    if (application == SQLITE_APPLICATION_ID && is_readable_as_it_is(q, version)) {
+        q->old = true;
+        return ST_OK;
+    }
     if (application != SQLITE_APPLICATION_ID && tables) {
         err_set(e, ST_CORRUPT, "%s is an SQLite database, but not heddle's", q->path);
         return err_hint(e, "set \"store\" in .heddle/config.json to another path");
@@ -216,4 +233,83 @@ enum status sqlite_make_schema(struct sqlite_store *q, bool create, struct err *
     if (application != SQLITE_APPLICATION_ID && adopt(q, e))
         return err_code(e);
     return sqlite_migrate(q, steps, COUNT(steps), SQLITE_SCHEMA_VERSION, e);
+}
+
+/* ---- what the file holds -------------------------------------------------------------- */
+
+/* Everything in a schema, by name; a step of it. */
+struct objects {
+    sqlite3_stmt *st;
+    int           rc;
+};
+
+static struct objects objects_of(sqlite3 *db)
+{
+    struct objects o = { NULL, SQLITE_OK };
+
+    o.rc = sqlite3_prepare_v2(db, "SELECT name, type, sql FROM sqlite_schema ORDER BY name", -1,
+                              &o.st, NULL);
+    if (o.rc == SQLITE_OK)
+        o.rc = sqlite3_step(o.st);
+    return o;
+}
+
+static struct sv object_name(const struct objects *o)
+{
+    return o->rc == SQLITE_ROW ? sqlite_column_sv(o->st, 0) : (struct sv){ 0 };
+}
+
+static void complain(void (*say)(void *, struct sv), void *ctx, const struct objects *o,
+                     const char *what)
+{
+    struct arena scratch = { 0 };
+    struct sb    b = sb_in(&scratch, 0);
+
+    sb_addf(&b, "the %s '", (const char *)sqlite3_column_text(o->st, 1));
+    sb_add(&b, object_name(o));
+    sb_addf(&b, "' %s", what);
+    say(ctx, sb_sv(&b));
+    arena_free(&scratch);
+}
+
+/* Two schemas side by side. */
+static void compare(struct objects *there, struct objects *want, void (*say)(void *, struct sv),
+                    void *ctx)
+{
+    while (there->rc == SQLITE_ROW || want->rc == SQLITE_ROW) {
+        int order = there->rc != SQLITE_ROW  ? 1
+                    : want->rc != SQLITE_ROW ? -1
+                                             : sv_cmp(object_name(there), object_name(want));
+        if (order < 0)
+            complain(say, ctx, there, "of the database was not made by heddle, and is not used");
+        else if (order > 0)
+            complain(say, ctx, want, "of the database is missing");
+        else if (!sv_eq(sqlite_column_sv(there->st, 2), sqlite_column_sv(want->st, 2)))
+            complain(say, ctx, there, "of the database is not as heddle made it");
+        if (order <= 0)
+            there->rc = sqlite3_step(there->st);
+        if (order >= 0)
+            want->rc = sqlite3_step(want->st);
+    }
+}
+
+enum status sqlite_check_schema(struct sqlite_store *q, void (*say)(void *, struct sv), void *ctx,
+                                struct err *e)
+{
+    struct sqlite_store model = { .path = q->path, .file = q->file };
+    int                 rc = sqlite3_open(":memory:", &model.db);
+    enum status         s = rc == SQLITE_OK ? ST_OK : sqlite_fail(&model, rc, e);
+
+    for (size_t i = 0; i < COUNT(steps) && !s; i++)
+        if (!q->old || steps[i].to <= SQLITE_SCHEMA_READABLE)
+            s = run_step(&model, &steps[i], e);
+    if (!s) {
+        struct objects there = objects_of(q->db), want = objects_of(model.db);
+        compare(&there, &want, say, ctx);
+        s = there.rc == SQLITE_DONE ? ST_OK : sqlite_fail(q, there.rc, e);
+        sqlite3_finalize(there.st);
+        sqlite3_finalize(want.st);
+    }
+    sqlite3_close(model.db);
+    return s;
 }

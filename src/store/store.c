@@ -5,6 +5,7 @@
 #include "store/store_internal.h"
 
 #include <assert.h>
+#include <string.h>
 #include <time.h>
 
 enum { CLOSED, READING, WRITING };
@@ -93,6 +94,31 @@ enum status store_head(struct store *s, struct sv thread, struct store_head *out
     return s->ops->head(s, thread, out, e);
 }
 
+enum status store_head_agrees(struct sv thread, const struct store_head *h, struct err *e)
+{
+    long long there = (long long)h->rev, written = (long long)h->recorded_rev;
+
+    if (h->rev == h->recorded_rev && hash_eq(&h->chain, &h->recorded_chain))
+        return ST_OK;
+    if (there < written)
+        err_set(e, ST_CORRUPT,
+                "thread " SV_FMT ": %lld entries are there and %lld were written: "
+                "the last %lld were cut off",
+                SV_ARG(thread), there, written, written - there);
+    else if (there > written)
+        err_set(e, ST_CORRUPT,
+                "thread " SV_FMT ": %lld entries are there and %lld were written: "
+                "the last %lld were not appended by heddle",
+                SV_ARG(thread), there, written, there - written);
+    else
+        err_set(e, ST_CORRUPT,
+                "thread " SV_FMT ": its last entry, %lld, is not the one that was "
+                "written",
+                SV_ARG(thread), there - 1);
+    return err_hint(e, "put a copy of the database back, or keep what is there: `heddle log export "
+                       "T > T.jsonl`, then `heddle log import NEW --salvage < T.jsonl`");
+}
+
 static enum status check_length(struct sv v, size_t max, const char *what, struct err *e)
 {
     if (v.n <= max)
@@ -157,6 +183,8 @@ enum status store_append(struct store *s, struct sv thread, int64_t expect, stru
         return err_hint(e, "read what came in between, then append with --expect %lld",
                         (long long)h.rev);
     }
+    if (store_head_agrees(thread, &h, e))
+        return err_code(e);
     int64_t rev = h.rev;
     for (size_t i = 0; i < n; i++) {
         entries[i].seq = h.rev++;
@@ -166,6 +194,8 @@ enum status store_append(struct store *s, struct sv thread, int64_t expect, stru
     }
     if (n && s->ops->insert(s, thread, rev, entries, n, e))
         return err_code(e);
+    h.recorded_rev = h.rev;
+    h.recorded_chain = h.chain;
     *head = h;
     return ST_OK;
 }
@@ -178,6 +208,30 @@ enum status store_scan(struct store *s, const struct store_query *q, struct stor
     if (s->ops->scan(s, q, out, e))
         return err_code(e);
     (*out)->store = s;
+    memcpy((*out)->thread, q->thread.s, q->thread.n); /* a name: check_thread() knows its length */
+    (*out)->thread[q->thread.n] = 0;
+    (*out)->last = -2;
+    return ST_OK;
+}
+
+enum status store_is_intact(struct store_scan *scan, const struct entry *n, bool *intact,
+                            struct err *e)
+{
+    struct store *s = scan->store;
+    struct hash   before = { 0 };
+    bool          known = n->seq == 0;
+
+    if (scan->last == n->seq - 1) {
+        before = scan->last_chain;
+        known = true;
+    } else if (n->seq > 0 &&
+               s->ops->chain_at(s, sv_of(scan->thread), n->seq - 1, &before, &known, e)) {
+        return err_code(e);
+    }
+    struct hash want = entry_chain(n, &before);
+    *intact = !known || hash_eq(&want, &n->chain);
+    scan->last = n->seq;
+    scan->last_chain = n->chain;
     return ST_OK;
 }
 
@@ -323,6 +377,13 @@ enum status store_stats(struct store *s, struct store_stats *out, struct err *e)
 enum status store_check(struct store *s, void (*say)(void *, struct sv), void *ctx, struct err *e)
 {
     return s->ops->check(s, say, ctx, e);
+}
+
+enum status store_adopt_lost(struct store *s, int64_t *n, struct err *e)
+{
+    assert(s->open == WRITING);
+    *n = 0;
+    return s->ops->adopt_lost ? s->ops->adopt_lost(s, n, e) : ST_OK;
 }
 
 enum status store_compact(struct store *s, struct err *e)

@@ -58,22 +58,33 @@ struct store_head {
     int64_t     created; /* at of the first entry and of the last one */
     int64_t     updated;
     int64_t     views; /* as set by store_set_views(); 0 at first */
+    /* rev and chain as the last append recorded them beside the entries. They differ from the two
+     * above when entries were cut off or added outside heddle: store_head_agrees(). */
+    int64_t     recorded_rev;
+    struct hash recorded_chain;
 };
 
 enum status store_head(struct store *s, struct sv thread, struct store_head *out,
                        struct err *e) MUST_USE;
+
+/* ST_CORRUPT, saying what is missing, when the log does not end where its last append left it. */
+enum status store_head_agrees(struct sv thread, const struct store_head *h, struct err *e) MUST_USE;
 
 #define STORE_ANY_REV ((int64_t)-1)
 
 /* Append entries[0..n) to a thread, which comes into being with its first entry. The
  * store fills in seq and chain of each. *head is the head after them.
  * ST_CONFLICT: rev is not `expect` (reason "rev"), or an op_id is taken (reason "op_id").
+ * ST_CORRUPT: the log does not end where its last append left it.
  * ST_LIMIT_EXCEEDED, ST_INVALID_SYNTAX: an entry is too large or has a bad name. */
 enum status store_append(struct store *s, struct sv thread, int64_t expect, struct entry *entries,
                          size_t n, struct store_head *head, struct err *e) MUST_USE;
 
 /* Entries of a thread with from <= seq <= to, in order of seq. Cost follows what is
- * returned. An entry's bytes are good until the next store_next() on the same scan. */
+ * returned. An entry's bytes are good until the next store_next() on the same scan.
+ *
+ * ST_CORRUPT of store_next(): one entry, or the entries up to the next readable one, cannot be
+ * read; the next call goes on behind them (in a forward scan of every entry; another scan ends). */
 struct store_query {
     struct sv       thread;
     int64_t         from, to;
@@ -91,6 +102,13 @@ enum status store_next(struct store_scan *scan, struct entry *out, bool *more,
 void        store_scan_close(struct store_scan *scan); /* NULL is fine */
 void        store_scan_undo(struct store_scan **scan); /* for UNDO() */
 
+/* Is the entry that store_next() just gave what was written? Its chain value must follow from its
+ * bytes and the chain value before it. The scan must not be brief. Costs a hash, and a read when
+ * the entry before it is not the one that the scan gave before. *intact is true also when the
+ * entry before it is gone: then nothing can be said. */
+enum status store_is_intact(struct store_scan *scan, const struct entry *n, bool *intact,
+                            struct err *e) MUST_USE;
+
 /* The first entry of a scan, copied into `a`. */
 enum status store_first(struct store *s, const struct store_query *q, struct arena *a,
                         struct entry *out, bool *found, struct err *e) MUST_USE;
@@ -105,6 +123,7 @@ enum status store_set_mark(struct store *s, struct sv thread, int64_t seq, enum 
 struct store_thread {
     struct sv         id;
     struct store_head head;
+    bool              damaged; /* the head cannot be read, and is not filled in */
 };
 
 /* All threads, by id. */
@@ -186,9 +205,14 @@ struct store_stats {
 };
 enum status store_stats(struct store *s, struct store_stats *out, struct err *e) MUST_USE;
 
-/* Ask the engine whether its file is whole: each complaint goes to `say`. */
+/* Ask the engine whether its file is whole, whether anything is in it that we did not make, and
+ * whether entries are left of a thread that is gone: each complaint goes to `say`. */
 enum status store_check(struct store *s, void (*say)(void *ctx, struct sv complaint), void *ctx,
                         struct err *e) MUST_USE;
+
+/* Give each thread whose row is gone, but not its entries, a row again, as `lost-N`; *n is how many
+ * there were. In a write transaction. */
+enum status store_adopt_lost(struct store *s, int64_t *n, struct err *e) MUST_USE;
 
 /* Empty the write-ahead log and give free pages back to the file system. */
 enum status store_compact(struct store *s, struct err *e) MUST_USE;

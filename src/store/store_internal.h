@@ -3,6 +3,7 @@
 #ifndef HEDDLE_STORE_INTERNAL_H
 #define HEDDLE_STORE_INTERNAL_H
 
+#include "base/path.h"
 #include "store/store.h"
 
 struct store_ops {
@@ -27,6 +28,9 @@ struct store_ops {
     void (*scan_close)(struct store_scan *);
     enum status (*find_op)(struct store *, struct sv thread, struct sv op_id, struct arena *,
                            struct entry *, bool *found, struct err *);
+    /* The chain value of one entry. *found is false when it is missing or damaged. */
+    enum status (*chain_at)(struct store *, struct sv thread, int64_t seq, struct hash *,
+                            bool *found, struct err *);
     enum status (*set_mark)(struct store *, struct sv thread, int64_t seq, enum entry_mark,
                             struct err *);
     enum status (*threads)(struct store *, struct arena *, struct store_thread **, size_t *n,
@@ -53,6 +57,7 @@ struct store_ops {
 
     enum status (*stats)(struct store *, struct store_stats *, struct err *);
     enum status (*check)(struct store *, void (*say)(void *, struct sv), void *ctx, struct err *);
+    enum status (*adopt_lost)(struct store *, int64_t *n, struct err *); /* NULL: never any */
     enum status (*compact)(struct store *, struct err *);
 };
 
@@ -63,6 +68,9 @@ struct store {
 };
 struct store_scan {
     struct store *store;
+    char          thread[NAME_MAX_BYTES + 1];
+    int64_t       last; /* of store_is_intact(): the seq it was asked last, and its chain value */
+    struct hash   last_chain;
 };
 struct store_rows {
     struct store *store;

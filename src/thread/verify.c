@@ -206,11 +206,15 @@ static enum status open_again(struct check *c, struct err *e)
 
 static enum status check_thread(struct check *c, struct err *e)
 {
-    struct store_head h;
+    struct store_head h = { 0 };
+    enum status       s = store_head(c->log->store, c->thread, &h, e);
 
-    if (store_head(c->log->store, c->thread, &h, e))
-        return err_code(e);
-    if (!h.rev) {
+    if (s == ST_CORRUPT) { /* the entries before the end may be readable */
+        tell(c, "%s", e->text);
+        c->unread = true;
+    } else if (s) {
+        return s;
+    } else if (!h.rev && !h.recorded_rev) {
         err_set(e, ST_NOT_FOUND, "thread '" SV_FMT "' not found", SV_ARG(c->thread));
         return err_hint(
             e, "`heddle stats` lists the threads there are; `heddle log append` starts one");
@@ -222,6 +226,9 @@ static enum status check_thread(struct check *c, struct err *e)
     if (c->next != h.rev && !c->unread)
         tell(c, "%lld entries are there, and the head says %lld", (long long)c->next,
              (long long)h.rev);
+    struct err why;
+    if (!s && store_head_agrees(c->thread, &h, &why)) /* it names the thread itself */
+        c->say(c->ctx, sv_of(why.text));
     if (c->unread)
         tell(c, "part of the log cannot be read; the views were not compared");
     return c->with_views && !c->unread ? check_views(c, e) : ST_OK;

@@ -80,4 +80,30 @@ run heddle doctor --fix
 exits "which --fix cannot make good" 1
 has "and it is still named" "$out" "entry 1 is not what was written"
 
+# ---- a log whose end was cut off, and a thread that was taken out of the table
+say_one cut one >/dev/null
+say_one cut two >/dev/null
+say_one gone one >/dev/null
+tid=$(db "SELECT tid FROM thread WHERE id = 'cut'")
+db "DELETE FROM entry WHERE key = ($tid << 36) + 1"
+run heddle verify cut
+exits "verify notices the cut" 1
+has "and counts it" "$out" "1 entries are there and 2 were written: the last 1 were cut off"
+run heddle doctor --json
+json "doctor too" "$out" '.findings | map(select(test("cut off"))) | length' 1
+run say_one cut three
+exits "nothing is appended to it" 1
+has "and why is said" "$err" "CORRUPT"
+run heddle log show cut
+exits "what is there can be read" 0
+db "DELETE FROM thread WHERE id = 'gone'"
+run heddle verify --json
+json "verify notices a thread that is gone" "$out" '.findings | map(select(test("lost-"))) | length' 1
+run say_one fresh hello
+exits "a new thread works all the same" 0
+run heddle doctor --fix --json
+json "--fix brings it back" "$out" '.fixed | map(select(test("lost-"))) | length' 1
+run heddle log show "lost-$(db "SELECT max(tid) FROM thread WHERE id LIKE 'lost-%'")"
+has "with its entries" "$out" '"content":"one"'
+
 done_testing

@@ -39,9 +39,8 @@ static void fresh(void)
 
 static void clean(void)
 {
-    static const char *const suffixes[] = {
-        "", "-wal", "-shm", ".v2.bak", ".v3.bak", ".v3.bak.part"
-    };
+    static const char *const suffixes[] = { "",        "-wal",    "-shm",        ".v2.bak",
+                                            ".v3.bak", ".v4.bak", ".v4.bak.part" };
 
     for (size_t i = 0; i < COUNT(suffixes); i++)
         unlink(beside(suffixes[i]));
@@ -166,6 +165,32 @@ static void large_payloads_are_stored_once(void)
     clean();
 }
 
+/* Whatever another program does to the file. */
+static void tamper(const char *sql)
+{
+    sqlite3 *db = NULL;
+    char    *why = NULL;
+
+    CHECK(sqlite3_open(path, &db) == SQLITE_OK);
+    CHECK(sqlite3_exec(db, sql, NULL, NULL, &why) == SQLITE_OK);
+    if (why)
+        printf("# %s\n", why);
+    sqlite3_free(why);
+    sqlite3_close(db);
+}
+
+/* The file as a version of the program before heads were recorded left it. */
+static void make_old(int version)
+{
+    char sql[200];
+
+    snprintf(sql, sizeof sql,
+             "ALTER TABLE thread DROP COLUMN rev; ALTER TABLE thread DROP COLUMN chain;"
+             "PRAGMA user_version = %d",
+             version);
+    tamper(sql);
+}
+
 /* ---- migration ---------------------------------------------------------------------- */
 
 enum { NEXT = SQLITE_SCHEMA_VERSION + 1 };
@@ -192,16 +217,16 @@ static void an_older_schema_is_migrated_after_a_copy(void)
     CHECK(sqlite_number(q, "SELECT count(*) FROM thread WHERE title = 'named'", &n, &e) == ST_OK);
     CHECK_INT(n, 1);
     CHECK_INT(rev(s), 3);
-    CHECK_INT(number_in(beside(".v3.bak"), "PRAGMA user_version"), SQLITE_SCHEMA_VERSION);
-    CHECK_INT(number_in(beside(".v3.bak"), "SELECT count(*) FROM entry"), 3);
-    CHECK_INT(number_in(beside(".v3.bak"), "PRAGMA application_id"), SQLITE_APPLICATION_ID);
-    CHECK_INT(number_in(beside(".v3.bak"), "SELECT count(*) FROM pragma_table_info('thread')"), 3);
+    CHECK_INT(number_in(beside(".v4.bak"), "PRAGMA user_version"), SQLITE_SCHEMA_VERSION);
+    CHECK_INT(number_in(beside(".v4.bak"), "SELECT count(*) FROM entry"), 3);
+    CHECK_INT(number_in(beside(".v4.bak"), "PRAGMA application_id"), SQLITE_APPLICATION_ID);
+    CHECK_INT(number_in(beside(".v4.bak"), "SELECT count(*) FROM pragma_table_info('thread')"), 5);
     CHECK(sqlite_migrate(q, to_next, COUNT(to_next), NEXT, &e) == ST_OK); /* nothing left to do */
     store_close(s);
 
     struct store *again; /* by the program that knows only the one before it */
     CHECK(try_open(&(struct store_options){ 0 }, &again) == ST_IO);
-    CHECK(strstr(e.text, "schema 4") && strstr(e.hint, "newer"));
+    CHECK(strstr(e.text, "schema 5") && strstr(e.hint, "newer"));
     CHECK(try_open(&(struct store_options){ .read_only = true }, &again) == ST_IO);
     CHECK_INT(number_in(path, "PRAGMA user_version"), NEXT);
     clean();
@@ -214,9 +239,9 @@ static void words_of_an_older_schema_are_forgotten(void)
     struct sqlite_store *q = sqlite_of(s);
     int64_t              n = -1;
     CHECK(append(s, SV("{}"), 1) == ST_OK);
-    CHECK(sqlite_exec(q, "INSERT INTO text(rowid, body) VALUES(1, 'x'); PRAGMA user_version = 2",
-                      &e) == ST_OK);
+    CHECK(sqlite_exec(q, "INSERT INTO text(rowid, body) VALUES(1, 'x')", &e) == ST_OK);
     store_close(s);
+    make_old(2);
     s = open_log();
     CHECK(sqlite_number(sqlite_of(s), "SELECT count(*) FROM text", &n, &e) == ST_OK);
     CHECK_INT(n, 0);
@@ -234,11 +259,11 @@ static void a_failed_step_leaves_the_old_schema(void)
     int64_t              n;
     CHECK(append(s, SV("{}"), 3) == ST_OK);
     CHECK(sqlite_migrate(q, to_broken, COUNT(to_broken), NEXT + 1, &e) == ST_IO);
-    CHECK(strstr(e.text, "schema 5") != NULL);
+    CHECK(strstr(e.text, "schema 6") != NULL);
     CHECK(sqlite_number(q, "PRAGMA user_version", &n, &e) == ST_OK);
     CHECK_INT(n, SQLITE_SCHEMA_VERSION);
     CHECK(sqlite_number(q, "SELECT count(*) FROM pragma_table_info('thread')", &n, &e) == ST_OK);
-    CHECK_INT(n, 3);
+    CHECK_INT(n, 5);
     CHECK(sqlite_number(q, "SELECT count(*) FROM sqlite_schema WHERE name = 'fine'", &n, &e) ==
           ST_OK);
     CHECK_INT(n, 0);
@@ -257,14 +282,14 @@ static void no_copy_no_migration(void)
     struct sqlite_store *q = sqlite_of(s);
     int64_t              n;
     CHECK(append(s, SV("{}"), 1) == ST_OK);
-    CHECK(mkdir(beside(".v3.bak"), 0755) == 0); /* in the way of the copy */
-    CHECK(mkdir(beside(".v3.bak/x"), 0755) == 0);
+    CHECK(mkdir(beside(".v4.bak"), 0755) == 0); /* in the way of the copy */
+    CHECK(mkdir(beside(".v4.bak/x"), 0755) == 0);
     CHECK(sqlite_migrate(q, to_next, COUNT(to_next), NEXT, &e) != ST_OK);
     CHECK(strstr(e.text, "copy before migration") != NULL);
     CHECK(sqlite_number(q, "PRAGMA user_version", &n, &e) == ST_OK);
     CHECK_INT(n, SQLITE_SCHEMA_VERSION);
-    rmdir(beside(".v3.bak/x"));
-    rmdir(beside(".v3.bak"));
+    rmdir(beside(".v4.bak/x"));
+    rmdir(beside(".v4.bak"));
     store_close(s);
     clean();
 }
@@ -796,7 +821,330 @@ static void only_its_owner_can_read_the_file(void)
     clean();
 }
 
-TAP_MAIN(T(a_swapped_directory_does_not_lead_the_file_out),
+/* ---- where a log ends ----------------------------------------------------------------- */
+
+static struct store_head head_of(struct store *s, const char *thread)
+{
+    struct store_head h = { .rev = -1 };
+
+    CHECK(store_head(s, sv_of(thread), &h, &e) == ST_OK);
+    return h;
+}
+
+static void a_cut_end_is_noticed_and_not_appended_to(void)
+{
+    fresh();
+    struct store *s = open_log();
+    CHECK(append(s, SV("{}"), 5) == ST_OK);
+    struct store_head h = head_of(s, "t");
+    CHECK_INT(h.recorded_rev, 5);
+    CHECK(store_head_agrees(SV("t"), &h, &e) == ST_OK);
+    store_close(s);
+    tamper("DELETE FROM entry WHERE (key & 68719476735) >= 3");
+    s = open_log();
+    h = head_of(s, "t");
+    CHECK_INT(h.rev, 3);
+    CHECK(store_head_agrees(SV("t"), &h, &e) == ST_CORRUPT);
+    CHECK(strstr(e.text, "the last 2 were cut off") != NULL);
+    CHECK(append(s, SV("{}"), 1) == ST_CORRUPT);
+    CHECK_INT(rev(s), 3);
+    store_close(s);
+    tamper("DELETE FROM entry"); /* all of it: still not a thread that never was */
+    s = open_log();
+    h = head_of(s, "t");
+    CHECK(store_head_agrees(SV("t"), &h, &e) == ST_CORRUPT);
+    CHECK(append(s, SV("{}"), 1) == ST_CORRUPT);
+    store_close(s);
+    clean();
+}
+
+static void an_added_or_exchanged_end_is_noticed(void)
+{
+    static const char *const changes[] = {
+        "INSERT INTO entry SELECT key + 1, at, mark, kind, lane, actor, id, op, refs, chain, "
+        "payload,"
+        " blob FROM entry ORDER BY key DESC LIMIT 1",
+        "UPDATE entry SET chain = zeroblob(32) WHERE (key & 68719476735) = 1",
+        "UPDATE thread SET rev = -9223372036854775808",
+        "UPDATE thread SET rev = 9223372036854775807",
+        "UPDATE thread SET chain = NULL",
+    };
+
+    for (size_t i = 0; i < COUNT(changes); i++) {
+        fresh();
+        struct store *s = open_log();
+        CHECK(append(s, SV("{}"), 2) == ST_OK);
+        store_close(s);
+        tamper(changes[i]);
+        s = open_log();
+        CHECK(append(s, SV("{}"), 1) == ST_CORRUPT);
+        store_close(s);
+        clean();
+    }
+}
+
+static void heads_of_an_older_file_are_recorded_without_touching_its_entries(void)
+{
+    fresh();
+    struct store *s = open_log();
+    CHECK(append(s, SV("{}"), 3) == ST_OK);
+    struct store_head before = head_of(s, "t");
+    store_close(s);
+    make_old(3);
+    s = open_log();
+    struct store_head after = head_of(s, "t");
+    CHECK_INT(after.recorded_rev, 3);
+    CHECK(hash_eq(&before.recorded_chain, &after.recorded_chain));
+    CHECK(append(s, SV("{}"), 1) == ST_OK);
+    store_close(s);
+    CHECK_INT(number_in(beside(".v3.bak"), "SELECT count(*) FROM entry"), 3);
+    clean();
+}
+
+static void an_older_file_in_a_read_only_place_is_read_as_it_is(void)
+{
+    struct store *s;
+
+    fresh();
+    s = open_log();
+    CHECK(append(s, SV("{}"), 3) == ST_OK);
+    CHECK(store_compact(s, &e) == ST_OK);
+    store_close(s);
+    make_old(3);
+    number_in(path, "PRAGMA wal_checkpoint(TRUNCATE)");
+    unlink(beside("-wal"));
+    unlink(beside("-shm"));
+    pid_t child = fork();
+    if (child == 0) { /* as someone who may not write */
+        bool ok = chmod(path, 0444) == 0 && chmod(folder, 0555) == 0 &&
+                  (geteuid() != 0 || setresuid(65534, 65534, 65534) == 0) &&
+                  try_open(&(struct store_options){ .read_only = true }, &s) == ST_OK;
+        struct store_head h;
+        ok = ok && store_head(s, SV("t"), &h, &e) == ST_OK && h.rev == 3 && h.recorded_rev == 3;
+        _exit(ok ? 0 : 1);
+    }
+    int how = -1;
+    waitpid(child, &how, 0);
+    CHECK_INT(how, 0);
+    chmod(folder, 0755);
+    clean();
+}
+
+/* ---- a file that somebody changed -------------------------------------------------------- */
+
+static int  complaints;
+static char last_complaint[400];
+
+static void hear(void *ctx, struct sv text)
+{
+    (void)ctx;
+    complaints++;
+    snprintf(last_complaint, sizeof last_complaint, SV_FMT, SV_ARG(text));
+}
+
+static int check(struct store *s)
+{
+    complaints = 0;
+    CHECK(store_check(s, hear, NULL, &e) == ST_OK);
+    return complaints;
+}
+
+static void a_trigger_in_the_file_does_nothing_and_is_named(void)
+{
+    fresh();
+    struct store *s = open_log();
+    CHECK(append(s, SV("{}"), 1) == ST_OK);
+    CHECK_INT(check(s), 0);
+    store_close(s);
+    tamper("CREATE TRIGGER mine BEFORE INSERT ON entry BEGIN SELECT RAISE(IGNORE); END");
+    s = open_log();
+    CHECK(append(s, SV("{}"), 1) == ST_OK);
+    CHECK_INT(rev(s), 2);
+    CHECK_INT(check(s), 1);
+    CHECK(strstr(last_complaint, "'mine'") != NULL);
+    store_close(s);
+    clean();
+}
+
+static void a_table_that_swallows_entries_is_told(void)
+{
+    fresh();
+    struct store *s = open_log();
+    CHECK(append(s, SV("{}"), 1) == ST_OK);
+    store_close(s);
+    tamper("DROP TABLE entry; CREATE TABLE entry(key INTEGER PRIMARY KEY, at, mark, kind UNIQUE ON "
+           "CONFLICT IGNORE, lane, actor, id, op, refs, chain, payload, blob); UPDATE thread SET "
+           "rev = NULL, chain = NULL; INSERT INTO entry(key, kind) VALUES(-5, 'note')");
+    s = open_log();
+    CHECK(append(s, SV("{}"), 1) == ST_CORRUPT);
+    CHECK(check(s) >= 1);
+    store_close(s);
+    clean();
+}
+
+static void a_thread_whose_row_is_gone_is_noticed_and_given_a_name(void)
+{
+    int64_t           n;
+    struct store_head h;
+    struct entry      one = { .at = 1, .kind = SV("note"), .payload = SV("{}") };
+
+    fresh();
+    struct store *s = open_log();
+    CHECK(append(s, SV("{}"), 4) == ST_OK);
+    store_close(s);
+    tamper("DELETE FROM thread");
+    s = open_log();
+    CHECK_INT(check(s), 1);
+    CHECK(strstr(last_complaint, "4 entries of thread number 1") != NULL);
+    CHECK(store_begin(s, STORE_WRITE, &e) == ST_OK); /* a new thread still works */
+    CHECK(store_append(s, SV("new"), 0, &one, 1, &h, &e) == ST_OK);
+    CHECK(store_adopt_lost(s, &n, &e) == ST_OK);
+    CHECK(store_commit(s, &e) == ST_OK);
+    CHECK_INT(n, 1);
+    CHECK_INT(head_of(s, "lost-1").rev, 4);
+    CHECK_INT(head_of(s, "new").rev, 1);
+    CHECK_INT(check(s), 0);
+    store_close(s);
+    clean();
+}
+
+static void numbers_that_cannot_be_are_errors_not_undefined(void)
+{
+    static const char *const changes[] = {
+        "UPDATE thread SET tid = 1099511627776",
+        "UPDATE thread SET tid = -5",
+        "UPDATE thread SET tid = 0",
+        "UPDATE entry SET mark = 77",
+        "UPDATE entry SET mark = -1",
+        "UPDATE entry SET key = -key",
+        "UPDATE entry SET key = 9223372036854775807 - key",
+    };
+
+    for (size_t i = 0; i < COUNT(changes); i++) {
+        struct store_query q = { .thread = SV("t"), .to = STORE_TO_END };
+        struct store_scan *scan = NULL;
+        struct entry       n;
+        bool               more = true;
+        int64_t            read = 0;
+        fresh();
+        struct store *s = open_log();
+        CHECK(append(s, SV("{}"), 2) == ST_OK);
+        store_close(s);
+        tamper(changes[i]);
+        s = open_log();
+        if (store_scan(s, &q, &scan, &e) == ST_OK)
+            while (more)
+                read += store_next(scan, &n, &more, &e) == ST_OK && more;
+        store_scan_close(scan);
+        CHECK_INT(read, 0);
+        if (!strstr(changes[i], "mark")) /* which the end of a log does not depend on */
+            CHECK(append(s, SV("{}"), 1) == ST_CORRUPT);
+        CHECK(store_check(s, hear, NULL, &e) != ST_USAGE); /* whatever it says, it ends */
+        store_close(s);
+        clean();
+    }
+}
+
+/* ---- what is left of a damaged file ------------------------------------------------------ */
+
+/* How many entries of `t` a scan gives, and in how many stretches the rest is missing. */
+static int64_t readable(struct store *s, int *damages)
+{
+    struct store_query q = { .thread = SV("t"), .to = STORE_TO_END };
+    struct store_scan *scan = NULL;
+    struct entry       n;
+    bool               more = true;
+    int64_t            read = 0, last = -1;
+
+    *damages = 0;
+    CHECK(store_scan(s, &q, &scan, &e) == ST_OK);
+    while (more) {
+        if (store_next(scan, &n, &more, &e)) {
+            CHECK(e.code == ST_CORRUPT);
+            ++*damages;
+        } else if (more) {
+            CHECK(n.seq > last);
+            last = n.seq;
+            read++;
+        }
+    }
+    store_scan_close(scan);
+    return read;
+}
+
+static void zero_page(int64_t page)
+{
+    static const char zeros[4096];
+    int               fd = open(path, O_WRONLY);
+
+    CHECK(pwrite(fd, zeros, sizeof zeros, (page - 1) * 4096) == sizeof zeros);
+    close(fd);
+}
+
+static void entries_behind_a_damaged_page_are_read(void)
+{
+    int64_t entries = 300, per_page[2];
+    int     damages;
+
+    fresh();
+    struct store *s = open_log();
+    CHECK(append(s, bytes(900), (size_t)entries) == ST_OK);
+    CHECK(store_compact(s, &e) == ST_OK);
+    store_close(s);
+    int64_t third = number_in(path, "SELECT pageno FROM dbstat WHERE name = 'entry' AND pagetype = "
+                                    "'leaf' ORDER BY path LIMIT 1 OFFSET 10");
+    int64_t last = number_in(path, "SELECT pageno FROM dbstat WHERE name = 'entry' AND pagetype = "
+                                   "'leaf' ORDER BY path DESC LIMIT 1");
+    char    sql[100];
+    for (int i = 0; i < 2; i++) {
+        snprintf(sql, sizeof sql, "SELECT ncell FROM dbstat WHERE pageno = %lld",
+                 (long long)(i ? last : third));
+        per_page[i] = number_in(path, sql);
+    }
+    CHECK(third > 0 && last > 0 && per_page[0] > 0);
+    unlink(beside("-wal"));
+    unlink(beside("-shm"));
+    zero_page(third);
+    zero_page(last);
+    CHECK(try_open(&(struct store_options){ .read_only = true }, &s) == ST_OK);
+    CHECK_INT(readable(s, &damages), entries - per_page[0] - per_page[1]);
+    CHECK_INT(damages, 2);
+    CHECK(strstr(e.text, "to 299 cannot be read") != NULL); /* it knows where the log ended */
+    store_close(s);
+    clean();
+}
+
+static void a_file_cut_short_gives_what_is_there(void)
+{
+    int damages;
+
+    fresh();
+    struct store *s = open_log();
+    CHECK(append(s, bytes(900), 300) == ST_OK);
+    CHECK(store_compact(s, &e) == ST_OK);
+    store_close(s);
+    unlink(beside("-wal"));
+    unlink(beside("-shm"));
+    CHECK(truncate(path, size_of(path) / 2) == 0);
+    CHECK(try_open(&(struct store_options){ .read_only = true }, &s) == ST_OK);
+    int64_t n = readable(s, &damages);
+    CHECK(n >= 100 && n < 300 && damages >= 1);
+    printf("# %lld of 300 entries of half a file\n", (long long)n);
+    store_close(s);
+    struct store *w;
+    CHECK(try_open(&(struct store_options){ 0 }, &w) == ST_CORRUPT); /* nobody writes to it */
+    clean();
+}
+
+TAP_MAIN(T(a_cut_end_is_noticed_and_not_appended_to), T(an_added_or_exchanged_end_is_noticed),
+         T(heads_of_an_older_file_are_recorded_without_touching_its_entries),
+         T(an_older_file_in_a_read_only_place_is_read_as_it_is),
+         T(a_trigger_in_the_file_does_nothing_and_is_named),
+         T(a_table_that_swallows_entries_is_told),
+         T(a_thread_whose_row_is_gone_is_noticed_and_given_a_name),
+         T(numbers_that_cannot_be_are_errors_not_undefined),
+         T(entries_behind_a_damaged_page_are_read), T(a_file_cut_short_gives_what_is_there),
+         T(a_swapped_directory_does_not_lead_the_file_out),
          T(a_link_in_place_of_the_file_is_not_followed), T(only_its_owner_can_read_the_file),
          T(the_file_is_durable_and_can_shrink), T(large_payloads_are_stored_once),
          T(an_older_schema_is_migrated_after_a_copy), T(words_of_an_older_schema_are_forgotten),

@@ -45,8 +45,14 @@ static enum status verify_all(struct app *app, const struct store_thread *list, 
     for (size_t i = 0; i < n; i++) {
         int64_t     read = 0;
         enum status s = log_verify(&app->log, list[i].id, say, f, &read, e);
-        if (s) /* a thread that is not there is named already */
-            return s == ST_NOT_FOUND ? s : err_in(e, "thread " SV_FMT, SV_ARG(list[i].id));
+        if (s == ST_NOT_FOUND) /* it names the thread */
+            return s;
+        if (s == ST_CORRUPT || s == ST_INVALID_SYNTAX) { /* the other threads may be whole */
+            err_in(e, "thread " SV_FMT, SV_ARG(list[i].id));
+            say(f, sv_of(e->text));
+        } else if (s) {
+            return err_in(e, "thread " SV_FMT, SV_ARG(list[i].id));
+        }
         *entries += read;
         progress_at(&p, (int64_t)i + 1);
     }
@@ -93,6 +99,8 @@ static enum status run_verify(struct app *app, const void *opts, struct err *e)
     else if (threads_of(app, &list, &n, e))
         return err_code(e);
     jw_open(&w, '[');
+    if (!app->n_args && store_check(app->log.store, say, &f, e))
+        return err_code(e);
     if (verify_all(app, list, n, &f, &entries, e) ||
         ((!app->n_args || sv_eq(one.id, SHARE_GLOBAL)) && verify_files(app, &f, e)))
         return err_code(e);
@@ -184,6 +192,10 @@ static enum status run_stats(struct app *app, const void *opts, struct err *e)
     row(&app->out, "free in file", st.free_bytes, " bytes");
     for (size_t i = 0; i < n; i++) {
         sb_addf(&app->out, "  %-32.*s ", SV_ARG(list[i].id));
+        if (list[i].damaged) {
+            sb_adds(&app->out, "damaged: `heddle doctor` says more\n");
+            continue;
+        }
         sb_add_commas(&app->out, list[i].head.rev);
         sb_adds(&app->out, list[i].head.rev == 1 ? " entry\n" : " entries\n");
     }

@@ -10,7 +10,7 @@ const struct doctor_check doctor_checks[] = {
     { "modes",     "only you can read .heddle",                  false, check_modes,     fix_modes },
     { "leftovers", "no temporary files were left behind",        false, check_leftovers, fix_leftovers },
     { "copies",    "no copies of older databases",               false, check_copies,    NULL },
-    { "database",  "the database file is whole",                 true,  check_database,  NULL },
+    { "database",  "the database file is whole",                 true,  check_database,  fix_database },
     { "threads",   "every entry, chain and view agrees",         true,  check_threads,   fix_threads },
     { "shared",    ".leslie and frozen copies agree with the log", true,  check_shared,  fix_shared },
     { "space",     "the write-ahead log is short",               true,  check_space,     fix_space },

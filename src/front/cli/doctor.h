@@ -60,6 +60,7 @@ enum status doctor_rebuild(struct app *app, struct sv thread, struct err *e) MUS
 /* ---- the checks: doctor_log.c ------------------------------------------------------- */
 
 enum status check_database(struct doctor *d, struct err *e);
+enum status fix_database(struct doctor *d, struct err *e);
 enum status check_threads(struct doctor *d, struct err *e);
 enum status fix_threads(struct doctor *d, struct err *e);
 enum status check_shared(struct doctor *d, struct err *e);

@@ -26,6 +26,21 @@ enum status check_database(struct doctor *d, struct err *e)
     return store_check(d->app->log.store, doctor_say, d, e);
 }
 
+/* Entries whose thread is gone from the table of threads get a thread again. */
+enum status fix_database(struct doctor *d, struct err *e)
+{
+    struct log *l = &d->app->log;
+    int64_t     n;
+    enum status s = log_begin(l, (struct sv){ 0 }, STORE_WRITE, e);
+
+    if (!s)
+        s = store_adopt_lost(l->store, &n, e);
+    if (!s)
+        s = log_commit(l, e);
+    log_abort(l);
+    return s;
+}
+
 /* ---- entries, chains, views ------------------------------------------------------------ */
 
 static void count_threads(struct doctor *d, size_t n, int64_t entries)
