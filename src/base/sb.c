@@ -177,7 +177,9 @@ static void add_visible(struct sb *b, struct sv v, bool many_lines)
     for (; v.n; v = sv_skip(v, len)) {
         int32_t cp = utf8_decode(v, &len);
         bool    control = cp < 0x20 && !(many_lines && (cp == '\n' || cp == '\t'));
-        if (cp >= 0 && !control && (cp < 0x7f || cp > 0x9f))
+        if (cp >= 0 && utf8_is_unseen(cp))
+            sb_addf(b, "\\u%04x", (unsigned)cp);
+        else if (cp >= 0 && !control && (cp < 0x7f || cp > 0x9f))
             sb_add(b, sv_first(v, len));
         else if (cp >= 0)
             sb_addf(b, "\\x%02x", (unsigned)cp);
@@ -195,6 +197,31 @@ void sb_add_plain(struct sb *b, struct sv v)
 void sb_add_plain_line(struct sb *b, struct sv v)
 {
     add_visible(b, v, false);
+}
+
+static bool is_shell_plain(struct sv v)
+{
+    for (size_t i = 0; i < v.n; i++) {
+        char c = byte_lower(v.s[i]);
+        if (!(c >= 'a' && c <= 'z') && !(c >= '0' && c <= '9') && (!c || !strchr("%+,-./:=@_", c)))
+            return false;
+    }
+    return v.n > 0;
+}
+
+void sb_add_shell(struct sb *b, struct sv v)
+{
+    if (is_shell_plain(v)) {
+        sb_add(b, v);
+        return;
+    }
+    sb_addc(b, '\'');
+    for (size_t i = 0; i < v.n; i++)
+        if (v.s[i] == '\'')
+            sb_adds(b, "'\\''");
+        else
+            sb_addc(b, v.s[i]);
+    sb_addc(b, '\'');
 }
 
 struct sv sb_sv(struct sb *b)

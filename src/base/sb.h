@@ -41,11 +41,16 @@ void sb_add_commas(struct sb *b, int64_t n); /* 1,234,567 */
 void sb_add_hex(struct sb *b, const void *bytes, size_t n);
 void sb_pad(struct sb *b, char c, size_t n);
 
-/* Text for a person's terminal: control characters other than newline and tab (C1 too) and
- * bytes that are not UTF-8 become \xNN, so that stored text cannot move the cursor or set the
- * title. */
+/* Text for a person's terminal. Control characters other than newline and tab (C1 too) and bytes
+ * that are not UTF-8 become \xNN, so that stored text cannot move the cursor or set the title;
+ * characters that turn the direction of text, or that cannot be seen, become \uNNNN, so that what
+ * is read is what is there. All text mode output of stored or foreign text goes through here. */
 void sb_add_plain(struct sb *b, struct sv v);
 void sb_add_plain_line(struct sb *b, struct sv v); /* newline and tab too */
+
+/* One word for a POSIX shell, quoted when it has to be: for commands that a message tells to run.
+ */
+void sb_add_shell(struct sb *b, struct sv v);
 
 /* What has been built so far; NUL-terminated, the NUL not counted. Memory only. */
 struct sv sb_sv(struct sb *b);

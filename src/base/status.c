@@ -1,5 +1,7 @@
 #include "base/status.h"
 
+#include "base/sb.h"
+
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -102,45 +104,41 @@ enum status(err_in)(struct err *e, const char *fmt, ...)
     return err_code(e);
 }
 
-/* One line in one write: lines of processes that share stderr do not mix. */
-static void say(const char *lead, const char *fmt, va_list ap) PRINTF(2, 0);
-static void say(const char *lead, const char *fmt, va_list ap)
-{
-    char    room[1024], *line = room;
-    size_t  lead_n = strlen(lead);
-    va_list again;
-
-    va_copy(again, ap);
-    int    n = vsnprintf(room, 0, fmt, again);
-    size_t text_n = n > 0 ? (size_t)n : 0;
-    va_end(again);
-    if (lead_n + text_n + 2 > sizeof room && !(line = malloc(lead_n + text_n + 2))) {
-        line = room; /* cut rather than not said */
-        text_n = sizeof room - lead_n - 2;
-    }
-    memcpy(line, lead, lead_n);
-    vsnprintf(line + lead_n, text_n + 1, fmt, ap);
-    line[lead_n + text_n] = '\n';
-    fwrite(line, 1, lead_n + text_n + 1, stderr);
-    if (line != room)
-        free(line);
-}
-
+/* One line in one write: lines of processes that share stderr do not mix. A path or a name in it
+ * cannot move the cursor, nor begin a line of its own. */
 void warn(const char *fmt, ...)
 {
-    va_list ap;
+    struct arena scratch = { 0 };
+    char         room[1024];
+    struct sb    text = sb_in(&scratch, 0), line = sb_on(room, sizeof room, &scratch);
+    va_list      ap;
 
     va_start(ap, fmt);
-    say("warning: ", fmt, ap);
+    sb_addvf(&text, fmt, ap);
     va_end(ap);
+    sb_adds(&line, "warning: ");
+    sb_add_plain_line(&line, sb_sv(&text));
+    sb_addc(&line, '\n');
+    fwrite(sb_sv(&line).s, 1, line.n, stderr);
+    arena_free(&scratch);
 }
 
+/* Memory may be what there is none of: nothing is allocated here. */
 void die(const char *fmt, ...)
 {
+    char    room[1024] = "heddle: ";
+    size_t  lead = strlen(room);
     va_list ap;
 
     va_start(ap, fmt);
-    say("heddle: ", fmt, ap);
+    int n = vsnprintf(room + lead, sizeof room - lead - 1, fmt, ap);
     va_end(ap);
+    size_t end = lead + (n > 0 ? (size_t)n : 0);
+    end = end < sizeof room - 2 ? end : sizeof room - 2;
+    for (size_t i = lead; i < end; i++)
+        if ((unsigned char)room[i] < 0x20 || room[i] == 0x7f)
+            room[i] = '?';
+    room[end] = '\n';
+    fwrite(room, 1, end + 1, stderr);
     exit(1);
 }

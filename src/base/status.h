@@ -40,7 +40,7 @@ struct err {
     enum status code;
     char        reason[48]; /* machine-readable detail such as "token_expired", or "" */
     char        text[640];
-    char        hint[320]; /* what to do about it, or "" */
+    char        hint[640]; /* what to do about it, or "" */
 };
 
 const char *status_word(enum status s);   /* "NOT_FOUND" */
@@ -81,7 +81,7 @@ static inline enum status err_code(const struct err *e)
 #define err_in(...) err_not_ok(err_in(__VA_ARGS__))
 
 /* A line on stderr for what the caller should know but need not stop for; one write, of any
- * length. */
+ * length, and nothing in it that a terminal would obey. */
 void warn(const char *fmt, ...) PRINTF(1, 2);
 
 /* Out of memory and other ends of the world: one line, exit 1. */

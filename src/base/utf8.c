@@ -106,11 +106,45 @@ size_t utf8_unfinished(struct sv v)
     return 0;
 }
 
+struct range {
+    int32_t from, to;
+};
+
+static bool is_in(const struct range *ranges, size_t n, int32_t cp)
+{
+    for (size_t i = 0; i < n; i++)
+        if (cp <= ranges[i].to)
+            return cp >= ranges[i].from;
+    return false;
+}
+
+bool utf8_is_unseen(int32_t cp)
+{
+    static const struct range ranges[] = {
+        { 0x00ad, 0x00ad },   /* soft hyphen */
+        { 0x034f, 0x034f },   /* grapheme joiner */
+        { 0x061c, 0x061c },   /* Arabic letter mark */
+        { 0x115f, 0x1160 },   /* Hangul fillers */
+        { 0x17b4, 0x17b5 },   /* Khmer inherent vowels */
+        { 0x180b, 0x180f },   /* Mongolian selectors and separator */
+        { 0x200b, 0x200f },   /* zero-width space and joiners, direction marks */
+        { 0x2028, 0x202e },   /* separators; embeddings and overrides of direction */
+        { 0x2060, 0x206f },   /* word joiner, invisible operators, isolates */
+        { 0x3164, 0x3164 },   /* Hangul filler */
+        { 0xfeff, 0xfeff },   /* byte order mark */
+        { 0xffa0, 0xffa0 },   /* Hangul filler, half as wide */
+        { 0xfff9, 0xfffb },   /* interlinear annotation */
+        { 0x1bca0, 0x1bca3 }, /* shorthand format */
+        { 0x1d173, 0x1d17a }, /* musical format */
+        { 0xe0000, 0xe0fff }, /* tags, more variation selectors */
+    };
+
+    return is_in(ranges, COUNT(ranges), cp);
+}
+
 bool utf8_is_unspaced(int32_t cp)
 {
-    static const struct {
-        int32_t from, to;
-    } ranges[] = {
+    static const struct range ranges[] = {
         { 0x0e00, 0x0eff },   /* Thai, Lao */
         { 0x1000, 0x109f },   /* Burmese */
         { 0x1780, 0x17ff },   /* Khmer */
@@ -125,10 +159,7 @@ bool utf8_is_unspaced(int32_t cp)
         { 0x20000, 0x3ffff }, /* Chinese */
     };
 
-    for (size_t i = 0; i < COUNT(ranges); i++)
-        if (cp <= ranges[i].to)
-            return cp >= ranges[i].from;
-    return false;
+    return is_in(ranges, COUNT(ranges), cp);
 }
 
 void sb_add_utf8(struct sb *b, uint32_t cp)

@@ -28,6 +28,10 @@ size_t utf8_unfinished(struct sv v);
  * that nobody would type in a search (Hangul)? */
 bool utf8_is_unspaced(int32_t cp);
 
+/* Does it turn the direction of the text around it, or take up no room at all (zero-width spaces
+ * and joiners, tags, fillers, line separators)? Such text is not what it looks like. */
+bool utf8_is_unseen(int32_t cp);
+
 /* Surrogates are written as they are, for JSON's sake; beyond U+10FFFF: U+FFFD. */
 void sb_add_utf8(struct sb *b, uint32_t cp);
 

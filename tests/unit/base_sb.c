@@ -164,7 +164,60 @@ static void a_full_disk_is_told_by_flush_and_stays_told(void)
     arena_free(&a);
 }
 
-TAP_MAIN(T(an_empty_builder_is_the_empty_text), T(pieces_stand_one_after_the_other),
+static void a_terminal_shows_what_cannot_be_seen(void)
+{
+    static const struct {
+        const char *text, *shown;
+    } cases[] = {
+        { "a\xe2\x80\xae"
+          "b",
+          "a\\u202eb" },                                    /* right-to-left override */
+        { "\xe2\x81\xa6x\xe2\x81\xa9", "\\u2066x\\u2069" }, /* isolates */
+        { "a\xe2\x80\x8b"
+          "b",
+          "a\\u200bb" },                                              /* zero-width space */
+        { "\xef\xbb\xbfx", "\\ufeffx" },                              /* byte order mark */
+        { "\xd8\x9c", "\\u061c" },                                    /* Arabic letter mark */
+        { "\xe2\x80\xa8", "\\u2028" },                                /* line separator */
+        { "\xf3\xa0\x81\x81", "\\ue0041" },                           /* a tag */
+        { "\xc2\xad", "\\u00ad" },                                    /* soft hyphen */
+        { "\xe2\x80\xa6 \xe2\x86\x92", "\xe2\x80\xa6 \xe2\x86\x92" }, /* … → */
+        { "\xd7\xa9\xd7\x9c", "\xd7\xa9\xd7\x9c" },                   /* Hebrew by itself */
+    };
+    struct arena a = { 0 };
+
+    for (size_t i = 0; i < COUNT(cases); i++)
+        CHECK_SV(plain(sv_of(cases[i].text), &a), sv_of(cases[i].shown));
+    arena_free(&a);
+}
+
+static void a_word_for_a_shell_is_quoted_when_it_must_be(void)
+{
+    static const struct {
+        const char *word, *quoted;
+    } cases[] = {
+        { "plain-name_1.md", "plain-name_1.md" },
+        { "/a/b:c=d,e%f+g@h", "/a/b:c=d,e%f+g@h" },
+        { "", "''" },
+        { "two words", "'two words'" },
+        { "it's", "'it'\\''s'" },
+        { "$(rm -r x)", "'$(rm -r x)'" },
+        { "a;b", "'a;b'" },
+        { "~", "'~'" },
+        { "caf\xc3\xa9", "'caf\xc3\xa9'" },
+    };
+    struct arena a = { 0 };
+
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        struct sb b = sb_in(&a, 0);
+        sb_add_shell(&b, sv_of(cases[i].word));
+        CHECK_SV(sb_sv(&b), sv_of(cases[i].quoted));
+    }
+    arena_free(&a);
+}
+
+TAP_MAIN(T(a_terminal_shows_what_cannot_be_seen), T(a_word_for_a_shell_is_quoted_when_it_must_be),
+         T(an_empty_builder_is_the_empty_text), T(pieces_stand_one_after_the_other),
          T(a_formatted_piece_may_be_long), T(the_limit_is_told_once_and_holds),
          T(numbers_reach_their_limits), T(a_terminal_gets_no_control_characters),
          T(writing_to_a_descriptor_keeps_order_at_any_size),
