@@ -113,6 +113,17 @@ static enum status tell(const struct failure *f, size_t n, struct arena *a, stru
     return err_hint(e, "%s", advice_of(f[0].code));
 }
 
+/* Plain http is for a service on this machine, and a proxy is another: it would read the key. */
+static enum status check_route(const struct search_config *c, const struct search_service *s,
+                               struct err *e)
+{
+    if (!c->proxy.n || !s->key.n || sv_starts(s->url, SV("https://")))
+        return ST_OK;
+    err_set(e, ST_PERMISSION_DENIED, "%s would send the key unencrypted to search.proxy",
+            search_facts[s->kind].url_setting);
+    return err_hint(e, "use https, or no proxy");
+}
+
 enum status search_web(const struct search_config *c, const struct search_query *q, struct arena *a,
                        struct search_answer *out, struct err *e)
 {
@@ -125,7 +136,8 @@ enum status search_web(const struct search_config *c, const struct search_query 
         return err_code(e);
     for (size_t i = 0; i < c->n && n < SEARCH_KINDS; i++) {
         int64_t from = clock_now_ms();
-        if (search_request(&c->services[i], &plan, a, &request, e))
+        if (search_request(&c->services[i], &plan, a, &request, e) ||
+            check_route(c, &c->services[i], e))
             return err_code(e); /* a mistake in the settings is not passed over */
         if (ask(c, &c->services[i], &request, &plan, a, out, &failures[n])) {
             int64_t ms = clock_now_ms() - from;
