@@ -112,7 +112,7 @@ RUN(search)
     if (!s->env.search) {
         err_set(e, ST_PERMISSION_DENIED, "web search is not configured");
         return err_hint(e, "a person can set TAVILY_API_KEY or BRAVE_API_KEY, or "
-                           "search.searxng_url in .heddle/config.json");
+                           "search.searxng_url with `heddle config set --user`");
     }
     /* The network is slow: others write meanwhile. */
     if (session_pause(s, e) || s->env.search(s->env.search_ctx, &q, s->a, &found, e) ||

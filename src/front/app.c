@@ -3,6 +3,9 @@
 #include "base/fs.h"
 #include "base/path.h"
 #include "base/utf8.h"
+#include "front/owner.h"
+#include "front/trust.h"
+#include "front/user_file.h"
 #include "loom/agent.h"
 #include "share/share.h"
 #include "thread/lane.h"
@@ -22,48 +25,88 @@ void app_init(struct app *app, struct arena *a)
         app->actor = SV("user");
 }
 
-static bool is_workspace(struct sv dir, bool *has_heddle, struct arena *a)
+static bool is_workspace(struct app *app, struct sv dir)
 {
-    static const char *const marks[] = { ".heddle", ".leslie", ".teddy" };
-
-    *has_heddle = access(sv_cstr(path_join(dir, SV(".heddle"), a), a), F_OK) == 0;
-    for (size_t i = 0; i < COUNT(marks); i++)
-        if (access(sv_cstr(path_join(dir, sv_of(marks[i]), a), a), F_OK) == 0)
+    app->has_heddle = access(sv_cstr(path_join(dir, SV(".heddle"), app->a), app->a), F_OK) == 0;
+    for (size_t i = 0; workspace_marks[i]; i++)
+        if (access(sv_cstr(path_join(dir, sv_of(workspace_marks[i]), app->a), app->a), F_OK) == 0)
             return true;
     return false;
 }
 
-enum status app_find_root(struct app *app, const char *start, struct err *e)
+enum status app_find_place(struct app *app, const char *start, struct err *e)
 {
     char absolute[PATH_MAX];
 
     if (!realpath(start ? start : ".", absolute))
-        return err_errno(e, "%s", start ? start : "the current folder");
+        return err_errno(e, "%s", start ? start : "the current directory");
     struct sv here = sv_dup(sv_of(absolute), app->a), dir = here;
     app->start = here;
-    while (!is_workspace(dir, &app->has_heddle, app->a) && dir.n > 1) {
+    while (!(app->is_workspace = is_workspace(app, dir)) && dir.n > 1) {
         dir = path_dir(dir);
         if (!dir.n)
             dir = SV("/");
     }
-    app->root = is_workspace(dir, &app->has_heddle, app->a) ? dir : here;
+    app->root = app->is_workspace ? dir : here;
+    app->root_named = start && sv_eq(app->root, here);
     app->root_fd = open(sv_cstr(app->root, app->a), O_PATH | O_DIRECTORY | O_CLOEXEC);
-    if (app->root_fd < 0)
-        return err_errno(e, "open " SV_FMT, SV_ARG(app->root));
+    return app->root_fd < 0 ? err_errno(e, "open " SV_FMT, SV_ARG(app->root)) : ST_OK;
+}
 
-    struct sv   text;
-    enum status s = fs_read(app->root_fd, SV(".heddle/config.json"), 1 << 20, app->a, &text, e);
-    if (s == ST_NOT_FOUND)
+/* The user's file; JSON_NULL when there is none. */
+static enum status read_user_settings(struct app *app, struct json *out, struct err *e)
+{
+    struct sv text;
+
+    *out = (struct json){ 0 };
+    if (user_file_read(USER_CONFIG, app->a, &text, e))
+        return err_code(e);
+    return text.s ? config_read(utf8_skip_bom(text), CONFIG_OF_USER,
+                                user_file_path(USER_CONFIG, app->a), app->a, out, e)
+                  : ST_OK;
+}
+
+enum status app_workspace_settings(struct app *app, struct sv *text, struct json *out,
+                                   struct err *e)
+{
+    enum status s = fs_read(app->root_fd, APP_CONFIG, 1 << 20, app->a, text, e);
+
+    *out = (struct json){ 0 };
+    if (s == ST_NOT_FOUND) {
+        *text = (struct sv){ 0 };
         return ST_OK;
-    return s ? s : config_read(utf8_skip_bom(text), app->a, &app->config, e);
+    }
+    return s ? s
+             : config_read(utf8_skip_bom(*text), CONFIG_OF_WORKSPACE, APP_CONFIG, app->a, out, e);
+}
+
+enum status app_read_settings(struct app *app, struct err *e)
+{
+    struct json user, workspace;
+    struct sv   text;
+
+    if (read_user_settings(app, &user, e) ||
+        (app->is_workspace && !app->root_named &&
+         owner_check(app->root_fd, app->root, json_find(&user, "safe_workspaces"), app->a, e)) ||
+        app_workspace_settings(app, &text, &workspace, e))
+        return err_code(e);
+    config_join(&app->config, &user, &workspace, false, app->a);
+    if (!app->config.trusted && trust_has(app->root, text, app->a))
+        config_join(&app->config, &user, &workspace, true, app->a);
+    return ST_OK;
+}
+
+enum status app_find_root(struct app *app, const char *start, struct err *e)
+{
+    return app_find_place(app, start, e) ? err_code(e) : app_read_settings(app, e);
 }
 
 /* Every view of every room. */
 const struct view *const app_views[] = { &thread_view, &share_view, &loom_view, &agents_view,
                                          NULL };
 
-/* The file named by the config, below the workspace: a config comes with a checkout, and
- * must not lead the log elsewhere, neither by its text nor through a link. *dir is the directory
+/* The file named by a setting, below the workspace: the settings come with a checkout, and must not
+ * lead the log elsewhere, neither by their text nor through a link. *dir is the directory
  * that was checked; -1: it is missing. */
 static enum status local_store(struct app *app, struct sv path, struct sv *url, int *dir,
                                struct err *e)
@@ -71,7 +114,7 @@ static enum status local_store(struct app *app, struct sv path, struct sv *url, 
     struct sv inside;
 
     if (path_normal(path, app->a, &inside, e))
-        return err_in(e, "\"store\" in .heddle/config.json");
+        return err_in(e, "the setting \"store\"");
     struct sv parent = path_dir(inside);
     if (fs_open(app->root_fd, parent.n ? parent : SV("."), O_PATH | O_DIRECTORY, dir, e) ==
         ST_PERMISSION_DENIED)
@@ -85,22 +128,46 @@ static enum status local_store(struct app *app, struct sv path, struct sv *url, 
     return ST_OK;
 }
 
+/* The environment, then the user's file, may name a store anywhere. */
+static enum status store_url(struct app *app, struct sv *url, int *dir, struct err *e)
+{
+    enum config_source from;
+    struct sv          name;
+
+    *url = sv_of(getenv("HEDDLE_STORE"));
+    if (url->n)
+        return ST_OK;
+    name = json_sv(config_value(&app->config, SV("store"), &from));
+    if (from == CONFIG_FROM_USER && (sv_starts(name, SV("/")) || sv_find(name, SV("://")) > 0)) {
+        *url = name;
+        return ST_OK;
+    }
+    return local_store(app, name.n ? name : SV(".heddle/heddle.db"), url, dir, e);
+}
+
+enum status app_make(struct app *app, struct sv mark, struct err *e)
+{
+    if (fs_mkdirs(app->root_fd, mark, e))
+        return err_code(e);
+    if (!app->is_workspace)
+        app_note(app, "made a workspace in " SV_FMT, SV_ARG(app->root));
+    app->is_workspace = true;
+    app->has_heddle = app->has_heddle || sv_is(mark, ".heddle");
+    return ST_OK;
+}
+
 enum status app_open_log(struct app *app, enum store_mode mode, struct err *e)
 {
     struct store_options o = { .create = mode == STORE_WRITE, .read_only = mode == STORE_READ };
-    struct sv            url = sv_of(getenv("HEDDLE_STORE")), name;
+    struct sv            url;
     struct store        *store;
     UNDO(fd_undo) int    dir = -1;
 
-    if (mode == STORE_WRITE && !app->has_heddle && fs_mkdirs(app->root_fd, SV(".heddle"), e))
+    if ((mode == STORE_WRITE && !app->has_heddle && app_make(app, SV(".heddle"), e)) ||
+        store_url(app, &url, &dir, e))
         return err_code(e);
-    if (!url.n) {
-        name = config_text(&app->config, "store");
-        if (local_store(app, name.n ? name : SV(".heddle/heddle.db"), &url, &dir, e))
-            return err_code(e);
-        o.at_dir = dir >= 0;
-        o.dir = dir;
-    }
+    o.at_dir = dir >= 0;
+    o.dir = dir;
     if (store_open(url, &o, &store, e))
         return err_code(e);
     app->log = log_of(store, app_views);
@@ -192,6 +259,20 @@ void app_fail(struct app *app, const struct err *e)
         sb_addc(&text, '\n');
     }
     fputs(sb_sv(&text).s, stderr);
+}
+
+void app_note(const struct app *app, const char *fmt, ...)
+{
+    struct sb text = sb_in(app->a, 0), line = sb_in(app->a, 0);
+    va_list   ap;
+
+    va_start(ap, fmt);
+    sb_addvf(&text, fmt, ap);
+    va_end(ap);
+    sb_adds(&line, "! ");
+    sb_add_plain_line(&line, sb_sv(&text));
+    sb_addc(&line, '\n');
+    fputs(sb_sv(&line).s, stderr);
 }
 
 void app_release(struct app *app)

@@ -13,12 +13,14 @@ struct app {
     struct sv     program;    /* "heddle", "leslie" or "teddy" */
     bool          json;       /* --json */
     struct sv     actor;      /* who did it: --as, else HEDDLE_ACTOR, else "user" */
-    struct sv     start;      /* absolute path of the folder asked from: --root, else the cwd */
+    struct sv     start;      /* absolute path of the directory asked from: --root, else the cwd */
     struct sv     root;       /* absolute path of the workspace */
-    int           root_fd;    /* -1 until app_find_root() */
-    bool          has_heddle; /* root holds a .heddle folder */
-    struct sb     out;        /* stdout */
-    char        **args;       /* positional arguments */
+    int           root_fd;    /* -1 until app_find_place() */
+    bool          has_heddle; /* root holds a .heddle directory */
+    bool          is_workspace; /* root holds .heddle, .leslie or .teddy */
+    bool          root_named;   /* --root names the root itself: it was not come upon */
+    struct sb     out;          /* stdout */
+    char        **args;         /* positional arguments */
     size_t        n_args;
     struct config config;
     struct log    log;           /* log.store is NULL until app_open_log() */
@@ -29,16 +31,33 @@ struct app {
 void app_init(struct app *app, struct arena *a);
 void app_release(struct app *app); /* closes the log and the root */
 
-/* The nearest ancestor of `start` (NULL: the current folder) holding .heddle, .leslie
- * or .teddy, else `start` itself; reads .heddle/config.json. */
+#define APP_CONFIG SV(".heddle/config.json")
+
+/* The nearest ancestor of `start` (NULL: the current directory) holding .heddle, .leslie
+ * or .teddy, else `start` itself. Nothing of it is read. */
+enum status app_find_place(struct app *app, const char *start, struct err *e) MUST_USE;
+
+/* The settings of the user and of the workspace, in app->config. ST_PERMISSION_DENIED when the
+ * workspace was come upon and is another user's (front/owner.h). */
+enum status app_read_settings(struct app *app, struct err *e) MUST_USE;
+
+/* Both. */
 enum status app_find_root(struct app *app, const char *start, struct err *e) MUST_USE;
+
+/* The bytes (absent: no file) and the checked document (then JSON_NULL) of .heddle/config.json. */
+enum status app_workspace_settings(struct app *app, struct sv *text, struct json *out,
+                                   struct err *e) MUST_USE;
 
 /* The views of every room, ending with NULL. */
 extern const struct view *const app_views[];
 
+/* Make .heddle or .teddy when it is missing. Where there was no workspace at all, that there is one
+ * now is said on stderr: the command may have been given in the wrong directory. */
+enum status app_make(struct app *app, struct sv mark, struct err *e) MUST_USE;
+
 /* Open the workspace's log. For writing it is made when it is missing (and .heddle with
  * it); for reading a missing one is ST_NOT_FOUND. HEDDLE_STORE names another store than
- * the config does. ST_PERMISSION_DENIED: the config's path leads out of the workspace. */
+ * the settings do. ST_PERMISSION_DENIED: the workspace's setting leads out of the workspace. */
 enum status app_open_log(struct app *app, enum store_mode mode, struct err *e) MUST_USE;
 
 /* Positional argument i, or "" when it was not given. */
@@ -50,6 +69,9 @@ enum status app_text(struct app *app, struct sv arg, struct sv *out, struct err 
 /* All bytes of a file that the command line names, anywhere, at most `max` (0: no limit). */
 enum status app_file(struct app *app, struct sv path, size_t max, struct sv *out,
                      struct err *e) MUST_USE;
+
+/* A line on stderr, "! …", for what a person should know; nothing in it reaches a terminal raw. */
+void app_note(const struct app *app, const char *fmt, ...) PRINTF(2, 3);
 
 /* ✗ CODE: message and its hint on stderr, or the error envelope on stdout with --json. */
 void app_fail(struct app *app, const struct err *e);

@@ -1,38 +1,45 @@
+/* The table of settings, what a file may say, and which of two files counts. */
 #include "front/config.h"
 
+#include <stdlib.h>
+
+/* CONFIG_FREE is harmless whoever wrote it. Whatever can run a program, spend a key or reach
+ * another machine must say so: from the file of a workspace it counts only once that file is
+ * trusted. A command that prints a key (key_command) would be CONFIG_USER_ONLY, trusted or not. */
 /* clang-format off */
 static const struct config_key keys[] = {
-    { "store",               "string",  "where the log lives: a path below the workspace (default .heddle/heddle.db)" },
-    { "system_prompt",       "string",  "prompt of a lane that has no snapshot of its own" },
-    { "run",                 "object",  "what a run is made of; part of a checkpoint's fingerprint" },
-    { "run.model",           "string",  "model id, as provider:name" },
-    { "run.max_iterations",  "integer", "model calls in one run before it is ended (default 10)" },
-    { "run.tools",           "array",   "names of the tools a run may use" },
-    { "executors",           "object",  "commands that work on threads, by name" },
-    { "executors.*",         "array",   "a command and its arguments; gets the prompt on stdin" },
-    { "loom",                "object",  "how agents work in trees" },
-    { "loom.subject",        "string",  "agent that `continue` asks (default: the only model without loom_aware)" },
-    { "loom.summary_model",  "string",  "model that makes summaries, as provider:name (default: extracts; `summarize`: by the keys there are)" },
-    { "loom.result_tokens",  "integer", "longest tool result shown whole (default 1000)" },
-    { "loom.budget",         "integer", "tokens of working context that `memory` counts against (default 50000)" },
-    { "checkpoint",          "object",  "checkpoint tokens" },
-    { "checkpoint.ttl_ms",   "integer", "how long a token is good (default: for ever)" },
-    { "search",              "object",  "services that `→ search` asks; their keys come from the environment" },
-    { "search.tavily_url",   "string",  "where Tavily is (default https://api.tavily.com); its key is TAVILY_API_KEY" },
-    { "search.brave_url",    "string",  "where Brave is (default https://api.search.brave.com); its key is BRAVE_API_KEY" },
-    { "search.searxng_url",  "string",  "where a SearXNG is that may be asked; it needs no key" },
-    { "search.timeout_ms",   "integer", "time for one service (default 20000)" },
-    { "search.proxy",        "string",  "proxy for searches" },
-    { "tokens",              "object",  "how tokens are counted" },
-    { "tokens.encoding",     "string",  "o200k_base or cl100k_base (default o200k_base)" },
-    { "tokens.factor",       "object",  "what counts are multiplied by, for models without a published vocabulary" },
-    { "tokens.factor.*",     "number",  "by the beginning of the model's name: 0.1 to 10" },
-    { "payload",                    "object",  "what `heddle payload` may do" },
-    { "payload.allow_private_urls", "boolean", "fetch from loopback and private addresses" },
-    { "payload.url_timeout_ms",     "integer", "time for one page (default 20000)" },
-    { "payload.url_max_bytes",      "integer", "size of one page (default 10485760)" },
-    { "payload.url_ttl_ms",         "integer", "how long a fetched page is kept (default 3600000)" },
-    { "payload.proxy",              "string",  "proxy for pages; trusted to refuse private addresses itself" },
+    { "store",                       "string",  CONFIG_FREE,      "where the log lives: a path below the workspace (default .heddle/heddle.db)" },
+    { "system_prompt",               "string",  CONFIG_FREE,      "prompt of a lane that has no snapshot of its own" },
+    { "run",                         "object",  CONFIG_FREE,      "what a run is made of; part of a checkpoint's fingerprint" },
+    { "run.model",                   "string",  CONFIG_FREE,      "model id, as provider:name" },
+    { "run.max_iterations",          "integer", CONFIG_FREE,      "model calls in one run before it is ended (default 10)" },
+    { "run.tools",                   "array",   CONFIG_FREE,      "names of the tools a run may use" },
+    { "executors",                   "object",  CONFIG_FREE,      "commands that work on threads, by name" },
+    { "executors.*",                 "array",   CONFIG_RUNS,      "a command and its arguments; gets the prompt on stdin" },
+    { "loom",                        "object",  CONFIG_FREE,      "how agents work in trees" },
+    { "loom.subject",                "string",  CONFIG_FREE,      "agent that `continue` asks (default: the only model without loom_aware)" },
+    { "loom.summary_model",          "string",  CONFIG_SPENDS,    "model that makes summaries, as provider:name (default: extracts; `summarize`: by the keys there are)" },
+    { "loom.result_tokens",          "integer", CONFIG_FREE,      "longest tool result shown whole (default 1000)" },
+    { "loom.budget",                 "integer", CONFIG_FREE,      "tokens of working context that `memory` counts against (default 50000)" },
+    { "checkpoint",                  "object",  CONFIG_FREE,      "checkpoint tokens" },
+    { "checkpoint.ttl_ms",           "integer", CONFIG_FREE,      "how long a token is good (default: for ever)" },
+    { "search",                      "object",  CONFIG_FREE,      "services that `→ search` asks; their keys come from the environment" },
+    { "search.tavily_url",           "string",  CONFIG_SPENDS,    "where Tavily is (default https://api.tavily.com); its key is TAVILY_API_KEY" },
+    { "search.brave_url",            "string",  CONFIG_SPENDS,    "where Brave is (default https://api.search.brave.com); its key is BRAVE_API_KEY" },
+    { "search.searxng_url",          "string",  CONFIG_OPENS,     "where a SearXNG is that may be asked; it needs no key" },
+    { "search.timeout_ms",           "integer", CONFIG_FREE,      "time for one service (default 20000)" },
+    { "search.proxy",                "string",  CONFIG_OPENS,     "proxy for searches" },
+    { "tokens",                      "object",  CONFIG_FREE,      "how tokens are counted" },
+    { "tokens.encoding",             "string",  CONFIG_FREE,      "o200k_base or cl100k_base (default o200k_base)" },
+    { "tokens.factor",               "object",  CONFIG_FREE,      "what counts are multiplied by, for models without a published vocabulary" },
+    { "tokens.factor.*",             "number",  CONFIG_FREE,      "by the beginning of the model's name: 0.1 to 10" },
+    { "payload",                     "object",  CONFIG_FREE,      "what `heddle payload` may do" },
+    { "payload.allow_private_urls",  "boolean", CONFIG_OPENS,     "fetch from loopback and private addresses" },
+    { "payload.url_timeout_ms",      "integer", CONFIG_FREE,      "time for one page (default 20000)" },
+    { "payload.url_max_bytes",       "integer", CONFIG_FREE,      "size of one page (default 10485760)" },
+    { "payload.url_ttl_ms",          "integer", CONFIG_FREE,      "how long a fetched page is kept (default 3600000)" },
+    { "payload.proxy",               "string",  CONFIG_OPENS,     "proxy for pages; trusted to refuse private addresses itself" },
+    { "safe_workspaces",             "array",   CONFIG_USER_ONLY, "workspaces of other users that may be used: absolute paths, with /* at the end what is below, * all" },
 };
 /* clang-format on */
 
@@ -79,43 +86,135 @@ static const struct config_key *key_of(struct sv name)
     return NULL;
 }
 
-static enum status check(const struct json *object, struct sv prefix, struct arena *a,
-                         struct err *e)
+static enum status unknown_key(struct sv name, struct err *e)
+{
+    err_set(e, ST_INVALID_SYNTAX, "unknown key '" SV_FMT "'", SV_ARG(name));
+    return err_hint(e, "`heddle config schema` prints the keys there are");
+}
+
+static enum status users_key(struct sv name, struct err *e)
+{
+    err_set(e, ST_INVALID_SYNTAX, "key '" SV_FMT "' counts only in the user's own file",
+            SV_ARG(name));
+    return err_hint(e, "`heddle config set --user " SV_FMT " VALUE` sets it there", SV_ARG(name));
+}
+
+static struct sv dotted_name(struct sv prefix, struct sv key, struct arena *a)
+{
+    struct sb b = sb_in(a, 0);
+
+    sb_add(&b, prefix);
+    sb_adds(&b, prefix.n ? "." : "");
+    sb_add(&b, key);
+    return sb_sv(&b);
+}
+
+static enum status check(const struct json *object, struct sv prefix, enum config_file file,
+                         struct arena *a, struct err *e)
 {
     for (size_t i = 0; i < object->n; i++) {
         const struct json_member *m = &object->members[i];
-        struct sb                 b = sb_in(a, 0);
-        sb_add(&b, prefix);
-        sb_adds(&b, prefix.n ? "." : "");
-        sb_add(&b, m->key);
-        struct sv                name = sb_sv(&b);
-        const struct config_key *k = key_of(name);
-        bool                     any = k && sv_ends(sv_of(k->name), SV(".*"));
-        if (!k || (sv_has(m->key, '.') && !any)) { /* "a.b" is not a in b */
-            err_set(e, ST_INVALID_SYNTAX, "unknown key '" SV_FMT "'", SV_ARG(name));
-            return err_hint(e, "`heddle config schema` prints the keys there are");
-        }
+        struct sv                 name = dotted_name(prefix, m->key, a);
+        const struct config_key  *k = key_of(name);
+        bool                      any = k && sv_ends(sv_of(k->name), SV(".*"));
+        if (!k || (sv_has(m->key, '.') && !any)) /* "a.b" is not a in b */
+            return unknown_key(name, e);
+        if (k->power == CONFIG_USER_ONLY && file != CONFIG_OF_USER)
+            return users_key(name, e);
         if (!type_fits(&m->value, sv_of(k->type)))
             return err_set(e, ST_INVALID_SYNTAX, "key '" SV_FMT "' must be of type %s",
                            SV_ARG(name), k->type);
-        if (m->value.type == JSON_OBJECT && check(&m->value, name, a, e))
+        if (m->value.type == JSON_OBJECT && check(&m->value, name, file, a, e))
             return err_code(e);
     }
     return ST_OK;
 }
 
-enum status config_read(struct sv text, struct arena *a, struct config *c, struct err *e)
+enum status config_read(struct sv text, enum config_file file, struct sv path, struct arena *a,
+                        struct json *out, struct err *e)
 {
     struct json doc;
 
     if (json_parse(text, 0, a, &doc, e))
-        return err_in(e, ".heddle/config.json");
+        return err_in(e, SV_FMT, SV_ARG(path));
     if (doc.type != JSON_OBJECT)
-        return err_set(e, ST_INVALID_SYNTAX, ".heddle/config.json must hold an object");
-    if (check(&doc, SV(""), a, e))
-        return err_in(e, ".heddle/config.json");
-    c->doc = doc;
+        return err_set(e, ST_INVALID_SYNTAX, SV_FMT " must hold an object", SV_ARG(path));
+    if (check(&doc, SV(""), file, a, e))
+        return err_in(e, SV_FMT, SV_ARG(path));
+    *out = doc;
     return ST_OK;
+}
+
+/* ---- two files --------------------------------------------------------------------- */
+
+/* A model that lives in this program asks nobody. */
+static bool is_offline(const struct json *v)
+{
+    return sv_starts(json_sv(v), SV("offline:"));
+}
+
+static bool is_guarded(const struct config_key *k, const struct json *v)
+{
+    return k->power != CONFIG_FREE && !(k->power == CONFIG_SPENDS && is_offline(v));
+}
+
+/* The members of an object (of a file that was checked) that need trust, or those that do not. An
+ * object without any is left out when the guarded ones are wanted. */
+static struct json part_of(const struct json *object, struct sv prefix, bool guarded,
+                           struct arena *a)
+{
+    struct json out = { .type = JSON_OBJECT };
+
+    out.members = ARENA_NEW(a, struct json_member, object->n + 1);
+    for (size_t i = 0; i < object->n; i++) {
+        const struct json_member *m = &object->members[i];
+        struct sv                 name = dotted_name(prefix, m->key, a);
+        struct json_member        taken = *m;
+        bool                      take = is_guarded(key_of(name), &m->value) == guarded;
+        if (m->value.type == JSON_OBJECT) {
+            taken.value = part_of(&m->value, name, guarded, a);
+            take = !guarded || taken.value.n > 0;
+        }
+        if (take)
+            out.members[out.n++] = taken;
+    }
+    return out;
+}
+
+/* Both files are sorted by key: one object on top of the other, objects member by member. */
+static struct json merged(const struct json *under, const struct json *over, struct arena *a)
+{
+    struct json out = { .type = JSON_OBJECT };
+    size_t      i = 0, k = 0;
+
+    if (!json_is(under, JSON_OBJECT) || !json_is(over, JSON_OBJECT))
+        return json_is(over, JSON_NULL) ? *under : *over;
+    out.members = ARENA_NEW(a, struct json_member, under->n + over->n + 1);
+    while (i < under->n || k < over->n) {
+        const struct json_member *u = i < under->n ? &under->members[i] : NULL;
+        const struct json_member *o = k < over->n ? &over->members[k] : NULL;
+        int                       order = !u ? 1 : !o ? -1 : sv_cmp(u->key, o->key);
+        struct json_member       *to = &out.members[out.n++];
+        *to = order < 0 ? *u : *o;
+        if (order == 0)
+            to->value = merged(&u->value, &o->value, a);
+        i += order <= 0;
+        k += order >= 0;
+    }
+    return out;
+}
+
+void config_join(struct config *c, const struct json *user, const struct json *workspace,
+                 bool trusted, struct arena *a)
+{
+    struct json none = { .type = JSON_OBJECT }, counts;
+
+    *c = (struct config){ .user = *user, .workspace = *workspace };
+    c->told = ARENA_NEW(a, bool, COUNT(keys));
+    c->guarded = json_is(workspace, JSON_OBJECT) ? part_of(workspace, SV(""), true, a) : none;
+    c->trusted = trusted || !c->guarded.n;
+    counts = c->trusted ? *workspace : part_of(workspace, SV(""), false, a);
+    c->doc = merged(user, &counts, a);
 }
 
 /* ---- values ------------------------------------------------------------------------ */
@@ -137,16 +236,36 @@ static size_t parts_of(const struct config_key *k, struct sv dotted, struct sv p
     return n;
 }
 
-const struct json *config_find_sv(const struct config *c, struct sv dotted)
+/* The value in one document. */
+static const struct json *find_in(const struct json *doc, struct sv dotted)
 {
     const struct config_key *k = key_of(dotted);
-    const struct json       *v = k ? &c->doc : NULL;
+    const struct json       *v = k ? doc : NULL;
     struct sv                parts[PARTS_MAX];
     size_t                   n = k ? parts_of(k, dotted, parts) : 0;
 
     for (size_t i = 0; i < n && v; i++)
         v = json_find_sv(v, parts[i]);
     return v;
+}
+
+/* Once for a row, and only to whoever asks for its value. */
+static void tell_withheld(const struct config *c, struct sv dotted)
+{
+    const struct config_key *k = key_of(dotted);
+
+    if (!k || !c->told || c->trusted || !find_in(&c->guarded, dotted) || c->told[k - keys])
+        return;
+    c->told[k - keys] = true;
+    warn(SV_FMT " in .heddle/config.json is ignored, since it %s and nobody has trusted this file; "
+                "to allow it, run: heddle trust",
+         SV_ARG(dotted), config_power(k));
+}
+
+const struct json *config_find_sv(const struct config *c, struct sv dotted)
+{
+    tell_withheld(c, dotted);
+    return find_in(&c->doc, dotted);
 }
 
 const struct json *config_find(const struct config *c, const char *dotted)
@@ -169,6 +288,60 @@ int64_t config_int(const struct config *c, const char *dotted, int64_t otherwise
 bool config_bool(const struct config *c, const char *dotted)
 {
     return json_truth(config_find(c, dotted));
+}
+
+const char *config_power(const struct config_key *k)
+{
+    static const char *const does[] = {
+        [CONFIG_FREE] = "allows nothing",
+        [CONFIG_RUNS] = "runs a program",
+        [CONFIG_SPENDS] = "says where a key is sent or spent",
+        [CONFIG_OPENS] = "opens the network",
+        [CONFIG_USER_ONLY] = "belongs to the user's own file",
+    };
+
+    if (sv_is(sv_of(k->type), "object"))
+        return "holds settings that need trust";
+    return does[k->power];
+}
+
+const struct json *config_value(const struct config *c, struct sv dotted, enum config_source *from)
+{
+    const struct json *v = find_in(&c->doc, dotted), *own = find_in(&c->workspace, dotted);
+    bool               withheld = !c->trusted && find_in(&c->guarded, dotted);
+
+    *from = !v                 ? (withheld ? CONFIG_FROM_UNTRUSTED : CONFIG_FROM_DEFAULT)
+            : own && !withheld ? CONFIG_FROM_WORKSPACE
+                               : CONFIG_FROM_USER;
+    return v ? v : withheld ? own : NULL;
+}
+
+const char *config_source_word(enum config_source s)
+{
+    static const char *const words[] = {
+        [CONFIG_FROM_DEFAULT] = "default",         [CONFIG_FROM_USER] = "user",
+        [CONFIG_FROM_WORKSPACE] = "workspace",     [CONFIG_FROM_UNTRUSTED] = "workspace untrusted",
+        [CONFIG_FROM_ENVIRONMENT] = "environment",
+    };
+
+    return words[s];
+}
+
+void config_walk(const struct json *part, struct sv prefix, config_each *each, void *ctx,
+                 struct arena *a)
+{
+    for (size_t i = 0; json_is(part, JSON_OBJECT) && i < part->n; i++) {
+        struct sv name = dotted_name(prefix, part->members[i].key, a);
+        if (json_is(&part->members[i].value, JSON_OBJECT))
+            config_walk(&part->members[i].value, name, each, ctx, a);
+        else
+            each(ctx, name, key_of(name), &part->members[i].value);
+    }
+}
+
+const char *config_variable(const struct config_key *k)
+{
+    return sv_is(sv_of(k->name), "store") ? "HEDDLE_STORE" : NULL;
 }
 
 const struct config_key *config_key_at(size_t i)
@@ -237,13 +410,12 @@ static enum status read_value(const struct config_key *k, struct sv typed, struc
     return err_hint(e, "%s", k->help);
 }
 
-enum status config_with(struct sv text, struct sv dotted, struct sv value, struct arena *a,
-                        struct sv *out, struct err *e)
+enum status config_with(struct sv text, enum config_file file, struct sv path, struct sv dotted,
+                        struct sv value, struct arena *a, struct sv *out, struct err *e)
 {
     const struct config_key *k = key_of(dotted);
     struct sv                parts[PARTS_MAX];
-    struct json              doc = { 0 }, v;
-    struct config            unused;
+    struct json              doc = { 0 }, v, unused;
     struct sb                b = sb_in(a, 0);
     struct jw                w = jw_in(&b, 2);
 
@@ -251,61 +423,69 @@ enum status config_with(struct sv text, struct sv dotted, struct sv value, struc
         return err_code(e);
     if (value.s && read_value(k, value, a, &v, e))
         return err_code(e);
-    if (text.n &&
-        (config_read(text, a, &unused, e) || json_parse(text, JSON_KEEP_ORDER, a, &doc, e)))
+    if (text.n && (config_read(text, file, path, a, &unused, e) ||
+                   json_parse(text, JSON_KEEP_ORDER, a, &doc, e)))
         return err_code(e);
     write_with(&w, &doc, parts, parts_of(k, dotted, parts), value.s ? &v : NULL);
     sb_addc(&b, '\n');
     *out = sb_sv(&b);
-    return config_read(*out, a, &unused, e); /* what is inside of an object is checked as well */
+    return config_read(*out, file, path, a, &unused,
+                       e); /* what is inside of an object is checked as well */
 }
 
 /* ---- the schema -------------------------------------------------------------------- */
 
+static void schema_below(struct jw *w, struct sv prefix, enum config_file file);
+
+static void schema_object(struct jw *w, struct sv name, enum config_file file)
+{
+    struct arena             scratch = { 0 };
+    struct sv                below = dotted_name(name, SV(""), &scratch);
+    const struct config_key *any = key_of(dotted_name(name, SV("*"), &scratch));
+
+    jw_kbool(w, "additionalProperties", any != NULL);
+    jw_key(w, "properties");
+    jw_open(w, '{');
+    schema_below(w, below, file);
+    jw_close(w, '}');
+    arena_free(&scratch);
+}
+
 /* The rows directly below `prefix`, as members of "properties". */
-static void schema_below(struct jw *w, struct sv prefix)
+static void schema_below(struct jw *w, struct sv prefix, enum config_file file)
 {
     for (size_t i = 0; i < COUNT(keys); i++) {
-        struct sv name = sv_of(keys[i].name);
-        if (!sv_starts(name, prefix) || sv_has(sv_skip(name, prefix.n), '.') || name.n == prefix.n)
+        struct sv name = sv_of(keys[i].name), last = sv_skip(name, prefix.n);
+        if (!sv_starts(name, prefix) || !last.n || sv_has(last, '.') ||
+            sv_is(last, "*") || /* additionalProperties of the parent */
+            (keys[i].power == CONFIG_USER_ONLY && file != CONFIG_OF_USER))
             continue;
-        struct sv last = sv_skip(name, prefix.n);
-        if (sv_is(last, "*"))
-            continue; /* additionalProperties of the parent */
         jw_key_sv(w, last);
         jw_open(w, '{');
         jw_kstr(w, "type", sv_of(keys[i].type));
         jw_kstr(w, "description", sv_of(keys[i].help));
-        if (sv_is(sv_of(keys[i].type), "object")) {
-            struct arena scratch = { 0 };
-            struct sb    b = sb_in(&scratch, 0);
-            sb_addf(&b, SV_FMT ".", SV_ARG(name));
-            struct sv below = sb_sv(&b);
-            sb_addc(&b, '*');
-            const struct config_key *any = key_of(sb_sv(&b));
-            jw_kbool(w, "additionalProperties", any != NULL);
-            jw_key(w, "properties");
-            jw_open(w, '{');
-            schema_below(w, sv_first(sb_sv(&b), below.n));
-            jw_close(w, '}');
-            arena_free(&scratch);
-        }
+        if (keys[i].power != CONFIG_FREE && file == CONFIG_OF_WORKSPACE)
+            jw_kstr(w, "$comment", SV("counts once the file is trusted: heddle trust"));
+        if (sv_is(sv_of(keys[i].type), "object"))
+            schema_object(w, name, file);
         jw_close(w, '}');
     }
 }
 
-void config_schema(struct sb *out)
+void config_schema(struct sb *out, enum config_file file)
 {
     struct jw w = jw_in(out, 2);
 
     jw_open(&w, '{');
     jw_kstr(&w, "$schema", SV("https://json-schema.org/draft/2020-12/schema"));
-    jw_kstr(&w, "title", SV(".heddle/config.json"));
+    jw_kstr(&w, "title",
+            file == CONFIG_OF_USER ? SV("~/.config/heddle/config.json")
+                                   : SV(".heddle/config.json"));
     jw_kstr(&w, "type", SV("object"));
     jw_kbool(&w, "additionalProperties", false);
     jw_key(&w, "properties");
     jw_open(&w, '{');
-    schema_below(&w, SV(""));
+    schema_below(&w, SV(""), file);
     jw_close(&w, '}');
     jw_close(&w, '}');
     sb_addc(out, '\n');

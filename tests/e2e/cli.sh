@@ -188,8 +188,11 @@ exits "a setting is changed" 0
 run heddle --root settings config set executors.x.y '["x","-p"]'
 same "it is in the file, beside the others" "$(jq -c . settings/.heddle/config.json)" \
     '{"loom":{"subject":"Sub"},"executors":{"x.y":["x","-p"]}}'
+run heddle --root settings config get loom.subject
+same "its value is printed" "$out" 'Sub'
 run heddle --root settings config get executors.x.y
-same "its value is printed" "$out" '["x","-p"]'
+exits "unless it needs trust, and has none" 1
+has "which is said" "$err" "executors.x.y' in .heddle/config.json does not count"
 run heddle --root settings config list
 has "it is listed" "$out" "loom.subject                Sub"
 has "by its own name" "$out" 'executors.x.y               ["x","-p"]'

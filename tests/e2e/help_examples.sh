@@ -17,7 +17,7 @@ PATH=$PWD/bin:$PATH
     echo 'Which store should we use?' >idea.md
     cp idea.md README.md
     heddle init
-    heddle config set executors.agent '["true"]'
+    heddle config set --user executors.agent '["true"]'
     heddle config set loom.budget 40000
     heddle config set loom.summary_model offline:echo
     printf '{"kind":"ai_message","payload":{"role":"%s","content":"%s"}}\n' user 'My mother had a childhood.' \

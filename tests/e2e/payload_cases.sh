@@ -401,7 +401,7 @@ if as_another test -r "$HEDDLE" -a -r "$PWD" 2>/dev/null; then
     list nul.txt fine.txt
     echo secret >nul.txt
     chmod 000 nul.txt
-    as_another "$HEDDLE" payload >"$scratch/got" 2>"$scratch/err"
+    as_another "$HEDDLE" payload --root . >"$scratch/got" 2>"$scratch/err"
     {
         begin 'bad.txt
 fine.txt

@@ -36,6 +36,8 @@ END
 serve "$scratch/hits" "$scratch/port"
 
 mkdir -p ws/.teddy ws/.heddle && cd ws || exit 1
+settings=$HOME/.config/heddle/config.json # of the user: a checkout may not open the network
+mkdir -p "$HOME/.config/heddle"
 printf 'local\n' >local.txt
 printf '%s/page\nlocal.txt\n' "$base" >.teddy/global.context
 run heddle payload
@@ -45,7 +47,7 @@ same "nobody was asked" "$(cat "$scratch/hits")" ""
 has "the rest is there" "$out" '````text
 local'
 
-printf '{"payload":{"allow_private_urls":true,"url_max_bytes":4000,"url_timeout_ms":1500}}\n' >.heddle/config.json
+printf '{"payload":{"allow_private_urls":true,"url_max_bytes":4000,"url_timeout_ms":1500}}\n' >"$settings"
 {
     for page in page 'code.py?x=1' moved loop file big binary none choices zipped bomb latin1; do
         printf '%s/%s\n' "$base" "$page"
@@ -147,14 +149,14 @@ n3"
 HEDDLE_NOW=2026-11-14T00:00:00Z run heddle payload
 has "a clock that went back makes it old" "$out" "
 n4"
-rm .heddle/config.json
+rm "$settings"
 run heddle payload --offline
 has "what came from a private address stays refused" "$out" "URL NOT FETCHED"
-printf '{"payload":{"allow_private_urls":true,"url_timeout_ms":300}}\n' >.heddle/config.json
+printf '{"payload":{"allow_private_urls":true,"url_timeout_ms":300}}\n' >"$settings"
 printf '%s/slow\nlocal.txt\n' "$base" >.teddy/global.context
 run heddle payload
 has "a slow page is given up" "$out" "$base/slow: Timeout was reached"
-printf '{"payload":{"allow_private_urls":true,"url_timeout_ms":15000}}\n' >.heddle/config.json
+printf '{"payload":{"allow_private_urls":true,"url_timeout_ms":15000}}\n' >"$settings"
 printf 'before' >half.md
 : >"$scratch/hits"
 "$HEDDLE" payload --output half.md >/dev/null 2>&1 &

@@ -2,7 +2,7 @@
 # → search against a real server that plays Tavily, Brave and SearXNG: good answers, every way to
 # fail, hostile texts; and where the keys go.
 # shellcheck disable=SC2016,SC1010
-# shellcheck source=tests/e2e/lib.sh
+# shellcheck source=tests/e2e/lib.sh disable=SC2016
 . "$(dirname "$0")/lib.sh"
 
 if ! command -v node >/dev/null; then
@@ -70,8 +70,10 @@ HEDDLE_SEED=search
 export HEDDLE_NOW HEDDLE_SEED
 unset TAVILY_API_KEY BRAVE_API_KEY
 mkdir -p ws/.heddle && cd ws || exit 1
+settings=$HOME/.config/heddle/config.json
+mkdir -p "$HOME/.config/heddle"
 # settings MILLISECONDS [MORE]
-settings() { printf '{"search":{"tavily_url":"%s/tavily","brave_url":"%s/brave/","timeout_ms":%s%s}}\n' "$base" "$base" "$1" "${2:-}" >.heddle/config.json; }
+settings() { printf '{"search":{"tavily_url":"%s/tavily","brave_url":"%s/brave/","timeout_ms":%s%s}}\n' "$base" "$base" "$1" "${2:-}" >"$settings"; }
 settings 10000
 heddle agent add Collab --kind model --model offline:echo --permissions loom_aware >/dev/null
 heddle say t 'Let us look around.' >/dev/null
@@ -87,7 +89,7 @@ look() {
 
 look 'search "looms"'
 same "without a key or an address there is no search" "$out" '✗ PERMISSION_DENIED: web search is not configured
-  hint: a person can set TAVILY_API_KEY or BRAVE_API_KEY, or search.searxng_url in .heddle/config.json'
+  hint: a person can set TAVILY_API_KEY or BRAVE_API_KEY, or search.searxng_url with `heddle config set --user`'
 same "and nobody is asked" "$asked" ""
 
 TAVILY_API_KEY=tvly-SECRET
@@ -168,7 +170,7 @@ fails moved MODEL_ERROR 'unknown: tavily answered HTTP 302, and redirects are no
 same "a redirect is not followed" "$(printf '%s\n' "$asked" | grep -c elsewhere)" 0
 settings 300
 fails slow MODEL_ERROR 'timeout: tavily did not answer in time'
-printf '{"search":{"tavily_url":"http://127.0.0.1:1"}}\n' >.heddle/config.json
+printf '{"search":{"tavily_url":"http://127.0.0.1:1"}}\n' >"$settings"
 fails looms MODEL_ERROR 'serviceUnavailable: tavily cannot be reached'
 if [ -n "$tls" ]; then
     tries=0
@@ -176,16 +178,16 @@ if [ -n "$tls" ]; then
         sleep 0.1
         tries=$((tries + 1))
     done
-    printf '{"search":{"tavily_url":"https://localhost:%s"}}\n' "$(cat "$tls.port")" >.heddle/config.json
+    printf '{"search":{"tavily_url":"https://localhost:%s"}}\n' "$(cat "$tls.port")" >"$settings"
     fails looms MODEL_ERROR 'serviceUnavailable: tavily cannot be reached'
     same "a certificate that nobody signed gets no key" "$asked" ""
 else
     skip "a certificate that nobody signed gets no key" "openssl is not installed"
 fi
-printf '{"search":{"tavily_url":"http://tavily.example"}}\n' >.heddle/config.json
+printf '{"search":{"tavily_url":"http://tavily.example"}}\n' >"$settings"
 look 'search "looms"'
 has "a key is not sent unencrypted" "$out" '✗ PERMISSION_DENIED: search.tavily_url would send the key unencrypted'
-printf '{"search":{"tavily_url":"ftp://tavily.example"}}\n' >.heddle/config.json
+printf '{"search":{"tavily_url":"ftp://tavily.example"}}\n' >"$settings"
 look 'search "looms"'
 has "an address must be one" "$out" '✗ INVALID_SYNTAX: search.tavily_url is not the address of a service'
 settings 10000

@@ -10,7 +10,8 @@ state() { heddle list --json | jq -r ".data[] | select(.id == \"$1\") | .status"
 run heddle spawn --intent x --objective goal --id alone
 exits "without an executor the thread is recorded" 0
 has "and that is said" "$err" "recorded only"
-cat >.heddle/config.json <<'JSON'
+mkdir -p "$HOME/.config/heddle"
+cat >"$HOME/.config/heddle/config.json" <<'JSON'
 {"executors": {
   "agent": ["sh", "-c", "cat >got-$HEDDLE_THREAD; echo \"$HEDDLE_ACTOR was here\"; test ! -e hold || while test -e hold; do sleep 0.02; done; echo more"],
   "fails": ["sh", "-c", "exit 3"],

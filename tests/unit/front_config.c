@@ -5,10 +5,25 @@ static struct arena  a;
 static struct err    e;
 static struct config c;
 
+static const struct json none;
+
+#define WORKSPACE SV(".heddle/config.json")
+
 static bool reads(struct sv text)
 {
-    c = (struct config){ 0 };
-    return config_read(text, &a, &c, &e) == ST_OK;
+    struct json doc = { 0 };
+    bool        read = config_read(text, CONFIG_OF_WORKSPACE, WORKSPACE, &a, &doc, &e) == ST_OK;
+
+    config_join(&c, &none, &doc, true, &a);
+    return read;
+}
+
+static struct json file(enum config_file which, const char *text)
+{
+    struct json doc = { 0 };
+
+    CHECK_INT(config_read(sv_of(text), which, WORKSPACE, &a, &doc, &e), ST_OK);
+    return doc;
 }
 
 static void settings_are_found_by_their_dotted_names(void)
@@ -69,7 +84,7 @@ static void the_schema_is_json_and_closed(void)
     struct sb   b = sb_in(&a, 0);
     struct json v;
 
-    config_schema(&b);
+    config_schema(&b, CONFIG_OF_WORKSPACE);
     CHECK_INT(json_parse(sb_sv(&b), 0, &a, &v, &e), ST_OK);
     CHECK(json_is(json_find(&v, "additionalProperties"), JSON_FALSE));
     const struct json *properties = json_find(&v, "properties");
@@ -87,7 +102,7 @@ static struct sv with(struct sv before, const char *key, struct sv value)
 {
     struct sv out = { 0 };
 
-    if (config_with(before, sv_of(key), value, &a, &out, &e))
+    if (config_with(before, CONFIG_OF_WORKSPACE, WORKSPACE, sv_of(key), value, &a, &out, &e))
         return (struct sv){ 0 };
     return out;
 }
@@ -121,6 +136,124 @@ static void a_setting_that_is_none_is_refused(void)
     CHECK(!with(SV("{}"), "run", SV("{\"modle\":1}")).s && e.code == ST_INVALID_SYNTAX);
 }
 
-TAP_MAIN(T(one_setting_changes_and_the_others_stay), T(a_setting_that_is_none_is_refused),
-         T(settings_are_found_by_their_dotted_names), T(what_is_not_set_has_its_default),
-         T(slips_are_refused_by_name), T(the_schema_is_json_and_closed), )
+/* What a stranger's file can do: named here, so that a new setting has to be thought about. */
+static const char *const guarded[] = {
+    "executors.*",        "loom.summary_model", "search.tavily_url",          "search.brave_url",
+    "search.searxng_url", "search.proxy",       "payload.allow_private_urls", "payload.proxy",
+    "safe_workspaces",
+};
+
+static void settings_with_power_say_so(void)
+{
+    static const char *const words[] = {
+        "_url", "proxy", "command", "executor", "_key", "private"
+    };
+    const struct config_key *k;
+    size_t                   n = 0;
+
+    for (size_t i = 0; (k = config_key_at(i)); i++) {
+        bool listed = false, telling = false;
+        for (size_t g = 0; g < COUNT(guarded); g++)
+            listed = listed || strcmp(guarded[g], k->name) == 0;
+        for (size_t w = 0; w < COUNT(words); w++)
+            telling = telling || strstr(k->name, words[w]);
+        n += k->power != CONFIG_FREE;
+        if ((k->power != CONFIG_FREE) != listed)
+            printf("# %s\n", k->name);
+        CHECK((k->power != CONFIG_FREE) == listed);
+        bool is_limit = strstr(k->name, "_ms") || strstr(k->name, "_bytes");
+        if (telling && !is_limit && strcmp(k->type, "object") != 0)
+            CHECK(k->power != CONFIG_FREE);
+    }
+    CHECK_INT(n, COUNT(guarded));
+}
+
+static void the_workspace_counts_over_the_user_member_by_member(void)
+{
+    struct json user = file(CONFIG_OF_USER, "{\"loom\":{\"budget\":1,\"subject\":\"U\"},"
+                                            "\"tokens\":{\"factor\":{\"a\":1}}}");
+    struct json own = file(CONFIG_OF_WORKSPACE, "{\"loom\":{\"budget\":2,\"result_tokens\":3},"
+                                                "\"tokens\":{\"factor\":{\"b\":2}}}");
+    enum config_source from;
+
+    config_join(&c, &user, &own, false, &a);
+    CHECK(c.trusted); /* nothing here needs it */
+    CHECK_INT(config_int(&c, "loom.budget", 0), 2);
+    CHECK_INT(config_int(&c, "loom.result_tokens", 0), 3);
+    CHECK_SV(config_text(&c, "loom.subject"), SV("U"));
+    CHECK_INT(config_find(&c, "tokens.factor")->n, 2);
+    config_value(&c, SV("loom.budget"), &from);
+    CHECK_INT(from, CONFIG_FROM_WORKSPACE);
+    config_value(&c, SV("loom.subject"), &from);
+    CHECK_INT(from, CONFIG_FROM_USER);
+    CHECK(config_value(&c, SV("run.model"), &from) == NULL);
+    CHECK_INT(from, CONFIG_FROM_DEFAULT);
+}
+
+static void what_needs_trust_is_withheld_without_it(void)
+{
+    static const char text[] =
+        "{\"executors\":{\"agent\":[\"rm\"]},\"loom\":{\"summary_model\":\"openai:x\",\"budget\":7}"
+        ","
+        "\"payload\":{\"allow_private_urls\":true,\"proxy\":\"http://p\",\"url_ttl_ms\":5},"
+        "\"search\":{\"brave_url\":\"http://b\",\"proxy\":\"http://p\",\"searxng_url\":\"http://"
+        "s\","
+        "\"tavily_url\":\"http://t\",\"timeout_ms\":9}}";
+    struct json        own = file(CONFIG_OF_WORKSPACE, text);
+    struct json        user = file(CONFIG_OF_USER, "{\"search\":{\"brave_url\":\"https://mine\"}}");
+    enum config_source from;
+
+    config_join(&c, &user, &own, false, &a);
+    CHECK(!c.trusted);
+    CHECK(config_find(&c, "executors.agent") == NULL);
+    CHECK(!config_text(&c, "loom.summary_model").s);
+    CHECK(!config_bool(&c, "payload.allow_private_urls"));
+    CHECK(!config_text(&c, "payload.proxy").s);
+    CHECK(!config_text(&c, "search.tavily_url").s);
+    CHECK_SV(config_text(&c, "search.brave_url"), SV("https://mine"));
+    CHECK_INT(config_int(&c, "loom.budget", 0), 7);
+    CHECK_INT(config_int(&c, "payload.url_ttl_ms", 0), 5);
+    CHECK_INT(config_int(&c, "search.timeout_ms", 0), 9);
+    CHECK_SV(json_sv(config_value(&c, SV("search.tavily_url"), &from)), SV("http://t"));
+    CHECK_INT(from, CONFIG_FROM_UNTRUSTED);
+    config_value(&c, SV("search.brave_url"), &from);
+    CHECK_INT(from, CONFIG_FROM_USER);
+
+    config_join(&c, &user, &own, true, &a);
+    CHECK(json_is(config_find(&c, "executors.agent"), JSON_ARRAY));
+    CHECK_SV(config_text(&c, "search.brave_url"), SV("http://b"));
+    CHECK(config_bool(&c, "payload.allow_private_urls"));
+}
+
+static void a_model_inside_the_program_needs_no_trust(void)
+{
+    struct json own = file(CONFIG_OF_WORKSPACE, "{\"loom\":{\"summary_model\":\"offline:echo\"}}");
+
+    config_join(&c, &none, &own, false, &a);
+    CHECK(c.trusted);
+    CHECK_SV(config_text(&c, "loom.summary_model"), SV("offline:echo"));
+}
+
+static void some_settings_have_no_place_in_a_workspace(void)
+{
+    struct json doc = { 0 };
+    struct sb   b = sb_in(&a, 0), own = sb_in(&a, 0);
+
+    CHECK(!reads(SV("{\"safe_workspaces\":[\"*\"]}")));
+    CHECK_INT(e.code, ST_INVALID_SYNTAX);
+    CHECK(strstr(e.text, "user's own file") != NULL);
+    CHECK_INT(
+        config_read(SV("{\"safe_workspaces\":[\"*\"]}"), CONFIG_OF_USER, SV("x"), &a, &doc, &e),
+        ST_OK);
+    config_schema(&b, CONFIG_OF_USER);
+    CHECK(sv_find(sb_sv(&b), SV("safe_workspaces")) > 0);
+    config_schema(&own, CONFIG_OF_WORKSPACE);
+    CHECK(sv_find(sb_sv(&own), SV("safe_workspaces")) < 0);
+}
+
+TAP_MAIN(T(settings_with_power_say_so), T(the_workspace_counts_over_the_user_member_by_member),
+         T(what_needs_trust_is_withheld_without_it), T(a_model_inside_the_program_needs_no_trust),
+         T(some_settings_have_no_place_in_a_workspace), T(one_setting_changes_and_the_others_stay),
+         T(a_setting_that_is_none_is_refused), T(settings_are_found_by_their_dotted_names),
+         T(what_is_not_set_has_its_default), T(slips_are_refused_by_name),
+         T(the_schema_is_json_and_closed), )

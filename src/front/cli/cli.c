@@ -39,8 +39,10 @@ static enum status prepare_and_run(struct app *app, const struct command *c,
         app->actor = g->as;
     if (name_check(app->actor, "actor", e) || clock_check(e))
         return err_code(e);
-    if (c->needs >= NEEDS_ROOT &&
-        app_find_root(app, g->root.n ? sv_cstr(g->root, app->a) : NULL, e))
+    if (c->needs >= NEEDS_PLACE &&
+        app_find_place(app, g->root.n ? sv_cstr(g->root, app->a) : NULL, e))
+        return err_code(e);
+    if (c->needs >= NEEDS_ROOT && app_read_settings(app, e))
         return err_code(e);
     if (c->needs >= NEEDS_LOG &&
         app_open_log(app, c->needs == NEEDS_WRITE ? STORE_WRITE : STORE_READ, e))

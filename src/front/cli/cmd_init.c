@@ -1,6 +1,7 @@
 /* `init`: make a workspace. */
 #include "base/fs.h"
 #include "front/cli/command.h"
+#include "front/owner.h"
 #include "front/share/agents_md.h"
 
 #include <unistd.h>
@@ -38,10 +39,20 @@ static enum status use_this_folder(struct app *app, struct err *e)
     if (sv_eq(app->root, app->start))
         return ST_OK;
     app->root = app->start;
-    app->config = (struct config){ 0 };
+    app->is_workspace = app->has_heddle = false;
     close(app->root_fd);
     app->root_fd = open(sv_cstr(app->root, app->a), O_PATH | O_DIRECTORY | O_CLOEXEC);
     return app->root_fd < 0 ? err_errno(e, "open " SV_FMT, SV_ARG(app->root)) : ST_OK;
+}
+
+/* It can be made in a directory of another user, and cannot be found from below it. */
+static void say_whose(struct app *app)
+{
+    const struct json *safe = json_find(&app->config.user, "safe_workspaces");
+    struct err         e;
+
+    if (owner_check(app->root_fd, app->root, safe, app->a, &e))
+        app_note(app, "%s; %s", e.text, e.hint);
 }
 
 static enum status run(struct app *app, const void *opts, struct err *e)
@@ -50,15 +61,17 @@ static enum status run(struct app *app, const void *opts, struct err *e)
     struct guide            guide = { 0 };
     bool                    made_config, made_ignore, had_log;
 
-    if (use_this_folder(app, e) || fs_mkdirs(app->root_fd, SV(".heddle"), e))
+    if (use_this_folder(app, e) || app_read_settings(app, e) ||
+        fs_mkdirs(app->root_fd, SV(".heddle"), e))
         return err_code(e);
-    app->has_heddle = true;
+    app->has_heddle = app->is_workspace = true;
     if (fs_exists(app->root_fd, SV(".heddle/heddle.db"), &had_log, e) ||
         make_if_missing(app, SV(".heddle/config.json"), SV("{}\n"), &made_config, e) ||
         make_if_missing(app, SV(".heddle/.gitignore"), sv_of(ignored), &made_ignore, e) ||
         app_open_log(app, STORE_WRITE, e) ||
         (o->agents_md && agents_md_write(app, o->yes, &guide, e)))
         return err_code(e);
+    say_whose(app);
     if (app->json) {
         struct jw w = jw_in(&app->out, 0);
         jw_open(&w, '{');
@@ -87,6 +100,6 @@ const struct command cmd_init = {
     .details =
         "Writes .heddle/ with an empty log and config. Harmless when it is there already.\n\n"
         "  heddle init",
-    .needs = NEEDS_ROOT,
+    .needs = NEEDS_PLACE,
     .run = run,
 };

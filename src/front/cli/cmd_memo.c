@@ -23,7 +23,8 @@ static enum status read_file(struct app *app, struct sv *file, struct err *e)
 /* Two processes that edit the memos come one after the other. */
 static enum status lock(struct app *app, int *fd, struct err *e)
 {
-    return fs_lock_dir(app->root_fd, SV(".teddy"), fd, e);
+    return app_make(app, SV(".teddy"), e) ? err_code(e)
+                                          : fs_lock_dir(app->root_fd, SV(".teddy"), fd, e);
 }
 
 static enum status read_memos(struct app *app, struct sv *file, memos *all, struct err *e)

@@ -305,7 +305,7 @@ static void make_defaults(struct app *app)
 
     if (fs_exists(app->root_fd, SV(".teddy"), &there, &e))
         warn("%s", e.text);
-    else if (!there && (fs_mkdirs(app->root_fd, SV(".teddy"), &e) ||
+    else if (!there && (app_make(app, SV(".teddy"), &e) ||
                         fs_write(app->root_fd, SV(".teddy/.gitignore"), SV("*\n"), 0644, &e) ||
                         fs_write(app->root_fd, SV(".teddy/global.context"), list, 0644, &e)))
         warn("%s", e.text);

@@ -43,7 +43,8 @@ static enum status run_session_new(struct app *app, const void *opts, struct err
         return err_code(e);
     if (o->thread.s && name_check(o->thread, "thread id", e))
         return err_code(e);
-    if (session_new(app->root_fd, &q, app->a, &s, e) || turn_log(app, &s, e))
+    if (session_new(app->root_fd, &q, app->a, &s, e) || app_make(app, SV(".teddy"), e) ||
+        turn_log(app, &s, e))
         return err_code(e);
     if (app->json) {
         struct jw w = jw_in(&app->out, 0);

@@ -35,7 +35,8 @@ struct opt {
 /* What a command needs before it runs. */
 enum command_needs {
     NEEDS_NOTHING,
-    NEEDS_ROOT,  /* app->root is found */
+    NEEDS_PLACE, /* app->root is found, whosever it is; nothing of it is read */
+    NEEDS_ROOT,  /* and it may be used, and app->config holds the settings */
     NEEDS_LOG,   /* and app->log is open for reading; a missing one is an error */
     NEEDS_WRITE, /* and app->log is open for writing, made if it is missing */
 };

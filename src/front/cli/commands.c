@@ -76,7 +76,8 @@
     X(cmd_config_get) \
     X(cmd_config_set) \
     X(cmd_config_unset) \
-    X(cmd_config_schema)
+    X(cmd_config_schema) \
+    X(cmd_trust)
 /* clang-format on */
 
 #define X(name) extern const struct command name;

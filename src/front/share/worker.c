@@ -171,17 +171,25 @@ enum status worker_child_ended(struct share *s, const struct share_thread *child
 
 /* ---- starting ------------------------------------------------------------------------------- */
 
+static const struct json *executor(struct app *app, struct sv name)
+{
+    struct sb b = sb_in(app->a, 0);
+
+    sb_addf(&b, "executors." SV_FMT, SV_ARG(name));
+    return config_find_sv(&app->config, sb_sv(&b));
+}
+
 const struct json *worker_command(struct app *app, struct sv with, struct sv *name)
 {
     static const char *const usual[] = { "agent", "default" };
-    const struct json       *all = config_find(&app->config, "executors"), *found;
+    const struct json       *found;
 
     if (with.n) {
         *name = with;
-        return json_find_sv(all, with);
+        return executor(app, with);
     }
     for (size_t i = 0; i < COUNT(usual); i++)
-        if ((found = json_find(all, usual[i]))) {
+        if ((found = executor(app, sv_of(usual[i])))) {
             *name = sv_of(usual[i]);
             return found;
         }
@@ -243,8 +251,10 @@ static void say_not_started(struct door *d, struct sv with)
 {
     jw_kstr(d->data, "run_mode", SV("record"));
     if (!d->app->json && !is_leslie(d->app))
-        fprintf(stderr, "! recorded only: executors.%s is not set in .heddle/config.json\n",
-                with.n ? sv_cstr(with, d->app->a) : "agent");
+        app_note(d->app,
+                 "recorded only: executors." SV_FMT
+                 " is not set; `heddle config set --user` sets it",
+                 SV_ARG(with.n ? with : SV("agent")));
 }
 
 enum status worker_start(struct door *d, const struct share_thread *t, struct sv with,

@@ -1,0 +1,96 @@
+/* Ownership and modes of a workspace. */
+#include "front/owner.h"
+
+#include "base/fs.h"
+#include "front/user_file.h"
+
+#include <pwd.h>
+#include <stdio.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+const char *const workspace_marks[] = { ".heddle", ".leslie", ".teddy", NULL };
+
+bool owner_is_listed(const struct json *safe, struct sv root)
+{
+    for (size_t i = 0; json_is(safe, JSON_ARRAY) && i < safe->n; i++) {
+        struct sv one = json_sv(&safe->items[i]);
+        if (sv_is(one, "*") || (one.n && sv_eq(one, root)))
+            return true;
+        if (sv_ends(one, SV("/*")) && sv_starts(root, sv_first(one, one.n - 1)))
+            return true;
+    }
+    return false;
+}
+
+static void name_user(char *out, size_t size, unsigned uid)
+{
+    const struct passwd *p = getpwuid(uid);
+
+    if (p && p->pw_name)
+        snprintf(out, size, "%s", p->pw_name);
+    else
+        snprintf(out, size, "user %u", uid);
+}
+
+/* The command that lists it, with what is listed already, quoted for a shell. */
+static enum status how_to_list(const struct json *safe, struct sv root, struct arena *a,
+                               struct err *e)
+{
+    struct sb b = sb_in(a, 0), list = sb_in(a, 0);
+    struct jw w = jw_in(&list, 0);
+
+    jw_open(&w, '[');
+    for (size_t i = 0; json_is(safe, JSON_ARRAY) && i < safe->n; i++)
+        jw_json(&w, &safe->items[i]);
+    jw_str(&w, root);
+    jw_close(&w, ']');
+    sb_add_shell(&b, sb_sv(&list));
+    return err_hint(e,
+                    "if it is to be used, run: heddle config set --user safe_workspaces " SV_FMT
+                    "; to begin one of your own here: heddle init",
+                    SV_ARG(sb_sv(&b)));
+}
+
+static enum status belongs(struct sv root, const char *mark, unsigned uid, struct err *e)
+{
+    char who[64];
+
+    name_user(who, sizeof who, uid);
+    return err_set(e, ST_PERMISSION_DENIED,
+                   "the workspace " SV_FMT " is not yours: %s%sbelongs to %s", SV_ARG(root), mark,
+                   *mark ? " " : "it ", who);
+}
+
+static enum status check(int root_fd, struct sv root, struct err *e)
+{
+    static const char *const files[] = { ".heddle/heddle.db", ".heddle/config.json", NULL };
+    const char *const *const lists[] = { workspace_marks, files };
+    struct stat              st;
+
+    if (fstatat(root_fd, "", &st, AT_EMPTY_PATH) != 0)
+        return err_errno(e, "look at " SV_FMT, SV_ARG(root));
+    if (st.st_uid != 0 && !user_is(st.st_uid)) /* root can replace anything in any case */
+        return belongs(root, "", st.st_uid, e);
+    for (size_t l = 0; l < COUNT(lists); l++)
+        for (size_t i = 0; lists[l][i]; i++) {
+            if (fstatat(root_fd, lists[l][i], &st, AT_SYMLINK_NOFOLLOW) != 0)
+                continue; /* what cannot be looked at cannot be read either */
+            if (!user_is(st.st_uid))
+                return belongs(root, lists[l][i], st.st_uid, e);
+            if (!S_ISLNK(st.st_mode) && (st.st_mode & S_IWOTH))
+                return err_set(e, ST_PERMISSION_DENIED,
+                               "%s of the workspace " SV_FMT " can be written by everybody",
+                               lists[l][i], SV_ARG(root));
+        }
+    return ST_OK;
+}
+
+enum status owner_check(int root_fd, struct sv root, const struct json *safe, struct arena *a,
+                        struct err *e)
+{
+    if (owner_is_listed(safe, root) || check(root_fd, root, e) == ST_OK)
+        return ST_OK;
+    err_reason(e, "not_your_workspace");
+    return how_to_list(safe, root, a, e);
+}

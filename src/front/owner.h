@@ -1,0 +1,21 @@
+/* Whose workspace is it? A workspace is found by looking upwards from the current directory, and
+ * anybody can make a directory like /tmp/.heddle there. So what is found must be the user's own, as
+ * git demands of a repository (safe.directory). */
+#ifndef HEDDLE_OWNER_H
+#define HEDDLE_OWNER_H
+
+#include "base/json.h"
+
+/* ST_PERMISSION_DENIED when .heddle, .leslie or .teddy belongs to another user or can be written by
+ * everybody, or when the directory that holds them belongs to another user than root, unless
+ * `safe` (the user's setting safe_workspaces; NULL: not set) lists `root`. */
+enum status owner_check(int root_fd, struct sv root, const struct json *safe, struct arena *a,
+                        struct err *e) MUST_USE;
+
+/* The names that make a directory a workspace; ends with NULL. */
+extern const char *const workspace_marks[];
+
+/* Does the list name this workspace? "/a/b", "/a/" followed by *, or "*". */
+bool owner_is_listed(const struct json *safe, struct sv root);
+
+#endif
