@@ -6,6 +6,7 @@
 
 #include <pwd.h>
 #include <stdio.h>
+#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -62,6 +63,15 @@ static enum status belongs(struct sv root, const char *mark, unsigned uid, struc
                    *mark ? " " : "it ", who);
 }
 
+static enum status is_open(struct sv root, const char *name, struct err *e)
+{
+    err_set(e, ST_PERMISSION_DENIED, "%s of the workspace " SV_FMT " can be written by everybody",
+            name, SV_ARG(root));
+    err_reason(e, "open_to_others");
+    return strncmp(name, ".heddle", 7) == 0 ? err_hint(e, "`heddle doctor --fix` makes it private")
+                                            : err_hint(e, "run: chmod o-w %s, there", name);
+}
+
 static enum status check(int root_fd, struct sv root, struct err *e)
 {
     static const char *const files[] = { ".heddle/heddle.db", ".heddle/config.json", NULL };
@@ -79,9 +89,7 @@ static enum status check(int root_fd, struct sv root, struct err *e)
             if (!user_is(st.st_uid))
                 return belongs(root, lists[l][i], st.st_uid, e);
             if (!S_ISLNK(st.st_mode) && (st.st_mode & S_IWOTH))
-                return err_set(e, ST_PERMISSION_DENIED,
-                               "%s of the workspace " SV_FMT " can be written by everybody",
-                               lists[l][i], SV_ARG(root));
+                return is_open(root, lists[l][i], e);
         }
     return ST_OK;
 }
@@ -91,6 +99,8 @@ enum status owner_check(int root_fd, struct sv root, const struct json *safe, st
 {
     if (owner_is_listed(safe, root) || check(root_fd, root, e) == ST_OK)
         return ST_OK;
+    if (e->hint[0])
+        return err_code(e);
     err_reason(e, "not_your_workspace");
     return how_to_list(safe, root, a, e);
 }

@@ -256,6 +256,36 @@ chmod 700 .heddle
 chmod 666 .heddle/heddle.db
 run heddle stats
 has "so is its log" "$err" ".heddle/heddle.db of the workspace"
+run heddle doctor --fix
+exits "doctor can mend it" 0
+run heddle stats
+exits "and then it is used again" 0
+
+# ---- what doctor says of it
+
+run heddle doctor --json
+json "doctor looks at owner, trust and the user's files" "$out" '[.checks[].name] | contains(["owner","trust","user"])' true
+run heddle doctor
+has "nothing needs trust" "$out" "✓ no setting of the workspace needs trust"
+has "and it is ours" "$out" "✓ the workspace is yours"
+heddle config set executors.agent '["true"]' 2>/dev/null
+run heddle doctor
+exits "what is not trusted is no damage" 0
+has "but is named" "$out" 'ignored until you run `heddle trust`: executors.agent'
+heddle config set --user loom.budget 1
+chmod 622 "$HOME/.config/heddle/config.json"
+run heddle doctor
+exits "a user's file that others can write is" 1
+has "and is named" "$out" "config.json can be written by everybody"
+run heddle doctor --fix
+exits "which can be mended" 0
+same "for good" "$(stat -c %a "$HOME/.config/heddle/config.json")" 600
+rm "$HOME/.config/heddle/config.json"
+mkdir ../nothing && cd ../nothing || exit 1
+run heddle doctor
+exits "a directory without a workspace has nothing to look at" 1
+has "which is not damage" "$err" "✗ NOT_FOUND: there is no log"
+cd ../open || exit 1
 cd ..
 
 # ---- a workspace is not made unseen

@@ -276,13 +276,24 @@ static enum status check_workspace(struct app *app, struct err *e)
     return err_hint(e, "`heddle init` makes one here; --root names another workspace");
 }
 
+/* What everybody can write is refused to other commands; this one can mend it. */
+static enum status read_settings(struct app *app, struct err *e)
+{
+    if (app_read_settings(app, e) == ST_OK)
+        return ST_OK;
+    if (strcmp(e->reason, "open_to_others") != 0)
+        return err_code(e);
+    app->root_named = true;
+    return app_read_settings(app, e);
+}
+
 static enum status run_doctor(struct app *app, const void *opts, struct err *e)
 {
     const struct doctor_opts *o = opts;
     enum status               first;
     int64_t                   n;
 
-    if (check_workspace(app, e) || work_first(app, o, e))
+    if (read_settings(app, e) || check_workspace(app, e) || work_first(app, o, e))
         return err_code(e);
     doctor_run(app, o->fix, &first, &n);
     tell_work(app, o);
@@ -304,7 +315,8 @@ const struct command cmd_doctor = {
     .details =
         "Checks the database file, recomputes the chain of every thread and its views, compares\n"
         "the files below .leslie/ and frozen copies with the log, and looks at who may read\n"
-        ".heddle and at what killed commands left behind. Each line says what to do.\n"
+        ".heddle, whose workspace it is, which of its settings count, and at what killed commands\n"
+        "left behind. Each line says what to do.\n"
         "\n"
         "--fix does what can lose nothing: it makes .heddle private, removes temporary files that\n"
         "are older than an hour, folds views anew and writes the files below .leslie/ again. It\n"
@@ -312,6 +324,6 @@ const struct command cmd_doctor = {
         "  heddle doctor --fix",
     .opts = doctor_opts,
     .opts_size = sizeof(struct doctor_opts),
-    .needs = NEEDS_ROOT,
+    .needs = NEEDS_PLACE,
     .run = run_doctor,
 };

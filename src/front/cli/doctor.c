@@ -8,6 +8,9 @@
 const struct doctor_check doctor_checks[] = {
     /* name        when nothing is found                         log    run              fix */
     { "modes",     "only you can read .heddle",                  false, check_modes,     fix_modes },
+    { "owner",     "the workspace is yours",                     false, check_owner,     NULL },
+    { "trust",     "no setting of the workspace needs trust",    false, check_trust,     NULL },
+    { "user",      "only you can write your own settings",       false, check_user_files, fix_user_files },
     { "leftovers", "no temporary files were left behind",        false, check_leftovers, fix_leftovers },
     { "copies",    "no copies of older databases",               false, check_copies,    NULL },
     { "database",  "the database file is whole",                 true,  check_database,  fix_database },
@@ -47,7 +50,7 @@ void doctor_find(struct doctor *d, enum status code, const char *hint, const cha
     f->text = formatted(d->app->a, fmt, ap);
     va_end(ap);
     f->code = code;
-    f->hint = hint && *hint ? sv_dup(sv_of(hint), d->app->a) : (struct sv){ 0 };
+    f->hint = hint && *hint ? clean(sv_of(hint), d->app->a) : (struct sv){ 0 };
 }
 
 void doctor_note(struct doctor *d, const char *fmt, ...)
@@ -209,8 +212,11 @@ void doctor_run(struct app *app, bool fix, enum status *first, int64_t *problems
                         .notes = sb_in(a, 0) };
     struct doctor d = { .app = app, .fix = fix };
 
-    if (!app->json)
-        sb_addf(&app->out, "workspace " SV_FMT "\n", SV_ARG(app->root));
+    if (!app->json) {
+        sb_adds(&app->out, "workspace ");
+        sb_add_plain_line(&app->out, app->root);
+        sb_addc(&app->out, '\n');
+    }
     one_check(&r, &d, &log_opens);
     for (const struct doctor_check *c = doctor_checks; c->name; c++)
         if (!c->needs_log || app->log.store)

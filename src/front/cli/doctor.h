@@ -76,4 +76,11 @@ enum status check_leftovers(struct doctor *d, struct err *e);
 enum status fix_leftovers(struct doctor *d, struct err *e);
 enum status check_copies(struct doctor *d, struct err *e);
 
+/* ---- the checks: doctor_user.c ------------------------------------------------------ */
+
+enum status check_owner(struct doctor *d, struct err *e);
+enum status check_trust(struct doctor *d, struct err *e);
+enum status check_user_files(struct doctor *d, struct err *e);
+enum status fix_user_files(struct doctor *d, struct err *e);
+
 #endif

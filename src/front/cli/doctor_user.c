@@ -1,0 +1,82 @@
+/* Checks of `heddle doctor` that concern the user: whose workspace it is, what of its settings
+ * counts, and who could have written the user's own files. */
+#include "front/cli/doctor.h"
+#include "front/owner.h"
+#include "front/user_file.h"
+
+#include <sys/stat.h>
+
+enum status check_owner(struct doctor *d, struct err *e)
+{
+    struct app        *app = d->app;
+    const struct json *safe = json_find(&app->config.user, "safe_workspaces");
+
+    if (owner_is_listed(safe, app->root)) {
+        d->good = SV("the workspace is listed in safe_workspaces");
+        return ST_OK;
+    }
+    return owner_check(app->root_fd, app->root, NULL, app->a, e);
+}
+
+static void add_name(void *ctx, struct sv dotted, const struct config_key *k, const struct json *v)
+{
+    struct sb *names = ctx;
+
+    (void)k, (void)v;
+    sb_adds(names, names->n ? ", " : "");
+    sb_add(names, dotted);
+}
+
+/* A file that nobody has trusted is not wrong, but may be why an executor does not start. */
+enum status check_trust(struct doctor *d, struct err *e)
+{
+    const struct config *c = &d->app->config;
+    struct sb            names = sb_in(d->app->a, 0);
+
+    (void)e;
+    config_walk(&c->guarded, SV(""), add_name, &names, d->app->a);
+    if (!c->trusted)
+        doctor_note(d, "ignored until you run `heddle trust`: " SV_FMT, SV_ARG(sb_sv(&names)));
+    else if (names.n)
+        d->good = SV("the settings that need trust are trusted");
+    return ST_OK;
+}
+
+/* ---- the user's files ------------------------------------------------------------------------ */
+
+static bool stat_file(enum user_file which, struct arena *a, struct sv *path, struct stat *st)
+{
+    *path = user_file_path(which, a);
+    return path->s && stat(path->s, st) == 0;
+}
+
+enum status check_user_files(struct doctor *d, struct err *e)
+{
+    struct stat st;
+    struct sv   path;
+
+    (void)e;
+    for (enum user_file f = USER_CONFIG; f <= USER_TRUST; f++) {
+        if (!stat_file(f, d->app->a, &path, &st))
+            continue;
+        const char *fault = user_file_fault(st.st_uid, st.st_mode);
+        if (!fault && (st.st_mode & S_IWGRP))
+            fault = "can be written by its group";
+        if (fault)
+            doctor_find(d, ST_PERMISSION_DENIED, "`heddle doctor --fix` takes the right away",
+                        SV_FMT " %s", SV_ARG(path), fault);
+    }
+    return ST_OK;
+}
+
+enum status fix_user_files(struct doctor *d, struct err *e)
+{
+    struct stat st;
+    struct sv   path;
+
+    for (enum user_file f = USER_CONFIG; f <= USER_TRUST; f++)
+        if (stat_file(f, d->app->a, &path, &st) && (st.st_mode & (S_IWGRP | S_IWOTH)) &&
+            chmod(path.s, st.st_mode & 07777 & ~(mode_t)(S_IWGRP | S_IWOTH)) != 0)
+            return err_errno(e, "chmod " SV_FMT, SV_ARG(path));
+    return ST_OK;
+}
