@@ -14,8 +14,11 @@ struct effect {
     struct arena       *a;
     const struct entry *n;
     const struct json  *p;
+    bool                again; /* it failed before: later entries may have been done since */
     struct err         *e;
 };
+
+enum { UNDONE_TEXT = 240 };
 
 static struct sv text(const struct effect *f, const char *key)
 {
@@ -56,11 +59,32 @@ static enum status drop_list(struct effect *f, const struct json *hashes)
 
 /* ---- references ------------------------------------------------------------------------------ */
 
+/* Is this still what the log says of the place? */
+static enum status is_current(struct effect *f, const struct share_ref *r,
+                              const struct share_file *file, bool *out)
+{
+    struct share_ref *refs;
+    size_t            n;
+
+    *out = false;
+    if (share_refs(f->s, r->from, true, f->a, &refs, &n, f->e))
+        return err_code(f->e);
+    for (size_t i = 0; i < n && !*out; i++)
+        for (size_t k = 0; refs[i].frozen && k < refs[i].n_files && !*out; k++)
+            *out = sv_eq(refs[i].files[k].place, file->place) &&
+                   sv_eq(refs[i].files[k].hash, file->hash);
+    return ST_OK;
+}
+
 static enum status place_copies(struct effect *f, const struct share_ref *r)
 {
     for (size_t i = 0; r->frozen && i < r->n_files; i++) {
-        struct sv   path = share_path(r->from, "context/inherited", r->files[i].place, f->a), row;
-        bool        found;
+        struct sv path = share_path(r->from, "context/inherited", r->files[i].place, f->a), row;
+        bool      found = true;
+        if (f->again && is_current(f, r, &r->files[i], &found))
+            return err_code(f->e);
+        if (!found)
+            continue;
         enum status st = object_place(f->s, r->files[i].hash, path, f->e);
         if (st != ST_NOT_FOUND) {
             if (st)
@@ -340,28 +364,123 @@ static enum status make_plan(struct share *s, struct err *e)
                             e);
 }
 
-enum status effects_apply(struct share *s, int64_t from, int64_t to, struct err *e)
+/* One entry of the log that is an operation we act on. */
+static enum status apply_entry(struct share *s, const struct entry *n, bool again, struct arena *a,
+                               struct err *e)
+{
+    struct json   p;
+    struct effect f = { s, a, n, &p, again, e };
+
+    if (kind_of(n->kind) != KIND_THREAD_OPERATION)
+        return ST_OK;
+    if (json_parse(n->payload, 0, a, &p, e))
+        return err_code(e);
+    return share_is_sane(&p, a) ? apply(&f) : ST_OK;
+}
+
+static void still_undone(struct share *s, int64_t seq, const struct err *why)
+{
+    struct sb b = sb_in(s->a, UNDONE_TEXT);
+
+    for (const char *c = why->text; *c; c++) /* one line of the stamp */
+        sb_addc(&b, *c == '\n' ? ' ' : *c);
+    s->stamp.undone[s->stamp.n_undone++] = (struct share_undone){ seq, sb_sv(&b) };
+}
+
+static enum status entry_at(struct share *s, int64_t seq, struct arena *a, struct entry *out,
+                            bool *found, struct err *e)
+{
+    struct store_query q = { .thread = SHARE_GLOBAL, .from = seq, .to = seq };
+
+    return store_first(s->log->store, &q, a, out, found, e);
+}
+
+/* Those that failed before, each on its own. */
+static enum status apply_again(struct share *s, struct arena *a, struct err *e)
+{
+    struct share_stamp was = s->stamp;
+    struct entry       n;
+    struct err         why;
+    bool               found;
+
+    s->stamp.n_undone = 0;
+    for (size_t i = 0; i < was.n_undone; i++) {
+        struct arena_mark m = arena_mark(a);
+        if (entry_at(s, was.undone[i].seq, a, &n, &found, e))
+            return err_code(e);
+        if (found && apply_entry(s, &n, true, a, &why))
+            still_undone(s, was.undone[i].seq, &why);
+        arena_reset(a, m);
+    }
+    if (s->stamp.n_undone)
+        share_warn(s, "T502", (struct sv){ 0 },
+                   "%zu earlier change%s of files could still not be made (%s); `heddle doctor` "
+                   "lists what is not done",
+                   s->stamp.n_undone, s->stamp.n_undone == 1 ? "" : "s", s->stamp.undone[0].why.s);
+    return ST_OK;
+}
+
+enum status effects_apply(struct share *s, int64_t to, struct err *e)
 {
     UNDO(store_scan_undo) struct store_scan *scan = NULL;
     struct arena                             scratch = { 0 };
-    struct store_query q = { .thread = SHARE_GLOBAL, .from = from, .to = to - 1 };
+    struct store_query q = { .thread = SHARE_GLOBAL, .from = s->stamp.applied, .to = to - 1 };
     struct entry       n;
-    struct json        p;
-    bool               more = true;
-    enum status        r = make_plan(s, e);
+    struct err         why;
+    bool               more = s->stamp.applied < to;
+    enum status        r = ST_OK;
 
-    if (!r)
+    if (make_plan(s, &why))
+        share_warn(s, "T502", (struct sv){ 0 }, "%s", why.text);
+    r = apply_again(s, &scratch, e);
+    if (!r && more)
         r = store_scan(s->log->store, &q, &scan, e);
-    while (!r && !(r = store_next(scan, &n, &more, e)) && more) {
+    while (!r && more && !(r = store_next(scan, &n, &more, e)) && more) {
         struct arena_mark m = arena_mark(&scratch);
-        struct effect     f = { s, &scratch, &n, &p, e };
-        if (kind_of(n.kind) != KIND_THREAD_OPERATION)
-            continue;
-        r = json_parse(n.payload, 0, &scratch, &p, e);
-        if (!r && share_is_sane(&p, &scratch))
-            r = apply(&f);
+        if (apply_entry(s, &n, false, &scratch, &why)) {
+            if (s->stamp.n_undone == SHARE_UNDONE_MAX) {
+                *e = why; /* the disk as a whole says no: go on from here the next time */
+                r = err_code(e);
+                break;
+            }
+            share_warn(s, "T502", (struct sv){ 0 },
+                       "recorded, but not done on disk: %s; the next command tries again",
+                       why.text);
+            still_undone(s, n.seq, &why);
+        }
+        s->stamp.applied = n.seq + 1;
         arena_reset(&scratch, m);
     }
+    if (!r)
+        s->stamp.applied = to;
     arena_free(&scratch);
     return r;
+}
+
+enum status share_undone(struct share *s, struct share_pending_effect **out, size_t *n,
+                         struct err *e)
+{
+    struct share_pending_effect *list =
+        ARENA_NEW(s->a, struct share_pending_effect, s->stamp.n_undone + 1);
+    struct entry entry;
+    struct json  p;
+    bool         found;
+
+    *n = 0;
+    for (size_t i = 0; i < s->stamp.n_undone; i++) {
+        if (entry_at(s, s->stamp.undone[i].seq, s->a, &entry, &found, e) ||
+            (found && json_parse(entry.payload, 0, s->a, &p, e)))
+            return err_code(e);
+        if (!found)
+            continue;
+        static const char *const    keys[] = { "thread_id", "from_id", "target" };
+        struct share_pending_effect x = { .operation = json_text(&p, "operation"),
+                                          .why = s->stamp.undone[i].why,
+                                          .at = entry.at };
+        for (size_t k = 0; k < COUNT(keys) && !x.thread.n; k++)
+            x.thread = json_text(&p, keys[k]);
+        list[(*n)++] = x;
+    }
+    *out = list;
+    return ST_OK;
 }

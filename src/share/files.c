@@ -8,6 +8,7 @@
  *     heddle-share 1
  *     applied REV                    effects of entries below REV are on disk
  *     0 REV INODE SIZE MTIME_NS      file 0, newest; next line the one before it; ...
+ *     undone SEQ WHY                 but for this entry, whose effect failed; none or more
  */
 #include "share/share_internal.h"
 
@@ -22,6 +23,7 @@
 #include <unistd.h>
 
 #define STAMP SV(".heddle/share.stamp")
+enum { STAMP_MAX = 1 << 16 };
 
 const struct sv share_file_paths[SHARE_FILES] = {
     SV_STATIC(".leslie/thread_relations.json"),
@@ -46,8 +48,25 @@ static enum status stamp_text(struct share *s, struct sv *text, struct err *e)
     *text = SV("");
     if (fs_kind(s->root, STAMP, &kind, e))
         return err_code(e);
-    enum status r = kind == FS_FILE ? fs_read(s->root, STAMP, 4096, s->a, text, e) : ST_NOT_FOUND;
+    enum status r =
+        kind == FS_FILE ? fs_read(s->root, STAMP, STAMP_MAX, s->a, text, e) : ST_NOT_FOUND;
     return r == ST_NOT_FOUND || r == ST_LIMIT_EXCEEDED ? ST_OK : r;
+}
+
+static void stamp_undone(struct share *s, struct sv rest)
+{
+    struct share_stamp *st = &s->stamp;
+
+    while (rest.n && st->n_undone < SHARE_UNDONE_MAX) {
+        struct sv_cut line = sv_cut(rest, '\n'), seq;
+        int64_t       n;
+        rest = line.tail;
+        if (!sv_starts(line.head, SV("undone ")))
+            continue;
+        seq = sv_cut(sv_skip(line.head, 7), ' ');
+        if (sv_to_int(seq.head, &n) && n >= 0)
+            st->undone[st->n_undone++] = (struct share_undone){ n, sv_of(sv_cstr(seq.tail, s->a)) };
+    }
 }
 
 static enum status stamp_read(struct share *s, struct err *e)
@@ -77,6 +96,7 @@ static enum status stamp_read(struct share *s, struct err *e)
         st->file[i / 2][i % 2].mark = (struct fs_mark){ inode, size, mtime };
     }
     st->applied = applied;
+    stamp_undone(s, (struct sv){ text.s + used, text.n - (size_t)used });
     return ST_OK;
 }
 
@@ -93,6 +113,9 @@ static enum status stamp_write(struct share *s, struct err *e)
         sb_addf(&b, "%d %lld %llu %llu %lld\n", i / 2, (long long)s->stamp.file[i / 2][i % 2].rev,
                 (unsigned long long)m->inode, (unsigned long long)m->size, (long long)m->mtime_ns);
     }
+    for (size_t i = 0; i < s->stamp.n_undone; i++)
+        sb_addf(&b, "undone %lld " SV_FMT "\n", (long long)s->stamp.undone[i].seq,
+                SV_ARG(s->stamp.undone[i].why));
     struct sv   text = sb_sv(&b);
     enum status r = fs_open_own(s->root, STAMP, O_WRONLY, &fd, e);
     if (r == ST_PERMISSION_DENIED) /* a link: it is replaced, what it leads to stays as it is */
@@ -256,7 +279,13 @@ static enum status collect_changes(struct share *s, int64_t from, int64_t rev, s
     struct share_meta  m;
     bool               more;
 
-    c->everything = from < 0 || rev - from > PATCH_ENTRIES_MAX;
+    struct sv *bad;
+    size_t     n_bad;
+
+    /* Rows that no rule covers stand behind all others: a new one cannot simply be added. */
+    if (share_rows_below(s, SV("bad/"), true, c->a, &bad, &n_bad, e))
+        return err_code(e);
+    c->everything = from < 0 || rev - from > PATCH_ENTRIES_MAX || n_bad;
     if (c->everything)
         return ST_OK;
     if (store_scan(s->log->store, &q, &scan, e))
@@ -368,21 +397,17 @@ static enum status put_in_place(struct share *s, int dir, int which, struct outp
     return ST_OK;
 }
 
-static enum status write_all(struct share *s, int64_t rev, const int dirs[SHARE_FILES],
-                             const struct changes *c, const int64_t on_disk[SHARE_FILES],
-                             struct output out[SHARE_FILES], struct err *e)
+/* One file that cannot be written does not stop the others: its error is kept, its marks in the
+ * stamp stay as they are, and so the next command tries it again. */
+static void keep_first(struct err *kept, enum status r, const struct err *e)
 {
-    for (int i = 0; i < SHARE_FILES; i++) {
-        bool patchable = !c->everything && on_disk[i] >= 0 && on_disk[i] == on_disk[FILE_RELATIONS];
-        out[i].same = patchable && i == FILE_OBJECTIVES && !c->objectives.n;
-        if (!out[i].same && make_output(s, i, c, patchable, &out[i], e))
-            return err_code(e);
-    }
-    for (int i = 0; i < SHARE_FILES; i++) {
-        if (out[i].made && fdatasync(out[i].draft.fd) != 0)
-            return err_errno(e, "fsync " SV_FMT, SV_ARG(share_file_paths[i]));
-        out[i].draft.synced = true;
-    }
+    if (r && !kept->code)
+        *kept = *e;
+}
+
+static enum status stamp_outputs(struct share *s, int64_t rev, struct output out[SHARE_FILES],
+                                 struct err *e)
+{
     for (int i = 0; i < SHARE_FILES; i++) {
         struct fs_mark now = out[i].mark;
         bool           found = true;
@@ -390,18 +415,45 @@ static enum status write_all(struct share *s, int64_t rev, const int dirs[SHARE_
             return err_code(e);
         if (!found)
             return err_set(e, ST_IO, "a file went away");
+        if (!out[i].same && !out[i].made)
+            continue;
         s->stamp.file[i][1] = s->stamp.file[i][0];
         s->stamp.file[i][0].rev = rev;
         s->stamp.file[i][0].mark = now;
     }
-    s->stamp.applied = rev;
-    if (stamp_write(s, e))
+    return stamp_write(s, e);
+}
+
+static enum status write_all(struct share *s, int64_t rev, const int dirs[SHARE_FILES],
+                             const struct changes *c, const int64_t on_disk[SHARE_FILES],
+                             struct output out[SHARE_FILES], struct err *e)
+{
+    struct err kept = { 0 };
+
+    for (int i = 0; i < SHARE_FILES; i++) {
+        bool patchable = !c->everything && on_disk[i] >= 0 && on_disk[i] == on_disk[FILE_RELATIONS];
+        out[i].same = patchable && i == FILE_OBJECTIVES && !c->objectives.n;
+        if (out[i].same)
+            continue;
+        enum status r = make_output(s, i, c, patchable, &out[i], e);
+        if (!r && fdatasync(out[i].draft.fd) != 0)
+            r = err_errno(e, "fsync " SV_FMT, SV_ARG(share_file_paths[i]));
+        out[i].draft.synced = true;
+        if (r && out[i].made)
+            fs_draft_drop(&out[i].draft);
+        out[i].made = !r;
+        keep_first(&kept, r, e);
+    }
+    if (stamp_outputs(s, rev, out, e))
         return err_code(e);
     for (int i = 0; i < SHARE_FILES; i++)
-        if (!out[i].same &&
-            put_in_place(s, dirs[i], i, &out[i], on_disk[i] >= 0 || s->foreign[i], e))
-            return err_code(e);
-    return ST_OK;
+        if (out[i].made)
+            keep_first(&kept,
+                       put_in_place(s, dirs[i], i, &out[i], on_disk[i] >= 0 || s->foreign[i], e),
+                       e);
+    if (kept.code)
+        *e = kept;
+    return kept.code;
 }
 
 /* The newest mark in the stamp must be that of the file there now: `same` files and files

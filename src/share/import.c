@@ -58,10 +58,21 @@ static void put_text(struct jw *w, const char *key, struct sv v)
 static enum status quarantine(struct import *im, const char *section, const struct json_member *m,
                               const char *why)
 {
-    struct sv value = json_string_of(&m->value, im->a), old;
-    struct sb b;
-    bool      found;
+    struct sv   value = json_string_of(&m->value, im->a), old;
+    const char *ours = strcmp(section, "objectives") == 0 ? "obj" : "thread";
+    struct sb   b;
+    bool        found;
 
+    /* A row of ours that was broken: ours stands, and the file has no key twice. */
+    if (share_row(im->s, key_of_name(ours, m->key, im->a), &old, &found, im->e))
+        return err_code(im->e);
+    if (found) {
+        share_warn(im->s, "T502", (struct sv){ 0 },
+                   "%s in .leslie/ was given a row '" SV_FMT "' that is not taken: %s; it is "
+                   "written again as the log has it",
+                   section, SV_ARG(m->key), why);
+        return ST_OK;
+    }
     share_warn(im->s, "T502", (struct sv){ 0 },
                "%s in .leslie/ holds a row '" SV_FMT "' that is left alone: %s", section,
                SV_ARG(m->key), why);

@@ -192,11 +192,15 @@ static enum status bring_up_to_date(struct share *s, struct err *e)
         foreign = foreign || s->foreign[i];
     if (begin(s, STORE_READ, &rev, e) || (!foreign && files_look(s, rev, &current, e)))
         return err_code(e);
-    if (!rev || current)
+    if (!rev || (current && !s->stamp.n_undone))
         return ST_OK;
-    if (s->stamp.applied < rev && effects_apply(s, s->stamp.applied, rev, e))
+    struct err  why = { 0 };
+    enum status r = effects_apply(s, rev, &why); /* the files are written whatever comes of it */
+    if (files_write(s, rev, e))
         return err_code(e);
-    return files_write(s, rev, e);
+    if (r)
+        *e = why;
+    return r;
 }
 
 enum status share_commit(struct share *s, struct err *e)

@@ -36,10 +36,19 @@ struct share_warning {
     struct sv   thread; /* the thread it is about, or absent */
 };
 
+/* An operation that the log has and the disk could not take: a folder where a file must go, a
+ * place that may not be written. Every command that writes tries it again. */
+struct share_undone {
+    int64_t   seq; /* of its entry */
+    struct sv why;
+};
+
 /* The files of a view on disk, and the state they were written for; see files.c. */
-enum { SHARE_FILES = 3 };
+enum { SHARE_FILES = 3, SHARE_UNDONE_MAX = 64 };
 struct share_stamp {
-    int64_t applied; /* entries whose effects on disk are done */
+    int64_t             applied; /* entries whose effects on disk are done, but for: */
+    struct share_undone undone[SHARE_UNDONE_MAX];
+    size_t              n_undone;
     struct {
         int64_t        rev; /* -1: none */
         struct fs_mark mark;
@@ -71,14 +80,27 @@ enum status share_begin(struct share *s, enum store_mode mode, struct err *e) MU
 
 /* Commit, then bring folders and files up to date. A failure of the commit is returned and
  * nothing has happened; what fails afterwards is a warning, since the log has it and the
- * next command writes the files. */
+ * next command writes the files. One path that cannot be written stops no other: see
+ * share_undone(). */
 enum status share_commit(struct share *s, struct err *e) MUST_USE;
+
+/* What is not done on disk, oldest first: which operation on which thread, and why. After
+ * share_begin(). */
+struct share_pending_effect {
+    struct sv operation, thread, why;
+    int64_t   at;
+};
+enum status share_undone(struct share *s, struct share_pending_effect **out, size_t *n,
+                         struct err *e) MUST_USE;
 
 void share_end(struct share *s); /* aborts what is open, gives locks back */
 
-/* Compare the files with what the log gives, and frozen copies with their hashes. Each
- * difference goes to `say`. Reads only; nothing is begun before or left open after. */
-enum status share_verify(struct share *s, void (*say)(void *ctx, struct sv finding), void *ctx,
+/* Compare the files with what the log gives, and frozen copies with their hashes. What is wrong
+ * goes to `say`; what the next command that writes brings in order by itself (a killed command, a
+ * change of another program that is not imported yet) to `note`. A workspace that was copied is
+ * neither. Reads only; nothing is begun before or left open after. */
+enum status share_verify(struct share *s, void (*say)(void *ctx, struct sv finding),
+                         void (*note)(void *ctx, struct sv remark), void *ctx,
                          struct err *e) MUST_USE;
 
 void share_warn(struct share *s, const char *code, struct sv thread, const char *fmt, ...)

@@ -111,8 +111,10 @@ enum status patch_write(struct sv old, const struct patch *patches, size_t n, st
 enum status import_relations(struct share *s, struct sv text, bool only_new, struct err *e);
 enum status import_objectives(struct share *s, struct sv text, bool only_new, struct err *e);
 
-/* Effects of entries with from <= seq < to on folders and files; safe to repeat. */
-enum status effects_apply(struct share *s, int64_t from, int64_t to, struct err *e);
+/* Effects of the entries below `to` that are not done yet (s->stamp says which) on folders and
+ * files; safe to repeat. One that fails is a warning and stays in s->stamp.undone; an error is
+ * that of the log, or that too many failed to go on. */
+enum status effects_apply(struct share *s, int64_t to, struct err *e);
 
 /* ---- content (object.c): bytes kept once, by their hash, in .heddle/objects/ ------------- */
 

@@ -1,50 +1,61 @@
 /* Are the files what the log says? Each is rendered again and compared, byte by byte, and every
- * frozen copy is hashed. */
+ * frozen copy is hashed. What a killed command left, or what another program changed and was not
+ * imported yet, is not wrong: it is said as a remark. */
 #include "share/share_internal.h"
 
 #include "thread/kind.h"
 
+typedef void say_fn(void *ctx, struct sv text);
+
 struct verifying {
     struct share *s;
-    void (*say)(void *ctx, struct sv finding);
-    void       *ctx;
-    struct err *e;
+    say_fn       *say, *note;
+    void         *ctx;
+    int64_t       rev;
+    struct err   *e;
 };
 
-static void tell(struct verifying *v, struct sv path, const char *what)
+static void tell(struct verifying *v, say_fn *how, struct sv path, const char *what)
 {
     struct sb b = sb_in(v->s->a, 0);
 
     sb_addf(&b, SV_FMT " %s", SV_ARG(path), what);
-    v->say(v->ctx, sb_sv(&b));
+    how(v->ctx, sb_sv(&b));
 }
 
-static enum status verify_file(struct verifying *v, int which, int64_t rev)
+/* The bytes decide. The stamp only says how a difference came about. */
+static enum status verify_file(struct verifying *v, int which)
 {
     struct sv   path = share_file_paths[which], there;
     struct sb   b = sb_in(v->s->a, 0);
     int64_t     at;
     enum status r = files_rev(v->s, which, &at, v->e);
 
-    if (r)
-        return r;
-    if (at != rev) {
-        tell(v, path,
-             at == -2   ? "is missing; the next command writes it"
-             : at == -1 ? "was changed by another program; the next command imports that"
-                        : "is older than the log; the next command writes it");
+    if (!r && at == -2) {
+        tell(v, v->note, path, "is missing; the next command that writes makes it");
         return ST_OK;
     }
-    r = fs_read(v->s->root, path, 0, v->s->a, &there, v->e);
+    if (!r && at >= 0 && at != v->rev) {
+        tell(v, v->note, path, "is older than the log; the next command that writes makes it anew");
+        return ST_OK;
+    }
+    if (!r)
+        r = fs_read(v->s->root, path, 0, v->s->a, &there, v->e);
     if (!r)
         r = render_file(v->s, (enum share_file_id)which, &b, v->e);
-    if (!r && !sv_eq(there, sb_sv(&b)))
-        tell(v, path, "is not what the log gives");
-    return r;
+    if (r || sv_eq(there, sb_sv(&b)))
+        return r;
+    if (at == v->rev)
+        tell(v, v->say, path, "is not what the log gives");
+    else
+        tell(v, v->note, path, "was changed by another program; the next command imports that");
+    return ST_OK;
 }
 
 static enum status verify_copies(struct verifying *v, struct sv prefix)
 {
+    /* While entries are not applied, a copy may be older than the log without anything wrong. */
+    say_fn    *how = v->s->stamp.applied < v->rev ? v->note : v->say;
     struct sv *rows;
     size_t     n;
 
@@ -60,9 +71,9 @@ static enum status verify_copies(struct verifying *v, struct sv prefix)
             int64_t    size;
             struct err why;
             if (object_hash_of(v->s, path, &hash, &size, &why))
-                tell(v, path, why.code == ST_NOT_FOUND ? "is gone: a frozen copy" : why.text);
+                tell(v, how, path, why.code == ST_NOT_FOUND ? "is gone: a frozen copy" : why.text);
             else if (!sv_eq(hash, r.files[k].hash))
-                tell(v, path, "is not what was frozen");
+                tell(v, how, path, "is not what was frozen");
         }
     }
     return ST_OK;
@@ -103,20 +114,36 @@ static enum status verify_entries(struct verifying *v)
     return r;
 }
 
-enum status share_verify(struct share *s, void (*say)(void *ctx, struct sv finding), void *ctx,
-                         struct err *e)
+static enum status verify_undone(struct verifying *v)
 {
-    struct verifying v = { s, say, ctx, e };
-    int64_t          rev = 0;
+    struct share_pending_effect *list;
+    size_t                       n;
+
+    if (share_undone(v->s, &list, &n, v->e))
+        return err_code(v->e);
+    for (size_t i = 0; i < n; i++) {
+        struct sb b = sb_in(v->s->a, 0);
+        sb_addf(&b, SV_FMT " of '" SV_FMT "' is recorded and not done on disk: " SV_FMT,
+                SV_ARG(list[i].operation), SV_ARG(list[i].thread), SV_ARG(list[i].why));
+        v->say(v->ctx, sb_sv(&b));
+    }
+    return ST_OK;
+}
+
+enum status share_verify(struct share *s, say_fn *say, say_fn *note, void *ctx, struct err *e)
+{
+    struct verifying v = { .s = s, .say = say, .note = note, .ctx = ctx, .e = e };
     bool             current;
 
     if (log_begin(s->log, SHARE_GLOBAL, STORE_READ, e))
         return err_code(e);
-    enum status r = share_rev(s, &rev, e);
-    if (!r && rev)
-        r = files_look(s, rev, &current, e);
-    for (int i = 0; i < SHARE_FILES && !r && rev; i++)
-        r = verify_file(&v, i, rev);
+    enum status r = share_rev(s, &v.rev, e);
+    if (!r && v.rev)
+        r = files_look(s, v.rev, &current, e);
+    for (int i = 0; i < SHARE_FILES && !r && v.rev; i++)
+        r = verify_file(&v, i);
+    if (!r && v.rev)
+        r = verify_undone(&v);
     if (!r)
         r = verify_entries(&v);
     if (!r)

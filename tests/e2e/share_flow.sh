@@ -195,6 +195,8 @@ has "mermaid" "$out" "flowchart LR"
 json "json" "$(heddle graph --json)" '.data | keys' '["edges","threads"]'
 # ---- a workspace that was copied is nobody's change ----
 
+# A lock folder that a killed command left would be copied as one that somebody holds.
+heddle objective create "Before the copy" >/dev/null
 cp -R . "$scratch/copy"
 run heddle --root "$scratch/copy" spawn --intent 'In the copy' --objective "$(heddle objective list --json | jq -r '.data[0].id')" --no-run
 exits "a copied workspace goes on" 0

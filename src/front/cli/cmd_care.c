@@ -26,6 +26,16 @@ static void say(void *ctx, struct sv finding)
     sb_addc(&f->app->out, '\n');
 }
 
+/* Not wrong, and worth knowing: on stderr, so that the answer stays what it is. */
+static void remark(void *ctx, struct sv text)
+{
+    struct findings *f = ctx;
+    struct sb        b = sb_in(f->app->a, 0);
+
+    sb_add_plain(&b, text);
+    warn("%s", sb_sv(&b).s);
+}
+
 static enum status threads_of(struct app *app, struct store_thread **list, size_t *n, struct err *e)
 {
     if (log_begin(&app->log, (struct sv){ 0 }, STORE_READ, e))
@@ -66,7 +76,7 @@ static enum status verify_files(struct app *app, struct findings *f, struct err 
     struct share s;
 
     share_init(&s, &app->log, app->root_fd, app->actor, app->a);
-    return share_verify(&s, say, f, e);
+    return share_verify(&s, say, remark, f, e);
 }
 
 static void verify_json(struct app *app, struct sv findings, int64_t entries, size_t threads,

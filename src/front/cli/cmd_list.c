@@ -142,6 +142,33 @@ static void text_thread(struct door *d, const struct share_thread *t)
         sb_addf(&d->text, "parent: " SV_FMT "\n", SV_ARG(t->parent));
 }
 
+/* What the log has of this thread and the disk could not take. */
+static enum status put_undone(struct door *d, const struct share_thread *t, struct jw *w,
+                              struct err *e)
+{
+    struct share_pending_effect *list;
+    size_t                       n;
+
+    if (share_undone(&d->s, &list, &n, e))
+        return err_code(e);
+    jw_key(w, "not_done");
+    jw_open(w, '[');
+    for (size_t i = 0; i < n; i++) {
+        if (!sv_eq(list[i].thread, t->id))
+            continue;
+        jw_open(w, '{');
+        jw_kstr(w, "operation", list[i].operation);
+        jw_ktime(w, "recorded_at", list[i].at);
+        jw_kstr(w, "why", list[i].why);
+        jw_close(w, '}');
+        sb_addf(&d->text, "not done on disk: " SV_FMT ": ", SV_ARG(list[i].operation));
+        sb_add_plain(&d->text, list[i].why);
+        sb_adds(&d->text, "; the next command that writes tries again\n");
+    }
+    jw_close(w, ']');
+    return ST_OK;
+}
+
 /* Text and JSON of what Leslie's record does not have. */
 static enum status put_standing(struct door *d, const struct share_thread *t, struct jw *w,
                                 struct err *e)
@@ -165,7 +192,7 @@ static enum status put_standing(struct door *d, const struct share_thread *t, st
     if (n_pending)
         sb_addf(&d->text, "injections waiting: %zu\n", n_pending);
     worker_line(d, t->id);
-    return ST_OK;
+    return put_undone(d, t, w, e);
 }
 
 static enum status run_status(struct app *app, const void *opts, struct err *e)

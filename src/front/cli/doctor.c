@@ -71,6 +71,13 @@ void doctor_say(void *doctor, struct sv finding)
         (struct doctor_finding){ .code = ST_CORRUPT, .text = clean(finding, d->app->a) };
 }
 
+void doctor_remark(void *doctor, struct sv text)
+{
+    struct doctor *d = doctor;
+
+    *vec_push(&d->notes, d->app->a) = clean(text, d->app->a);
+}
+
 /* ---- running -------------------------------------------------------------------------- */
 
 /* The report as it is made: text goes straight out, the lists of the document wait. */

@@ -45,6 +45,7 @@ void doctor_note(struct doctor *d, const char *fmt, ...) PRINTF(2, 3);
 
 /* Findings of a function that reports through say(ctx, text), with ctx = the doctor: ST_CORRUPT. */
 void doctor_say(void *doctor, struct sv finding);
+void doctor_remark(void *doctor, struct sv text); /* a note */
 
 /* All rows, in the order in which they run and are printed; ends with a row without a name. */
 extern const struct doctor_check doctor_checks[];

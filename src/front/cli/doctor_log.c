@@ -115,7 +115,7 @@ enum status check_shared(struct doctor *d, struct err *e)
     struct share s;
 
     share_init(&s, &d->app->log, d->app->root_fd, d->app->actor, d->app->a);
-    return share_verify(&s, doctor_say, d, e);
+    return share_verify(&s, doctor_say, doctor_remark, d, e);
 }
 
 /* What the next command that writes would do: import what other programs changed, finish what a
