@@ -163,11 +163,14 @@ static void test_tree(struct loom_test *t)
     CHECK(log_commit(&t->log, &t->e) == ST_OK);
 }
 
+/* "fault:0:mem:" counts the calls of the store (fault_calls()). */
+static const char *loom_test_store = "mem:";
+
 static void loom_test_open(struct loom_test *t, unsigned permissions)
 {
     *t = (struct loom_test){ 0 };
-    CHECK(store_open(SV("mem:"), &(struct store_options){ .create = true }, &t->store, &t->e) ==
-          ST_OK);
+    CHECK(store_open(sv_of(loom_test_store), &(struct store_options){ .create = true }, &t->store,
+                     &t->e) == ST_OK);
     t->log = log_of(t->store, loom_test_views);
     t->log.wanted = &loom_view;
     t->asked = sb_in(&t->a, 0);

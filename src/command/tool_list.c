@@ -109,21 +109,29 @@ static enum status list_docs(struct session *s, struct sb *b, struct err *e)
     return ST_OK;
 }
 
-static enum status add_tree(struct session *s, struct sv thread, struct sb *b, struct err *e)
+static enum status add_tree(struct session *s, const struct store_thread *x, struct sb *b,
+                            struct err *e)
 {
     struct loom l;
     struct tree tree;
-    struct sv   title;
+    struct sv   title, thread = x->id;
+    bool        kept = log_keeps(s->log, &x->head, &loom_view);
 
-    if (loom_other(&s->loom, thread, &l, e) || loom_tree(&l, &tree, e) || loom_title(&l, &title, e))
+    if (loom_other(&s->loom, thread, &l, e) ||
+        (kept && (loom_tree(&l, &tree, e) || loom_title(&l, &title, e))))
         return err_code(e);
+    if (!kept)
+        title = l.title.n ? l.title : thread;
     sb_adds(b, "  tree:\"");
     sb_add_oneline(b, title);
     sb_adds(b, "\"");
     if (!sv_eq(title, thread))
         sb_addf(b, " (" SV_FMT ")", SV_ARG(thread));
     sb_adds(b, " · ");
-    sb_add_count(b, tree.nodes, "node");
+    if (kept)
+        sb_add_count(b, tree.nodes, "node");
+    else
+        sb_adds(b, "not opened yet");
     sb_adds(b, sv_eq(thread, s->loom.thread) ? " (you are here)\n" : "\n");
     return ST_OK;
 }
@@ -133,7 +141,7 @@ static enum status list_trees(struct session *s, struct sb *b, struct err *e)
     struct store_thread *threads;
     size_t               n, trees = 0;
 
-    if (loom_threads(&s->loom, &threads, &n, e))
+    if (store_threads(s->log->store, s->a, &threads, &n, e))
         return err_code(e);
     for (size_t i = 0; i < n; i++)
         if (!sv_eq(threads[i].id, GLOBAL_THREAD))
@@ -141,7 +149,7 @@ static enum status list_trees(struct session *s, struct sb *b, struct err *e)
     sb_add_count(b, (int64_t)trees, "tree");
     sb_adds(b, trees ? ":\n" : "\n");
     for (size_t i = 0; i < trees && i < LIST_MAX; i++)
-        if (add_tree(s, threads[i].id, b, e))
+        if (add_tree(s, &threads[i], b, e))
             return err_code(e);
     show_more(b, (int64_t)trees - LIST_MAX);
     return ST_OK;

@@ -36,31 +36,44 @@ static struct sv undo_number(struct session *s, const char *what, struct sv node
 
 /* ---- switch ----------------------------------------------------------------------- */
 
-/* The only thread with this title. */
+/* A thread that was named. One that was only ever a log becomes a tree now, whatever its length. */
+static enum status open_tree(struct session *s, struct sv thread, struct loom *out, struct err *e)
+{
+    if (log_catch_up(s->log, thread, INT64_MAX, e))
+        return err_code(e);
+    return loom_other(&s->loom, thread, out, e);
+}
+
+/* The only thread with this title. One that is no tree yet has the title of the registry only: to
+ * look into all of them would hold up everybody who writes. */
 static enum status find_titled(struct session *s, const struct store_thread *threads, size_t n,
                                struct sv name, struct loom *out, struct err *e)
 {
-    struct loom other;
-    struct sv   title;
-    size_t      found = 0;
+    struct sv title, found = { 0 };
+    size_t    times = 0, unread = 0;
 
-    for (size_t i = 0; i < n && found < 2; i++) {
+    for (size_t i = 0; i < n && times < 2; i++) {
+        bool kept = log_keeps(s->log, &threads[i].head, &loom_view);
         if (sv_eq(threads[i].id, GLOBAL_THREAD))
             continue;
-        if (loom_other(&s->loom, threads[i].id, &other, e) || loom_title(&other, &title, e))
+        if (loom_other(&s->loom, threads[i].id, out, e) || (kept && loom_title(out, &title, e)))
             return err_code(e);
-        if (!sv_eq(title, name))
+        unread += !kept;
+        if (!sv_eq(kept ? title : out->title, name))
             continue;
-        found++;
-        *out = other;
+        times++;
+        found = threads[i].id;
     }
-    if (found == 1)
-        return ST_OK;
-    if (!found)
-        return err_set(e, ST_NOT_FOUND, "no tree \"" SV_FMT "\"", SV_ARG(sv_first(name, 120)));
-    err_set(e, ST_INVALID_SYNTAX, "several trees are called \"" SV_FMT "\"",
-            SV_ARG(sv_first(name, 120)));
-    return err_hint(e, "name the thread instead, such as tree:\"" SV_FMT "\"", SV_ARG(out->thread));
+    if (times == 1)
+        return open_tree(s, found, out, e);
+    if (times) {
+        err_set(e, ST_INVALID_SYNTAX, "several trees are called \"" SV_FMT "\"",
+                SV_ARG(sv_first(name, 120)));
+        return err_hint(e, "name the thread instead, such as tree:\"" SV_FMT "\"", SV_ARG(found));
+    }
+    err_set(e, ST_NOT_FOUND, "no tree \"" SV_FMT "\"", SV_ARG(sv_first(name, 120)));
+    return unread ? err_hint(e, "a thread that nobody opened as a tree is found by its id only")
+                  : e->code;
 }
 
 /* The thread whose id or title this is. */
@@ -69,13 +82,11 @@ static enum status find_tree(struct session *s, struct sv name, struct loom *out
     struct store_thread *threads;
     size_t               n;
 
-    if (loom_threads(&s->loom, &threads, &n, e))
+    if (store_threads(s->log->store, s->a, &threads, &n, e))
         return err_code(e);
     for (size_t i = 0; i < n; i++)
         if (sv_eq(threads[i].id, name))
-            return log_catch_up(s->log, name, INT64_MAX, e)
-                       ? err_code(e)
-                       : loom_other(&s->loom, threads[i].id, out, e);
+            return open_tree(s, name, out, e);
     return find_titled(s, threads, n, name, out, e);
 }
 

@@ -76,13 +76,6 @@ enum status loom_other(const struct loom *l, struct sv thread, struct loom *out,
 
 extern const struct view loom_view;
 
-/* All threads, by id, for looking into each: in a write transaction those that were only ever
- * logs become trees first, unless they are longer than LOOM_UNSEEN_MAX: nobody should wait
- * minutes to be told that a node is not there. Named by its id, a thread of any length does. */
-enum { LOOM_UNSEEN_MAX = 10000 };
-enum status loom_threads(struct loom *l, struct store_thread **out, size_t *n,
-                         struct err *e) MUST_USE;
-
 enum status loom_tree(struct loom *l, struct tree *out, struct err *e) MUST_USE;
 
 /* The tree's title: its own, the registry's, or the start of its root's text. */
@@ -92,8 +85,9 @@ enum status loom_title(struct loom *l, struct sv *out, struct err *e) MUST_USE;
 enum status loom_themes(struct loom *l, struct sv *out, struct err *e) MUST_USE;
 enum status loom_is_buffer(struct loom *l, bool *out, struct err *e) MUST_USE;
 
-/* By what a person or model writes: [a7x2], A7X2, a7x2', or the full id. ST_NOT_FOUND with
- * the nearest id as a hint; ST_CROSS_TREE when only another thread has it. */
+/* By what a person or model writes: [a7x2], A7X2, a7x2', or the full id. ST_NOT_FOUND with an id of
+ * this tree that differs by one slip as a hint; ST_CROSS_TREE when there is none and another tree
+ * has the node, in a workspace with few threads. No other thread is folded for that. */
 enum status node_find(struct loom *l, struct sv text, struct node *out, struct err *e) MUST_USE;
 
 /* node_find(), and ST_NOT_FOUND with a hint when it is hidden by a prune. */

@@ -105,6 +105,13 @@ enum status log_catch_up(struct log *l, struct sv thread, int64_t most, struct e
     return current || h.rev > most ? ST_OK : log_rebuild(l, thread, NULL, NULL, e);
 }
 
+bool log_keeps(const struct log *l, const struct store_head *h, const struct view *v)
+{
+    int64_t bit = bit_of(l, v);
+
+    return (h->views & ~(int64_t)VIEWS_KEPT) == l->views_id && (h->views & bit) == bit;
+}
+
 enum status log_commit(struct log *l, struct err *e)
 {
     l->writing = false;

@@ -35,6 +35,9 @@ enum status log_begin(struct log *l, struct sv thread, enum store_mode mode,
  * `most` entries. A longer thread, or any while reading, is left as it is. */
 enum status log_catch_up(struct log *l, struct sv thread, int64_t most, struct err *e) MUST_USE;
 
+/* Has the thread with this head rows of `v`, as this version of the program folds it? */
+bool log_keeps(const struct log *l, const struct store_head *h, const struct view *v);
+
 enum status log_commit(struct log *l, struct err *e) MUST_USE;
 void        log_abort(struct log *l);
 

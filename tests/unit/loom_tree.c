@@ -5,6 +5,7 @@
 #include "loom/exchange.h"
 #include "loom/loom_internal.h"
 #include "loom/provenance.h"
+#include "store/store_internal.h"
 
 #include <sqlite3.h>
 #include <stdlib.h>
@@ -206,6 +207,94 @@ static void a_long_chain_is_climbed_in_few_steps(void)
     loom_test_close(&t);
 }
 
+/* ---- a miss --------------------------------------------------------------------------- */
+
+enum { OTHER_THREADS = 40, OTHER_ENTRIES = 200 };
+
+/* Threads that were only ever logs; the first line of each would become the node x9y9. */
+static void log_threads(void)
+{
+    struct store_head head;
+
+    t.log.wanted = NULL;
+    for (int i = 0; i < OTHER_THREADS; i++) {
+        char         name[16];
+        struct entry e[OTHER_ENTRIES] = { 0 };
+        snprintf(name, sizeof name, "log%d", i);
+        for (int k = 0; k < OTHER_ENTRIES; k++)
+            e[k] = (struct entry){
+                .kind = SV("ai_message"),
+                .payload =
+                    k ? SV("{\"content\":\"x\",\"context_ref\":\"default\",\"role\":\"user\"}")
+                      : SV("{\"content\":\"x\",\"context_ref\":\"default\",\"node\":{\"local_id\":"
+                           "\"x9y9\",\"parent\":null},\"role\":"
+                           "\"user\"}")
+            };
+        CHECK(log_begin(&t.log, sv_of(name), STORE_WRITE, &t.e) == ST_OK);
+        CHECK(log_append(&t.log, sv_of(name), LOG_ANY_REV, e, OTHER_ENTRIES, &head, &t.e) == ST_OK);
+        CHECK(log_commit(&t.log, &t.e) == ST_OK);
+    }
+    t.log.wanted = &loom_view;
+}
+
+/* A mistyped id is told in a few hundred row reads, and folds no other thread. */
+static void a_mistyped_id_costs_little(void)
+{
+    static const struct {
+        const char *line, *says;
+    } cases[] = {
+        { "view zz99", "✗ NOT_FOUND: node [zz99] does not exist in this tree\n" },
+        { "view x9y9", "✗ NOT_FOUND: node [x9y9] does not exist in this tree\n" },
+        { "view a7x3", "✗ NOT_FOUND: node [a7x3] does not exist in this tree\n"
+                       "  hint: did you mean [a7x2]?\n" },
+        { "view q7x2", "✗ NOT_FOUND: node [q7x2] does not exist in this tree\n"
+                       "  hint: did you mean [a7x2]?\n" },
+        { "view 7ax2", "✗ NOT_FOUND: node [7ax2] does not exist in this tree\n"
+                       "  hint: did you mean [a7x2]?\n" },
+        { "switch to a7x2 in tree:\"no such\"", "✗ NOT_FOUND: no tree \"no such\"\n"
+                                                "  hint: a thread that nobody opened as a tree is "
+                                                "found by its id only\n" },
+    };
+    struct store_head head;
+    bool              ok;
+
+    loom_test_store = "fault:0:mem:";
+    loom_test_open(&t, PERM_ALL);
+    log_threads();
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        int64_t before = fault_calls(t.store);
+        CHECK_SV(loom_test_run(&t, cases[i].line, &ok), sv_of(cases[i].says));
+        CHECK(fault_calls(t.store) - before < 300);
+    }
+    CHECK(store_head(t.store, SV("log7"), &head, &t.e) == ST_OK);
+    CHECK(!log_keeps(&t.log, &head, &loom_view));
+    /* Opened as a tree, the thread is found. */
+    CHECK(log_begin(&t.log, SV("log7"), STORE_READ, &t.e) == ST_OK);
+    log_abort(&t.log);
+    struct sv said = loom_test_run(&t, "view x9y9", &ok);
+    CHECK(sv_starts(said, SV("✗ CROSS_TREE: node [x9y9] is in tree \"x\"\n")));
+    loom_test_close(&t);
+    loom_test_store = "mem:";
+}
+
+/* A slip is a slip, also where the id is taken in another tree. */
+static void a_slip_is_not_a_node_of_another_tree(void)
+{
+    bool ok;
+
+    loom_test_open(&t, PERM_ALL);
+    struct loom     l = { .log = &t.log, .thread = SV("far"), .a = &t.a, .now = TEST_NOW };
+    struct node     made;
+    struct new_node n = { .text = SV("x"), .author = SV("ada"), .via = "say", .local = SV("a7x3") };
+    CHECK(log_begin(&t.log, l.thread, STORE_WRITE, &t.e) == ST_OK);
+    CHECK(loom_add(&l, &n, &made, &t.e) == ST_OK);
+    CHECK(log_commit(&t.log, &t.e) == ST_OK);
+    CHECK_SV(loom_test_run(&t, "view a7x3", &ok),
+             SV("✗ NOT_FOUND: node [a7x3] does not exist in this tree\n"
+                "  hint: did you mean [a7x2]?\n"));
+    loom_test_close(&t);
+}
+
 /* ---- ids --------------------------------------------------------------------------- */
 
 static void draw_bytes(void *ctx, unsigned char *out, size_t n)
@@ -373,6 +462,7 @@ static void a_changed_byte_shows_on_the_whole_path(void)
 
 TAP_MAIN(T(the_published_hashes_come_out), T(totals_follow_random_growth_and_prunes),
          T(ancestors_are_found_at_every_depth), T(a_long_chain_is_climbed_in_few_steps),
+         T(a_mistyped_id_costs_little), T(a_slip_is_not_a_node_of_another_tree),
          T(a_hundred_thousand_ids_are_different), T(ids_are_neither_words_nor_numbers),
          T(plain_messages_are_nodes), T(versions_do_not_break_hashes),
          T(a_changed_byte_shows_on_the_whole_path), )

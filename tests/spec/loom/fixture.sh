@@ -51,3 +51,4 @@ heddle log append draft >/dev/null <<'LOG'
 {"kind":"ai_message","at":1794743410000,"actor":"ada","payload":{"role":"user","content":"An older attempt.","context_ref":"default","node":{"author":"ada","local_id":"x0a1","parent":null,"via":"say"}}}
 {"kind":"ai_message","at":1794743420000,"actor":"ada","payload":{"role":"user","content":"The same scene, from the mother's side.","context_ref":"default","node":{"author":"ada","local_id":"x9y3","parent":"x0a1","via":"say"}}}
 LOG
+heddle tree draft --summary >/dev/null # from here on it is a tree, not only a log
