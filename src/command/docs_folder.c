@@ -15,6 +15,33 @@ static struct sv thread_dir(struct sv thread, const char *below, struct arena *a
     return sb_sv(&b);
 }
 
+/* The rest of a path below the folder of some thread; absent: it is elsewhere. */
+static struct sv below_thread(struct sv path)
+{
+    struct sv dir = SV(".leslie/threads/");
+
+    if (!sv_starts(path, dir))
+        return (struct sv){ 0 };
+    return sv_cut(sv_skip(path, dir.n), '/').tail;
+}
+
+/* Does the path lead through a link? */
+static bool has_link(int root, struct sv path)
+{
+    for (struct sv at = path; at.n; at = path_dir(at))
+        if (fs_kind(root, at) == FS_LINK)
+            return true;
+    return false;
+}
+
+static bool is_own_work(int root, struct sv path)
+{
+    struct sv rest = below_thread(path);
+
+    return rest.n && !sv_starts(rest, SV("context/inherited/")) && !sv_starts(rest, SV(".meta/")) &&
+           !has_link(root, path);
+}
+
 enum status doc_read_file(int root, struct sv path, struct arena *a, struct doc *out, struct err *e)
 {
     UNDO(fd_undo) int fd = -1;
@@ -75,10 +102,9 @@ static enum status find_titled(int root, struct sv dir, struct sv name, struct a
     return ST_OK;
 }
 
-static enum status folder_read(void *ctx, struct sv thread, struct sv name, struct arena *a,
-                               struct doc *out, struct err *e)
+static enum status find(struct docs_folder *f, struct sv thread, struct sv name, struct arena *a,
+                        struct doc *out, struct err *e)
 {
-    struct docs_folder      *f = ctx;
     static const char *const below[] = { "", "/artifacts" };
     static const char *const suffix[] = { "", ".md" };
     struct sv                path;
@@ -109,10 +135,25 @@ static enum status folder_read(void *ctx, struct sv thread, struct sv name, stru
                    SV_ARG(sv_first(name, 120)));
 }
 
+static enum status folder_read(void *ctx, struct sv thread, struct sv name, struct arena *a,
+                               struct doc *out, struct err *e)
+{
+    struct docs_folder *f = ctx;
+
+    if (find(f, thread, name, a, out, e))
+        return err_code(e);
+    out->read_only = !is_own_work(f->root_fd, out->path);
+    return ST_OK;
+}
+
 static enum status folder_write(void *ctx, const struct doc *d, struct sv text, struct err *e)
 {
     struct docs_folder *f = ctx;
 
+    if (!is_own_work(f->root_fd, d->path)) {
+        err_set(e, ST_PERMISSION_DENIED, "this document is read-only here");
+        return err_hint(e, "write to a document of this thread");
+    }
     return fs_write(f->root_fd, d->path, text, 0666, e);
 }
 
