@@ -25,11 +25,14 @@ static struct sv below_thread(struct sv path)
     return sv_cut(sv_skip(path, dir.n), '/').tail;
 }
 
-/* Does the path lead through a link? */
+/* Does the path lead through a link, as far as can be seen? */
 static bool has_link(int root, struct sv path)
 {
+    enum fs_kind kind;
+    struct err   unseen;
+
     for (struct sv at = path; at.n; at = path_dir(at))
-        if (fs_kind(root, at) == FS_LINK)
+        if (fs_kind(root, at, &kind, &unseen) || kind == FS_LINK)
             return true;
     return false;
 }

@@ -78,7 +78,7 @@ static enum status shorten(struct session *s, struct result *r, struct err *e)
     if (head.head.n <= HEAD_MAX)
         sb_addf(&r->text, SV_FMT "\n", SV_ARG(head.head));
     if (summary.n) {
-        sb_add_shown(&r->text, summary);
+        sb_add_block(&r->text, summary);
         sb_addc(&r->text, '\n');
     } else {
         add_ends(&r->text, head.head.n <= HEAD_MAX ? head.tail : text, limit / 3);
@@ -86,7 +86,9 @@ static enum status shorten(struct session *s, struct result *r, struct err *e)
     sb_adds(&r->text, "  (full result: ");
     sb_adds(&r->text, exact ? "" : "~");
     sb_add_commas(&r->text, tokens);
-    sb_adds(&r->text, " tokens — use lines:/section: or pin)\n");
+    sb_adds(&r->text, r->rest.n ? " tokens — " : " tokens)\n");
+    if (r->rest.n)
+        sb_addf(&r->text, SV_FMT ")\n", SV_ARG(r->rest));
     return ST_OK;
 }
 

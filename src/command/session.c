@@ -8,6 +8,7 @@
 #include "base/vec.h"
 #include "command/result.h"
 #include "command/scan.h"
+#include "loom/piece.h"
 #include "thread/kind.h"
 
 #include <assert.h>
@@ -97,6 +98,20 @@ int64_t session_tokens(struct session *s, struct sv text, bool *exact)
     if (*exact)
         return (int64_t)s->env.count_tokens(s->env.tokens_ctx, text);
     return (int64_t)(utf8_count(text) + 3) / 4;
+}
+
+void session_parts(struct session *s, struct sv form, struct sv text, struct result *r)
+{
+    struct sb b = sb_in(s->a, 0);
+    int64_t   first, all;
+
+    if ((int64_t)text.n <= s->env.result_tokens) /* a token has a byte at least */
+        return;
+    all = piece_lines(text);
+    piece_start(text, (size_t)s->env.result_tokens * 5 / 2, &first);
+    sb_addf(&b, "use → " SV_FMT " lines:1-%lld and so on to %lld", SV_ARG(form), (long long)first,
+            (long long)all);
+    r->rest = sb_sv(&b);
 }
 
 enum status session_pause(struct session *s, struct err *e)

@@ -75,6 +75,7 @@ struct result {
     struct sv line, verb;         /* as issued; the tool's name */
     struct sv object;             /* for the trace: what it was done to, or absent */
     int64_t   results;            /* of continue */
+    struct sv rest;               /* how to read in parts what is too long to show, or absent */
     struct sv undo;               /* JSON that says how to take it back, or absent */
     int64_t   undoes;             /* entry of the action this one took back; -1: none */
     struct sv doc_path, doc_hash; /* a document as it was left, or absent */
@@ -129,6 +130,9 @@ void result_json(struct jw *w, const struct result *r);
 
 /* Tokens of a text; *exact false when they are an estimate. */
 int64_t session_tokens(struct session *s, struct sv text, bool *exact);
+
+/* Sets r->rest: `form` with lines: shows `text` in parts that are shown whole. */
+void session_parts(struct session *s, struct sv form, struct sv text, struct result *r);
 
 /* Commit what was written so far, and begin again: around work that takes long. */
 enum status session_pause(struct session *s, struct err *e) MUST_USE;

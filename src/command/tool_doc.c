@@ -96,6 +96,7 @@ RUN(read)
     }
     while (text.n && text.s[text.n - 1] == '\n')
         text.n--;
+    r->rest = SV("use lines:/section:");
     sb_adds(&r->text, "\n\n");
     sb_add_shown(&r->text, text);
     sb_addc(&r->text, '\n');

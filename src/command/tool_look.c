@@ -3,6 +3,7 @@
 #include "base/vec.h"
 #include "command/run.h"
 #include "command/summary.h"
+#include "loom/piece.h"
 #include "loom/search.h"
 #include "loom/shown.h"
 #include "thread/kind.h"
@@ -28,18 +29,70 @@ static enum status view_annotation(struct session *s, struct sv id, int64_t numb
     return show_annotation(&s->loom, &x, &r->text, e);
 }
 
+/* Lines of a text under a head of ours: ` lines 3-9 of 40`, then the lines. */
+static enum status add_part(struct sv text, struct sv range, bool ours, struct sb *b, struct err *e)
+{
+    struct sv part;
+    int64_t   first, last;
+
+    if (piece_of_range(text, range, &first, &last, &part, e))
+        return err_code(e);
+    sb_addf(b, "lines %lld-%lld of %lld\n", (long long)first, (long long)last,
+            (long long)piece_lines(text));
+    if (ours)
+        sb_add(b, part);
+    else
+        sb_add_shown(b, part);
+    sb_adds(b, sv_ends(part, SV("\n")) ? "" : "\n");
+    return ST_OK;
+}
+
 static enum status view_branch(struct session *s, const struct call *c, struct result *r,
                                struct err *e)
 {
     struct node n;
     struct sv   as = call_text(c, "as");
+    struct sb   all = sb_in(s->a, 0), form = sb_in(s->a, 0);
 
     if (node_find_visible(&s->loom, call_text(c, "branch"), &n, e))
         return err_code(e);
     r->object = n.local;
-    if (sv_is(as, "nodes"))
-        return show_branch_nodes(&s->loom, &s->viewer, &n, &r->text, e);
-    return show_prose(&s->loom, &s->viewer, &n, &r->text, e);
+    if (sv_is(as, "nodes") ? show_branch_nodes(&s->loom, &s->viewer, &n, &all, e)
+                           : show_prose(&s->loom, &s->viewer, &n, &all, e))
+        return err_code(e);
+    if (call_has(c, "lines"))
+        return add_part(sb_sv(&all), call_text(c, "lines"), true, &r->text, e);
+    r->text = all;
+    sb_addf(&form, "view branch:" SV_FMT " as:" SV_FMT, SV_ARG(n.local),
+            SV_ARG(as.n ? as : SV("prose")));
+    session_parts(s, sb_sv(&form), sb_sv(&all), r);
+    return ST_OK;
+}
+
+static enum status view_lines(struct session *s, const struct node *n, struct sv range,
+                              struct result *r, struct err *e)
+{
+    struct sv text;
+
+    if (node_text(&s->loom, n->seq, &text, e))
+        return err_code(e);
+    r->object = n->local;
+    sb_addf(&r->text, "[" SV_FMT "] %s · ", SV_ARG(n->local), author_kind_name(n->kind));
+    return add_part(text, range, false, &r->text, e);
+}
+
+/* A node in full; how to read it in parts when that is too long. */
+static enum status note_parts(struct session *s, const struct node *n, struct result *r,
+                              struct err *e)
+{
+    struct sb form = sb_in(s->a, 0);
+    struct sv text;
+
+    if (node_text(&s->loom, n->seq, &text, e))
+        return err_code(e);
+    sb_addf(&form, "view " SV_FMT, SV_ARG(n->local));
+    session_parts(s, sb_sv(&form), text, r);
+    return ST_OK;
 }
 
 RUN(view)
@@ -54,6 +107,8 @@ RUN(view)
         return view_annotation(s, call_text(c, "id"), number, r, e);
     if (node_find_visible(&s->loom, call_text(c, "id"), &n, e))
         return err_code(e);
+    if (call_has(c, "lines"))
+        return view_lines(s, &n, call_text(c, "lines"), r, e);
     if (call_has(c, "full"))
         flags |= SHOW_FULL;
     else if (session_summarise(s, &n, e))
@@ -61,6 +116,8 @@ RUN(view)
     if (call_has(c, "with-annotations"))
         flags |= SHOW_ANNOTATIONS;
     r->object = n.local;
+    if (call_has(c, "full") && note_parts(s, &n, r, e))
+        return err_code(e);
     return show_node(&s->loom, &n, flags, &r->text, e);
 }
 

@@ -3,6 +3,7 @@
 #include "base/json.h"
 #include "base/utf8.h"
 #include "command/run.h"
+#include "loom/piece.h"
 #include "loom/shown.h"
 #include "thread/kind.h"
 
@@ -235,6 +236,34 @@ RUN(stash)
     return ST_OK;
 }
 
+static enum status recall_part(struct sv text, struct sv range, struct result *r, struct err *e)
+{
+    struct sv part;
+    int64_t   first, last;
+
+    if (piece_of_range(text, range, &first, &last, &part, e))
+        return err_code(e);
+    sb_addf(&r->text, "✓ recalled " SV_FMT " lines %lld-%lld of %lld:\n\"", SV_ARG(r->object),
+            (long long)first, (long long)last, (long long)piece_lines(text));
+    sb_add_block(&r->text, sv_ends(part, SV("\n")) ? sv_first(part, part.n - 1) : part);
+    sb_adds(&r->text, "\"\n");
+    return ST_OK;
+}
+
+static enum status recall_whole(struct session *s, struct sv label, struct sv text,
+                                struct result *r)
+{
+    struct sb form = sb_in(s->a, 0);
+
+    sb_addf(&r->text, "✓ recalled " SV_FMT ":\n\"", SV_ARG(r->object));
+    sb_add_block(&r->text, text);
+    sb_adds(&r->text, "\"\n");
+    sb_adds(&form, "recall ");
+    sb_add_quoted(&form, label);
+    session_parts(s, sb_sv(&form), text, r);
+    return ST_OK;
+}
+
 RUN(recall)
 {
     struct sv    label = call_text(c, "label"), text;
@@ -248,10 +277,8 @@ RUN(recall)
     if (keep(s, &b, &w, e))
         return err_code(e);
     r->object = quoted(s, label);
-    sb_addf(&r->text, "✓ recalled " SV_FMT ":\n\"", SV_ARG(r->object));
-    sb_add_shown(&r->text, text);
-    sb_adds(&r->text, "\"\n");
-    return ST_OK;
+    return call_has(c, "lines") ? recall_part(text, call_text(c, "lines"), r, e)
+                                : recall_whole(s, label, text, r);
 }
 
 static enum status drop_stash(struct session *s, struct sv label, struct result *r, struct err *e)
@@ -339,6 +366,19 @@ static enum status show_stashed(struct session *s, struct result *r, struct err 
     return ST_OK;
 }
 
+/* A result as it was shown, set apart: its lines are ours, and those of a log from elsewhere are
+ * not to be taken for others of ours. */
+static void add_indented(struct sb *b, struct sv text)
+{
+    while (text.n) {
+        struct sv_cut line = sv_cut(text, '\n');
+        sb_pad(b, ' ', line.head.n ? BLOCK_INDENT : 0);
+        sb_add_clean(b, line.head);
+        sb_addc(b, '\n');
+        text = line.found ? line.tail : SV("");
+    }
+}
+
 static enum status show_results(struct session *s, struct result *r, struct err *e)
 {
     struct visible *list;
@@ -351,7 +391,7 @@ static enum status show_results(struct session *s, struct result *r, struct err 
         sb_adds(&r->text, "\n  → ");
         sb_add_oneline(&r->text, list[i].line);
         sb_adds(&r->text, list[i].pinned ? " (while it is pinned)\n" : " (until this turn ends)\n");
-        sb_add(&r->text, list[i].text);
+        add_indented(&r->text, list[i].text);
     }
     return ST_OK;
 }

@@ -19,6 +19,7 @@ PARAMS(view_params,
     { PARAM_ID,    "branch",           KEYED | ONE, NULL, NULL },
     { PARAM_FLAG,  "full",             PARAM_OF_ID, NULL, NULL },
     { PARAM_FLAG,  "with-annotations", PARAM_OF_ID, "annotations|notes", NULL },
+    { PARAM_LINES, "lines",            KEYED, NULL, NULL },
     { PARAM_WORD,  "as",               KEYED | PARAM_OF_BRANCH, "prose|nodes", NULL });
 PARAMS(list_params,
     { PARAM_ID,    "id",   BARE | MAYBE, NULL, NULL },
@@ -83,7 +84,8 @@ PARAMS(stash_params,
     { PARAM_ID,    "content-of", KEYED | ONE, NULL, NULL },
     { PARAM_RANGE, "summary-of", KEYED | ONE, NULL, NULL });
 PARAMS(recall_params,
-    { PARAM_TEXT,  "label", BARE | MUST, NULL, NULL });
+    { PARAM_TEXT,  "label", BARE | MUST, NULL, NULL },
+    { PARAM_LINES, "lines", KEYED, NULL, NULL });
 PARAMS(drop_params,
     { PARAM_ID,    "pin",     BARE | KEYED | ONE, NULL, NULL },
     { PARAM_DOC,   "doc",     KEYED | ONE, NULL, NULL },
@@ -119,8 +121,10 @@ const char *const tool_groups[] = { "Navigation", "Content", "Documents", "Memor
 /* The order is that of help. Examples run against the tree of tests/spec/loom/fixture. */
 const struct tool tools[] = {
     { "view", PERM_loom_aware, "Navigation", "Inspect a node's content and metadata",
-      { "view ID", "view ID full", "view ID with-annotations", "view branch:ID as:prose", "view branch:ID as:nodes" },
-      "Shows a summary unless full is asked for; branch: shows the path from the root to the node.",
+      { "view ID", "view ID full", "view ID lines:A-B", "view ID with-annotations", "view branch:ID as:prose",
+        "view branch:ID as:nodes" },
+      "Shows a summary unless full is asked for; branch: shows the path from the root to the node. lines: shows a part of "
+      "a long text; a line of more than 400 bytes counts as several.",
       { "view a7x2", "view a7x2 full with-annotations", "view branch:b3k9 as:prose", "view branch:b3k9 as:nodes" },
       view_params, "in|and|with|of", false, run_view },
     { "list", PERM_loom_aware, "Navigation", "List what is attached to a node, or what there is",
@@ -245,8 +249,8 @@ const struct tool tools[] = {
       { "stash \"m\" content-of:b3k9", "stash \"idea\" \"the mother knows\"" },
       stash_params, "as|with", false, run_stash },
     { "recall", PERM_loom_aware, "Memory", "Bring a stash back into context",
-      { "recall \"label\"" },
-      "It stays until it is dropped.",
+      { "recall \"label\"", "recall \"label\" lines:A-B" },
+      "It stays until it is dropped. Of a long one the start is shown every turn; lines: shows any part of it.",
       { "recall \"m\"" },
       recall_params, "back", false, run_recall },
     { "drop", PERM_loom_aware, "Memory", "Let go of a pin or a stash",

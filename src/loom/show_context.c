@@ -1,5 +1,6 @@
 /* The blocks that make a conversation loom-aware. Their wording is part of the contract
  * with the models: change nothing here without need. */
+#include "loom/piece.h"
 #include "loom/show.h"
 #include "loom/shown.h"
 
@@ -83,12 +84,36 @@ static enum status add_pin(struct memory_block *m, const struct pin *p, struct e
     return ST_OK;
 }
 
+/* Bytes of recalled stashes in the block: of each, and of all. */
+enum { RECALLED_ONE = 4000, RECALLED_ALL = 16000 };
+
+/* The start of a stash, and how to read the rest. */
+static void add_recalled(struct sb *b, struct sv label, struct sv text, size_t *left)
+{
+    size_t    most = *left < RECALLED_ONE ? *left : RECALLED_ONE;
+    int64_t   lines = 0;
+    struct sv start = text.n <= most ? text : piece_start(text, most, &lines);
+
+    if (start.n > most + PIECE_LINE || !most)
+        start = SV("");
+    *left -= start.n < *left ? start.n : *left;
+    sb_add_block(b, start);
+    sb_adds(b, sv_ends(start, SV("\n")) ? "" : "\n");
+    if (start.n == text.n)
+        return;
+    sb_addf(b, "    (%lld of %lld lines; → recall ", start.n ? (long long)lines : 0LL,
+            (long long)piece_lines(text));
+    sb_add_quoted(b, label);
+    sb_adds(b, " lines:A-B shows others)\n");
+}
+
 static enum status add_stashes(struct memory_block *m, struct err *e)
 {
     struct stash *list, one;
     size_t        n;
     struct sv     text;
     bool          first = true;
+    size_t        left = RECALLED_ALL;
 
     if (memory_stashes(m->l, m->v->agent, &list, &n, e))
         return err_code(e);
@@ -103,8 +128,7 @@ static enum status add_stashes(struct memory_block *m, struct err *e)
         sb_adds(m->b, "  \"");
         sb_add_oneline(m->b, one.label);
         sb_adds(m->b, "\": ");
-        sb_add_shown(m->b, text);
-        sb_addc(m->b, '\n');
+        add_recalled(m->b, one.label, text, &left);
     }
     return ST_OK;
 }
@@ -231,11 +255,11 @@ enum status show_context_block(struct loom *l, const struct viewer *v, struct sv
 
 /* ---- prompts for summaries -------------------------------------------------------- */
 
-/* Texts are added as they are: one may hold a NUL, at which a format would stop. */
+/* Lines of a text after its first are indented: none of them is a line of the prompt. */
 static void add_line(struct sb *b, const char *before, struct sv text)
 {
     sb_adds(b, before);
-    sb_add(b, text);
+    sb_add_block(b, text);
     sb_addc(b, '\n');
 }
 
@@ -258,7 +282,7 @@ void show_tree_summary_prompt(struct sb *b, struct sv description, const struct 
                               size_t n, int64_t points)
 {
     sb_adds(b, "This is a branching conversation tree. The user describes it as:\n\"");
-    sb_add(b, description);
+    sb_add_block(b, description);
     sb_adds(b, "\"\n\nKey node summaries from the main path:\n");
     for (size_t i = 0; i < n; i++)
         add_line(b, "", summaries[i]);

@@ -1,14 +1,46 @@
 #include "loom/shown.h"
 
 #include "base/utf8.h"
+#include "loom/loom_internal.h"
 
-/* What stands at the start of a line of ours, after blanks. */
+/* What stands at the start of a line of ours, after blanks. A line of another's that starts so
+ * could be taken for it. tests/unit/loom_shown.c holds this against everything we print. */
 /* clang-format off */
 static const struct sv marks[] = {
+    /* commands, results, blocks, drawings */
     SV_STATIC("→"), SV_STATIC("←"), SV_STATIC("✓"), SV_STATIC("✗"), SV_STATIC("==="),
     SV_STATIC("<thread_context"), SV_STATIC("</thread_context"), SV_STATIC("## Result "),
+    SV_STATIC("├"), SV_STATIC("└"), SV_STATIC("│"), SV_STATIC("Root ["), SV_STATIC("* = current"),
+    SV_STATIC("* requires "), SV_STATIC("Other roots: "),
+    /* memory */
+    SV_STATIC("Pinned:"), SV_STATIC("Recalled:"), SV_STATIC("Recent actions:"), SV_STATIC("Stashed:"),
+    SV_STATIC("Stashed (not in context)"), SV_STATIC("Working Memory:"), SV_STATIC("pinned:"),
+    SV_STATIC("stashed:"), SV_STATIC("Action Trace ("), SV_STATIC("Results still in view"),
+    /* the tree */
+    SV_STATIC("Tree: \""), SV_STATIC("Position:"), SV_STATIC("Permissions:"), SV_STATIC("Annotations:"),
+    SV_STATIC("Main themes:"), SV_STATIC("Last active:"), SV_STATIC("Path to ["), SV_STATIC("diff ["),
+    SV_STATIC("Changes by others"), SV_STATIC("No changes by others"), SV_STATIC("depth:"),
+    SV_STATIC("switched to ["), SV_STATIC("a new branch:"), SV_STATIC("still hidden by "),
+    SV_STATIC("downstream nodes preserved"), SV_STATIC("conversation continues from"),
+    SV_STATIC("bookmarks:"), SV_STATIC("excluded nodes:"), SV_STATIC("pruned branches:"),
+    SV_STATIC("agents:"), SV_STATIC("documents:"), SV_STATIC("doc:\""), SV_STATIC("tree:\""),
+    /* searches, help, what was left out */
+    SV_STATIC("Find: \""), SV_STATIC("Search: \""), SV_STATIC("Source: "), SV_STATIC("Published: "),
+    SV_STATIC("Use → "), SV_STATIC("Available tools"), SV_STATIC("Syntax:"), SV_STATIC("hint:"),
+    SV_STATIC("Navigation: view"), SV_STATIC("Content: respond"), SV_STATIC("Documents: read"),
+    SV_STATIC("Memory: pin"), SV_STATIC("Meta: help"), SV_STATIC("(full "), SV_STATIC("[...]"),
+};
+
+/* Behind a number, as in "3 continuations · 1 link". */
+static const struct sv counted[] = {
+    SV_STATIC("continuation"), SV_STATIC("annotation"), SV_STATIC("link"), SV_STATIC("version"),
+    SV_STATIC("node"), SV_STATIC("branch"), SV_STATIC("leaf"), SV_STATIC("leaves"), SV_STATIC("result"),
+    SV_STATIC("bookmark"), SV_STATIC("excluded node"), SV_STATIC("pruned branch"), SV_STATIC("agent"),
+    SV_STATIC("document"), SV_STATIC("tree"), SV_STATIC("token"), SV_STATIC("earlier"), SV_STATIC("more"),
 };
 /* clang-format on */
+
+enum { LOOKED_AT = 240 }; /* bytes of a line: every line is looked at, so no more */
 
 static bool is_blank(int32_t cp)
 {
@@ -23,29 +55,103 @@ static bool ends_line(int32_t cp)
            cp == 0x2029;
 }
 
-/* [a7x2] human · …: the head of a node. */
-static bool is_node_head(struct sv v)
+/* A row of a list, the head of a node, a result of a search: [a7x2], [ann-3], [1] "Title". */
+static bool is_row(struct sv v)
 {
-    enum { ID_MAX = 80, HEAD_MAX = ID_MAX + 24 };
-    struct sv_cut c = sv_cut(sv_first(v, HEAD_MAX), ']'); /* no further: every line is looked at */
+    struct sv_cut c = sv_cut(v, ']');
+    int64_t       number;
 
-    if (!v.n || v.s[0] != '[' || !c.found || c.head.n > ID_MAX || sv_has(c.head, '\n'))
+    if (!v.n || v.s[0] != '[' || !c.found)
         return false;
+    struct sv id = sv_skip(c.head, 1);
+    if (sv_starts(id, SV("ann-")))
+        return sv_to_int(sv_skip(id, 4), &number);
+    if (sv_to_int(id, &number))
+        return sv_starts(c.tail, SV(" \""));
     struct sv rest = sv_trim(c.tail);
-    return sv_starts(rest, SV("human ·")) || sv_starts(rest, SV("model ·")) ||
-           sv_starts(rest, SV("tool ·")) || sv_starts(rest, SV("collaborator ·"));
+    return local_id_is_valid(id) || sv_starts(rest, SV("human ·")) ||
+           sv_starts(rest, SV("model ·")) || sv_starts(rest, SV("tool ·")) ||
+           sv_starts(rest, SV("collaborator ·"));
 }
 
-static bool looks_like_ours(struct sv line)
+/* "3 continuations · 1 link", "8 nodes", "... 3 more", "(2 earlier nodes not shown)". */
+static bool is_count(struct sv v)
 {
-    size_t len;
+    struct sv from = v;
 
-    while (line.n && is_blank(utf8_decode(line, &len)))
-        line = sv_skip(line, len);
+    while (v.n && (v.s[0] == '.' || v.s[0] == '(' || v.s[0] == ' '))
+        v = sv_skip(v, 1);
+    bool   framed = v.s != from.s;
+    size_t digits = 0;
+    while (v.n && ((v.s[0] >= '0' && v.s[0] <= '9') || v.s[0] == ',')) {
+        v = sv_skip(v, 1);
+        digits++;
+    }
+    for (size_t i = 0; digits && v.n && v.s[0] == ' ' && i < COUNT(counted); i++) {
+        struct sv rest = sv_skip(v, 1);
+        if (!sv_starts(rest, counted[i]))
+            continue;
+        rest = sv_skip(rest, counted[i].n);
+        if (sv_starts(rest, SV("es")))
+            rest = sv_skip(rest, 2);
+        else if (sv_starts(rest, SV("s")))
+            rest = sv_skip(rest, 1);
+        if (framed || !rest.n || rest.s[0] == ':' || sv_starts(rest, SV(" ·")) ||
+            sv_starts(rest, SV(" (")) || sv_starts(rest, SV(", ")))
+            return true;
+    }
+    return false;
+}
+
+/* "Context: 1,204 tokens", "Pruned: 14 older nodes": a word that is common, and a number. */
+static bool is_total(struct sv v)
+{
+    static const struct sv words[] = { SV_STATIC("Context: "), SV_STATIC("Pruned: ") };
+
+    for (size_t i = 0; i < COUNT(words); i++) {
+        struct sv rest = sv_skip(v, words[i].n < v.n ? words[i].n : v.n);
+        if (sv_starts(v, words[i]) && rest.n &&
+            (rest.s[0] == '~' || (rest.s[0] >= '0' && rest.s[0] <= '9')))
+            return true;
+    }
+    return false;
+}
+
+/* "Human active at [c4m2], depth:2", "bookmarked · 1 link". */
+static bool is_state(struct sv v)
+{
+    static const struct sv words[] = { SV_STATIC("bookmarked"), SV_STATIC("excluded") };
+
+    for (size_t i = 0; i < COUNT(words); i++) {
+        struct sv rest = sv_skip(v, words[i].n < v.n ? words[i].n : v.n);
+        if (sv_starts(v, words[i]) && (!rest.n || sv_starts(rest, SV(" ·"))))
+            return true;
+    }
+    return sv_find(v, SV(" active at [")) >= 0;
+}
+
+static bool looks_like_ours(struct sv text)
+{
+    size_t len = 0, n = 0;
+
+    while (text.n && is_blank(utf8_decode(text, &len)))
+        text = sv_skip(text, len);
+    while (n < text.n && n < LOOKED_AT && text.s[n] != '\n' && text.s[n] != '\r')
+        n++;
+    struct sv line = sv_first(text, n);
     for (size_t i = 0; i < COUNT(marks); i++)
         if (sv_starts(line, marks[i]))
             return true;
-    return is_node_head(line);
+    return is_row(line) || is_count(line) || is_total(line) || is_state(line);
+}
+
+/* Characters that turn the order of what is read around, or that nobody sees. Those that scripts
+ * need for their words (joiners, marks of direction) are let through. */
+static bool is_deceptive(int32_t cp)
+{
+    return (cp >= 0x202a && cp <= 0x202e) || (cp >= 0x2060 && cp <= 0x206f) || cp == 0x2028 ||
+           cp == 0x2029 || cp == 0xfeff || (cp >= 0xfff9 && cp <= 0xfffb) ||
+           (cp >= 0xe0000 && cp <= 0xe0fff);
 }
 
 static void add_char(struct sb *b, struct sv v, int32_t cp)
@@ -54,11 +160,14 @@ static void add_char(struct sb *b, struct sv v, int32_t cp)
         sb_add_utf8(b, 0xfffd);
     else if ((cp < 0x20 && cp != '\n' && cp != '\t') || (cp >= 0x7f && cp < 0xa0))
         sb_addf(b, "\\x%02x", (unsigned)cp);
+    else if (is_deceptive(cp))
+        sb_addf(b, "\\u{%x}", (unsigned)cp);
     else
         sb_add(b, v);
 }
 
-void sb_add_shown(struct sb *b, struct sv text)
+/* Lines after the first begin with `indent` blanks. */
+static void add_lines(struct sb *b, struct sv text, size_t indent)
 {
     bool   starts = true;
     size_t len;
@@ -73,6 +182,28 @@ void sb_add_shown(struct sb *b, struct sv text)
         }
         add_char(b, sv_first(text, len), cp);
         starts = ends_line(cp);
+        if (cp == '\n' && len < text.n)
+            sb_pad(b, ' ', indent);
+    }
+}
+
+void sb_add_shown(struct sb *b, struct sv text)
+{
+    add_lines(b, text, 0);
+}
+
+void sb_add_block(struct sb *b, struct sv text)
+{
+    add_lines(b, text, BLOCK_INDENT);
+}
+
+void sb_add_clean(struct sb *b, struct sv line)
+{
+    size_t len;
+
+    for (; line.n; line = sv_skip(line, len)) {
+        int32_t cp = utf8_decode(line, &len);
+        add_char(b, sv_first(line, len), cp);
     }
 }
 

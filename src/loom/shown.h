@@ -1,13 +1,22 @@
-/* Text of others on its way to a model. Nodes, documents and pages may hold lines that look
- * like commands, results or heddle's own blocks; shown text never does: such a line gets a
- * backslash in front, and control characters become \xNN. Only what a model itself writes is
- * ever read for commands, so this guards the model's eyes, not ours. */
+/* Text of others on its way to a model or a terminal. Nodes, documents, stashes and pages may hold
+ * lines that look like commands, results or heddle's own blocks; shown text never does: such a line
+ * gets a backslash in front, control characters become \xNN, and characters that hide or reorder
+ * others become \u{NNNN}. Only what a model itself writes is ever read for commands, so this guards
+ * the reader's eyes, not ours. Whatever somebody stored goes through one of these functions. */
 #ifndef HEDDLE_SHOWN_H
 #define HEDDLE_SHOWN_H
 
 #include "base/sb.h"
 
 void sb_add_shown(struct sb *b, struct sv text);
+
+/* The same for text that begins behind words of ours on their line: its other lines are indented,
+ * so that none of them is a line of the block they stand in. */
+enum { BLOCK_INDENT = 4 };
+void sb_add_block(struct sb *b, struct sv text);
+
+/* A line of ours that was stored: as it is, but for characters that no line of ours has. */
+void sb_add_clean(struct sb *b, struct sv line);
 
 /* One line in quotes: blanks and newlines folded, cut at a word so that at most `max` characters,
  * dots included, stand between the quotes. */
