@@ -35,12 +35,39 @@ static inline struct json naive_json(struct sv text, struct arena *a)
     return v;
 }
 
+static inline bool naive_text_or_none(const struct json *p, const char *key)
+{
+    const struct json *v = json_find(p, key);
+
+    return !v || v->type == JSON_NULL || v->type == JSON_STRING;
+}
+
+/* Is it what its kind demands? What is not is kept, and is as if it were not there. Of the fields
+ * that random logs have. */
+static inline bool naive_is_sound(const struct entry *n, struct arena *a)
+{
+    struct json        p = naive_json(n->payload, a);
+    struct sv          role = json_text(&p, "role");
+    const struct json *calls = json_find(&p, "tool_calls");
+
+    if (!sv_is(n->kind, "ai_message"))
+        return true;
+    if (!sv_is(role, "user") && !sv_is(role, "assistant") && !sv_is(role, "tool"))
+        return false;
+    if (calls && calls->type != JSON_NULL && calls->type != JSON_ARRAY)
+        return false;
+    return naive_text_or_none(&p, "name") && naive_text_or_none(&p, "tool_call_id") &&
+           naive_text_or_none(&p, "thinking") &&
+           (!sv_is(role, "tool") || json_text(&p, "tool_call_id").n);
+}
+
 static inline struct naive_lane naive_find(struct naive_log *n, struct sv name, int64_t upto)
 {
     for (int64_t i = 0; i <= upto; i++) {
         const struct entry *one = &n->entries.v[i];
         bool                is_op = sv_is(one->kind, "ai_context_operation");
-        if ((!is_op && !sv_is(one->kind, "ai_message")) || !one->lane.s || !sv_eq(one->lane, name))
+        if ((!is_op && !sv_is(one->kind, "ai_message")) || !one->lane.s ||
+            !sv_eq(one->lane, name) || !naive_is_sound(one, n->a))
             continue;
         struct json        p = naive_json(one->payload, n->a);
         const struct json *op = json_find(&p, "operation"), *from = json_find(op, "from");
@@ -56,11 +83,11 @@ static inline struct naive_lane naive_find(struct naive_log *n, struct sv name, 
     return (struct naive_lane){ 0 };
 }
 
-/* Does entry `seq` lie on the path of `lane` as it is at `upto`? */
+/* Does entry `seq` lie on the path of `lane` up to `upto`? */
 static inline bool naive_on_path(struct naive_log *n, struct sv lane, int64_t seq, int64_t upto)
 {
     struct sv here = lane;
-    int64_t   bound = upto, made = upto;
+    int64_t   bound = upto, made = (int64_t)n->entries.n - 1;
 
     for (;;) {
         struct naive_lane l = naive_find(n, here, made);
@@ -145,19 +172,42 @@ static inline struct json naive_message(const struct json *m, const struct json 
     return out;
 }
 
-static inline bool naive_is_message(const struct json *p)
-{
-    struct sv role = json_text(p, "role");
-
-    if (sv_is(role, "tool"))
-        return json_text(p, "tool_call_id").s && json_text(p, "name").s;
-    return sv_is(role, "user") || sv_is(role, "assistant");
-}
-
 struct naive_view {
     VEC(struct json) messages;
     struct sv prompt;
 };
+
+/* A tool's message without a name has that of the nearest call before it with its id. */
+static inline void naive_name(struct naive_view *v, struct json *m, struct arena *a)
+{
+    const struct json *id = json_find(m, "tool_call_id");
+
+    if (!sv_is(json_text(m, "role"), "tool") || json_text(m, "name").s || !json_is(id, JSON_STRING))
+        return;
+    for (size_t i = v->messages.n; i-- > 0;) {
+        const struct json *calls = json_find(&v->messages.v[i], "tool_calls");
+        if (!sv_is(json_text(&v->messages.v[i], "role"), "assistant") || !calls)
+            continue;
+        for (size_t k = 0; k < calls->n; k++) {
+            const struct json *call = &calls->items[k], *name = json_find(call, "name");
+            if (!sv_eq(json_text(call, "id"), json_sv(id)))
+                continue;
+            if (!name)
+                name = json_find(json_find(call, "function"), "name");
+            if (json_is(name, JSON_STRING))
+                naive_put(m, "name", *name, a);
+            if (json_is(name, JSON_STRING))
+                return;
+            break;
+        }
+    }
+}
+
+static inline void naive_push(struct naive_view *v, struct json m, struct arena *a)
+{
+    naive_name(v, &m, a);
+    *vec_push(&v->messages, a) = m;
+}
 
 /* The last replace on the path; the messages of its snapshot go into *v. Returns the seq after
  * which messages are folded on top. */
@@ -173,8 +223,8 @@ static inline int64_t naive_anchor(struct naive_log *n, struct sv lane, int64_t 
             !sv_is(json_text(op, "type"), "replace") || !list || !naive_on_path(n, lane, i, upto))
             continue;
         for (size_t k = list->n; k-- > 0;)
-            *vec_push(&v->messages, n->a) =
-                naive_message(&list->items[k], json_find(&list->items[k], "refs"), n->a);
+            naive_push(v, naive_message(&list->items[k], json_find(&list->items[k], "refs"), n->a),
+                       n->a);
         v->prompt = json_text(c, "system_prompt");
         bool rebase = json_truth(json_find(json_find(op, "meta"), "rebase")) &&
                       json_int(json_find(op, "base_seq"), &base) && base < i;
@@ -195,9 +245,9 @@ static inline struct sv naive_project(struct naive_log *n, struct sv thread, str
     for (int64_t i = naive_anchor(n, lane, upto, &v) + 1; i <= upto; i++) {
         const struct entry *one = &n->entries.v[i];
         struct json         p = naive_json(one->payload, n->a), refs = naive_json(one->refs, n->a);
-        if (sv_is(one->kind, "ai_message") && naive_is_message(&p) &&
+        if (sv_is(one->kind, "ai_message") && naive_is_sound(one, n->a) &&
             naive_on_path(n, lane, i, upto))
-            *vec_push(&v.messages, n->a) = naive_message(&p, &refs, n->a);
+            naive_push(&v, naive_message(&p, &refs, n->a), n->a);
     }
     naive_put(&out, "thread", json_of(thread), n->a);
     naive_put(&out, "lane", json_of(lane), n->a);
@@ -276,7 +326,7 @@ static const char *const some_contents[] = {
 static const char *const some_fields[] = {
     "", ",\"thinking\":\"h\"", ",\"thinking\":\"\"", ",\"reasoning_details\":[1]", ",\"reasoning_details\":null",
     ",\"tool_calls\":[{\"id\":\"t1\",\"name\":\"f\"}]", ",\"tool_calls\":7", ",\"name\":\"f\",\"tool_call_id\":\"t1\"",
-    ",\"name\":\"f\"", ",\"name\":7,\"tool_call_id\":\"t1\"", ",\"extra\":{\"k\":[]}",
+    ",\"tool_call_id\":\"t1\"", ",\"name\":\"f\"", ",\"name\":7,\"tool_call_id\":\"t1\"", ",\"extra\":{\"k\":[]}",
     ",\"thinking\":\"h\",\"tool_calls\":[]",
 };
 static const char *const some_roles[] = { "user", "assistant", "tool", "user", "assistant", "system", "developer" };
@@ -366,7 +416,7 @@ static inline enum status random_step(struct log *l, struct sv thread, struct di
         n.kind = SV("note");
         n.payload = SV("{\"content\":\"no\",\"role\":\"user\"}");
     }
-    return log_append(l, thread, LOG_ANY_REV, &n, 1, &h, e);
+    return log_import(l, thread, &n, 1, &h, NULL, NULL, e); /* some of them are not sound */
 }
 
 #endif

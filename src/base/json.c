@@ -473,6 +473,18 @@ bool json_next(struct sv *rest, struct sv *key, struct sv *raw)
     return true;
 }
 
+bool json_next_item(struct sv *rest, struct sv *raw)
+{
+    struct sv v = *rest;
+
+    if (!v.n || (v.s[0] != '[' && v.s[0] != ','))
+        return false;
+    v = sv_skip(v, 1);
+    *raw = sv_first(v, value_length(v));
+    *rest = sv_skip(v, raw->n);
+    return raw->n > 0;
+}
+
 /* ---- writing ------------------------------------------------------------------ */
 
 /* Half of a surrogate pair at the start of v, kept as three bytes by the parser. */

@@ -86,6 +86,9 @@ void      sb_add_json_string(struct sb *b, struct sv text);
  *     while (json_next(&rest, &key, &raw)) ...                                       */
 bool json_next(struct sv *rest, struct sv *key, struct sv *raw);
 
+/* The same for the items of a list that is known to be canonical. */
+bool json_next_item(struct sv *rest, struct sv *raw);
+
 /* How deep a text that is known to be JSON is nested; 0 for a scalar. */
 size_t json_depth(struct sv text);
 

@@ -1,4 +1,5 @@
-#include "thread/kind.h"
+/* The names of the kinds, and what the store must know of an entry before it takes it. */
+#include "thread/kind_check.h"
 
 #include "base/json.h"
 
@@ -21,27 +22,36 @@ const char *kind_name(enum kind k)
     return names[k].s;
 }
 
+bool kind_is_known(struct sv name)
+{
+    static const char *const kept[] = { "note",      "turn",       "lost_entry",
+                                        "signal_in", "signal_out", "instruction_start",
+                                        "error",     "checkpoint", "instruction_end" };
+
+    for (size_t i = 0; i < COUNT(kept); i++)
+        if (sv_is(name, kept[i]))
+            return true;
+    return kind_of(name) != KIND_OTHER;
+}
+
+const char *kind_near(struct sv name)
+{
+    const char *best = NULL;
+    size_t      least = 3; /* two slips of the pen */
+
+    for (size_t k = 1; k < COUNT(names); k++) {
+        size_t d = sv_distance(name, names[k]);
+        if (d < least) {
+            least = d;
+            best = names[k].s;
+        }
+    }
+    return best;
+}
+
 static bool is_text(struct sv raw)
 {
     return raw.n && raw.s[0] == '"';
-}
-
-bool kind_is_projected(struct sv payload)
-{
-    struct sv rest = payload, key, raw, role = { 0 };
-    bool      has_call = false, has_name = false;
-
-    while (json_next(&rest, &key, &raw)) {
-        if (sv_is(key, "role"))
-            role = raw;
-        else if (sv_is(key, "tool_call_id"))
-            has_call = is_text(raw);
-        else if (sv_is(key, "name"))
-            has_name = is_text(raw);
-    }
-    if (sv_is(role, "\"tool\""))
-        return has_call && has_name;
-    return sv_is(role, "\"user\"") || sv_is(role, "\"assistant\"");
 }
 
 enum status kind_check_depth(struct sv payload, struct err *e)
@@ -86,30 +96,13 @@ static enum status adopt_lane(struct entry *n, struct err *e)
     return ST_OK;
 }
 
-/* What a fork shares must be said: {"lane":TEXT,"seq":N}. */
-static bool has_origin(struct sv op)
+/* The op_id of an operation is the entry's. */
+static enum status adopt_op_id(struct entry *n, struct err *e)
 {
-    struct sv from = member(op, "from");
-    int64_t   seq;
+    struct sv id = unquoted(member(n->payload, "op_id"));
 
-    return unquoted(member(from, "lane")).n && sv_to_int(member(from, "seq"), &seq);
-}
-
-static enum status prepare_operation(struct entry *n, struct err *e)
-{
-    struct sv op = member(n->payload, "operation");
-    struct sv type = unquoted(member(op, "type")), id = unquoted(member(n->payload, "op_id"));
-
-    if (!id.n || !n->lane.n ||
-        !(sv_is(type, "replace") || sv_is(type, "switch") || sv_is(type, "fork"))) {
-        err_set(e, ST_INVALID_SYNTAX, "not a context operation");
-        return err_hint(e, "its payload needs op_id, context_ref and operation.type: replace, "
-                           "switch or fork");
-    }
-    if (sv_is(type, "replace") && !member(op, "result_context").n)
-        return err_set(e, ST_INVALID_SYNTAX, "a replace operation needs a result_context");
-    if (sv_is(type, "fork") && !has_origin(op))
-        return err_set(e, ST_INVALID_SYNTAX, "a fork operation needs from: {\"lane\",\"seq\"}");
+    if (!n->lane.n)
+        return err_set(e, ST_INVALID_SYNTAX, "a context operation needs a context_ref");
     if (sv_has(id, '\\'))
         return err_set(e, ST_INVALID_SYNTAX,
                        "the op_id of an operation may not hold \", \\ or control characters");
@@ -118,25 +111,49 @@ static enum status prepare_operation(struct entry *n, struct err *e)
                        "op_id '" SV_FMT "' and that of the operation, '" SV_FMT "', differ",
                        SV_ARG(n->op_id), SV_ARG(id));
     n->op_id = id;
-    if (sv_is(type, "replace"))
-        n->mark = MARK_ANCHOR;
+    return ST_OK;
+}
+
+static enum entry_mark mark_of(enum kind k, const struct entry *n)
+{
+    if (k == KIND_AI_MESSAGE)
+        return n->lane.n ? MARK_MESSAGE : MARK_NONE;
+    bool replaces = sv_is(member(member(n->payload, "operation"), "type"), "\"replace\"");
+    return replaces ? MARK_ANCHOR : MARK_NONE;
+}
+
+static enum status prepare(struct entry *n, struct err *e)
+{
+    enum kind k = kind_of(n->kind);
+
+    if (sv_has(n->lane, '"')) /* a context_ref could not name it */
+        return err_set(e, ST_INVALID_SYNTAX, "the name of a lane may not hold a quote");
+    if (kind_check(n, e))
+        return err_code(e);
+    if (k != KIND_AI_MESSAGE && k != KIND_AI_CONTEXT_OPERATION)
+        return ST_OK;
+    if (adopt_lane(n, e) || (k == KIND_AI_CONTEXT_OPERATION && adopt_op_id(n, e)))
+        return err_code(e);
+    n->mark = mark_of(k, n);
     return ST_OK;
 }
 
 enum status kind_prepare(struct entry *n, struct err *e)
 {
-    enum kind k = kind_of(n->kind);
+    struct entry given = *n;
 
     n->mark = MARK_NONE;
-    if (sv_has(n->lane, '"')) /* a context_ref could not name it */
-        return err_set(e, ST_INVALID_SYNTAX, "the name of a lane may not hold a quote");
-    if (k != KIND_AI_MESSAGE && k != KIND_AI_CONTEXT_OPERATION)
+    if (prepare(n, e) == ST_OK)
         return ST_OK;
-    if (adopt_lane(n, e))
-        return err_code(e);
-    if (k == KIND_AI_CONTEXT_OPERATION)
-        return prepare_operation(n, e);
-    if (n->lane.n && kind_is_projected(n->payload))
-        n->mark = MARK_MESSAGE;
-    return ST_OK;
+    *n = given;
+    n->mark = MARK_NONE;
+    return err_code(e);
+}
+
+bool kind_is_sound(const struct entry *n)
+{
+    struct entry again = *n;
+    struct err   ignored;
+
+    return kind_prepare(&again, &ignored) == ST_OK;
 }

@@ -35,21 +35,29 @@ enum kind {
 enum kind   kind_of(struct sv name);
 const char *kind_name(enum kind k); /* NULL for KIND_OTHER */
 
+/* Is it a kind of the table, or one of those that are only kept (note, turn, lost_entry and the
+ * kinds the seed's core log recommends)? A misspelt kind is none of them. */
+bool kind_is_known(struct sv name);
+
+/* The kind of the table whose name is nearest; NULL: none is near. */
+const char *kind_near(struct sv name);
+
 #define LANE_DEFAULT SV("default")
 #define AGENT_DEFAULT SV("default")
 
-/* Fill in what follows from kind and payload (which must be a canonical object): lane from
- * payload.context_ref when the entry has none, op_id of an operation, the mark.
- * ST_INVALID_SYNTAX: lane and context_ref disagree, so do op_id and the operation's, a name holds
- * what JSON would escape, or an operation is malformed. */
+/* Check the entry by the rules of its kind (kind_check.h) and fill in what follows from kind and
+ * payload (which must be a canonical object): lane from payload.context_ref when the entry has
+ * none, op_id of an operation, the mark. ST_INVALID_SYNTAX: the payload is not what the kind
+ * demands, lane and context_ref disagree, so do op_id and the operation's, or a name holds what
+ * JSON would escape; then the entry is as it was, with no mark. */
 enum status kind_prepare(struct entry *n, struct err *e) MUST_USE;
+
+/* Would kind_prepare() take it? What is not sound is kept and not acted on; folds are never given
+ * it, and whoever reads entries beside a fold asks this first. */
+bool kind_is_sound(const struct entry *n);
 
 /* A payload one level below JSON's limit still fits into a line of an export. Lines that come in
  * are of that kind already; what we make ourselves is asked. ST_LIMIT_EXCEEDED. */
 enum status kind_check_depth(struct sv payload, struct err *e) MUST_USE;
-
-/* Would this payload of an ai_message take part in a projection? User and assistant
- * messages do; a tool's when it names its call and its tool; other roles do not. */
-bool kind_is_projected(struct sv payload);
 
 #endif

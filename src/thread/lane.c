@@ -63,7 +63,7 @@ enum status lane_path(struct log *l, struct sv thread, struct sv name, int64_t u
 
     /* From the lane up to its first ancestor. An ancestor is older than its descendant: a
      * lane that came into being later was not what was forked. So the walk ends. */
-    for (int64_t made_by = upto; upto >= 0; made_by = lane.seq - 1) {
+    for (int64_t made_by = INT64_MAX; upto >= 0; made_by = lane.seq - 1) {
         if (lane_find(l, thread, name, a, &lane, &found, e))
             return err_code(e);
         if (!found || lane.seq > made_by)

@@ -22,9 +22,10 @@ enum status lane_list(struct log *l, struct sv thread, struct arena *a, struct l
                       size_t *n, struct err *e) MUST_USE;
 
 /* The stretches of log that make up a lane's path, oldest first: the messages of
- * path[i].lane with path[i].from <= seq <= path[i].to. A lane has no path before the entry that
- * brought it into being; from then on its path begins with that of the lane it was forked from,
- * up to the shared point, wherever on that path the point lies. */
+ * path[i].lane with path[i].from <= seq <= path[i].to. The path of a lane is that of the lane it
+ * was forked from, up to the shared point, and then its own entries; up to any point, also one
+ * before the entry that brought it into being, it is what of that lies there. So a fork of a lane
+ * at a point shows what the lane shows at that point. */
 struct stretch {
     struct sv lane;
     int64_t   from, to;

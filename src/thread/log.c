@@ -1,6 +1,8 @@
+/* Appending, with the rules that every entry passes, and the folds that follow in the same
+ * transaction. */
 #include "thread/log_internal.h"
 
-#include "thread/kind.h"
+#include "thread/kind_check.h"
 
 #include <string.h>
 
@@ -14,6 +16,7 @@ struct log log_of(struct store *store, const struct view *const *views)
             id = (id ^ (unsigned char)*p) * 0x100000001b3u;
         id = (id ^ (uint64_t)views[i]->version) * 0x100000001b3u;
     }
+    id = (id ^ (uint64_t)KIND_RULES) * 0x100000001b3u;
     l.views_id = (int64_t)(id & INT64_MAX & ~(uint64_t)VIEWS_KEPT);
     return l;
 }
@@ -124,7 +127,7 @@ void log_abort(struct log *l)
     store_abort(l->store);
 }
 
-/* ---- appending -------------------------------------------------------------------- */
+/* ---- folding ---------------------------------------------------------------------- */
 
 enum status log_fold_view(struct fold *f, const struct view *v, const struct entry *n,
                           struct err *e)
@@ -147,8 +150,9 @@ static enum status fold_entry(struct log *l, int64_t views, struct fold *f, cons
     return ST_OK;
 }
 
+/* `bad` (NULL: none) says which entries are kept and not acted on. */
 static enum status fold_all(struct log *l, struct sv thread, int64_t views,
-                            const struct entry *entries, size_t n, struct err *e)
+                            const struct entry *entries, size_t n, const bool *bad, struct err *e)
 {
     struct arena      scratch = { 0 };
     struct fold_cache cache;
@@ -161,17 +165,88 @@ static enum status fold_all(struct log *l, struct sv thread, int64_t views,
         ARENA_NEW(&scratch, char, 1); /* a block that stays, whatever is reset above it */
     }
     for (size_t i = 0; i < n && !s; i++)
-        s = fold_entry(l, views, &f, &entries[i], e);
+        if (!bad || !bad[i])
+            s = fold_entry(l, views, &f, &entries[i], e);
     arena_free(&scratch);
     return s;
 }
 
-enum status log_append(struct log *l, struct sv thread, int64_t expect, struct entry *entries,
-                       size_t n, struct store_head *head, struct err *e)
+/* ---- repeating ---------------------------------------------------------------------- */
+
+static bool same_refs(struct sv a, struct sv b)
 {
-    for (size_t i = 0; i < n; i++)
-        if (kind_prepare(&entries[i], e))
-            return n > 1 ? err_in(e, "entry %zu of %zu", i + 1, n) : e->code;
+    return sv_eq(a.n ? a : SV("{}"), b.n ? b : SV("{}"));
+}
+
+/* Is `old`, of the log, what `n` would become? Who says the same again says it later, so that the
+ * time and the actor may differ. */
+static bool says_the_same(const struct entry *old, const struct entry *n)
+{
+    return sv_eq(old->kind, n->kind) && sv_eq(old->lane, n->lane) && sv_eq(old->op_id, n->op_id) &&
+           sv_eq(old->payload, n->payload) && same_refs(old->refs, n->refs) &&
+           (!n->id.s || sv_eq(old->id, n->id));
+}
+
+static enum status used_otherwise(struct sv op_id, struct err *e)
+{
+    err_set(e, ST_CONFLICT, "op_id '" SV_FMT "' was used before, with other content",
+            SV_ARG(op_id));
+    err_reason(e, "op_id");
+    return err_hint(e, "use a new op_id for new content");
+}
+
+/* entries[0..n) against those of the log from `first` on. */
+static enum status compare_all(struct log *l, struct sv thread, int64_t first,
+                               struct entry *entries, size_t n, struct arena *a, bool *same,
+                               struct err *e)
+{
+    *same = true;
+    for (size_t i = 0; i < n && *same; i++) {
+        struct store_query q = { .thread = thread,
+                                 .from = first + (int64_t)i,
+                                 .to = first + (int64_t)i };
+        struct entry       old;
+        bool               found = false;
+        if (store_first(l->store, &q, a, &old, &found, e))
+            return err_code(e);
+        *same = found && says_the_same(&old, &entries[i]);
+        if (*same) {
+            entries[i].seq = old.seq;
+            entries[i].chain = old.chain;
+        }
+    }
+    return ST_OK;
+}
+
+static enum status find_repeated(struct log *l, struct sv thread, struct entry *entries, size_t n,
+                                 bool *repeated, struct err *e)
+{
+    struct arena scratch = { 0 };
+    struct entry old;
+    size_t       i = 0;
+    bool         found = false, same = false;
+
+    *repeated = false;
+    while (i < n && !entries[i].op_id.s)
+        i++;
+    if (i == n)
+        return ST_OK;
+    enum status s = store_find_op(l->store, thread, entries[i].op_id, &scratch, &old, &found, e);
+    if (!s && found)
+        s = compare_all(l, thread, old.seq - (int64_t)i, entries, n, &scratch, &same, e);
+    arena_free(&scratch);
+    if (s)
+        return s;
+    *repeated = found && same;
+    return found && !same ? used_otherwise(entries[i].op_id, e) : ST_OK;
+}
+
+/* ---- appending ----------------------------------------------------------------------- */
+
+static enum status append_prepared(struct log *l, struct sv thread, int64_t expect,
+                                   struct entry *entries, size_t n, const bool *bad,
+                                   struct store_head *head, struct err *e)
+{
     if (store_append(l->store, thread, expect, entries, n, head, e))
         return err_code(e);
     bool is_new = n && head->rev == (int64_t)n;
@@ -180,7 +255,39 @@ enum status log_append(struct log *l, struct sv thread, int64_t expect, struct e
         if (store_set_views(l->store, thread, head->views, e))
             return err_code(e);
     }
-    return fold_all(l, thread, head->views, entries, n, e);
+    return fold_all(l, thread, head->views, entries, n, bad, e);
+}
+
+enum status log_append(struct log *l, struct sv thread, int64_t expect, struct entry *entries,
+                       size_t n, struct store_head *head, struct err *e)
+{
+    l->repeated = false;
+    for (size_t i = 0; i < n; i++)
+        if (kind_prepare(&entries[i], e))
+            return n > 1 ? err_in(e, "entry %zu of %zu", i + 1, n) : e->code;
+    if (find_repeated(l, thread, entries, n, &l->repeated, e))
+        return err_code(e);
+    if (l->repeated)
+        return store_head(l->store, thread, head, e);
+    return append_prepared(l, thread, expect, entries, n, NULL, head, e);
+}
+
+enum status log_import(struct log *l, struct sv thread, struct entry *entries, size_t n,
+                       struct store_head *head, log_kept_fn kept, void *ctx, struct err *e)
+{
+    struct arena scratch = { 0 };
+    bool        *bad = ARENA_NEW(&scratch, bool, n + 1);
+    struct err   why;
+
+    l->repeated = false;
+    for (size_t i = 0; i < n; i++)
+        bad[i] = kind_prepare(&entries[i], &why) != ST_OK;
+    enum status s = append_prepared(l, thread, LOG_ANY_REV, entries, n, bad, head, e);
+    for (size_t i = 0; i < n && !s && kept; i++)
+        if (bad[i] && kind_prepare(&entries[i], &why))
+            kept(ctx, &entries[i], &why);
+    arena_free(&scratch);
+    return s;
 }
 
 enum status log_row_get(struct log *l, struct sv thread, const struct view *v, struct sv key,
@@ -201,13 +308,13 @@ static enum status clear_views(struct log *l, struct sv thread, struct err *e)
 }
 
 /* kind_prepare() again, as if the entry came in now. */
-static enum status remark(struct log *l, struct sv thread, const struct entry *n, struct err *e)
+static enum status remark(struct log *l, struct sv thread, const struct entry *n, bool *sound,
+                          struct err *e)
 {
     struct entry again = *n;
     struct err   ignored;
 
-    if (kind_prepare(&again, &ignored))
-        again.mark = MARK_NONE;
+    *sound = kind_prepare(&again, &ignored) == ST_OK;
     return again.mark == n->mark ? ST_OK : store_set_mark(l->store, thread, n->seq, again.mark, e);
 }
 
@@ -230,8 +337,9 @@ enum status log_rebuild(struct log *l, struct sv thread, void (*progress)(void *
     if (!s)
         s = store_scan(l->store, &q, &scan, e);
     while (!s && !(s = store_next(scan, &n, &more, e)) && more) {
-        s = remark(l, thread, &n, e);
-        if (!s)
+        bool sound = false;
+        s = remark(l, thread, &n, &sound, e);
+        if (!s && sound)
             s = fold_entry(l, views, &f, &n, e);
         if (progress && n.seq % 4096 == 0)
             progress(ctx, n.seq);

@@ -1,6 +1,8 @@
+/* Finding the snapshot and the stretches a context is made of, and folding them. */
 #include "thread/project.h"
 
 #include "base/vec.h"
+#include "thread/call_name.h"
 
 /* The snapshot of an anchor entry, and where the fold goes on after it. False when its
  * payload holds none that can be read: it is passed over, as if it were not there. */
@@ -102,7 +104,7 @@ static enum status each_after(struct projection *p, int64_t after, message_fn fn
                 break;
             p->read++;
             struct message m = message_of_entry(&n);
-            if (fn(ctx, &m, e))
+            if (call_name(p, &m, e) || fn(ctx, &m, e))
                 return err_code(e);
         }
     }
@@ -111,9 +113,11 @@ static enum status each_after(struct projection *p, int64_t after, message_fn fn
 
 enum status project_each(struct projection *p, message_fn fn, void *ctx, struct err *e)
 {
-    for (size_t i = 0; i < p->snapshot.n; i++)
-        if (fn(ctx, &p->snapshot.messages[i], e))
+    for (size_t i = 0; i < p->snapshot.n; i++) {
+        struct message m = p->snapshot.messages[i];
+        if (call_name(p, &m, e) || fn(ctx, &m, e))
             return err_code(e);
+    }
     return each_after(p, p->after, fn, ctx, e);
 }
 

@@ -30,7 +30,9 @@ struct projection {
     struct context  snapshot;
     struct stretch *path;
     size_t          n_path;
-    int64_t         read; /* entries read from the log so far */
+    int64_t         read;      /* entries read from the log so far */
+    struct sb       calls;     /* for call_name(): the last tool_calls that were folded ... */
+    int             calls_age; /* ... and how many messages ago */
 };
 
 /* Find anchor and path. In a transaction of the log. ST_NOT_FOUND: no such thread. */

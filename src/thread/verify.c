@@ -18,8 +18,7 @@ struct check {
     int64_t     read, next;  /* how many; the seq that comes now, or UNKNOWN */
     struct hash chain;       /* of the entry before `next` ... */
     bool        chain_known;
-    void (*say)(void *ctx, struct sv finding);
-    void *ctx;
+    const struct log_findings *to;
 };
 
 static void tell(struct check *c, const char *fmt, ...) PRINTF(2, 3);
@@ -33,7 +32,22 @@ static void tell(struct check *c, const char *fmt, ...)
     va_start(ap, fmt);
     sb_addvf(&b, fmt, ap);
     va_end(ap);
-    c->say(c->ctx, sb_sv(&b));
+    c->to->damage(c->to->ctx, sb_sv(&b));
+    arena_reset(&c->a, m);
+}
+
+/* The text of an error may quote the entry. */
+static void tell_ignored(struct check *c, const struct entry *n, const struct err *why)
+{
+    struct arena_mark m = arena_mark(&c->a);
+    struct sb         b = sb_in(&c->a, 0);
+
+    if (!c->to->ignored)
+        return;
+    sb_addf(&b, "thread " SV_FMT ": entry %lld is kept and not acted on: ", SV_ARG(c->thread),
+            (long long)n->seq);
+    sb_add_plain_line(&b, sv_of(why->text));
+    c->to->ignored(c->to->ctx, sb_sv(&b));
     arena_reset(&c->a, m);
 }
 
@@ -62,15 +76,17 @@ static bool same(struct sv a, struct sv b)
     return !a.s == !b.s && sv_eq(a, b);
 }
 
-static void check_meaning(struct check *c, const struct entry *n)
+/* What would not come in today means nothing: *sound is false, and it has no mark. */
+static void check_meaning(struct check *c, const struct entry *n, bool *sound)
 {
     struct entry again = *n;
     struct err   why = { 0 };
 
-    if (kind_prepare(&again, &why)) { /* it would not come in today: then it means nothing */
-        again = *n;
-        again.mark = MARK_NONE;
-    }
+    *sound = kind_prepare(&again, &why) == ST_OK;
+    if (!*sound)
+        tell_ignored(c, n, &why);
+    if (!c->with_views)
+        again.mark = n->mark; /* marked by another version, and marked anew on first use */
     if (again.mark != n->mark)
         tell(c, "entry %lld is marked %d and should be %d%s%s", (long long)n->seq, (int)n->mark,
              (int)again.mark, why.text[0] ? ": " : "", why.text);
@@ -115,8 +131,9 @@ static enum status check_entries(struct check *c, struct err *e)
             return s;
         c->read++;
         check_chain(c, &n);
-        check_meaning(c, &n);
-        if (c->with_views)
+        bool sound;
+        check_meaning(c, &n, &sound);
+        if (c->with_views && sound)
             fold_again(c, &n);
     }
 }
@@ -228,16 +245,16 @@ static enum status check_thread(struct check *c, struct err *e)
              (long long)h.rev);
     struct err why;
     if (!s && store_head_agrees(c->thread, &h, &why)) /* it names the thread itself */
-        c->say(c->ctx, sv_of(why.text));
+        c->to->damage(c->to->ctx, sv_of(why.text));
     if (c->unread)
         tell(c, "part of the log cannot be read; the views were not compared");
     return c->with_views && !c->unread ? check_views(c, e) : ST_OK;
 }
 
-enum status log_verify(struct log *l, struct sv thread, void (*say)(void *, struct sv), void *ctx,
-                       int64_t *entries, struct err *e)
+enum status log_examine(struct log *l, struct sv thread, const struct log_findings *to,
+                        int64_t *entries, struct err *e)
 {
-    struct check c = { .log = l, .thread = thread, .say = say, .ctx = ctx, .chain_known = true };
+    struct check c = { .log = l, .thread = thread, .to = to, .chain_known = true };
 
     if (store_begin(l->store, STORE_READ, e))
         return err_code(e);
@@ -248,4 +265,10 @@ enum status log_verify(struct log *l, struct sv thread, void (*say)(void *, stru
     if (s == ST_OK)
         *entries = c.read;
     return s;
+}
+
+enum status log_verify(struct log *l, struct sv thread, void (*say)(void *, struct sv), void *ctx,
+                       int64_t *entries, struct err *e)
+{
+    return log_examine(l, thread, &(struct log_findings){ .damage = say, .ctx = ctx }, entries, e);
 }

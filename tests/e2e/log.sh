@@ -94,6 +94,24 @@ run append '{"kind":"ai_message","payload":{"role":"user","content":"x"}}' t --o
 run append '{"kind":"ai_message","payload":{"role":"user","content":"x"}}' t --op-id lane-a --lane b
 exits "the same message in another lane is another message" 1
 
+run append "$TWO" t --op-id b --expect 6 --json
+json "a repeated batch is harmless whatever revision it expects" "$out" '.duplicate' 'true'
+OWN='{"kind":"note","op_id":"own-1","payload":{"n":1}}\n{"kind":"note","op_id":"own-2","payload":{}}\n'
+run append "$OWN" own
+run append "$OWN" own --json
+same "so are lines with op_ids of their own" "$out" '{"duplicate":true,"first_seq":0,"last_seq":1,"rev":2}'
+run append '{"kind":"note","op_id":"own-1","payload":{"n":2}}\n' own --json
+json "and other content is a conflict" "$out" '[.error.code, .error.reason]' '["CONFLICT","op_id"]'
+run append '{"kind":"ai_mesage","payload":{"role":"user","content":"x"}}\n' slip
+exits "an unknown kind is kept" 0
+has "and warned of" "$err" "kind 'ai_mesage' is not known"
+has "with the nearest" "$err" "did you mean ai_message?"
+for role in '"system"' '"developer"' '"asistant"' null 7; do
+    run append "{\"kind\":\"ai_message\",\"payload\":{\"role\":$role,\"content\":\"x\"}}\n" slip
+    exits "a message of role $role is refused" 1
+done
+has "and says where a prompt belongs" "$err" "context operation"
+
 # ---- show, export, import
 run heddle log show t --from 4 --to 4 --json
 json "one entry" "$out" '[.seq, .op_id, .payload.n]' '[4,"b",1]'

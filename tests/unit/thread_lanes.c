@@ -58,7 +58,7 @@ static void a_fork_shares_the_past_and_goes_its_own_way(void)
     CHECK_SV(brief("side", NOW), SV("CP| u:0 a:1 u:s"));
     CHECK_SV(brief("default", NOW), SV("CP| u:0 a:1 u:2 a:3"));
     CHECK_SV(active(), SV("default"));
-    CHECK_SV(brief("side", 2), SV("CP|")); /* it was not there yet */
+    CHECK_SV(brief("side", 2), SV("CP| u:0 a:1")); /* as a fork of it there would show */
     CHECK_SV(brief("side", 3), SV("CP| u:0 a:1"));
 }
 
@@ -78,7 +78,7 @@ static void a_fork_before_everything_shares_nothing(void)
     CHECK_SV(brief("side", NOW), SV("CP| u:s"));
 }
 
-static void a_fork_of_a_fork_at_an_inherited_point_shares_the_path_up_to_it(void)
+static void a_fork_at_an_inherited_point_and_the_lane_at_that_point_show_the_same(void)
 {
     say("user", "0");
     say("assistant", "1");
@@ -93,6 +93,12 @@ static void a_fork_of_a_fork_at_an_inherited_point_shares_the_path_up_to_it(void
     CHECK_SV(brief("four", NOW), SV("CP| u:0 a:1 u:2 a:4"));
     say_on("two", "user", "t");
     CHECK_SV(brief("two", NOW), SV("CP| u:0 a:1 u:t"));
+    CHECK_SV(brief("one", 1),
+             SV("CP| u:0 a:1")); /* what a fork there shows, the lane shows there */
+    CHECK_SV(brief("one", 0), SV("CP| u:0"));
+    CHECK_SV(brief("two", 0), SV("CP| u:0"));
+    CHECK_SV(brief("four", 3), SV("CP| u:0 a:1 u:2"));
+    CHECK_SV(brief("one", -1), SV("CP|"));
 }
 
 static void an_anchor_on_an_ancestor_counts(void)
@@ -233,7 +239,7 @@ THREAD_MAIN(T(a_switch_goes_to_the_lane_and_hides_nothing),
             T(the_active_lane_at_first_is_default), T(a_fork_shares_the_past_and_goes_its_own_way),
             T(a_fork_at_the_head_shares_everything_and_switches_when_asked),
             T(a_fork_before_everything_shares_nothing),
-            T(a_fork_of_a_fork_at_an_inherited_point_shares_the_path_up_to_it),
+            T(a_fork_at_an_inherited_point_and_the_lane_at_that_point_show_the_same),
             T(an_anchor_on_an_ancestor_counts), T(a_rebase_on_a_fork_reaches_into_the_shared_past),
             T(what_a_lane_shares_is_settled_when_it_comes_into_being),
             T(forks_from_nowhere_are_refused), T(forks_that_point_at_each_other_end),

@@ -71,23 +71,103 @@ static void other_kinds_are_passed_over_and_use_up_a_seq(void)
     CHECK_SV(entry_at(2).kind, SV("instruction_start"));
 }
 
-static void what_is_no_message_of_a_lane_is_skipped(void)
+/* Lines of a log from elsewhere. */
+static const char *const odd_messages[] = {
+    "{\"role\":\"tool\",\"name\":\"f\",\"tool_call_id\":7,\"content\":\"no call\"}",
+    "{\"role\":\"tool\",\"name\":\"f\",\"content\":\"no call\"}",
+    "{\"role\":\"system\",\"content\":\"s\"}",
+    "{\"role\":\"developer\",\"content\":\"s\"}",
+    "{\"role\":\"asistant\",\"content\":\"s\"}",
+    "{\"role\":7,\"content\":\"s\"}",
+    "{\"content\":\"no role\"}",
+    "{\"role\":\"user\",\"context_ref\":7,\"content\":\"odd ref\"}",
+    "{\"role\":\"user\",\"context_ref\":\"other\",\"content\":\"two lanes\"}",
+    "{\"role\":\"assistant\",\"tool_calls\":{},\"content\":\"no list\"}",
+    "{\"role\":\"assistant\",\"tool_calls\":[7],\"content\":\"no call\"}",
+    "{\"role\":\"user\",\"agent\":\"a/b\",\"content\":\"no name\"}",
+};
+
+static struct entry odd_message(size_t i)
+{
+    struct json v = json_of_text(odd_messages[i]);
+
+    return (struct entry){ .at = t.now++,
+                           .kind = SV("ai_message"),
+                           .lane = LANE_DEFAULT,
+                           .payload = json_canonical(&v, &t.a) };
+}
+
+static void count_kept(void *ctx, const struct entry *n, const struct err *why)
+{
+    CHECK(n->seq >= 0 && why->text[0]);
+    ++*(int *)ctx;
+}
+
+static void count_ignored(void *ctx, struct sv finding)
+{
+    CHECK(sv_find(finding, SV("kept and not acted on")) > 0);
+    ++*(int *)ctx;
+}
+
+static void what_a_kind_does_not_allow_is_refused_and_in_an_import_kept_and_not_acted_on(void)
+{
+    struct store_head h;
+    int               kept = 0, ignored = 0;
+    int64_t           entries;
+
+    say("user", "a");
+    for (size_t i = 0; i < COUNT(odd_messages); i++) {
+        struct entry n = odd_message(i);
+        CHECK(append_entries(THREAD, LOG_ANY_REV, &n, 1) == ST_INVALID_SYNTAX);
+    }
+    CHECK_INT(rev(), 1);
+    OK(log_begin(&t.l, THREAD, STORE_WRITE, &t.e));
+    for (size_t i = 0; i < COUNT(odd_messages); i++) {
+        struct entry n = odd_message(i);
+        OK(log_import(&t.l, THREAD, &n, 1, &h, count_kept, &kept, &t.e));
+    }
+    OK(log_commit(&t.l, &t.e));
+    CHECK_INT(kept, (int)COUNT(odd_messages));
+    say("user", "b");
+    CHECK_SV(brief("default", NOW), SV("CP| u:a u:b"));
+    CHECK_INT(rev(), 2 + (int64_t)COUNT(odd_messages));
+    check_whole();
+    struct log_findings to = { tell_finding, count_ignored, &ignored };
+    OK(log_examine(&t.l, THREAD, &to, &entries, &t.e));
+    CHECK_INT(ignored, (int)COUNT(odd_messages));
+}
+
+static void a_role_that_is_none_is_refused_with_where_the_prompt_belongs(void)
+{
+    CHECK(say_in("default", "system", "Be brief.") == ST_INVALID_SYNTAX);
+    CHECK(strstr(t.e.hint, "context operation") != NULL);
+}
+
+static void a_message_in_no_lane_is_in_no_context(void)
 {
     line("{\"kind\":\"ai_message\",\"lane\":null,\"payload\":{\"role\":\"user\",\"content\":\"x\"}"
          "}");
+    CHECK_SV(brief("default", NOW), SV("CP|"));
+    CHECK_INT(rev(), 1);
+}
+
+static void a_result_without_a_name_has_that_of_its_call(void)
+{
+    line("{\"kind\":\"ai_message\",\"payload\":{\"role\":\"assistant\",\"content\":\"\","
+         "\"tool_calls\":[{\"id\":\"t1\",\"name\":\"ls\"},{\"id\":\"t2\",\"function\":{"
+         "\"name\":\"cat\",\"arguments\":\"{}\"}}]}}");
+    line("{\"kind\":\"ai_message\",\"payload\":{\"role\":\"tool\",\"tool_call_id\":\"t2\","
+         "\"content\":\"two\"}}");
+    line("{\"kind\":\"ai_message\",\"payload\":{\"role\":\"assistant\",\"content\":\"\","
+         "\"tool_calls\":[{\"id\":\"t3\",\"name\":\"rm\"}]}}");
     line("{\"kind\":\"ai_message\",\"payload\":{\"role\":\"tool\",\"tool_call_id\":\"t1\","
-         "\"content\":\"no name\"}}");
-    line(
-        "{\"kind\":\"ai_message\",\"payload\":{\"role\":\"tool\",\"name\":\"f\",\"tool_call_id\":7,"
-        "\"content\":\"no call\"}}");
-    line("{\"kind\":\"ai_message\",\"payload\":{\"role\":\"system\",\"content\":\"s\"}}");
-    line("{\"kind\":\"ai_message\",\"payload\":{\"role\":7,\"content\":\"s\"}}");
-    line("{\"kind\":\"ai_message\",\"payload\":{\"content\":\"no role\"}}");
-    line("{\"kind\":\"ai_message\",\"payload\":{\"role\":\"user\",\"context_ref\":7,"
-         "\"content\":\"odd ref\"}}");
-    CHECK_SV(brief("default", 5), SV("CP|"));
-    CHECK_SV(brief("default", NOW), SV("CP| u:odd ref")); /* a ref that is no text is none */
-    CHECK_INT(rev(), 7);
+         "\"content\":\"one\"}}");
+    line("{\"kind\":\"ai_message\",\"payload\":{\"role\":\"tool\",\"tool_call_id\":\"t9\","
+         "\"content\":\"nobody's\"}}");
+    struct sv text = view("default", NOW);
+    CHECK(sv_find(text, SV("{\"content\":\"two\",\"name\":\"cat\",\"role\":\"tool\"")) > 0);
+    CHECK(sv_find(text, SV("{\"content\":\"one\",\"name\":\"ls\",\"role\":\"tool\"")) > 0);
+    CHECK(sv_find(text, SV("{\"content\":\"nobody's\",\"role\":\"tool\"")) > 0);
 }
 
 static void tool_turns_keep_their_order_and_ids(void)
@@ -220,10 +300,21 @@ static void a_rebase_needs_a_seq_that_is_there(void)
 
 static void a_snapshot_that_cannot_be_read_is_passed_over(void)
 {
+    struct entry      n = { .at = t.now++,
+                            .kind = SV("ai_context_operation"),
+                            .lane = LANE_DEFAULT,
+                            .payload =
+                                SV("{\"context_ref\":\"default\",\"op_id\":\"bad\",\"operation\":{"
+                                        "\"result_context\":\"not a context\",\"type\":\"replace\"}}") };
+    struct store_head h;
+
     say("user", "a");
-    line("{\"kind\":\"ai_context_operation\",\"payload\":{\"op_id\":\"bad\",\"context_ref\":"
-         "\"default\",\"operation\":{\"type\":\"replace\",\"result_context\":\"not a context\"}}}");
+    CHECK(append_entries(THREAD, LOG_ANY_REV, &n, 1) == ST_INVALID_SYNTAX);
+    OK(log_begin(&t.l, THREAD, STORE_WRITE, &t.e));
+    OK(log_import(&t.l, THREAD, &n, 1, &h, NULL, NULL, &t.e));
+    OK(log_commit(&t.l, &t.e));
     say("user", "b");
+    check_whole();
     CHECK_SV(brief("default", NOW), SV("CP| u:a u:b"));
 }
 
@@ -414,7 +505,10 @@ THREAD_MAIN(T(an_empty_log_has_nothing_to_project),
             T(messages_are_seen_up_to_the_boundary),
             T(a_replace_hides_what_was_before_it_and_brings_its_prompt), T(the_latest_replace_wins),
             T(other_kinds_are_passed_over_and_use_up_a_seq),
-            T(what_is_no_message_of_a_lane_is_skipped), T(tool_turns_keep_their_order_and_ids),
+            T(what_a_kind_does_not_allow_is_refused_and_in_an_import_kept_and_not_acted_on),
+            T(a_role_that_is_none_is_refused_with_where_the_prompt_belongs),
+            T(a_message_in_no_lane_is_in_no_context),
+            T(a_result_without_a_name_has_that_of_its_call), T(tool_turns_keep_their_order_and_ids),
             T(thinking_stands_in_front_of_the_text), T(parts_reasoning_and_refs_are_kept_whole),
             T(what_was_projected_can_be_put_back_as_a_snapshot),
             T(a_snapshot_without_a_prompt_has_none),

@@ -196,7 +196,7 @@ static void import_into(struct log *l, struct sv thread, struct sv text, struct 
         struct sv_cut     cut = sv_cut(text, '\n');
         struct entry_line one;
         if (!OK(entry_read(cut.head, &d, a, &one, &t.e)) ||
-            !OK(log_append(l, thread, LOG_ANY_REV, &one.entry, 1, &h, &t.e)))
+            !OK(log_import(l, thread, &one.entry, 1, &h, NULL, NULL, &t.e)))
             break;
         CHECK_INT(one.entry.seq, one.seq);
         CHECK(hash_eq(&one.entry.chain, &one.chain));

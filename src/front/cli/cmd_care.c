@@ -8,8 +8,9 @@
 
 struct findings {
     struct app *app;
-    int64_t     n;
-    struct jw  *w; /* with --json: an open list of text */
+    int64_t     n, n_ignored;
+    struct jw  *w;       /* with --json: an open list of text */
+    struct jw  *ignored; /* with --json: one more, of entries that are kept and not acted on */
 };
 
 static void say(void *ctx, struct sv finding)
@@ -36,6 +37,20 @@ static void remark(void *ctx, struct sv text)
     warn("%s", sb_sv(&b).s);
 }
 
+static void say_ignored(void *ctx, struct sv finding)
+{
+    struct findings *f = ctx;
+
+    f->n_ignored++;
+    if (f->ignored) {
+        jw_str(f->ignored, finding);
+        return;
+    }
+    sb_adds(&f->app->out, "  · ");
+    sb_add_plain(&f->app->out, finding);
+    sb_addc(&f->app->out, '\n');
+}
+
 static enum status threads_of(struct app *app, struct store_thread **list, size_t *n, struct err *e)
 {
     if (log_begin(&app->log, (struct sv){ 0 }, STORE_READ, e))
@@ -50,11 +65,12 @@ static enum status threads_of(struct app *app, struct store_thread **list, size_
 static enum status verify_all(struct app *app, const struct store_thread *list, size_t n,
                               struct findings *f, int64_t *entries, struct err *e)
 {
-    struct progress p = progress_of("verify: threads", (int64_t)n);
+    struct progress     p = progress_of("verify: threads", (int64_t)n);
+    struct log_findings to = { say, say_ignored, f };
 
     for (size_t i = 0; i < n; i++) {
         int64_t     read = 0;
-        enum status s = log_verify(&app->log, list[i].id, say, f, &read, e);
+        enum status s = log_examine(&app->log, list[i].id, &to, &read, e);
         if (s == ST_NOT_FOUND) /* it names the thread */
             return s;
         if (s == ST_CORRUPT || s == ST_INVALID_SYNTAX) { /* the other threads may be whole */
@@ -79,8 +95,8 @@ static enum status verify_files(struct app *app, struct findings *f, struct err 
     return share_verify(&s, say, remark, f, e);
 }
 
-static void verify_json(struct app *app, struct sv findings, int64_t entries, size_t threads,
-                        bool ok)
+static void verify_json(struct app *app, struct sv findings, struct sv ignored, int64_t entries,
+                        size_t threads, bool ok)
 {
     struct jw w = jw_in(&app->out, 0);
 
@@ -88,6 +104,8 @@ static void verify_json(struct app *app, struct sv findings, int64_t entries, si
     jw_kint(&w, "entries", entries);
     jw_key(&w, "findings");
     jw_raw(&w, findings);
+    jw_key(&w, "ignored");
+    jw_raw(&w, ignored);
     jw_kbool(&w, "ok", ok);
     jw_kint(&w, "threads", (int64_t)threads);
     jw_close(&w, '}');
@@ -98,8 +116,11 @@ static enum status run_verify(struct app *app, const void *opts, struct err *e)
 {
     struct store_thread *list, one = { .id = app_arg(app, 0) };
     struct sb            text = sb_in(app->a, 0); /* printed only when all went well */
-    struct jw            w = jw_in(&text, 0);
-    struct findings      f = { app, 0, app->json ? &w : NULL };
+    struct sb            more = sb_in(app->a, 0);
+    struct jw            w = jw_in(&text, 0), w2 = jw_in(&more, 0);
+    struct findings      f = { .app = app,
+                               .w = app->json ? &w : NULL,
+                               .ignored = app->json ? &w2 : NULL };
     int64_t              entries = 0;
     size_t               n = 1;
 
@@ -109,19 +130,24 @@ static enum status run_verify(struct app *app, const void *opts, struct err *e)
     else if (threads_of(app, &list, &n, e))
         return err_code(e);
     jw_open(&w, '[');
+    jw_open(&w2, '[');
     if (!app->n_args && store_check(app->log.store, say, &f, e))
         return err_code(e);
     if (verify_all(app, list, n, &f, &entries, e) ||
         ((!app->n_args || sv_eq(one.id, SHARE_GLOBAL)) && verify_files(app, &f, e)))
         return err_code(e);
     jw_close(&w, ']');
+    jw_close(&w2, ']');
     if (app->json) {
-        verify_json(app, sb_sv(&text), entries, n, f.n == 0);
+        verify_json(app, sb_sv(&text), sb_sv(&more), entries, n, f.n == 0);
         app->json = false; /* the document is out; a failure is told on stderr */
     } else if (!f.n) {
         sb_addf(&app->out, "✓ %zu thread%s, ", n, n == 1 ? "" : "s");
         sb_add_commas(&app->out, entries);
         sb_addf(&app->out, " entr%s: chain and views agree\n", entries == 1 ? "y" : "ies");
+        if (f.n_ignored)
+            sb_addf(&app->out, "  %lld of them %s kept and not acted on\n", (long long)f.n_ignored,
+                    f.n_ignored == 1 ? "is" : "are");
     }
     if (!f.n)
         return ST_OK;
@@ -136,8 +162,10 @@ const struct command cmd_verify = {
     .group = GROUP_CARE,
     .summary = "Recompute the chain and every view, and compare",
     .details =
-        "Names each difference and exits with 1 if there is any. The files below .leslie/ are\n"
-        "compared with what the log gives, and frozen copies with their hashes.\n\n"
+        "Names each difference and exits with 1 if there is any. An entry that its kind does not\n"
+        "allow, which only an import brings in, is named too: it is kept and not acted on. The\n"
+        "files below .leslie/ are compared with what the log gives, and frozen copies with their\n"
+        "hashes.\n\n"
         "  heddle verify design",
     .max_args = 1,
     .needs = NEEDS_LOG,

@@ -68,75 +68,43 @@ static void mark_batch(struct entry *list, size_t n, struct sv op_id, struct are
             list[i].op_id = batch_op(op_id, i, a);
 }
 
-/* Is `old`, of the log, what `given`, marked with its op_id, would become? */
-static bool same_content(const struct entry *old, const struct entry *given)
-{
-    struct entry n = *given;
-    struct err   ignored;
-
-    return !kind_prepare(&n, &ignored) && sv_eq(old->kind, n.kind) && sv_eq(old->lane, n.lane) &&
-           sv_eq(old->op_id, n.op_id) && sv_eq(old->payload, n.payload) && sv_eq(old->refs, n.refs);
-}
-
-static enum status used_otherwise(struct sv op_id, struct err *e)
-{
-    err_set(e, ST_CONFLICT, "op_id '" SV_FMT "' was used before, with other content",
-            SV_ARG(op_id));
-    err_reason(e, "op_id");
-    return err_hint(e, "use a new --op-id for new lines");
-}
-
-/* The batch was appended before under its op_id: is it the same, and where? *first is -1 when it
- * was not. */
-static enum status find_repeated(struct app *app, struct sv thread, struct sv op_id,
-                                 const struct entry *list, size_t n, int64_t *first, struct err *e)
+/* log_append() found all lines in the log. Were there more of them the first time? */
+static enum status check_longer(struct app *app, struct sv thread, struct sv op_id, size_t n,
+                                struct err *e)
 {
     struct entry old;
-    bool         there;
+    bool         there = false;
 
-    *first = -1;
-    if (store_find_op(app->log.store, thread, op_id, app->a, &old, &there, e))
+    if (store_find_op(app->log.store, thread, batch_op(op_id, n, app->a), app->a, &old, &there, e))
         return err_code(e);
     if (!there)
         return ST_OK;
-    *first = old.seq;
-    for (size_t i = 0; i < n; i++) {
-        struct store_query q = { .thread = thread,
-                                 .from = *first + (int64_t)i,
-                                 .to = *first + (int64_t)i };
-        if (store_first(app->log.store, &q, app->a, &old, &there, e))
-            return err_code(e);
-        if (!there || !same_content(&old, &list[i]))
-            return used_otherwise(op_id, e);
-    }
-    if (store_find_op(app->log.store, thread, batch_op(op_id, n, app->a), app->a, &old, &there, e))
-        return err_code(e);
-    return there ? used_otherwise(op_id, e) : ST_OK; /* it was longer */
+    err_set(e, ST_CONFLICT, "op_id '" SV_FMT "' was used before, with other content",
+            SV_ARG(op_id));
+    err_reason(e, "op_id");
+    return err_hint(e, "use a new op_id for new content");
 }
 
 static enum status append_batch(struct app *app, struct sv thread, const struct append_opts *o,
                                 const struct batch *b, struct err *e)
 {
     struct entry     *list = batch_entries(b, app->a);
-    int64_t           n = (int64_t)b->lines.n, first = -1;
+    int64_t           n = (int64_t)b->lines.n;
     struct store_head head;
 
-    if (o->op_id.s && n) {
+    if (o->op_id.s && n)
         mark_batch(list, b->lines.n, o->op_id, app->a);
-        if (find_repeated(app, thread, o->op_id, list, b->lines.n, &first, e))
-            return err_code(e);
-    }
-    if (first >= 0) {
-        if (store_head(app->log.store, thread, &head, e))
-            return err_code(e);
-        print_appended(app, head.rev, first, first + n - 1, true);
-        return ST_OK;
-    }
     if (batch_append(&app->log, thread, o->expect == OPT_UNSET ? LOG_ANY_REV : o->expect, b, list,
-                     &head, e) ||
-        log_commit(&app->log, e))
+                     NULL, &head, e))
         return err_code(e);
-    print_appended(app, head.rev, head.rev - n, head.rev - 1, false);
+    bool repeated = app->log.repeated;
+    if (repeated && o->op_id.s && check_longer(app, thread, o->op_id, b->lines.n, e))
+        return err_code(e);
+    if (log_commit(&app->log, e))
+        return err_code(e);
+    int64_t first = repeated ? list[0].seq : head.rev - n;
+    print_appended(app, head.rev, first, first + n - 1, repeated);
+    batch_tell_unknown(b);
     return ST_OK;
 }
 
@@ -169,10 +137,16 @@ const struct command cmd_log_append = {
         "actor and op_id. The thread comes into being with its first entry. All lines are\n"
         "written or none; when the command returns they are on the disk.\n"
         "\n"
-        "A message is an ai_message with role (system, user, assistant or tool) and content. That\n"
-        "of an assistant may have tool_calls [{\"id\":…,\"name\":…,\"arguments\":{…}}], and the\n"
-        "results are messages of role tool with their tool_call_id. Other kinds are kept as they\n"
-        "are, and a kind that is not known is in no context.\n"
+        "A message is an ai_message with role (user, assistant or tool) and content; another role\n"
+        "is refused. A system prompt belongs to a context operation: see `heddle op replace`. A\n"
+        "message of an assistant may have tool_calls\n"
+        "[{\"id\":…,\"name\":…,\"arguments\":{…}}], and the results are messages of role tool "
+        "with\n"
+        "their tool_call_id; name is optional and taken from the call. A payload that is not what\n"
+        "its kind demands is refused. A kind that is not known is kept as it is, is part of no\n"
+        "context, and is warned of.\n"
+        "\n"
+        "Repeating the same lines with the same op_id is harmless.\n"
         "\n"
         "  echo '{\"kind\":\"ai_message\",\"payload\":{\"role\":\"user\",\"content\":\"hi\"}}' |\n"
         "      heddle log append t1 --json",

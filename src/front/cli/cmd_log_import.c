@@ -31,6 +31,7 @@ struct import {
     struct arena          a; /* one batch */
     struct store_head     head;
     int64_t               first, lost;
+    struct batch_kept     kept; /* what is not acted on */
 };
 
 /* The next lines, up to a batch. */
@@ -53,7 +54,7 @@ static enum status read_lines(struct import *im, struct batch *b, bool *more, st
 static enum status append_lines(struct import *im, const struct batch *b, struct err *e)
 {
     return batch_append(&im->app->log, im->thread, LOG_ANY_REV, b, batch_entries(b, &im->a),
-                        &im->head, e);
+                        &im->kept, &im->head, e);
 }
 
 /* Entries before `seq` that the file no longer has: each gets a stand-in, so that every seq an
@@ -81,7 +82,8 @@ static enum status salvage_lines(struct import *im, const struct batch *b, struc
                            (long long)l->number, GAP_MAX);
         if (l->read.has_seq && fill_gap(im, l->read.seq, e))
             return err_code(e);
-        if (log_append(&im->app->log, im->thread, LOG_ANY_REV, &l->read.entry, 1, &im->head, e))
+        if (log_import(&im->app->log, im->thread, &l->read.entry, 1, &im->head, batch_note_kept,
+                       &im->kept, e))
             return err_in(e, "line %lld", (long long)l->number);
     }
     return ST_OK;
@@ -147,6 +149,7 @@ static enum status run(struct app *app, const void *opts, struct err *e)
         return s;
     if (im.lost)
         warn("%lld missing entries became lost_entry", (long long)im.lost);
+    batch_tell_kept(&im.kept);
     print_appended(app, im.head.rev, im.first, im.head.rev - 1, false);
     return ST_OK;
 }
@@ -159,7 +162,9 @@ const struct command cmd_log_import = {
     .details =
         "All of it is written or none. Lines of `heddle log export` carry seq and chain, which\n"
         "are checked: into an empty thread they must come out the same. With --salvage they need\n"
-        "not: an export of a damaged log comes in with a stand-in for each missing entry.\n\n"
+        "not: an export of a damaged log comes in with a stand-in for each missing entry. An\n"
+        "entry that its kind does not allow is kept, is not acted on and is warned of;\n"
+        "`heddle verify` names each.\n\n"
         "  heddle log export design | heddle log import copy",
     .opts = opts_table,
     .opts_size = sizeof(struct import_opts),

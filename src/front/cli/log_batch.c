@@ -1,3 +1,4 @@
+/* Lines of entries on their way into a log, and what is said about them. */
 #include "front/cli/log_batch.h"
 
 #include "thread/kind.h"
@@ -24,13 +25,13 @@ struct entry *batch_entries(const struct batch *b, struct arena *a)
 }
 
 /* Appending failed as a whole: because of one line? Then it is named. */
-static enum status name_line(const struct batch *b, const struct entry *list, enum status s,
-                             struct err *e)
+static enum status name_line(const struct batch *b, const struct entry *list, bool keeps,
+                             enum status s, struct err *e)
 {
     for (size_t i = 0; s != ST_CONFLICT && i < b->lines.n; i++) {
         struct entry one = list[i];
         struct err   why;
-        if (!kind_prepare(&one, &why) && !entry_check(&one, &why))
+        if ((keeps || !kind_prepare(&one, &why)) && !entry_check(&one, &why))
             continue;
         *e = why;
         return err_in(e, "line %lld", (long long)b->lines.v[i].number);
@@ -38,16 +39,12 @@ static enum status name_line(const struct batch *b, const struct entry *list, en
     return s;
 }
 
-/* Lines of an export say where they belong: asked before anything is written. */
-static enum status check_seqs(struct log *l, struct sv thread, const struct batch *b, struct err *e)
+/* Lines of an export say where they belong; `first` is where the first one goes. */
+static enum status check_seqs(const struct batch *b, int64_t first, struct err *e)
 {
-    struct store_head h;
-
-    if (store_head(l->store, thread, &h, e))
-        return err_code(e);
     for (size_t i = 0; i < b->lines.n; i++) {
         const struct batch_line *one = &b->lines.v[i];
-        int64_t                  becomes = h.rev + (int64_t)i;
+        int64_t                  becomes = first + (int64_t)i;
         if (!one->read.has_seq || one->read.seq == becomes)
             continue;
         err_set(e, ST_CONFLICT, "line %lld: entry %lld would become entry %lld",
@@ -70,18 +67,72 @@ static enum status check_chain(const struct batch_line *l, const struct entry *n
                     "all the same");
 }
 
-enum status batch_append(struct log *l, struct sv thread, int64_t expect, const struct batch *b,
-                         struct entry *list, struct store_head *head, struct err *e)
+void batch_note_kept(void *ctx, const struct entry *n, const struct err *why)
 {
-    if (check_seqs(l, thread, b, e))
+    struct batch_kept *kept = ctx;
+
+    if (kept->n++)
+        return;
+    kept->seq = n->seq;
+    kept->why = *why;
+}
+
+enum status batch_append(struct log *l, struct sv thread, int64_t expect, const struct batch *b,
+                         struct entry *list, struct batch_kept *kept, struct store_head *head,
+                         struct err *e)
+{
+    struct store_head before;
+
+    if (store_head(l->store, thread, &before, e))
         return err_code(e);
-    enum status s = log_append(l, thread, expect, list, b->lines.n, head, e);
+    enum status s = kept ? log_import(l, thread, list, b->lines.n, head, batch_note_kept, kept, e)
+                         : log_append(l, thread, expect, list, b->lines.n, head, e);
+    if (s == ST_OK || s == ST_CONFLICT) {
+        struct err why;
+        if (check_seqs(b, l->repeated ? list[0].seq : before.rev, &why)) {
+            *e = why;
+            return err_code(e);
+        }
+    }
     if (s)
-        return name_line(b, list, s, e);
+        return name_line(b, list, kept, s, e);
     for (size_t i = 0; i < b->lines.n; i++)
         if (check_chain(&b->lines.v[i], &list[i], e))
             return err_code(e);
     return ST_OK;
+}
+
+void batch_tell_kept(const struct batch_kept *kept)
+{
+    if (kept->n == 1)
+        warn("entry %lld is kept and not acted on: %s", (long long)kept->seq, kept->why.text);
+    else if (kept->n)
+        warn("%lld entries are kept and not acted on; the first, %lld: %s (`heddle verify` names "
+             "all)",
+             (long long)kept->n, (long long)kept->seq, kept->why.text);
+}
+
+/* The first line of a kind speaks for all of them. */
+static bool was_told(const struct batch *b, size_t i)
+{
+    for (size_t k = 0; k < i; k++)
+        if (sv_eq(b->lines.v[k].read.entry.kind, b->lines.v[i].read.entry.kind))
+            return true;
+    return false;
+}
+
+void batch_tell_unknown(const struct batch *b)
+{
+    for (size_t i = 0; i < b->lines.n; i++) {
+        struct sv kind = b->lines.v[i].read.entry.kind;
+        if (kind_is_known(kind) || was_told(b, i))
+            continue;
+        const char *near = kind_near(kind);
+        warn("line %lld: kind '" SV_FMT
+             "' is not known: it is kept and is part of no context%s%s%s",
+             (long long)b->lines.v[i].number, SV_ARG(kind), near ? "; did you mean " : "",
+             near ? near : "", near ? "?" : "");
+    }
 }
 
 void print_appended(struct app *app, int64_t rev, int64_t first, int64_t last, bool duplicate)

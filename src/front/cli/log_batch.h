@@ -25,11 +25,27 @@ enum status batch_add(struct batch *b, struct sv text, int64_t number,
 /* The entries alone, as log_append() takes them; one more than there are may be read. */
 struct entry *batch_entries(const struct batch *b, struct arena *a);
 
-/* log_append() of `list`, made by batch_entries(). An error that one line caused names the line;
- * seq and chain that a line of an export carries must have come out the same: ST_CONFLICT
- * (reason "seq") or ST_CORRUPT. After an error the transaction must be aborted. */
+/* What an import kept and does not act on. */
+struct batch_kept {
+    int64_t    n;
+    int64_t    seq; /* the first one, and why */
+    struct err why;
+};
+
+/* log_append() of `list`, made by batch_entries(), or log_import() when `kept` is not NULL: then
+ * `expect` is not asked. An error that one line caused names the line; seq and chain that a line of
+ * an export carries must have come out the same: ST_CONFLICT (reason "seq") or ST_CORRUPT. After an
+ * error the transaction must be aborted. */
 enum status batch_append(struct log *l, struct sv thread, int64_t expect, const struct batch *b,
-                         struct entry *list, struct store_head *head, struct err *e) MUST_USE;
+                         struct entry *list, struct batch_kept *kept, struct store_head *head,
+                         struct err *e) MUST_USE;
+
+/* log_kept_fn for a struct batch_kept. */
+void batch_note_kept(void *ctx, const struct entry *n, const struct err *why);
+
+/* One warning about all of `kept`, and one for each kind that nobody knows. */
+void batch_tell_kept(const struct batch_kept *kept);
+void batch_tell_unknown(const struct batch *b);
 
 /* What an append tells: first and last seq, the revision after it. */
 void print_appended(struct app *app, int64_t rev, int64_t first, int64_t last, bool duplicate);

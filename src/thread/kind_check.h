@@ -1,0 +1,55 @@
+/* What the payload of an entry must look like: one validator for each kind, as data.
+ *
+ * A row describes one member of a payload; what no row names is kept and never looked at, so that a
+ * newer version may add members. The same validator is asked when an entry is appended (it is
+ * refused), when it is imported (it is kept and reported) and when it is folded (it is skipped): a
+ * record that is not sound is kept, shown by `heddle verify`, never acted on and never fatal. A
+ * fold may therefore rely on the rows of its kind, and on nothing else.
+ *
+ *     static const struct field mark_fields[] = {
+ *         F("mark",  FIELD_TEXT, .required = true),
+ *         F("until", FIELD_INT),
+ *         END,
+ *     };
+ *
+ * A new kind is a row of KIND_TABLE (kind.h) and a row of `rules` in kind_check.c. Who makes a
+ * validator stricter or milder raises KIND_RULES, so that every thread is folded anew. */
+#ifndef HEDDLE_KIND_CHECK_H
+#define HEDDLE_KIND_CHECK_H
+
+#include "thread/kind.h"
+
+enum { KIND_RULES = 1 };
+
+enum field_type {
+    FIELD_ANY,     /* any value */
+    FIELD_TEXT,    /* a string */
+    FIELD_NAME,    /* a string that name_check() takes */
+    FIELD_WORD,    /* one of `words` */
+    FIELD_HASH,    /* 64 lower-case hex digits */
+    FIELD_PATH,    /* a relative path without ".", "..", empty parts, NUL and \ */
+    FIELD_INT,     /* a whole number */
+    FIELD_COUNT,   /* a whole number from 0 on */
+    FIELD_BOOL,    /* true or false */
+    FIELD_OBJECT,  /* an object; its members are as `of` says, if there is an `of` */
+    FIELD_LIST,    /* a list; its items are as the one row `of` says, if there is an `of` */
+    FIELD_CONTENT, /* of a message in a snapshot: a string or a list of parts */
+};
+
+/* Absent and null are the same. A table ends with a row without a name. */
+struct field {
+    struct sv           name;
+    enum field_type     type;
+    bool                required;
+    const char         *words; /* with blanks between them */
+    const struct field *of;
+};
+
+/* Is a canonical object as `fields` say? Pure. ST_INVALID_SYNTAX names the member that is not. */
+enum status fields_check(struct sv object, const struct field *fields, struct err *e) MUST_USE;
+
+/* Is the entry as its kind demands? An unknown kind always is. Lane and op_id are looked at as far
+ * as the kind needs them, by kind_prepare(). */
+enum status kind_check(const struct entry *n, struct err *e) MUST_USE;
+
+#endif
