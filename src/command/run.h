@@ -28,6 +28,13 @@ RUN(prune);
 RUN(restore);
 RUN(exclude);
 RUN(include);
+/* tool_remove.c */
+RUN(unannotate);
+RUN(unlink);
+
+/* ann-3 names an annotation: 3. */
+bool annotation_number(struct sv id, int64_t *n);
+
 /* tool_undo.c */
 RUN(undo);
 /* tool_continue.c */

@@ -202,8 +202,8 @@ static enum status record(struct session *s, const struct result *r, struct err 
         jw_key(&w, "undo");
         jw_raw(&w, r->undo);
     }
-    if (r->ok && r->undoes >= 0)
-        jw_kint(&w, "undoes", r->undoes);
+    if (r->undoes >= 0)
+        jw_kint(&w, r->ok ? "undoes" : "passes", r->undoes);
     if (r->ok && r->doc_path.n) {
         jw_key(&w, "doc");
         jw_open(&w, '{');

@@ -9,7 +9,7 @@
 #include "thread/kind.h"
 
 /* ann-3 names an annotation. */
-static bool annotation_number(struct sv id, int64_t *n)
+bool annotation_number(struct sv id, int64_t *n)
 {
     return sv_starts(id, SV("ann-")) && sv_to_int(sv_skip(id, 4), n);
 }

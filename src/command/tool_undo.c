@@ -68,6 +68,19 @@ static enum status unwrite(struct session *s, const struct json *undo, struct re
     return doc_apply(s, name, &doc, &ch, r, &now, e);
 }
 
+/* A note that was taken away comes back under a new number, a link as it was. */
+static enum status put_back(struct session *s, const struct json *undo, const struct node *n,
+                            struct err *e)
+{
+    struct link_target to = link_target_of(json_find(undo, "target"));
+    int64_t            number;
+
+    if (sv_is(json_text(undo, "do"), "annotate"))
+        return loom_annotate(&s->loom, s->agent.name, s->agent.kind, n, json_text(undo, "text"),
+                             &number, e);
+    return loom_link(&s->loom, s->agent.name, n, &to, json_text(undo, "note"), &number, e);
+}
+
 static enum status reverse(struct session *s, const struct json *undo, struct result *r,
                            struct err *e)
 {
@@ -87,6 +100,8 @@ static enum status reverse(struct session *s, const struct json *undo, struct re
         return loom_unannotate(&s->loom, s->agent.name, number, e);
     if (sv_is(what, "unlink") && json_int(json_find(undo, "link"), &number))
         return loom_unlink(&s->loom, s->agent.name, &n, number, e);
+    if (sv_is(what, "annotate") || sv_is(what, "link"))
+        return put_back(s, undo, &n, e);
     static const char *const marks[] = { "prune",    "restore", "bookmark", "unbookmark",
                                          "withdraw", "exclude", "include" };
     for (size_t i = 0; i < COUNT(marks); i++)
@@ -97,9 +112,53 @@ static enum status reverse(struct session *s, const struct json *undo, struct re
     return err_set(e, ST_CORRUPT, "cannot undo '" SV_FMT "'", SV_ARG(what));
 }
 
+/* Refused for good, as far as can be told: the next undo goes on to what was done before. A lease
+ * runs out, and a disk may be read again. */
+static bool is_final(const struct err *e)
+{
+    return e->code != ST_IO && !sv_is(sv_of(e->reason), "leased");
+}
+
+static enum status refuse(struct result *r, struct err *e)
+{
+    struct err why = *e;
+
+    if (!is_final(e)) {
+        r->undoes = -1;
+        return err_code(e);
+    }
+    return err_hint(e, "%s%s→ undo again goes on to what you did before it", why.hint,
+                    why.hint[0] ? "; " : "");
+}
+
+/* What was done, in the words of its record: a command, or something that was said. */
+static enum status tell_undone(struct session *s, struct result *r, struct err *e)
+{
+    struct entry n;
+    struct json  action;
+
+    if (loom_entry(&s->loom, r->undoes, &n, &action, e))
+        return err_code(e);
+    if (kind_of(n.kind) != KIND_AI_MESSAGE) {
+        r->object = json_text(&action, "verb");
+        sb_adds(&r->text, "✓ undid → ");
+        sb_add_oneline(&r->text, json_text(&action, "line"));
+        sb_addc(&r->text, '\n');
+        return ST_OK;
+    }
+    struct sv text;
+    if (node_text(&s->loom, r->undoes, &text, e))
+        return err_code(e);
+    r->object = SV("saying");
+    sb_adds(&r->text, "✓ undid ");
+    sb_add_preview(&r->text, text, PREVIEW_LIST);
+    sb_addc(&r->text, '\n');
+    return ST_OK;
+}
+
 RUN(undo)
 {
-    struct json undo, action;
+    struct json undo;
     bool        found;
 
     (void)c;
@@ -110,11 +169,7 @@ RUN(undo)
         err_set(e, ST_NOT_FOUND, "there is nothing of yours to undo");
         return err_hint(e, "only your own writes in this tree can be taken back");
     }
-    if (loom_payload(&s->loom, r->undoes, &action, e) || reverse(s, &undo, r, e))
-        return err_code(e);
-    r->object = json_text(&action, "verb");
-    sb_adds(&r->text, "✓ undid → ");
-    sb_add_oneline(&r->text, json_text(&action, "line"));
-    sb_addc(&r->text, '\n');
-    return ST_OK;
+    if (reverse(s, &undo, r, e))
+        return refuse(r, e);
+    return tell_undone(s, r, e);
 }

@@ -227,6 +227,87 @@ static enum status see_agent(struct loom_rows *r, const struct entry *n, const s
     return rows_put_place(r, agent, &place, e);
 }
 
+/* ---- undo ------------------------------------------------------------------------- */
+
+/* said/AGENT: with a message more, or less; only the last SAID_KEPT are remembered. */
+enum { SAID_KEPT = 50 };
+
+static struct sv said_without(struct sv list, int64_t seq, struct arena *a)
+{
+    struct sb b = sb_in(a, 0);
+
+    for (struct sv_cut c = { .tail = list, .found = list.n > 0 }; c.found;) {
+        int64_t each;
+        c = sv_cut(c.tail, ' ');
+        if (sv_to_int(c.head, &each) && each != seq)
+            sb_addf(&b, "%s%lld", b.n ? " " : "", (long long)each);
+    }
+    return sb_sv(&b);
+}
+
+enum status fold_said(struct loom_rows *r, struct sv agent, int64_t seq, struct err *e)
+{
+    struct sv key = key_of_name("said", agent, r->a), list = { 0 };
+    struct sb b = sb_in(r->a, 0);
+    bool      found;
+    size_t    n = 1;
+
+    if (row_get(r, key, &list, &found, e))
+        return err_code(e);
+    for (size_t i = 0; found && i < list.n; i++)
+        n += list.s[i] == ' ';
+    if (found && n >= SAID_KEPT)
+        list = sv_cut(list, ' ').tail;
+    if (found && list.n) {
+        sb_add(&b, list);
+        sb_addc(&b, ' ');
+    }
+    sb_addf(&b, "%lld", (long long)seq);
+    return row_put(r, key, sb_sv(&b), e);
+}
+
+static enum status unsay(struct loom_rows *r, struct sv agent, int64_t seq, bool *was,
+                         struct err *e)
+{
+    struct sv key = key_of_name("said", agent, r->a), list = { 0 };
+
+    if (row_get(r, key, &list, was, e))
+        return err_code(e);
+    if (!*was)
+        return ST_OK;
+    struct sv left = said_without(list, seq, r->a);
+    *was = left.n < list.n;
+    if (!*was)
+        return ST_OK;
+    return left.n ? row_put(r, key, left, e) : row_del(r, key, e);
+}
+
+/* It was taken back. */
+static enum status forget_undo(struct loom_rows *r, struct sv agent, int64_t seq, struct err *e)
+{
+    bool was;
+
+    if (unsay(r, agent, seq, &was, e) || row_del(r, key_name1("undo", agent, seq, r->a), e))
+        return err_code(e);
+    return row_del(r, key_name1("late", agent, seq, r->a), e);
+}
+
+/* It could not be taken back: it waits until nothing else is left. What was said and cannot be
+ * unsaid, because others went on from it, is let go: prune takes away more than that. */
+static enum status pass_undo(struct loom_rows *r, struct sv agent, int64_t seq, struct err *e)
+{
+    struct sv key = key_name1("undo", agent, seq, r->a), undo;
+    bool      found, was;
+
+    if (unsay(r, agent, seq, &was, e) || row_get(r, key, &undo, &found, e))
+        return err_code(e);
+    if (!found)
+        return ST_OK;
+    if (row_put(r, key_name1("late", agent, seq, r->a), undo, e))
+        return err_code(e);
+    return row_del(r, key, e);
+}
+
 enum status fold_action(struct loom_rows *r, const struct entry *n, const struct json *p,
                         struct err *e)
 {
@@ -240,8 +321,9 @@ enum status fold_action(struct loom_rows *r, const struct entry *n, const struct
         return err_code(e);
     if (undo && row_put(r, key_name1("undo", agent, n->seq, r->a), json_canonical(undo, r->a), e))
         return err_code(e);
-    if (json_int(json_find(p, "undoes"), &undone) &&
-        row_del(r, key_name1("undo", agent, undone, r->a), e))
+    if (json_int(json_find(p, "undoes"), &undone) && forget_undo(r, agent, undone, e))
+        return err_code(e);
+    if (json_int(json_find(p, "passes"), &undone) && pass_undo(r, agent, undone, e))
         return err_code(e);
     if (doc && row_put(r, key_name2("doc", agent, json_text(doc, "path"), r->a),
                        json_text(doc, "hash"), e))

@@ -340,6 +340,14 @@ static bool moves_its_author(const struct making *m)
     return !sv_is(via, "continue") && !sv_is(via, "import");
 }
 
+/* Said or written as prose, not by a command, which has an undo of its own; a root stays. */
+static bool is_said(const struct making *m)
+{
+    struct sv via = json_text(m->given, "via");
+
+    return m->node.parent != NO_NODE && (sv_is(via, "say") || sv_is(via, "turn"));
+}
+
 static enum status move_on(struct loom_rows *r, struct making *m, bool is_version, struct err *e)
 {
     struct lane_end    end;
@@ -354,6 +362,8 @@ static enum status move_on(struct loom_rows *r, struct making *m, bool is_versio
         return err_code(e);
     if (is_version || !moves_its_author(m))
         return ST_OK;
+    if (is_said(m) && fold_said(r, n->author, n->seq, e))
+        return err_code(e);
     struct place p = {
         .kind = n->kind, .node = n->seq, .at = n->at, .since = n->seq, .lane = n->lane
     };

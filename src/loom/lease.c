@@ -49,6 +49,7 @@ static enum status refuse(const struct lease *x, struct err *e)
 {
     err_set(e, ST_CONFLICT, "\"" SV_FMT "\" is generating at [" SV_FMT "]", SV_ARG(x->agent),
             SV_ARG(x->node.local));
+    err_reason(e, "leased");
     return err_hint(e, "retry after it yields or work on another branch");
 }
 

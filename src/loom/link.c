@@ -3,7 +3,7 @@
 #include "loom/write.h"
 #include "thread/kind.h"
 
-static void write_target(struct jw *w, const struct link_target *t)
+void link_target_json(struct jw *w, const struct link_target *t)
 {
     jw_open(w, '{');
     if (t->doc.s) {
@@ -34,9 +34,18 @@ static struct sv payload(struct loom *l, struct sv agent, struct sv node,
     if (note.s)
         jw_kstr(&w, "note", note);
     jw_key(&w, "target");
-    write_target(&w, to);
+    link_target_json(&w, to);
     jw_close(&w, '}');
     return sb_sv(&b);
+}
+
+struct link_target link_target_of(const struct json *v)
+{
+    return (struct link_target){ .node = json_text(v, "node"),
+                                 .doc = json_text(v, "doc"),
+                                 .section = json_text(v, "section"),
+                                 .tree = json_text(v, "tree"),
+                                 .tree_title = json_text(v, "title") };
 }
 
 static enum status read_link(struct loom *l, const struct store_row *row, struct link *out,
@@ -50,11 +59,7 @@ static enum status read_link(struct loom *l, const struct store_row *row, struct
     *out = (struct link){ .note = json_text(&v, "note"),
                           .incoming = json_truth(json_find(&v, "incoming")),
                           .entry = key_last(row->key) };
-    out->target = (struct link_target){ .node = json_text(t, "node"),
-                                        .doc = json_text(t, "doc"),
-                                        .section = json_text(t, "section"),
-                                        .tree = json_text(t, "tree"),
-                                        .tree_title = json_text(t, "title") };
+    out->target = link_target_of(t);
     return ST_OK;
 }
 
@@ -168,7 +173,7 @@ static enum status append_unlink(struct loom *l, struct sv agent, struct sv node
     jw_kstr(&w, "mark", SV("unlink"));
     jw_kstr(&w, "node", node);
     jw_key(&w, "target");
-    write_target(&w, &link->target);
+    link_target_json(&w, &link->target);
     jw_close(&w, '}');
     return loom_append(l, agent, kind_name(KIND_LOOM_MARK), sb_sv(&b), NULL, e);
 }

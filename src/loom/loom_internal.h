@@ -24,6 +24,8 @@
  *     lease/SLOT                who may extend this node, until when
  *     pin/AGENT/N  st/AGENT/LABEL  act/AGENT/N  acts/AGENT
  *     undo/AGENT/SEQ  turn/AGENT  doc/AGENT/PATH       memory (see memory.h)
+ *     late/AGENT/SEQ            an undo that was refused once
+ *     said/AGENT                seqs of the last messages it said, with blanks between
  *     res/AGENT/SEQ             a result that is still seen (see results.h)
  */
 #ifndef HEDDLE_LOOM_INTERNAL_H
@@ -132,6 +134,7 @@ enum status fold_prune(struct loom_rows *r, struct node *n, bool hide, struct er
 /* fold_memory.c */
 enum status fold_memory(struct loom_rows *r, const struct entry *n, const struct json *p,
                         struct err *e) MUST_USE;
+enum status fold_said(struct loom_rows *r, struct sv agent, int64_t seq, struct err *e) MUST_USE;
 enum status fold_action(struct loom_rows *r, const struct entry *n, const struct json *p,
                         struct err *e) MUST_USE;
 
@@ -178,10 +181,6 @@ bool        local_id_is_valid(struct sv id);
 struct link;
 enum status link_append(struct loom *l, struct sv agent, const struct node *from,
                         const struct link *link, int64_t *entry, struct err *e) MUST_USE;
-
-/* An entry, which must be there, and its payload: ST_CORRUPT otherwise. */
-enum status loom_entry(struct loom *l, int64_t seq, struct entry *n, struct json *payload,
-                       struct err *e) MUST_USE;
 
 /* The text of a message's content, which is a string or an array of parts. */
 struct sv content_text(const struct json *content, struct arena *a);

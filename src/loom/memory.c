@@ -130,6 +130,8 @@ static const struct wording {
     { "respond",    "responded to",   "response",     "responses" },
     { "annotate",   "annotated",      "annotation",   "annotations" },
     { "link",       "linked",         "link",         "links" },
+    { "unannotate", "took away",      "note taken away", "notes taken away" },
+    { "unlink",     "unlinked",       "unlink",       "unlinks" },
     { "edit",       "edited",         "edit",         "edits" },
     { "bookmark",   "bookmarked",     "bookmark",     "bookmarks" },
     { "unbookmark", "unbookmarked",   "unbookmark",   "unbookmarks" },
@@ -209,13 +211,55 @@ void trace_compress(struct sb *b, const struct trace *t)
 
 /* ---- undo, turns, documents ------------------------------------------------------------ */
 
+/* The last of what the agent said, by the row that fold_node.c keeps. */
+static enum status last_said(struct loom_rows *r, struct sv agent, int64_t *seq, struct err *e)
+{
+    struct sv row;
+    bool      found;
+
+    *seq = NO_NODE;
+    if (row_get(r, key_of_name("said", agent, r->a), &row, &found, e))
+        return err_code(e);
+    if (!found)
+        return ST_OK;
+    struct sv_cut c = sv_cut_last(row, ' ');
+    sv_to_int(c.found ? c.tail : row, seq);
+    return ST_OK;
+}
+
+/* How to take back what was said: {"do":"prune","node":…,"back":…}. */
+static enum status unsay(struct loom *l, int64_t seq, struct json *undo, struct err *e)
+{
+    struct sb   b = sb_in(l->a, 0);
+    struct jw   w = jw_in(&b, 0);
+    struct node n, parent;
+
+    if (node_at(l, seq, &n, e) || node_at(l, n.parent, &parent, e))
+        return err_code(e);
+    jw_open(&w, '{');
+    jw_kstr(&w, "back", parent.local);
+    jw_kstr(&w, "do", SV("prune"));
+    jw_kstr(&w, "node", n.local);
+    jw_close(&w, '}');
+    return json_parse(sb_sv(&b), 0, l->a, undo, e);
+}
+
 enum status memory_undo(struct loom *l, struct sv agent, struct json *undo, int64_t *entry,
                         bool *found, struct err *e)
 {
     struct loom_rows r = rows_of_loom(l);
     struct store_row row;
+    int64_t          said;
 
-    if (row_last(&r, key_agent("undo", agent, l->a), &row, found, e))
+    if (row_last(&r, key_agent("undo", agent, l->a), &row, found, e) ||
+        last_said(&r, agent, &said, e))
+        return err_code(e);
+    if (said != NO_NODE && (!*found || said > key_last(row.key))) {
+        *found = true;
+        *entry = said;
+        return unsay(l, said, undo, e);
+    }
+    if (!*found && row_last(&r, key_agent("late", agent, l->a), &row, found, e))
         return err_code(e);
     if (!*found)
         return ST_OK;

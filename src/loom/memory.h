@@ -56,7 +56,8 @@ enum status memory_trace(struct loom *l, struct sv agent, struct trace *out,
 /* `viewed a7x2, b3k9 · annotated b3k9`: neighbours with the same verb are put together. */
 void trace_compress(struct sb *b, const struct trace *t);
 
-/* Its last write that can be taken back: what would undo it, and its entry. */
+/* Its last write that can be taken back: what would undo it, and its entry (a tool_action, or the
+ * message it said). Writes whose undo was refused come last. */
 enum status memory_undo(struct loom *l, struct sv agent, struct json *undo, int64_t *entry,
                         bool *found, struct err *e) MUST_USE;
 

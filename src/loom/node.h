@@ -76,6 +76,11 @@ enum status loom_other(const struct loom *l, struct sv thread, struct loom *out,
 
 extern const struct view loom_view;
 
+/* An entry, which must be there, and its payload: ST_CORRUPT otherwise. */
+struct json;
+enum status loom_entry(struct loom *l, int64_t seq, struct entry *n, struct json *payload,
+                       struct err *e) MUST_USE;
+
 enum status loom_tree(struct loom *l, struct tree *out, struct err *e) MUST_USE;
 
 /* The tree's title: its own, the registry's, or the start of its root's text. */

@@ -8,6 +8,7 @@
 #ifndef HEDDLE_WRITE_H
 #define HEDDLE_WRITE_H
 
+#include "base/json.h"
 #include "loom/node.h"
 
 struct new_node {
@@ -59,6 +60,10 @@ struct link {
     bool               incoming; /* it was made at the other end */
     int64_t            entry;
 };
+/* {"node":…,"type":…} of a target, and back. */
+void               link_target_json(struct jw *w, const struct link_target *t);
+struct link_target link_target_of(const struct json *v);
+
 /* A link that is there already is made no second time; *entry is -1 then. A link to another tree is
  * written in both logs. */
 enum status loom_link(struct loom *l, struct sv agent, const struct node *from,
