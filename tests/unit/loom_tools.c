@@ -21,9 +21,10 @@ static bool has(struct sv text, const char *part)
 
 /* What must be there before an example can do its work. */
 static const char *const before[][2] = {
-    { "recall", "stash \"m\" \"text\"" },  { "drop", "pin a7x2" },
-    { "drop", "stash \"idea\" \"text\"" }, { "restore", "prune d5n7" },
-    { "unbookmark", "bookmark b3k9" },     { "undo", "annotate a7x2 \"x\"" },
+    { "recall", "stash \"m\" \"text\"" },    { "drop", "pin a7x2" },
+    { "drop", "stash \"idea\" \"text\"" },   { "restore", "prune d5n7" },
+    { "unbookmark", "bookmark b3k9" },       { "undo", "annotate a7x2 \"x\"" },
+    { "unannotate", "annotate a7x2 \"x\"" }, { "unlink", "link a7x2 to doc:\"character notes\"" },
 };
 
 static void every_example_of_the_help_runs(void)
