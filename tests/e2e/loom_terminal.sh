@@ -76,4 +76,15 @@ press '' '] ›'
 ok "and is there the next time" press '\033[A\n' 'Tree: "Root."'
 press '\004'
 stop
+
+# What a line needed is freed when it is done: many of them fit where a few would have.
+i=0
+while [ $i -lt 600 ]; do
+    echo /tree
+    i=$((i + 1))
+done >lines
+# shellcheck disable=SC3045
+run sh -c 'ulimit -d 8000 && exec "$HEDDLE" loom t <lines'
+exits "six hundred lines fit into eight megabytes" 0
+same "and each is answered" "$(printf '%s\n' "$out" | grep -c 'current position')" 600
 done_testing

@@ -8,6 +8,7 @@
 #include "loom/node.h"
 
 #include <stdio.h>
+#include <string.h>
 #include <unistd.h>
 
 struct loom_opts {
@@ -29,6 +30,8 @@ struct prompt {
     bool            verbatim; /* in buffer mode blanks at the ends of a text are part of it */
     struct sv      *ids;      /* candidates of the completion under way */
     size_t          n_ids;
+    struct arena    line; /* of the line that is read and done now */
+    struct loom     here; /* as it was before it */
 };
 
 /* ---- blocks ----------------------------------------------------------------------- */
@@ -100,7 +103,7 @@ static struct sv complete_tool(struct prompt *p, struct sv before, struct sv sta
         word = sv_skip(word, word.s[0] == '/' ? 1 : 3);
     for (size_t k = 0; tools[k].name; k++)
         if (sv_starts(sv_of(tools[k].name), word) && i-- == 0) {
-            struct sb b = sb_in(p->app->a, 0);
+            struct sb b = sb_in(&p->line, 0);
             sb_addf(&b, "%s%s", arrow, tools[k].name);
             return sb_sv(&b);
         }
@@ -111,7 +114,7 @@ static struct sv complete_tool(struct prompt *p, struct sv before, struct sv sta
 static struct sv complete_id(struct prompt *p, struct sv start, size_t i)
 {
     size_t    n = start.n;
-    struct sb b = sb_in(p->app->a, 0);
+    struct sb b = sb_in(&p->line, 0);
 
     while (n && start.s[n - 1] != ':' && start.s[n - 1] != '[')
         n--;
@@ -136,7 +139,7 @@ static struct sv complete(void *ctx, struct sv before, struct sv start, size_t i
 
 static const char *prompt_text(struct prompt *p)
 {
-    struct sb    b = sb_in(p->app->a, 0);
+    struct sb    b = sb_in(&p->line, 0);
     struct loom *l = &p->session.loom;
     struct node  here;
     struct err   ignored;
@@ -187,13 +190,13 @@ static bool take_line(enum input kind, struct sb *b, struct sv line)
 static enum status read_input(struct prompt *p, struct line_edit *edit, struct sv *out, bool *more,
                               struct err *e)
 {
-    struct sb  b = sb_in(p->app->a, 0);
+    struct sb  b = sb_in(&p->line, 0);
     struct sv  line;
     enum input kind = INPUT_TEXT;
     bool       first = true, again = true;
 
     for (const char *prompt = prompt_text(p); again; prompt = "… ") {
-        if (line_read(edit, prompt, p->app->a, &line, more, e))
+        if (line_read(edit, prompt, &p->line, &line, more, e))
             return err_code(e);
         if (edit->interrupted)
             b.n = 0;
@@ -215,7 +218,7 @@ static enum status read_input(struct prompt *p, struct line_edit *edit, struct s
 static enum status act(struct prompt *p, struct sv input, struct err *e)
 {
     struct session *s = &p->session;
-    struct sb       b = sb_in(p->app->a, 0);
+    struct sb       b = sb_in(&p->line, 0);
     struct result   r;
     struct node     n;
 
@@ -236,6 +239,32 @@ static enum status act(struct prompt *p, struct sv input, struct err *e)
     }
     sb_add_plain(&p->app->out, sb_sv(&b));
     return sb_flush(&p->app->out, e);
+}
+
+/* What a line needed goes when it is done; only where the session is now is kept. */
+static void begin_line(struct prompt *p)
+{
+    p->session.a = p->session.loom.a = p->env.share.a = &p->line;
+}
+
+static struct sv kept(struct prompt *p, struct sv was, struct sv now)
+{
+    return now.s == was.s ? now : sv_dup(now, p->app->a);
+}
+
+static void end_line(struct prompt *p)
+{
+    struct loom *l = &p->session.loom, *was = &p->here;
+
+    l->thread = kept(p, was->thread, l->thread);
+    l->title = kept(p, was->title, l->title);
+    l->mode = kept(p, was->mode, l->mode);
+    *was = *l;
+    p->session.passed = p->session.prose = p->session.later = (struct sv){ 0 };
+    p->env.share.details = (struct sv){ 0 };
+    memset(&p->env.share.warnings, 0, sizeof p->env.share.warnings);
+    p->n_ids = 0;
+    arena_free(&p->line);
 }
 
 static enum status converse(struct prompt *p, struct err *e)
@@ -262,6 +291,7 @@ static enum status converse(struct prompt *p, struct err *e)
             return ST_OK;
         if (more && input.n && act(p, input, e))
             return err_code(e);
+        end_line(p);
     }
     if (line_has_person())
         sb_addc(&p->app->out, '\n'); /* Ctrl-D leaves the cursor behind the prompt */
@@ -276,7 +306,11 @@ static enum status run(struct app *app, const void *opts, struct err *e)
     loom_env_init(&p.env, app);
     if (loom_env_open(&p.env, app_arg(app, 0), o->agent, &p.session, e))
         return err_code(e);
+    p.here = p.session.loom;
+    if (!o->show.s)
+        begin_line(&p);
     enum status s = o->show.s ? show(&p, o->show, e) : converse(&p, e);
+    arena_free(&p.line);
     loom_env_release(&p.env);
     return s;
 }
