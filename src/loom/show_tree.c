@@ -24,10 +24,30 @@ static enum status add_id(struct drawing *d, const struct node *n, struct err *e
     return ST_OK;
 }
 
-/* A child and the only child of it, and so on, on one line; *end is where that stops. */
+/* ` "Building on the..."`: the words that a line of the drawing begins with. */
+static enum status add_words(struct drawing *d, const struct node *n, struct err *e)
+{
+    struct node shown;
+    struct sv   text;
+    bool        made;
+
+    if (node_version(d->l, d->v->agent, n, &shown, e) ||
+        node_summary(d->l, &shown, &text, &made, e))
+        return err_code(e);
+    if (!sv_trim(text).n)
+        return ST_OK;
+    sb_addc(d->b, ' ');
+    sb_add_preview(d->b, text, PREVIEW_MEMORY);
+    return ST_OK;
+}
+
+/* A child and the only child of it, and so on, on one line with the words of the first; *end is
+ * where that stops. */
 static enum status draw_chain(struct drawing *d, struct node n, struct node *end, size_t *column,
                               struct err *e)
 {
+    const struct node first = n;
+
     for (;;) {
         size_t start = d->b->n;
         if (add_id(d, &n, e))
@@ -49,6 +69,8 @@ static enum status draw_chain(struct drawing *d, struct node n, struct node *end
         sb_adds(d->b, " (leaf)");
     else if (end->depth >= d->floor)
         sb_adds(d->b, " → ...");
+    if (add_words(d, &first, e))
+        return err_code(e);
     sb_addc(d->b, '\n');
     d->lines++;
     return ST_OK;
