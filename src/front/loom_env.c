@@ -42,7 +42,10 @@ static enum status read_doc(void *ctx, struct sv thread, struct sv name, struct 
         struct sb b = sb_in(a, 0);
         sb_addf(&b, SV_FMT "%s", SV_ARG(name), suffixes[i]);
         if (asset_find(&env->share, thread, sb_sv(&b), &found, &tried))
-            continue; /* what the first look said stands */
+            continue;    /* what the first look said stands */
+        struct sv bytes; /* a copy that is not what was frozen is not passed off as it */
+        if (found.ref && (s = asset_read(&env->share, &found, a, &bytes, e)))
+            return s;
         s = doc_read_file(env->app->root_fd, found.path, a, out, e);
         out->read_only = !sv_is(sv_of(found.how), "own");
     }

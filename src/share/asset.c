@@ -1,6 +1,8 @@
 #include "share/asset.h"
 
+#include "base/map.h"
 #include "base/path.h"
+#include "base/utf8.h"
 #include "share/share_internal.h"
 
 #include <sys/stat.h>
@@ -15,7 +17,6 @@ static const struct {
     { "design.md",         "design" },
     { "design",            "design" },
     { "learnings",         "learnings" },
-    { "discuss",           "discuss" },
     { ".meta/transcripts", "transcript" },
     { "transcript.md",     "transcript" },
 };
@@ -56,7 +57,7 @@ static enum status kind_there(struct share *s, struct sv path, enum fs_kind *out
     if (!r && *out != FS_LINK)
         return ST_OK;
     if (!r)
-        r = fs_open(s->root, path, O_PATH, &fd, e);
+        r = share_open(s, path, O_PATH, &fd, e);
     if (!r && fstat(fd, &st) != 0)
         r = err_errno(e, "look at " SV_FMT, SV_ARG(path));
     if (r == ST_PERMISSION_DENIED) /* a link out: not shown, and said */
@@ -123,6 +124,21 @@ enum status assets_own(struct share *s, struct sv thread, struct asset_list *out
 
 /* ---- scopes ---------------------------------------------------------------------------- */
 
+/* It is shown in terminals and stands in records: text, without what a terminal would obey. */
+static enum status scope_text(struct sv v, struct err *e)
+{
+    size_t len;
+
+    for (struct sv rest = v; rest.n; rest = sv_skip(rest, len)) {
+        int32_t c = utf8_decode(rest, &len);
+        if (c >= 0x20 && (c < 0x7f || c > 0x9f))
+            continue;
+        return err_set(e, ST_INVALID_SYNTAX,
+                       c < 0 ? "a name that is not UTF-8" : "a name with a control character");
+    }
+    return ST_OK;
+}
+
 enum status scope_normal(struct share *s, const struct sv *given, size_t n, struct sv **out,
                          size_t *n_out, struct err *e)
 {
@@ -134,7 +150,7 @@ enum status scope_normal(struct share *s, const struct sv *given, size_t n, stru
             *n_out = 0;
             return ST_OK;
         }
-        if (path_normal(given[i], s->a, &path, e))
+        if (scope_text(given[i], e) || path_normal(given[i], s->a, &path, e))
             return err_in(e, "scope");
         path = without_artifacts(path);
         if (!path.n) {
@@ -160,20 +176,49 @@ bool scope_covers(const struct sv *scope, size_t n, struct sv name)
            !is_conversation(name);
 }
 
-static bool has_name(const struct scope_files *out, struct sv name)
+/* What a killed heddle left beside the file it was writing. */
+bool is_temporary(struct sv name)
 {
-    for (size_t i = 0; i < out->list.n; i++)
-        if (sv_eq(out->list.v[i].name, name))
-            return true;
+    return sv_starts(name, SV(".heddle-tmp-")) || sv_starts(name, SV(".heddle-lock-"));
+}
+
+/* A record is JSON, which holds only text: a name that is none cannot be written down. */
+static bool is_nameable(struct share *s, struct sv thread, struct sv path)
+{
+    if (utf8_invalid(path) < 0)
+        return true;
+    struct sb shown = sb_in(s->a, 0);
+    sb_add_plain_line(&shown, path);
+    share_warn(s, "W203", thread, "'" SV_FMT "' is not shared: its name is not UTF-8",
+               SV_ARG(sb_sv(&shown)));
     return false;
 }
 
 static void add_file(struct share *s, struct scope_files *out, struct sv source)
 {
-    struct sv name = without_artifacts(source);
+    *vec_push(&out->list, s->a) = (struct scope_file){ source, source };
+}
 
-    *vec_push(&out->list, s->a) =
-        (struct scope_file){ name.n != source.n && has_name(out, name) ? source : name, source };
+/* Each source once, however many scopes cover it; `artifacts/` goes from its name unless another
+ * file is called so. */
+static void settle_names(struct share *s, struct scope_files *out)
+{
+    struct map seen = map_in(s->a);
+    size_t     n = 0;
+
+    for (size_t i = 0; i < out->list.n; i++) {
+        struct scope_file f = out->list.v[i];
+        if (map_has(&seen, f.source))
+            continue;
+        map_put(&seen, f.source, out);
+        out->list.v[n++] = f;
+    }
+    out->list.n = n;
+    for (size_t i = 0; i < n; i++) {
+        struct scope_file *f = &out->list.v[i];
+        struct sv          bare = without_artifacts(f->source);
+        f->name = bare.n != f->source.n && map_has(&seen, bare) ? f->source : bare;
+    }
 }
 
 enum { SCOPE_DEPTH_MAX = 64, SCOPE_FILES_MAX = 20000 };
@@ -195,6 +240,10 @@ static enum status walk(struct share *s, struct sv thread, struct sv below, int 
     for (size_t i = 0; i < n; i++) {
         struct sv path = path_join(below, items[i].name, s->a);
         bool      link = items[i].kind == FS_LINK;
+        if (is_temporary(items[i].name))
+            collect_temporary(s, share_path(thread, "", below, s->a), items[i].name);
+        if (is_temporary(items[i].name) || !is_nameable(s, thread, path))
+            continue;
         if (!below.n && (sv_is(path, "context") || sv_is(path, ".meta") || is_conversation(path)))
             continue;
         enum fs_kind kind = items[i].kind;
@@ -239,13 +288,14 @@ enum status scope_collect(struct share *s, struct sv thread, const struct sv *sc
 
     *out = (struct scope_files){ 0 };
     if (!n_scope) {
-        if (fs_kind(s->root, share_dir(thread, s->a), &kind, e))
+        if (fs_kind(s->root, share_dir(thread, s->a), &kind, e) ||
+            (kind == FS_DIR && walk(s, thread, SV(""), 0, out, e)))
             return err_code(e);
-        return kind == FS_DIR ? walk(s, thread, SV(""), 0, out, e) : ST_OK;
     }
     for (size_t i = 0; i < n_scope; i++)
         if (collect_one(s, thread, scope[i], out, e))
             return err_code(e);
+    settle_names(s, out);
     return ST_OK;
 }
 
@@ -283,41 +333,32 @@ static enum status live_scope(struct share *s, const struct share_ref *r, struct
     return ST_OK;
 }
 
-/* The copy that stands for `want` (a file, or a folder of files): its path below inherited/. */
-static struct sv copy_of(const struct share_ref *r, struct sv want, bool *is_folder)
+/* The copies that stand for `want`: a file, or the directories that hold the files of one. A copy
+ * that is not on the disk counts too: reading it brings it back. */
+static void add_copies(struct share *s, const struct share_ref *r, struct sv want,
+                       struct asset_list *out)
 {
     for (size_t i = 0; i < r->n_files; i++) {
         const struct share_file *f = &r->files[i];
-        if (!is_below(without_artifacts(f->name), want))
+        struct sv                bare = without_artifacts(f->source);
+        if (!is_below(bare, want))
             continue;
-        size_t tail = without_artifacts(f->name).n - want.n;
-        *is_folder = tail > 0;
-        return sv_first(f->place, f->place.n - tail);
+        struct sv tail = sv_skip(bare, want.n);
+        if (!sv_ends(f->place, tail))
+            tail = SV(""); /* a place that does not follow its source: the file itself */
+        struct sv path =
+            share_path(r->from, "context/inherited", sv_first(f->place, f->place.n - tail.n), s->a);
+        if (asset_type(want))
+            add_asset(s, out, asset_type(want), path, tail.n ? FS_DIR : FS_FILE);
     }
-    return (struct sv){ 0 };
 }
 
-static enum status add_copy(struct share *s, const struct share_ref *r, struct sv want,
-                            struct asset_list *out, struct err *e)
+static bool copies_below(const struct share_ref *r, struct sv want)
 {
-    bool      is_folder = false, there;
-    struct sv place = copy_of(r, want, &is_folder);
-
-    if (!place.s)
-        return ST_OK;
-    struct sv path = share_path(r->from, "context/inherited", place, s->a);
-    if (fs_exists(s->root, path, &there, e))
-        return err_code(e);
-    if (!there)
-        share_warn(s, "W203", r->from,
-                   "the frozen copy " SV_FMT " is gone; `heddle refresh` makes "
-                   "it again",
-                   SV_ARG(path));
-    else if (!asset_type(want))
-        no_type(s, r->target, want);
-    else
-        add_asset(s, out, asset_type(want), path, is_folder ? FS_DIR : FS_FILE);
-    return ST_OK;
+    for (size_t i = 0; i < r->n_files; i++)
+        if (is_below(without_artifacts(r->files[i].source), want))
+            return true;
+    return false;
 }
 
 enum status assets_of_ref(struct share *s, const struct share_ref *r, struct asset_list *out,
@@ -326,63 +367,11 @@ enum status assets_of_ref(struct share *s, const struct share_ref *r, struct ass
     if (!r->frozen)
         return r->n_scope ? live_scope(s, r, out, e) : probe(s, r->target, false, out, e);
     for (size_t i = 0; i < r->n_scope; i++)
-        if (add_copy(s, r, r->scope[i], out, e))
-            return err_code(e);
+        if (asset_type(r->scope[i]))
+            add_copies(s, r, r->scope[i], out);
+        else if (copies_below(r, r->scope[i]))
+            no_type(s, r->target, r->scope[i]);
     for (size_t i = 0; !r->n_scope && i < COUNT(candidates); i++)
-        if (add_copy(s, r, sv_of(candidates[i].name), out, e))
-            return err_code(e);
-    return ST_OK;
-}
-
-/* ---- freshness ------------------------------------------------------------------------- */
-
-const char *freshness_name(enum freshness f)
-{
-    static const char *const names[] = { "fresh", "stale", "missing" };
-
-    return names[f];
-}
-
-static enum status file_freshness(struct share *s, const struct share_ref *r,
-                                  const struct share_file *f, enum freshness *out, struct err *e)
-{
-    struct sv   path = share_path(r->target, "", f->source, s->a), hash;
-    int64_t     size;
-    enum status st = object_hash_of(s, path, &hash, &size, e);
-
-    /* A link that leads out now is no source any more; what fails to be read may still be one. */
-    if (st && st != ST_NOT_FOUND && st != ST_PERMISSION_DENIED)
-        return st;
-    *out = st ? REF_MISSING : sv_eq(hash, f->hash) ? REF_FRESH : REF_STALE;
-    return ST_OK;
-}
-
-enum status ref_freshness(struct share *s, const struct share_ref *r, enum freshness *whole,
-                          enum freshness *each, struct err *e)
-{
-    struct share_thread t;
-    struct scope_files  now = { 0 };
-    bool                found;
-    size_t              n_warnings = s->warnings.n;
-
-    if (share_thread_find(s, r->target, &t, &found, e))
-        return err_code(e);
-    *whole = found ? REF_FRESH : REF_MISSING;
-    if (found && scope_collect(s, r->target, r->scope, r->n_scope, &now, e))
-        return err_code(e);
-    s->warnings.n = n_warnings; /* what is missing is the answer here, not a warning */
-    if (found && !r->frozen && now.missing && now.missing == r->n_scope)
-        *whole = REF_MISSING;
-    if (found && r->frozen && now.list.n > r->n_files)
-        *whole = REF_STALE; /* files came */
-    for (size_t i = 0; i < r->n_files; i++) {
-        enum freshness f = *whole;
-        if (r->frozen && file_freshness(s, r, &r->files[i], &f, e))
-            return err_code(e);
-        if (each)
-            each[i] = f;
-        if (r->frozen && f != REF_FRESH && *whole == REF_FRESH)
-            *whole = REF_STALE;
-    }
+        add_copies(s, r, sv_of(candidates[i].name), out);
     return ST_OK;
 }

@@ -59,90 +59,91 @@ static enum status drop_list(struct effect *f, const struct json *hashes)
 
 /* ---- references ------------------------------------------------------------------------------ */
 
-/* Is this still what the log says of the place? */
-static enum status is_current(struct effect *f, const struct share_ref *r,
-                              const struct share_file *file, bool *out)
+/* A copy that nobody holds any more, if it is what was copied: one that somebody changed stays. */
+static enum status remove_copy(struct effect *f, struct sv thread, struct sv place, struct sv was)
 {
-    struct share_ref *refs;
-    size_t            n;
+    struct sv   path = share_path(thread, "context/inherited", place, f->a), now;
+    int64_t     size;
+    enum status r = object_hash_of(f->s, path, &now, &size, f->e);
 
-    *out = false;
-    if (share_refs(f->s, r->from, true, f->a, &refs, &n, f->e))
+    if (r && r != ST_NOT_FOUND && r != ST_PERMISSION_DENIED)
+        return r;
+    if (r == ST_OK && was.s && !sv_eq(now, was)) {
+        share_warn(f->s, "W203", thread,
+                   SV_FMT " was changed after it was copied; it stays, and is no copy of a "
+                          "reference any more",
+                   SV_ARG(path));
+        return ST_OK;
+    }
+    if (fs_remove(f->s->root, path, f->e))
         return err_code(f->e);
-    for (size_t i = 0; i < n && !*out; i++)
-        for (size_t k = 0; refs[i].frozen && k < refs[i].n_files && !*out; k++)
-            *out = sv_eq(refs[i].files[k].place, file->place) &&
-                   sv_eq(refs[i].files[k].hash, file->hash);
-    return ST_OK;
-}
-
-static enum status place_copies(struct effect *f, const struct share_ref *r)
-{
-    for (size_t i = 0; r->frozen && i < r->n_files; i++) {
-        struct sv path = share_path(r->from, "context/inherited", r->files[i].place, f->a), row;
-        bool      found = true;
-        if (f->again && is_current(f, r, &r->files[i], &found))
-            return err_code(f->e);
-        if (!found)
-            continue;
-        enum status st = object_place(f->s, r->files[i].hash, path, f->e);
-        if (st != ST_NOT_FOUND) {
-            if (st)
-                return st;
-            continue;
-        }
-        /* A later entry may have dropped this content since; then there is nothing to do. */
-        if (share_row(f->s, key_of_name("blob", r->files[i].hash, f->a), &row, &found, f->e))
-            return err_code(f->e);
-        if (found)
-            share_warn(f->s, "T502", r->from, "the stored content of " SV_FMT " is gone",
-                       SV_ARG(path));
+    for (struct sv dir = path_dir(place); dir.n; dir = path_dir(dir)) { /* directories left empty */
+        UNDO(fd_undo) int parent = -1;
+        struct sv         full = share_path(thread, "context/inherited", dir, f->a);
+        if (fs_open(f->s->root, path_dir(full), O_RDONLY | O_DIRECTORY, &parent, f->e) ||
+            unlinkat(parent, sv_cstr(path_base(full), f->a), AT_REMOVEDIR) != 0)
+            break;
     }
     return ST_OK;
 }
 
-static enum status remove_copies(struct effect *f, struct sv thread, const struct json *places)
+static enum status remove_copies(struct effect *f, struct sv thread)
 {
+    const struct json *places = json_find(f->p, "gone"), *was = json_find(f->p, "gone_was");
+
     for (size_t i = 0; json_is(places, JSON_ARRAY) && i < places->n; i++) {
-        struct sv place = json_sv(&places->items[i]), row, dir;
+        struct sv place = json_sv(&places->items[i]), row;
         bool      found;
         if (share_row(f->s, key_pair("snap", thread, place, f->a), &row, &found, f->e))
             return err_code(f->e);
         if (found)
             continue; /* another reference holds it now */
-        struct sv path = share_path(thread, "context/inherited", place, f->a);
-        if (fs_remove(f->s->root, path, f->e))
+        if (remove_copy(f, thread, place,
+                        json_is(was, JSON_ARRAY) && i < was->n ? json_sv(&was->items[i])
+                                                               : (struct sv){ 0 }))
             return err_code(f->e);
-        for (dir = path_dir(place); dir.n; dir = path_dir(dir)) { /* folders left empty */
-            UNDO(fd_undo) int parent = -1;
-            struct sv         full = share_path(thread, "context/inherited", dir, f->a);
-            if (fs_open(f->s->root, path_dir(full), O_RDONLY | O_DIRECTORY, &parent, f->e) ||
-                unlinkat(parent, sv_cstr(path_base(full), f->a), AT_REMOVEDIR) != 0)
-                break;
-        }
     }
     return ST_OK;
 }
 
-static enum status write_live_names(struct effect *f, struct sv thread)
+static enum status write_if_changed(struct share *s, struct sv path, struct sv now, struct err *e)
 {
-    struct share_ref *refs;
-    size_t            n, live = 0;
-    struct sv         path = share_path(thread, "context/live", SV(".refs.json"), f->a), old, now;
+    struct sv   old;
+    enum status r = fs_read(s->root, path, 0, s->a, &old, e);
 
-    if (share_refs(f->s, thread, false, f->a, &refs, &n, f->e))
-        return err_code(f->e);
-    for (size_t i = 0; i < n; i++)
-        if (!refs[i].frozen)
-            refs[live++] = refs[i];
-    now = render_refs(refs, live, f->a);
-    if (read_if_there(f, path, &old))
-        return err_code(f->e);
-    if (old.s && sv_eq(old, now))
+    if (r && r != ST_NOT_FOUND)
+        return r;
+    if (!r && sv_eq(old, now))
         return ST_OK;
-    if (fs_mkdirs(f->s->root, path_dir(path), f->e))
-        return err_code(f->e);
-    return fs_write(f->s->root, path, now, 0666, f->e);
+    if (fs_mkdirs(s->root, path_dir(path), e))
+        return err_code(e);
+    return fs_write(s->root, path, now, 0666, e);
+}
+
+/* context/live/.refs.json and context/.frozen.json: where names lead, and what was copied. Neither
+ * is made before there is something to say. */
+enum status names_write(struct share *s, struct sv thread, struct err *e)
+{
+    struct share_ref *refs, *live;
+    size_t            n, n_live = 0, n_frozen = 0;
+    bool              has_live, has_frozen;
+    struct sv         one = share_path(thread, "context/live", SV(".refs.json"), s->a);
+    struct sv         two = share_path(thread, "context", SHARE_FROZEN, s->a);
+
+    if (share_refs(s, thread, true, s->a, &refs, &n, e))
+        return err_code(e);
+    live = ARENA_NEW(s->a, struct share_ref, n + 1);
+    for (size_t i = 0; i < n; i++)
+        if (refs[i].frozen)
+            refs[n_frozen++] = refs[i];
+        else
+            live[n_live++] = refs[i];
+    if (fs_exists(s->root, one, &has_live, e) || fs_exists(s->root, two, &has_frozen, e) ||
+        ((n_live || has_live) && write_if_changed(s, one, render_refs(live, n_live, s->a), e)))
+        return err_code(e);
+    if (n_frozen || has_frozen)
+        return write_if_changed(s, two, render_frozen(refs, n_frozen, s->a), e);
+    return ST_OK;
 }
 
 static enum status log_line(struct effect *f, struct sv objective, const char *level,
@@ -154,9 +155,12 @@ static enum status do_reference(struct effect *f)
     struct share_thread t;
     bool                found;
 
-    if (ref_of_json(f->p, f->a, &r, f->e) || place_copies(f, &r) ||
-        remove_copies(f, r.from, json_find(f->p, "gone")) ||
-        drop_list(f, json_find(f->p, "gone_hashes")) || (!r.frozen && write_live_names(f, r.from)))
+    /* What is gone first: a file may have to make room for a directory. */
+    if (!sv_is(text(f, "operation"), "reference"))
+        f->s->collect = true;
+    if (ref_of_json(f->p, f->a, &r, f->e) || remove_copies(f, r.from) ||
+        copies_of_target(f->s, r.from, r.target, f->e) ||
+        drop_list(f, json_find(f->p, "gone_hashes")) || names_write(f->s, r.from, f->e))
         return err_code(f->e);
     if (!r.missing || share_thread_find(f->s, r.from, &t, &found, f->e) || !found)
         return ST_OK;
@@ -168,20 +172,63 @@ static enum status do_reference(struct effect *f)
 /* ---- threads ----------------------------------------------------------------------------------
  */
 
-static enum status do_spawn(struct effect *f)
+static enum status make_folders(struct share *s, struct sv thread, struct err *e)
 {
     static const char *const folders[] = { "artifacts", "context/inherited", "context/live",
                                            ".meta/transcripts" };
-    const struct json       *copied = json_find(f->p, "inherited");
-    struct share_ref         r;
 
     for (size_t i = 0; i < COUNT(folders); i++)
-        if (fs_mkdirs(f->s->root, share_path(text(f, "thread_id"), "", sv_of(folders[i]), f->a),
-                      f->e))
-            return err_code(f->e);
-    if (!json_is(copied, JSON_OBJECT))
+        if (fs_mkdirs(s->root, share_path(thread, "", sv_of(folders[i]), s->a), e))
+            return err_code(e);
+    return ST_OK;
+}
+
+static enum status do_spawn(struct effect *f)
+{
+    struct sv id = text(f, "thread_id");
+
+    if (make_folders(f->s, id, f->e))
+        return err_code(f->e);
+    if (!json_is(json_find(f->p, "inherited"), JSON_OBJECT))
         return ST_OK;
-    return ref_of_json(copied, f->a, &r, f->e) ? err_code(f->e) : place_copies(f, &r);
+    return copies_of_target(f->s, id, (struct sv){ 0 }, f->e) ? err_code(f->e)
+                                                              : names_write(f->s, id, f->e);
+}
+
+static enum status do_import(struct effect *f)
+{
+    struct sv what = text(f, "what");
+
+    if (!sv_is(what, "edge") && !sv_is(what, "rebind") && !sv_is(what, "unreference"))
+        return ST_OK;
+    return names_write(f->s, text(f, "from"), f->e);
+}
+
+struct rebuilding {
+    struct share *s;
+    VEC(struct sv) ids;
+};
+
+static enum status note_thread(void *ctx, const struct share_thread *t, struct err *e)
+{
+    struct rebuilding *b = ctx;
+
+    (void)e;
+    *vec_push(&b->ids, b->s->a) = sv_dup(t->id, b->s->a);
+    return ST_OK;
+}
+
+enum status effects_rebuild(struct share *s, struct err *e)
+{
+    struct rebuilding b = { .s = s };
+
+    if (share_threads(s, note_thread, &b, e))
+        return err_code(e);
+    for (size_t i = 0; i < b.ids.n; i++)
+        if (make_folders(s, b.ids.v[i], e) ||
+            copies_of_target(s, b.ids.v[i], (struct sv){ 0 }, e) || names_write(s, b.ids.v[i], e))
+            return err_code(e);
+    return ST_OK;
 }
 
 /* ---- lines in logs -----------------------------------------------------------------------------
@@ -336,9 +383,10 @@ static const struct {
     const char *operation;
     enum status (*apply)(struct effect *);
 } effects[] = {
-    { "objective", do_objective },   { "spawn", do_spawn },   { "reference", do_reference },
-    { "refresh", do_reference },     { "inject", do_inject }, { "merge", do_merge },
-    { "transcript", do_transcript },
+    { "objective", do_objective }, { "spawn", do_spawn },           { "reference", do_reference },
+    { "refresh", do_reference },   { "unreference", do_reference }, { "rebind", do_reference },
+    { "inject", do_inject },       { "merge", do_merge },           { "transcript", do_transcript },
+    { "import", do_import },
 };
 
 static enum status apply(struct effect *f)

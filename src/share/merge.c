@@ -38,8 +38,11 @@ struct merge {
 static enum status read_file(struct share *s, struct sv path, struct sv *bytes, bool *exists,
                              struct err *e)
 {
-    enum status r = fs_read(s->root, path, 0, s->a, bytes, e);
+    UNDO(fd_undo) int fd = -1;
+    enum status       r = share_open(s, path, O_RDONLY | O_NONBLOCK, &fd, e);
 
+    if (!r)
+        r = fs_read_fd(fd, 0, s->a, bytes, e);
     *exists = r == ST_OK;
     return r == ST_NOT_FOUND ? ST_OK : r;
 }
@@ -175,8 +178,13 @@ static enum status merge_file(struct merge *m, struct sv source, const struct sc
     struct err          why;
     enum merge_side     side = m->strategy == AGENT_FIRST ? MERGE_THEIRS : MERGE_MARKERS;
 
-    if (read_file(m->s, share_path(source, "", file->source, m->s->a), &theirs, &exists, m->e) ||
-        target_file(m, file->source, &f) || find_base(m, source, file->name, &base, &has_base))
+    enum status r =
+        read_file(m->s, share_path(source, "", file->source, m->s->a), &theirs, &exists, m->e);
+    if (r == ST_PERMISSION_DENIED) { /* a link out, or into .heddle: not work of the source */
+        share_warn(m->s, "W203", source, "not merged: %s", m->e->text);
+        return ST_OK;
+    }
+    if (r || target_file(m, file->source, &f) || find_base(m, source, file->name, &base, &has_base))
         return err_code(m->e);
     if (!exists || (f->exists && sv_eq(f->bytes, theirs)) || (has_base && sv_eq(base, theirs)))
         return ST_OK; /* gone meanwhile, the same, or not changed by the source */

@@ -1,9 +1,9 @@
 /* Content kept once: .heddle/objects/ab/cdef… holds the bytes whose BLAKE2b-256 is abcdef….
  *
- * An object is a copy of the source (a reflink where the file system can), never a link to it,
- * so no change of the source reaches it. Frozen copies are reflinks of the object, else hard
- * links to it, else copies; they are read-only (0444), because hard links share one inode. Which
- * hash a copy must have is in the log, so a copy changed by force is found by its hash. */
+ * An object is a copy of the source (a reflink where the file system can), and a frozen copy is a
+ * copy of the object: never a hard link, since a forced write to one would reach all others. Copies
+ * are read-only and no more readable than their source was; objects are for their owner alone.
+ * Which hash a copy must have is in the log, so a copy changed by force is found by its hash. */
 #include "share/share_internal.h"
 
 #include "base/path.h"
@@ -34,15 +34,12 @@ static enum status no_object(struct err *e)
     return err_reason(e, "object");
 }
 
-enum status object_hash_of(struct share *s, struct sv path, struct sv *hash, int64_t *size,
+static enum status hash_fd(struct share *s, int fd, struct sv path, struct sv *hash, int64_t *size,
                            struct err *e)
 {
-    UNDO(fd_undo) int fd = -1;
-    struct hash       h;
-    uint64_t          n;
+    struct hash h;
+    uint64_t    n;
 
-    if (fs_open(s->root, path, O_RDONLY | O_NONBLOCK, &fd, e))
-        return err_code(e);
     if (hash_blake2b_fd(fd, &h, &n, e))
         return err_in(e, SV_FMT, SV_ARG(path));
     *hash = hash_hex(&h, s->a);
@@ -50,25 +47,63 @@ enum status object_hash_of(struct share *s, struct sv path, struct sv *hash, int
     return ST_OK;
 }
 
-/* Is this file there with these bytes? An object is asked too: a copy that is a link to it may
- * have been changed by force, and the object with it. */
-static enum status holds_already(struct share *s, struct sv path, struct sv hash, bool *out,
-                                 struct err *e)
+enum status object_hash_of(struct share *s, struct sv path, struct sv *hash, int64_t *size,
+                           struct err *e)
 {
-    struct sv    now;
-    int64_t      size;
-    enum fs_kind kind;
+    UNDO(fd_undo) int fd = -1;
+
+    if (share_open(s, path, O_RDONLY | O_NONBLOCK, &fd, e))
+        return err_code(e);
+    return hash_fd(s, fd, path, hash, size, e);
+}
+
+/* Does a file of ours, opened, hold these bytes? */
+static enum status holds(struct share *s, int fd, struct sv path, struct sv hash, bool *out,
+                         struct err *e)
+{
+    struct sv now;
+    int64_t   size;
+
+    if (hash_fd(s, fd, path, &now, &size, e))
+        return err_code(e);
+    *out = sv_eq(now, hash);
+    return ST_OK;
+}
+
+static enum status has_object(struct share *s, struct sv hash, bool *out, struct err *e)
+{
+    UNDO(fd_undo) int fd = -1;
+    struct sv         path = object_path(hash, s->a);
+    enum status       r = fs_open(s->root, path, O_RDONLY | O_NOFOLLOW, &fd, e);
 
     *out = false;
-    if (fs_kind(s->root, path, &kind, e))
-        return err_code(e);
-    if (kind != FS_FILE)
+    if (r == ST_NOT_FOUND || r == ST_PERMISSION_DENIED) /* none, or a link in its place */
         return ST_OK;
-    enum status r = object_hash_of(s, path, &now, &size, e);
-    if (r == ST_NOT_FOUND)
-        return ST_OK; /* removed meanwhile */
-    *out = !r && sv_eq(now, hash);
-    return r;
+    return r ? r : holds(s, fd, path, hash, out, e);
+}
+
+/* Is this copy there as it should be, a file of its own? Its mode is set right on the way. */
+static enum status is_placed(struct share *s, struct sv path, struct sv hash, mode_t mode,
+                             bool *out, struct err *e)
+{
+    UNDO(fd_undo) int fd = -1;
+    struct stat       st;
+    enum status       r = fs_open(s->root, path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK, &fd, e);
+
+    *out = false;
+    if (r == ST_NOT_FOUND || r == ST_PERMISSION_DENIED)
+        return ST_OK;
+    if (r)
+        return r;
+    if (fstat(fd, &st) != 0)
+        return err_errno(e, "stat " SV_FMT, SV_ARG(path));
+    if (!S_ISREG(st.st_mode) || st.st_nlink != 1)
+        return ST_OK;
+    if (holds(s, fd, path, hash, out, e))
+        return err_code(e);
+    if (*out && (st.st_mode & 0777) != mode && fchmod(fd, mode) != 0)
+        return err_errno(e, "chmod " SV_FMT, SV_ARG(path));
+    return ST_OK;
 }
 
 static enum status copy_bytes(int from, int to, struct err *e)
@@ -102,7 +137,7 @@ static enum status copy_to(struct share *s, int from, struct sv path, mode_t mod
 
     if (fs_open(s->root, path_dir(path), O_RDONLY | O_DIRECTORY, &dir, e))
         return err_code(e);
-    to = openat(dir, temp, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    to = openat(dir, temp, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
     if (to < 0)
         return err_errno(e, "create a file in " SV_FMT, SV_ARG(path_dir(path)));
     enum status r = copy_bytes(from, to, e);
@@ -111,21 +146,24 @@ static enum status copy_to(struct share *s, int from, struct sv path, mode_t mod
         r = err_errno(e, "write " SV_FMT, SV_ARG(path));
     if (r)
         unlinkat(dir, temp, 0);
+    else if (fsync(dir) != 0)
+        r = err_errno(e, "fsync " SV_FMT, SV_ARG(path_dir(path)));
     return r;
 }
 
-static enum status make_object(struct share *s, int from, struct sv *hash, int64_t *size,
-                               struct err *e)
+static enum status make_object(struct share *s, int from, struct share_file *f, struct err *e)
 {
     struct sv         temp = path_join(SV(".heddle/objects"), rand_id("new-", 12, s->a), s->a);
-    UNDO(fd_undo) int dir = -1, two = -1;
+    UNDO(fd_undo) int dir = -1, two = -1, made = -1;
     enum status       r = fs_mkdirs(s->root, SV(".heddle/objects"), e);
 
     if (!r)
-        r = copy_to(s, from, temp, 0444, e);
+        r = copy_to(s, from, temp, 0400, e);
+    if (!r)
+        r = fs_open(s->root, temp, O_RDONLY | O_NOFOLLOW, &made, e);
     if (!r) /* of the copy: the source may be changing */
-        r = object_hash_of(s, temp, hash, size, e);
-    struct sv final = r ? temp : object_path(*hash, s->a);
+        r = hash_fd(s, made, temp, &f->hash, &f->size, e);
+    struct sv final = r ? temp : object_path(f->hash, s->a);
     if (!r)
         r = fs_mkdirs(s->root, path_dir(final), e);
     if (!r)
@@ -135,7 +173,7 @@ static enum status make_object(struct share *s, int from, struct sv *hash, int64
     if (!r &&
         (renameat(dir, sv_cstr(path_base(temp), s->a), two, sv_cstr(path_base(final), s->a)) != 0 ||
          fsync(two) != 0))
-        r = err_errno(e, "store " SV_FMT, SV_ARG(*hash));
+        r = err_errno(e, "store " SV_FMT, SV_ARG(f->hash));
     if (r) {
         struct err ignored;
         (void)!fs_remove(s->root, temp, &ignored);
@@ -143,20 +181,28 @@ static enum status make_object(struct share *s, int from, struct sv *hash, int64
     return r;
 }
 
-enum status object_put_file(struct share *s, struct sv path, struct sv *hash, int64_t *size,
-                            struct err *e)
+enum status object_put_file(struct share *s, struct sv path, struct share_file *f, struct err *e)
 {
     UNDO(fd_undo) int fd = -1;
-    bool              there;
+    struct stat       st;
 
-    if (object_hash_of(s, path, hash, size, e) ||
-        holds_already(s, object_path(*hash, s->a), *hash, &there, e))
+    if (share_open(s, path, O_RDONLY | O_NONBLOCK, &fd, e))
+        return err_code(e);
+    if (fstat(fd, &st) != 0)
+        return err_errno(e, "stat " SV_FMT, SV_ARG(path));
+    if (!S_ISREG(st.st_mode))
+        return err_set(e, ST_NOT_FOUND, "'" SV_FMT "' is not a regular file", SV_ARG(path));
+    f->mode = (st.st_mode & 0555) | 0400;
+    if (hash_fd(s, fd, path, &f->hash, &f->size, e))
+        return err_code(e);
+    bool there;
+    if (has_object(s, f->hash, &there, e))
         return err_code(e);
     if (there)
         return ST_OK;
-    if (fs_open(s->root, path, O_RDONLY | O_NONBLOCK, &fd, e))
-        return err_code(e);
-    return make_object(s, fd, hash, size, e) ? err_in(e, SV_FMT, SV_ARG(path)) : ST_OK;
+    if (lseek(fd, 0, SEEK_SET) != 0)
+        return err_errno(e, "read " SV_FMT, SV_ARG(path));
+    return make_object(s, fd, f, e) ? err_in(e, SV_FMT, SV_ARG(path)) : ST_OK;
 }
 
 enum status object_put(struct share *s, struct sv bytes, struct sv *hash, struct err *e)
@@ -166,12 +212,12 @@ enum status object_put(struct share *s, struct sv bytes, struct sv *hash, struct
     *hash = hash_hex(&h, s->a);
     struct sv path = object_path(*hash, s->a);
     bool      there;
-    if (holds_already(s, path, *hash, &there, e))
+    if (has_object(s, *hash, &there, e))
         return err_code(e);
     if (there)
         return ST_OK;
     return fs_mkdirs(s->root, path_dir(path), e) ? err_code(e)
-                                                 : fs_write(s->root, path, bytes, 0444, e);
+                                                 : fs_write(s->root, path, bytes, 0400, e);
 }
 
 enum status object_read(struct share *s, struct sv hash, struct arena *a, struct sv *out,
@@ -182,41 +228,43 @@ enum status object_read(struct share *s, struct sv hash, struct arena *a, struct
     return path.s ? fs_read(s->root, path, 0, a, out, e) : no_object(e);
 }
 
-enum status object_place(struct share *s, struct sv hash, struct sv path, struct err *e)
+static enum status open_object(struct share *s, struct sv hash, int *fd, struct err *e)
 {
-    UNDO(fd_undo) int from = -1, objects = -1, dir = -1;
-    struct sv         object = object_path(hash, s->a);
-    const char       *temp = sv_cstr(rand_id(".heddle-tmp-", 12, s->a), s->a);
-    const char       *name = sv_cstr(path_base(path), s->a);
+    struct sv   path = object_path(hash, s->a);
+    enum status r = path.s ? fs_open(s->root, path, O_RDONLY | O_NOFOLLOW, fd, e) : ST_NOT_FOUND;
+
+    bool good = false;
+
+    if (r == ST_NOT_FOUND)
+        return no_object(e);
+    if (!r && holds(s, *fd, path, hash, &good, e))
+        return err_code(e);
+    if (!r && !good) {
+        err_set(e, ST_CORRUPT, "the stored content " SV_FMT " is damaged", SV_ARG(path));
+        return err_reason(e, "object");
+    }
+    if (!r && lseek(*fd, 0, SEEK_SET) != 0)
+        return err_errno(e, "read " SV_FMT, SV_ARG(path));
+    return r;
+}
+
+enum status object_place(struct share *s, const struct share_file *f, struct sv path, struct err *e)
+{
+    UNDO(fd_undo) int from = -1;
+    mode_t            mode = f->mode ? (mode_t)f->mode : 0444;
     bool              there;
 
-    if (!object.s)
-        return no_object(e);
-    if (holds_already(s, path, hash, &there, e))
+    if (is_placed(s, path, f->hash, mode, &there, e))
         return err_code(e);
     if (there)
         return ST_OK;
-    if (fs_mkdirs(s->root, path_dir(path), e) || fs_open(s->root, object, O_RDONLY, &from, e) ||
-        fs_open(s->root, path_dir(object), O_RDONLY | O_DIRECTORY, &objects, e) ||
-        fs_open(s->root, path_dir(path), O_RDONLY | O_DIRECTORY, &dir, e))
+    if (open_object(s, f->hash, &from, e))
         return err_code(e);
-    int to = openat(dir, temp, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0444);
-    if (to < 0)
-        return err_errno(e, "create a file in " SV_FMT, SV_ARG(path_dir(path)));
-    bool cloned = ioctl(to, FICLONE, from) == 0;
-    close(to);
-    if (!cloned) {
-        unlinkat(dir, temp, 0);
-        if (linkat(objects, sv_cstr(path_base(object), s->a), dir, temp, 0) != 0)
-            return copy_to(s, from, path, 0444, e); /* too many links, or none here */
-    }
-    if (renameat(dir, temp, dir, name) == 0) {
-        unlinkat(dir, temp, 0); /* rename between two links of one file leaves both */
-        return fsync(dir) == 0 ? ST_OK : err_errno(e, "fsync " SV_FMT, SV_ARG(path_dir(path)));
-    }
-    err_errno(e, "place " SV_FMT, SV_ARG(path));
-    unlinkat(dir, temp, 0);
-    return err_code(e);
+    enum status r = fs_mkdirs(s->root, path_dir(path), e);
+    if (r == ST_NOT_FOUND) /* a file is in the way: not the same as an object that is gone */
+        return err_set(e, ST_CONFLICT, "a file stands where the directory of '" SV_FMT "' belongs",
+                       SV_ARG(path));
+    return r ? r : copy_to(s, from, path, mode, e);
 }
 
 enum status object_drop(struct share *s, struct sv hash, struct err *e)

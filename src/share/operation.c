@@ -171,7 +171,7 @@ static enum status inherited_of(struct share *s, const struct spawn_request *r, 
     if (sv_is(r->inherit, "partial") &&
         scope_normal(s, r->scope.v, r->scope.n, &out->scope, &out->n_scope, e))
         return err_code(e);
-    return snapshot_take(s, out, e);
+    return snapshot_take(s, out, NULL, e);
 }
 
 /* `--ref T:PATH` limits a reference; several for one thread are one reference. */

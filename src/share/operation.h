@@ -48,6 +48,8 @@ struct refresh_request {
 struct refresh_result {
     struct share_ref ref;
     size_t           added, changed, removed;
+    bool             source_gone; /* nothing was copied; the copies there are were kept, and made
+                                   * again from the stored content where they were missing */
 };
 enum status share_refresh(struct share *s, const struct refresh_request *r,
                           struct refresh_result **out, size_t *n, struct err *e) MUST_USE;

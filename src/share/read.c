@@ -1,5 +1,10 @@
-/* The read rule: own assets by their own name, then the frozen copy, then the live origin,
- * else `File not referenced`. */
+/* The read rule. A name is looked for among the thread's own assets, then among its frozen copies,
+ * then at the live origins, else it is `File not referenced`. A path as the block shows it leads to
+ * that file and no other.
+ *
+ * A place below context/inherited/ belongs to one source file for ever, so a name that is such a
+ * place is that copy: it is made again when it is not on the disk, and when its reference was
+ * dropped, no other thread's file answers to it. */
 #include "share/asset.h"
 
 #include "base/path.h"
@@ -7,9 +12,15 @@
 
 #include <sys/stat.h>
 
+#define THREADS SV(".leslie/threads/")
+#define INHERITED SV("context/inherited/")
+
 struct search {
-    struct share *s;
-    struct sv     thread, name;
+    struct share     *s;
+    struct sv         thread, name;
+    struct sv         only; /* hits must be this thread's; absent: anyone's */
+    struct share_ref *refs;
+    size_t            n_refs;
     VEC(struct asset_found) hits;
     struct sv  folder; /* a folder of that name; or absent */
     bool       failed; /* something could not be looked at: why */
@@ -22,11 +33,13 @@ static bool is_file(struct search *q, struct sv path)
 {
     UNDO(fd_undo) int fd = -1;
     struct stat       st;
-    enum status       r = fs_open(q->s->root, path, O_PATH, &fd, q->e);
+    enum status       r = share_open(q->s, path, O_PATH, &fd, q->e);
 
     if (!r && fstat(fd, &st) != 0)
         r = err_errno(q->e, "look at " SV_FMT, SV_ARG(path));
-    if (r && r != ST_NOT_FOUND && r != ST_PERMISSION_DENIED && !q->failed) {
+    if (r == ST_PERMISSION_DENIED)
+        share_warn(q->s, "T402", (struct sv){ 0 }, "%s", q->e->text);
+    else if (r && r != ST_NOT_FOUND && !q->failed) {
         q->failed = true;
         q->why = *q->e;
     }
@@ -37,31 +50,57 @@ static bool is_file(struct search *q, struct sv path)
     return S_ISREG(st.st_mode);
 }
 
-static void hit(struct search *q, struct sv path, struct sv owner, const char *how, struct sv hash)
+static void add_hit(struct search *q, struct asset_found f)
 {
-    if (!is_file(q, path))
+    if (q->only.s && !sv_eq(q->only, f.thread))
         return;
     for (size_t i = 0; i < q->hits.n; i++)
-        if (sv_eq(q->hits.v[i].path, path))
+        if (sv_eq(q->hits.v[i].path, f.path))
             return;
-    *vec_push(&q->hits, q->s->a) = (struct asset_found){ path, owner, how, hash };
+    *vec_push(&q->hits, q->s->a) = f;
 }
+
+static void hit(struct search *q, struct sv path, struct sv owner, const char *how)
+{
+    if (is_file(q, path))
+        add_hit(q, (struct asset_found){ .path = path, .thread = owner, .how = how });
+}
+
+/* A copy the log knows is found whether or not it is on the disk. */
+static void hit_copy(struct search *q, const struct share_ref *r, const struct share_file *f)
+{
+    add_hit(q, (struct asset_found){
+                   .path = share_path(q->thread, "context/inherited", f->place, q->s->a),
+                   .thread = r->target,
+                   .how = "frozen",
+                   .hash = f->hash,
+                   .ref = r,
+                   .file = f });
+}
+
+/* ---- where to look ------------------------------------------------------------------------ */
 
 static void look_own(struct search *q)
 {
     if (sv_is(sv_cut(q->name, '/').head, "context"))
         return;
-    hit(q, share_path(q->thread, "", q->name, q->s->a), q->thread, "own", (struct sv){ 0 });
+    hit(q, share_path(q->thread, "", q->name, q->s->a), q->thread, "own");
     if (!q->hits.n)
-        hit(q, share_path(q->thread, "artifacts", q->name, q->s->a), q->thread, "own",
-            (struct sv){ 0 });
+        hit(q, share_path(q->thread, "artifacts", q->name, q->s->a), q->thread, "own");
 }
 
-static void look_global(struct search *q)
+static void look_global(struct search *q, struct sv name)
 {
-    if (sv_is(q->name, ".global/plan.md") || sv_is(q->name, ".global/registry.json"))
-        hit(q, path_join(SV(".leslie/threads"), q->name, q->s->a), SHARE_GLOBAL, "live",
-            (struct sv){ 0 });
+    if (sv_is(name, ".global/plan.md") || sv_is(name, ".global/registry.json"))
+        hit(q, path_join(SV(".leslie/threads"), name, q->s->a), SHARE_GLOBAL, "live");
+}
+
+static void look_place(struct search *q, struct sv place)
+{
+    for (size_t i = 0; i < q->n_refs; i++)
+        for (size_t k = 0; q->refs[i].frozen && k < q->refs[i].n_files; k++)
+            if (sv_eq(q->refs[i].files[k].place, place))
+                hit_copy(q, &q->refs[i], &q->refs[i].files[k]);
 }
 
 /* NAME, or TARGET/NAME when that says which. */
@@ -72,64 +111,49 @@ static bool named(struct search *q, struct sv target, struct sv name)
     return sv_eq(q->name, name) || (c.found && sv_eq(c.head, target) && sv_eq(c.tail, name));
 }
 
-/* The copy at exactly this path, and whose it is. */
-static void look_exact_copy(struct search *q, const struct share_ref *refs, size_t n)
+static void look_copies(struct search *q)
 {
-    struct sv path = share_path(q->thread, "context/inherited", q->name, q->s->a);
-
-    for (size_t i = 0; i < n; i++)
-        for (size_t k = 0; refs[i].frozen && k < refs[i].n_files; k++)
-            if (sv_eq(refs[i].files[k].place, q->name))
-                hit(q, path, refs[i].target, "frozen", refs[i].files[k].hash);
-    if (!q->hits.n) /* put there by another program */
-        hit(q, path, sv_cut(q->name, '/').head, "frozen", (struct sv){ 0 });
+    for (size_t i = 0; i < q->n_refs; i++)
+        for (size_t k = 0; q->refs[i].frozen && k < q->refs[i].n_files; k++)
+            if (named(q, q->refs[i].target, q->refs[i].files[k].name))
+                hit_copy(q, &q->refs[i], &q->refs[i].files[k]);
 }
 
-static void look_copies(struct search *q, const struct share_ref *refs, size_t n)
+/* What another program put below context/inherited/: at its exact path, and nowhere else. */
+static void look_unknown(struct search *q, struct sv place)
 {
-    struct fs_item *items;
-    size_t          n_items;
-    struct sv       dir = share_path(q->thread, "context", SV("inherited"), q->s->a);
-
-    for (size_t i = 0; i < n; i++)
-        for (size_t k = 0; refs[i].frozen && k < refs[i].n_files; k++)
-            if (named(q, refs[i].target, refs[i].files[k].name))
-                hit(q, path_join(dir, refs[i].files[k].place, q->s->a), refs[i].target, "frozen",
-                    refs[i].files[k].hash);
-    if (q->hits.n)
-        return;
-    enum status r = fs_list(q->s->root, dir, q->s->a, &items, &n_items, q->e);
-    if (r && r != ST_NOT_FOUND && !q->failed) {
-        q->failed = true;
-        q->why = *q->e;
-    }
-    if (r)
-        return;
-    for (size_t i = 0; i < n_items; i++)
-        if (items[i].kind == FS_DIR)
-            hit(q, path_join(path_join(dir, items[i].name, q->s->a), q->name, q->s->a),
-                items[i].name, "frozen", (struct sv){ 0 });
+    if (!q->only.s)
+        hit(q, share_path(q->thread, "context/inherited", place, q->s->a), sv_cut(place, '/').head,
+            "frozen");
 }
 
-static void look_live(struct search *q, const struct share_ref *refs, size_t n)
+static bool covers(const struct share_ref *r, struct sv name)
 {
-    for (size_t i = 0; i < n; i++) {
-        const struct share_ref *r = &refs[i];
+    struct sv bare = sv_starts(name, SV("artifacts/")) ? sv_skip(name, 10) : name;
+
+    return scope_covers(r->scope, r->n_scope, name) || scope_covers(r->scope, r->n_scope, bare);
+}
+
+static void look_live(struct search *q)
+{
+    for (size_t i = 0; i < q->n_refs; i++) {
+        const struct share_ref *r = &q->refs[i];
         struct sv_cut           c = sv_cut(q->name, '/');
         struct sv               name = q->name;
         if (r->frozen)
             continue;
         if (c.found && sv_eq(c.head, r->target))
             name = c.tail;
-        if (!scope_covers(r->scope, r->n_scope, name))
+        if (!covers(r, name))
             continue;
         size_t before = q->hits.n;
-        hit(q, share_path(r->target, "", name, q->s->a), r->target, "live", (struct sv){ 0 });
+        hit(q, share_path(r->target, "", name, q->s->a), r->target, "live");
         if (q->hits.n == before)
-            hit(q, share_path(r->target, "artifacts", name, q->s->a), r->target, "live",
-                (struct sv){ 0 });
+            hit(q, share_path(r->target, "artifacts", name, q->s->a), r->target, "live");
     }
 }
+
+/* ---- what to say when there is not one ------------------------------------------------------ */
 
 static enum status ambiguous(struct search *q)
 {
@@ -143,18 +167,114 @@ static enum status ambiguous(struct search *q)
     return err_hint(q->e, "say which: %s", sb_sv(&b).s);
 }
 
+static enum status not_referenced(struct search *q, const char *why)
+{
+    err_set(q->e, ST_NOT_FOUND, "File not referenced: '" SV_FMT "'%s", SV_ARG(q->name), why);
+    return err_reason(q->e, "file");
+}
+
 static enum status not_there(struct search *q)
 {
+    struct sb b = sb_in(q->s->a, 0);
+
     if (q->folder.s) {
         err_set(q->e, ST_INVALID_SYNTAX, "'" SV_FMT "' is a folder", SV_ARG(q->name));
         return err_hint(q->e, "name a file below it: ls " SV_FMT, SV_ARG(q->folder));
     }
-    err_set(q->e, ST_NOT_FOUND, "File not referenced: '" SV_FMT "'", SV_ARG(q->name));
-    err_reason(q->e, "file");
+    if (q->only.s)
+        sb_addf(&b,
+                "; it was the copy of a file of " SV_FMT ", which this thread does not reference",
+                SV_ARG(q->only));
+    (void)not_referenced(q, sb_sv(&b).s);
     return err_hint(q->e,
                     "`heddle status " SV_FMT "` shows what it can read; `heddle reference "
-                    "--from " SV_FMT " --target T` adds more",
-                    SV_ARG(q->thread), SV_ARG(q->thread));
+                    "--from " SV_FMT " --target " SV_FMT "` adds more",
+                    SV_ARG(q->thread), SV_ARG(q->thread), SV_ARG(q->only.s ? q->only : SV("T")));
+}
+
+/* ---- paths as the block shows them ----------------------------------------------------------- */
+
+/* A frozen reference shows its copy; the origin may hold something else by now. */
+static enum status frozen_instead(struct search *q, struct sv target, struct sv source)
+{
+    for (size_t i = 0; i < q->n_refs; i++)
+        for (size_t k = 0; q->refs[i].frozen && k < q->refs[i].n_files; k++) {
+            const struct share_file *f = &q->refs[i].files[k];
+            if (!sv_eq(q->refs[i].target, target) || !sv_eq(f->source, source))
+                continue;
+            (void)not_referenced(q, "; it is referenced frozen");
+            return err_hint(q->e, "read its copy: " SV_FMT,
+                            SV_ARG(share_path(q->thread, "context/inherited", f->place, q->s->a)));
+        }
+    return ST_OK;
+}
+
+static enum status look_origin(struct search *q, struct sv target, struct sv source)
+{
+    for (size_t i = 0; i < q->n_refs; i++)
+        if (!q->refs[i].frozen && sv_eq(q->refs[i].target, target) && covers(&q->refs[i], source))
+            hit(q, share_path(target, "", source, q->s->a), target, "live");
+    return q->hits.n ? ST_OK : frozen_instead(q, target, source);
+}
+
+static void look_copy_at(struct search *q, struct sv place)
+{
+    look_place(q, place);
+    if (!q->hits.n)
+        look_unknown(q, place);
+}
+
+/* Whose place a name is, or was. */
+static enum status owner_of_place(struct search *q, struct sv place)
+{
+    struct sv row;
+    bool      found;
+
+    if (share_row(q->s, key_pair("spot", q->thread, place, q->s->a), &row, &found, q->e))
+        return err_code(q->e);
+    if (found)
+        q->only = sv_cut(row, '/').head;
+    return ST_OK;
+}
+
+static enum status look_path(struct search *q, struct sv path)
+{
+    struct sv_cut c = sv_cut(sv_skip(path, THREADS.n), '/');
+
+    if (sv_is(c.head, ".global")) {
+        look_global(q, sv_skip(path, THREADS.n));
+        return ST_OK;
+    }
+    if (!sv_eq(c.head, q->thread))
+        return look_origin(q, c.head, c.tail);
+    if (sv_starts(c.tail, INHERITED)) {
+        struct sv place = sv_skip(c.tail, INHERITED.n);
+        if (owner_of_place(q, place))
+            return err_code(q->e);
+        look_copy_at(q, place);
+    } else if (!sv_is(sv_cut(c.tail, '/').head, "context")) {
+        hit(q, path, q->thread, "own");
+    }
+    return ST_OK;
+}
+
+static enum status look_name(struct search *q)
+{
+    look_own(q);
+    if (q->hits.n)
+        return ST_OK;
+    look_place(q, q->name);
+    if (!q->hits.n && owner_of_place(q, q->name))
+        return err_code(q->e);
+    if (!q->hits.n)
+        look_copies(q);
+    if (!q->hits.n)
+        look_unknown(q, q->name);
+    if (!q->hits.n)
+        look_live(q);
+    if (!q->hits.n)
+        look_global(q, q->name);
+    return ST_OK;
 }
 
 enum status asset_find(struct share *s, struct sv thread, struct sv name, struct asset_found *out,
@@ -162,25 +282,18 @@ enum status asset_find(struct share *s, struct sv thread, struct sv name, struct
 {
     struct search       q = { .s = s, .thread = thread, .e = e };
     struct share_thread t;
-    struct share_ref   *refs;
-    size_t              n;
 
     if (share_thread(s, thread, &t, e) || path_normal(name, s->a, &q.name, e))
         return err_code(e);
     if (!q.name.n)
         return err_set(e, ST_INVALID_SYNTAX, "the name is empty");
-    if (share_refs(s, thread, true, s->a, &refs, &n, e))
+    if (share_refs(s, thread, true, s->a, &q.refs, &q.n_refs, e))
         return err_code(e);
-    look_own(&q);
-    if (!q.hits.n && !q.failed)
-        look_exact_copy(&q, refs, n);
-    if (!q.hits.n && !q.failed)
-        look_copies(&q, refs, n);
-    if (!q.hits.n && !q.failed)
-        look_live(&q, refs, n);
-    if (!q.hits.n && !q.failed)
-        look_global(&q);
-    if (q.failed) {
+    if (sv_starts(q.name, INHERITED))
+        q.name = path_join(share_dir(thread, s->a), q.name, s->a);
+    if (sv_starts(q.name, THREADS) ? look_path(&q, q.name) : look_name(&q))
+        return err_code(e);
+    if (q.failed) { /* it may be what is meant */
         *e = q.why;
         return err_code(e);
     }
@@ -190,4 +303,46 @@ enum status asset_find(struct share *s, struct sv thread, struct sv name, struct
         return ambiguous(&q);
     *out = q.hits.v[0];
     return ST_OK;
+}
+
+/* ---- the bytes --------------------------------------------------------------------------------
+ */
+
+static bool is_what_was_frozen(const struct asset_found *f, struct sv bytes, struct arena *a)
+{
+    struct hash h = hash_blake2b(&bytes, 1);
+
+    return !f->hash.n || sv_eq(hash_hex(&h, a), f->hash);
+}
+
+/* A copy that is not there: made again, or, where nothing can be written, read from where its
+ * content is kept. */
+static enum status read_again(struct share *s, const struct asset_found *f, struct arena *a,
+                              struct sv *bytes, struct err *e)
+{
+    if (copy_restore(s, f->ref, f->file, e) == ST_OK)
+        return fs_read(s->root, f->path, 0, a, bytes, e);
+    if (sv_is(sv_of(e->reason), "copy"))
+        return err_code(e);
+    return object_read(s, f->hash, a, bytes, e);
+}
+
+enum status asset_read(struct share *s, const struct asset_found *f, struct arena *a,
+                       struct sv *bytes, struct err *e)
+{
+    UNDO(fd_undo) int fd = -1;
+    enum status       r = share_open(s, f->path, O_RDONLY | O_NONBLOCK, &fd, e);
+
+    if (r == ST_NOT_FOUND && f->ref)
+        r = read_again(s, f, a, bytes, e);
+    else if (!r)
+        r = fs_read_fd(fd, 0, a, bytes, e);
+    if (r)
+        return r;
+    if (is_what_was_frozen(f, *bytes, a))
+        return ST_OK;
+    err_set(e, ST_CORRUPT, "the frozen copy " SV_FMT " was changed after it was made",
+            SV_ARG(f->path));
+    return err_hint(e, "move it away and read it again: its content is kept; `heddle refresh` "
+                       "copies what the source has now");
 }

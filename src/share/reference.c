@@ -167,51 +167,10 @@ enum status share_check_cycle(struct share *s, struct sv from, struct sv target,
     return r;
 }
 
-/* ---- frozen copies --------------------------------------------------------------------------- */
-
-/* Does another source hold something at this first part of a place? */
-static bool is_taken(const struct share_ref *refs, size_t n, const struct share_ref *mine,
-                     struct sv top)
-{
-    for (size_t i = 0; i < n; i++) {
-        if (!refs[i].frozen || sv_eq(refs[i].target, mine->target))
-            continue;
-        for (size_t k = 0; k < refs[i].n_files; k++)
-            if (sv_eq(sv_cut(refs[i].files[k].place, '/').head, top))
-                return true;
-    }
-    return false;
-}
-
-enum status snapshot_take(struct share *s, struct share_ref *r, struct err *e)
-{
-    struct scope_files now;
-    struct share_ref  *refs;
-    size_t             n;
-
-    if (scope_collect(s, r->target, r->scope, r->n_scope, &now, e) ||
-        share_refs(s, r->from, true, s->a, &refs, &n, e))
-        return err_code(e);
-    r->files = ARENA_NEW(s->a, struct share_file, now.list.n + 1);
-    for (size_t i = 0; i < now.list.n; i++) {
-        struct share_file f = { .name = now.list.v[i].name, .source = now.list.v[i].source };
-        struct sv         path = share_path(r->target, "", f.source, s->a);
-        enum status       st = object_put_file(s, path, &f.hash, &f.size, e);
-        if (st == ST_NOT_FOUND || st == ST_PERMISSION_DENIED) {
-            share_warn(s, "W203", r->target, "not copied: %s", e->text);
-            continue;
-        }
-        if (st)
-            return st;
-        struct sv top = sv_cut(f.name, '/').head;
-        f.place = is_taken(refs, n, r, top) ? path_join(r->target, f.name, s->a) : f.name;
-        r->files[r->n_files++] = f;
-    }
-    return ST_OK;
-}
+/* ---- making one ---------------------------------------------------------------------------- */
 
 /* What .refs.json will say of a live reference: its names now, and the folder itself. */
-static enum status live_names(struct share *s, struct share_ref *r, struct err *e)
+enum status live_names(struct share *s, struct share_ref *r, struct err *e)
 {
     struct asset_list assets = { 0 };
     struct sv         dir = share_dir(r->target, s->a);
@@ -246,33 +205,42 @@ static enum status live_names(struct share *s, struct share_ref *r, struct err *
     return ST_OK;
 }
 
-/* Places of an older list that the newer one does not have. */
-static void gone_places(struct jw *w, const struct share_ref *old, const struct share_ref *now,
-                        size_t *removed)
+/* Places of an older list that the newer one does not have, what was in them, and all content that
+ * the older one had. */
+void op_gone(struct jw *w, const struct share_ref *old, const struct share_ref *now,
+             struct arena *a, size_t *removed)
 {
+    struct map kept = map_in(a);
+    size_t     n = old->frozen ? old->n_files : 0;
+
+    for (size_t i = 0; now->frozen && i < now->n_files; i++)
+        map_put(&kept, now->files[i].place, (void *)&now->files[i]);
     jw_key(w, "gone");
     jw_open(w, '[');
-    for (size_t i = 0; old->frozen && i < old->n_files; i++) {
-        bool kept = false;
-        for (size_t k = 0; k < now->n_files && !kept; k++)
-            kept = sv_eq(old->files[i].place, now->files[k].place);
-        if (kept)
-            continue;
-        jw_str(w, old->files[i].place);
-        if (removed)
-            ++*removed;
-    }
+    for (size_t i = 0; i < n; i++)
+        if (!map_has(&kept, old->files[i].place)) {
+            jw_str(w, old->files[i].place);
+            if (removed)
+                ++*removed;
+        }
+    jw_close(w, ']');
+    jw_key(w, "gone_was");
+    jw_open(w, '[');
+    for (size_t i = 0; i < n; i++)
+        if (!map_has(&kept, old->files[i].place))
+            jw_str(w, old->files[i].hash);
     jw_close(w, ']');
     jw_key(w, "gone_hashes");
     jw_open(w, '[');
-    for (size_t i = 0; old->frozen && i < old->n_files; i++)
+    for (size_t i = 0; i < n; i++)
         jw_str(w, old->files[i].hash);
     jw_close(w, ']');
 }
 
-static bool repeats(const struct share_ref *a, const struct share_ref *b)
+bool ref_repeats(const struct share_ref *a, const struct share_ref *b)
 {
-    if (a->n_scope != b->n_scope || a->frozen != b->frozen || !sv_eq(a->target, b->target))
+    if (a->n_scope != b->n_scope || a->frozen != b->frozen || a->inherit != b->inherit ||
+        !sv_eq(a->target, b->target))
         return false;
     for (size_t i = 0; i < a->n_scope; i++)
         if (!sv_eq(a->scope[i], b->scope[i]))
@@ -280,33 +248,44 @@ static bool repeats(const struct share_ref *a, const struct share_ref *b)
     return true;
 }
 
-static enum status append_reference(struct share *s, const struct share_ref *r,
-                                    const struct sv_list *given, struct err *e)
+/* The reference that this one repeats, and so replaces; NULL: none. */
+static enum status find_repeated(struct share *s, const struct share_ref *r,
+                                 const struct share_ref **old, struct err *e)
 {
-    struct share_ref       *refs, none = { 0 };
-    const struct share_ref *old = &none;
-    struct sb               b;
-    size_t                  n;
+    struct share_ref *refs;
+    size_t            n;
 
+    *old = NULL;
     if (share_refs(s, r->from, false, s->a, &refs, &n, e))
         return err_code(e);
     for (size_t i = 0; i < n; i++)
-        if (repeats(&refs[i], r))
-            old = &refs[i];
-    struct jw w = op_start(s, &b, "reference");
+        if (ref_repeats(&refs[i], r))
+            *old = &refs[i];
+    return ST_OK;
+}
+
+static enum status append_reference(struct share *s, const struct share_ref *r,
+                                    const struct share_ref *old, const struct sv_list *given,
+                                    struct err *e)
+{
+    static const struct share_ref none;
+    struct sb                     b;
+    struct jw                     w = op_start(s, &b, "reference");
+
     ref_write(&w, r);
     op_list(&w, "given_scope", given->v, given->n);
-    gone_places(&w, old, r, NULL);
+    op_gone(&w, old ? old : &none, r, s->a, NULL);
     return op_finish(s, &w, &b, e);
 }
 
 enum status share_reference(struct share *s, const struct reference_request *q,
                             struct share_ref *out, struct err *e)
 {
-    struct share_thread from, target;
-    bool                found;
-    struct share_ref    r = {
-           .id = rand_hex_id("ref-", s->a), .from = q->from, .target = q->target, .frozen = q->frozen
+    struct share_thread     from, target;
+    const struct share_ref *old;
+    bool                    found;
+    struct share_ref        r = {
+               .id = rand_hex_id("ref-", s->a), .from = q->from, .target = q->target, .frozen = q->frozen
     };
 
     if (share_thread(s, q->from, &from, e) || name_check(q->target, "target", e) ||
@@ -318,11 +297,12 @@ enum status share_reference(struct share *s, const struct reference_request *q,
     if (!found)
         share_warn(s, "W202", q->target, "Referenced Thread " SV_FMT " not found",
                    SV_ARG(q->target));
-    if (r.frozen && found ? snapshot_take(s, &r, e) : live_names(s, &r, e))
+    if (find_repeated(s, &r, &old, e) ||
+        (r.frozen && found ? snapshot_take(s, &r, old, e) : live_names(s, &r, e)))
         return err_code(e);
     if (r.missing)
         r.n_files = 0;
-    if (append_reference(s, &r, &q->scope, e))
+    if (append_reference(s, &r, old, &q->scope, e))
         return err_code(e);
     r.at = clock_now_ms();
     *out = r;
@@ -366,6 +346,37 @@ static void count_changes(const struct share_ref *old, struct refresh_result *re
     }
 }
 
+/* The source is gone, or all of it that the reference covers: the copies may be all that is left.
+ */
+static enum status keep_all(struct share *s, const struct share_ref *old, const char *why,
+                            struct refresh_result *res, struct err *e)
+{
+    *res = (struct refresh_result){ .ref = *old, .source_gone = true };
+    share_warn(s, "W202", old->target, "%s%s", why,
+               old->frozen && old->n_files ? "; the frozen copies of it are kept" : "");
+    return copies_place(s, old, e);
+}
+
+/* *why NULL: the source is there. */
+static enum status gone_because(struct share *s, const struct share_ref *r, bool has_row,
+                                const char **why, struct err *e)
+{
+    struct sb b = sb_in(s->a, 0);
+    bool      gone;
+
+    *why = NULL;
+    if (source_is_gone(s, r->target, has_row, &gone, e))
+        return err_code(e);
+    if (!gone)
+        return ST_OK;
+    if (has_row)
+        sb_addf(&b, SV_FMT " is gone", SV_ARG(share_dir(r->target, s->a)));
+    else
+        sb_addf(&b, "Referenced Thread " SV_FMT " not found", SV_ARG(r->target));
+    *why = sb_sv(&b).s;
+    return ST_OK;
+}
+
 static enum status refresh_one(struct share *s, const struct share_ref *old, const struct sv *scope,
                                size_t n, struct refresh_result *res, struct err *e)
 {
@@ -373,26 +384,30 @@ static enum status refresh_one(struct share *s, const struct share_ref *old, con
     bool                found;
     struct sb           b;
 
-    res->ref = *old;
+    *res = (struct refresh_result){ .ref = *old };
     res->ref.files = NULL;
     res->ref.n_files = 0;
     if (share_thread_find(s, old->target, &t, &found, e))
         return err_code(e);
-    if (!found) { /* keep what there is: it may be all that is left of the target */
-        share_warn(s, "W202", old->target, "Referenced Thread " SV_FMT " not found",
-                   SV_ARG(old->target));
-        res->ref = *old;
-        return ST_OK;
-    }
-    res->ref.missing = false;
-    if (old->frozen ? snapshot_take(s, &res->ref, e) : live_names(s, &res->ref, e))
+    const char *gone;
+    if (gone_because(s, old, found, &gone, e))
         return err_code(e);
+    if (gone)
+        return keep_all(s, old, gone, res, e);
+    res->ref.missing = false;
+    if (old->frozen ? snapshot_take(s, &res->ref, old, e) : live_names(s, &res->ref, e))
+        return err_code(e);
+    if (old->frozen && old->n_files && !res->ref.n_files) {
+        struct sb what = sb_in(s->a, 0);
+        sb_addf(&what, "Thread '" SV_FMT "' has nothing of it any more", SV_ARG(old->target));
+        return keep_all(s, old, sb_sv(&what).s, res, e);
+    }
     if (old->frozen)
         keep_outside(s, old, &res->ref, scope, n);
     count_changes(old, res);
     struct jw w = op_start(s, &b, "refresh");
     ref_write(&w, &res->ref);
-    gone_places(&w, old, &res->ref, &res->removed);
+    op_gone(&w, old, &res->ref, s->a, &res->removed);
     res->ref.at = clock_now_ms();
     return op_finish(s, &w, &b, e);
 }

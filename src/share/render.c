@@ -491,3 +491,39 @@ struct sv render_refs(const struct share_ref *refs, size_t n, struct arena *a)
     sb_addc(&b, '\n');
     return sb_sv(&b);
 }
+
+/* context/.frozen.json: whose copy lies where below context/inherited/, so that a clone without the
+ * log knows it too. A copy that two references hold stands there once. */
+struct sv render_frozen(const struct share_ref *refs, size_t n, struct arena *a)
+{
+    struct sb  b = sb_in(a, 0);
+    struct jw  w = jw_in(&b, 2);
+    struct map seen = map_in(a);
+
+    jw_open(&w, '{');
+    jw_kstr(&w, "version", SV("1.0"));
+    jw_key(&w, "copies");
+    jw_open(&w, '{');
+    for (size_t i = 0; i < n; i++)
+        for (size_t k = 0; k < refs[i].n_files; k++) {
+            const struct share_file *f = &refs[i].files[k];
+            if (map_has(&seen, f->place))
+                continue;
+            map_put(&seen, f->place, (void *)f);
+            jw_key_sv(&w, f->place);
+            jw_open(&w, '{');
+            jw_kstr(&w, "ref_id", refs[i].id);
+            jw_kstr(&w, "thread", refs[i].target);
+            jw_kstr(&w, "source", f->source);
+            jw_kstr(&w, "hash", f->hash);
+            jw_kint(&w, "size", f->size);
+            if (f->mode && f->mode != 0444)
+                jw_kint(&w, "mode", f->mode);
+            put_time(&w, "copied_at", refs[i].at);
+            jw_close(&w, '}');
+        }
+    jw_close(&w, '}');
+    jw_close(&w, '}');
+    sb_addc(&b, '\n');
+    return sb_sv(&b);
+}

@@ -213,6 +213,8 @@ static void files_json(struct jw *w, const struct share_ref *r)
         const struct share_file *f = &r->files[i];
         jw_open(w, '{');
         put_text(w, "hash", f->hash);
+        if (f->mode && f->mode != 0444)
+            jw_kint(w, "mode", f->mode);
         jw_kstr(w, "name", f->name);
         put_text(w, "place", f->place);
         jw_kint(w, "size", f->size);
@@ -267,6 +269,7 @@ static void read_files(const struct json *list, struct arena *a, struct share_re
             .place = json_text(f, "place"),
             .hash = json_text(f, "hash"),
             .size = number(f, "size"),
+            .mode = number(f, "mode"),
         };
     }
 }

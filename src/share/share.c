@@ -194,10 +194,18 @@ static enum status bring_up_to_date(struct share *s, struct err *e)
         return err_code(e);
     if (!rev || (current && !s->stamp.n_undone))
         return ST_OK;
+    bool    had = s->stamp.applied > 0; /* then a file that is not there was deleted */
+    int64_t at;
+    if (files_rev(s, FILE_RELATIONS, &at, e))
+        return err_code(e);
     struct err  why = { 0 };
     enum status r = effects_apply(s, rev, &why); /* the files are written whatever comes of it */
+    if (!r && had && at == -2)
+        r = effects_rebuild(s, &why);
     if (files_write(s, rev, e))
         return err_code(e);
+    if (!r && s->collect && collect_objects(s, &why))
+        r = err_code(&why);
     if (r)
         *e = why;
     return r;
@@ -224,7 +232,7 @@ void share_end(struct share *s)
 {
     log_abort(s->log);
     share_unlock(s);
-    s->writing = false;
+    s->writing = s->collect = false;
     for (int i = 0; i < SHARE_FILES; i++) {
         s->foreign[i] = false;
         s->set_aside[i] = (struct sv){ 0 };

@@ -64,6 +64,7 @@ struct share {
     VEC(struct share_warning) warnings;
     struct sv          details; /* of the error last returned, as JSON; or absent */
     bool               writing;
+    bool               collect;                /* copies were dropped: look for unused content */
     int                flock_fd;               /* -1: not held */
     bool               held[2];                /* Leslie's lock folders */
     bool               foreign[SHARE_FILES];   /* rewrite as a whole: others changed it */
@@ -158,6 +159,7 @@ struct share_file {
     struct sv place;  /* below context/inherited/ */
     struct sv hash;   /* BLAKE2b-256, hex */
     int64_t   size;
+    int64_t   mode; /* of the copy: that of the source, without write; 0: 0444 */
 };
 
 struct share_ref {

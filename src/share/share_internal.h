@@ -95,6 +95,8 @@ enum status render_objective(struct share *s, const struct share_objective *o, s
                              struct sv *out, struct err *e);
 struct sv   render_metadata(const struct share_meta *m, enum share_file_id which, struct arena *a);
 struct sv   render_refs(const struct share_ref *refs, size_t n, struct arena *a);
+struct sv   render_frozen(const struct share_ref *refs, size_t n, struct arena *a);
+#define SHARE_FROZEN SV(".frozen.json") /* in a thread's context/ */
 
 /* An edit of a file that we wrote ourselves: lines, so that no text can be mistaken. */
 struct patch {
@@ -116,18 +118,48 @@ enum status import_objectives(struct share *s, struct sv text, bool only_new, st
  * that of the log, or that too many failed to go on. */
 enum status effects_apply(struct share *s, int64_t to, struct err *e);
 
+/* After .leslie was deleted: folders, frozen copies and names of all threads, from the log. */
+enum status effects_rebuild(struct share *s, struct err *e) MUST_USE;
+enum status names_write(struct share *s, struct sv thread, struct err *e) MUST_USE;
+
 /* ---- content (object.c): bytes kept once, by their hash, in .heddle/objects/ ------------- */
 
-/* Store what `path` holds now. */
-enum status object_put_file(struct share *s, struct sv path, struct sv *hash, int64_t *size,
-                            struct err *e);
+/* fs_open() of something below a thread's folder. What leads into .heddle, by a symbolic link or as
+ * a hard link of a file there, is ST_PERMISSION_DENIED: settings and keys are no assets. */
+enum status share_open(struct share *s, struct sv path, int flags, int *fd, struct err *e) MUST_USE;
+
+/* ---- frozen copies on disk (snapshot.c) -------------------------------------------------- */
+
+/* Make a copy from its stored content unless it is there. ST_NOT_FOUND or ST_CORRUPT reason "copy":
+ * the content is gone or damaged too. */
+enum status copy_restore(struct share *s, const struct share_ref *r, const struct share_file *f,
+                         struct err *e) MUST_USE;
+/* All copies of a reference. Content that is gone is a warning; what cannot be written is the error
+ * that is returned, once the others are made. */
+enum status copies_place(struct share *s, const struct share_ref *r, struct err *e) MUST_USE;
+/* Those of all references from → target; an absent target: of all references. */
+enum status copies_of_target(struct share *s, struct sv from, struct sv target,
+                             struct err *e) MUST_USE;
+
+/* ---- what is left over (collect.c) -------------------------------------------------------- */
+
+void        collect_temporary(struct share *s, struct sv folder, struct sv name);
+enum status collect_objects(struct share *s, struct err *e) MUST_USE;
+
+/* ---- content, continued ------------------------------------------------------------------ */
+
+/* Store what `path` holds now; fills hash, size and mode of *f. */
+enum status object_put_file(struct share *s, struct sv path, struct share_file *f,
+                            struct err *e) MUST_USE;
 enum status object_put(struct share *s, struct sv bytes, struct sv *hash, struct err *e);
 enum status object_read(struct share *s, struct sv hash, struct arena *a, struct sv *out,
                         struct err *e);
 
-/* Make `path` a read-only file with an object's bytes: reflink, else hard link, else copy.
- * A path that has them already is left alone. */
-enum status object_place(struct share *s, struct sv hash, struct sv path, struct err *e);
+/* Make `path` a read-only file of its own with the object's bytes and the mode of f. One that is so
+ * already is left alone. ST_NOT_FOUND reason "object": there is no such content any more;
+ * ST_CORRUPT reason "object": it is damaged; anything else is about `path`. */
+enum status object_place(struct share *s, const struct share_file *f, struct sv path,
+                         struct err *e) MUST_USE;
 enum status object_drop(struct share *s, struct sv hash, struct err *e);
 enum status object_hash_of(struct share *s, struct sv path, struct sv *hash, int64_t *size,
                            struct err *e);

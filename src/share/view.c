@@ -9,10 +9,12 @@
  *     child/PARENT/SEQ      the id of a child
  *     ref/FROM/SEQ          a reference; inh/THREAD/SEQ what spawn --inherit copied
  *     to/FROM/SEQ           a distinct target; by/TARGET/SEQ the other end; edge/FROM/TARGET SEQ
- *     snap/THREAD/PLACE     the source of a frozen copy
- *     blob/HASH             how many frozen copies have this content
- *     dep/ID                depends_on, relx/ID unknown keys of a relation
- *     opid/OP               the seq of an operation
+ *     kept/FROM/REF         a reference that was dropped or bound otherwise, as it was before: it
+ * can be taken up again, so its content counts as used spot/THREAD/PLACE     SOURCE-THREAD/PATH:
+ * whose place this is below context/inherited/. It stays when the copy goes, so that no path ever
+ * leads to another's file snap/THREAD/PLACE     how many references hold the frozen copy at that
+ * place blob/HASH             how many frozen copies, and kept ones, have this content dep/ID
+ * depends_on, relx/ID unknown keys of a relation opid/OP               the seq of an operation
  *     inject/THREAD/SEQ     an injection that has not been delivered
  *     broken/FROM/TARGET    a reference whose target is not there
  *     worker/THREAD         the process that works on a thread
@@ -20,6 +22,7 @@
  */
 #include "share/share_internal.h"
 
+#include "base/map.h"
 #include "base/path.h"
 #include "thread/kind.h"
 
@@ -193,34 +196,6 @@ static enum status add_edge(struct op *o, struct sv from, struct sv target, bool
     return put(o, key_seq("by", target, seq, a), from);
 }
 
-static enum status drop_edge(struct op *o, struct sv from, struct sv target)
-{
-    struct arena     *a = o->f->a;
-    struct sv         row, edge = key_pair("edge", from, target, a);
-    struct store_row *refs;
-    struct share_ref  r;
-    size_t            n;
-    bool              found;
-    int64_t           seq = 0;
-
-    if (get(o, edge, &row, &found))
-        return err_code(o->e);
-    if (!found)
-        return ST_OK;
-    sv_to_int(row, &seq);
-    if (del(o, edge) || del(o, key_seq("to", from, seq, a)) ||
-        del(o, key_seq("by", target, seq, a)) || del(o, key_pair("broken", from, target, a)) ||
-        rows_of(o, key_pair("ref", from, SV(""), a), &refs, &n))
-        return err_code(o->e);
-    for (size_t i = 0; i < n; i++) {
-        if (ref_read(refs[i].value, a, &r, o->e))
-            return err_code(o->e);
-        if (sv_eq(r.target, target) && del(o, refs[i].key))
-            return err_code(o->e);
-    }
-    return ST_OK;
-}
-
 /* Those who waited for this id are whole again. */
 static enum status mend(struct op *o, struct sv id)
 {
@@ -237,9 +212,10 @@ static enum status mend(struct op *o, struct sv id)
 
 /* ---- frozen copies ------------------------------------------------------------------ */
 
-static enum status count_blob(struct op *o, struct sv hash, int by)
+/* Add to a row that counts; a count of nothing is no row. */
+static enum status count_row(struct op *o, struct sv key, int by)
 {
-    struct sv key = key_of_name("blob", hash, o->f->a), row;
+    struct sv row;
     int64_t   n = 0;
     bool      found;
 
@@ -251,23 +227,86 @@ static enum status count_blob(struct op *o, struct sv hash, int by)
     return n > 0 ? put(o, key, seq_text(n, o->f->a)) : found ? del(o, key) : ST_OK;
 }
 
-static enum status add_copies(struct op *o, const struct share_ref *r)
+static enum status count_blobs(struct op *o, const struct share_ref *r, int by)
 {
     for (size_t i = 0; i < r->n_files && r->frozen; i++)
-        if (put(o, key_pair("snap", r->from, r->files[i].place, o->f->a), r->target) ||
-            count_blob(o, r->files[i].hash, 1))
+        if (count_row(o, key_of_name("blob", r->files[i].hash, o->f->a), by))
             return err_code(o->e);
     return ST_OK;
 }
 
-static enum status drop_copies(struct op *o, const struct share_ref *r)
+static enum status count_places(struct op *o, const struct share_ref *r, int by)
 {
-    for (size_t i = 0; i < r->n_files && r->frozen; i++)
-        if (del(o, key_pair("snap", r->from, r->files[i].place, o->f->a)) ||
-            count_blob(o, r->files[i].hash, -1))
+    struct arena *a = o->f->a;
+
+    for (size_t i = 0; i < r->n_files && r->frozen; i++) {
+        struct sv place = r->files[i].place;
+        if (count_row(o, key_pair("snap", r->from, place, a), by) ||
+            (by > 0 && put(o, key_pair("spot", r->from, place, a),
+                           path_join(r->target, r->files[i].source, a))))
             return err_code(o->e);
+    }
     return ST_OK;
 }
+
+static enum status add_copies(struct op *o, const struct share_ref *r)
+{
+    return count_places(o, r, 1) ? err_code(o->e) : count_blobs(o, r, 1);
+}
+
+static enum status drop_copies(struct op *o, const struct share_ref *r)
+{
+    return count_places(o, r, -1) ? err_code(o->e) : count_blobs(o, r, -1);
+}
+
+/* A source file has one copy in a thread, however many references cover it: another reference that
+ * has it too has it as it is now. */
+static enum status align_row(struct op *o, const struct store_row *row, const struct share_ref *r,
+                             const struct map *now)
+{
+    struct share_ref other;
+    bool             changed = false;
+
+    if (ref_read(row->value, o->f->a, &other, o->e))
+        return err_code(o->e);
+    if (!other.frozen || !sv_eq(other.target, r->target) || count_blobs(o, &other, -1))
+        return other.frozen && sv_eq(other.target, r->target) ? err_code(o->e) : ST_OK;
+    for (size_t i = 0; i < other.n_files; i++) {
+        const struct share_file *f = map_find(now, other.files[i].place);
+        if (!f || !sv_eq(f->source, other.files[i].source))
+            continue;
+        changed = changed || !sv_eq(f->hash, other.files[i].hash);
+        other.files[i].hash = f->hash;
+        other.files[i].size = f->size;
+        other.files[i].mode = f->mode;
+    }
+    if (count_blobs(o, &other, 1))
+        return err_code(o->e);
+    return changed ? put(o, row->key, ref_row(&other, o->f->a)) : ST_OK;
+}
+
+static enum status align_others(struct op *o, struct sv key, const struct share_ref *r)
+{
+    static const char *const prefixes[] = { "ref", "inh" };
+    struct map               now = map_in(o->f->a);
+    struct store_row        *rows;
+    size_t                   n;
+
+    if (!r->frozen || !r->n_files)
+        return ST_OK;
+    for (size_t i = 0; i < r->n_files; i++)
+        map_put(&now, r->files[i].place, &r->files[i]);
+    for (size_t k = 0; k < COUNT(prefixes); k++) {
+        if (rows_of(o, key_pair(prefixes[k], r->from, SV(""), o->f->a), &rows, &n))
+            return err_code(o->e);
+        for (size_t i = 0; i < n; i++)
+            if (!sv_eq(rows[i].key, key) && align_row(o, &rows[i], r, &now))
+                return err_code(o->e);
+    }
+    return ST_OK;
+}
+
+/* ---- references ------------------------------------------------------------------------ */
 
 static bool same_scope(const struct share_ref *a, const struct share_ref *b)
 {
@@ -279,37 +318,114 @@ static bool same_scope(const struct share_ref *a, const struct share_ref *b)
     return true;
 }
 
-/* The row a reference takes: that of the one it repeats, or a new one. */
-static enum status ref_slot(struct op *o, const char *prefix, const struct share_ref *r, bool by_id,
-                            struct sv *key)
+/* The row of a reference: the one it repeats (the same target, scope and binding), or, `by_id`, the
+ * one of that id. *found false: *key is that of a new row. */
+static enum status ref_slot(struct op *o, const struct share_ref *r, bool by_id, struct sv *key,
+                            struct share_ref *old, bool *found)
 {
+    const char       *prefix = r->inherit ? "inh" : "ref";
     struct store_row *rows;
-    struct share_ref  old;
     size_t            n;
 
+    *found = false;
     *key = key_seq(prefix, r->from, o->n->seq, o->f->a);
     if (rows_of(o, key_pair(prefix, r->from, SV(""), o->f->a), &rows, &n))
         return err_code(o->e);
-    for (size_t i = 0; i < n; i++) {
-        if (ref_read(rows[i].value, o->f->a, &old, o->e))
+    for (size_t i = 0; i < n && !*found; i++) {
+        if (ref_read(rows[i].value, o->f->a, old, o->e))
             return err_code(o->e);
-        if (by_id ? !sv_eq(old.id, r->id) : !same_scope(&old, r))
-            continue;
-        *key = rows[i].key;
-        return drop_copies(o, &old);
+        *found =
+            by_id ? sv_eq(old->id, r->id) && sv_eq(old->target, r->target) : same_scope(old, r);
+        if (*found)
+            *key = rows[i].key;
     }
     return ST_OK;
 }
 
-static enum status save_ref(struct op *o, struct share_ref *r, bool by_id)
+/* What a reference was before: kept until it is taken up again or kept anew. */
+static enum status forget_kept(struct op *o, struct sv from, struct sv id)
 {
-    struct sv key;
+    struct sv        key = key_pair("kept", from, id, o->f->a), row;
+    struct share_ref old;
+    bool             found;
 
-    r->at = o->n->at;
-    r->seq = o->n->seq;
-    if (ref_slot(o, r->inherit ? "inh" : "ref", r, by_id, &key) || add_copies(o, r))
+    if (get(o, key, &row, &found))
+        return err_code(o->e);
+    if (!found)
+        return ST_OK;
+    if (ref_read(row, o->f->a, &old, o->e) || count_blobs(o, &old, -1))
+        return err_code(o->e);
+    return del(o, key);
+}
+
+static enum status keep(struct op *o, const struct share_ref *old)
+{
+    if (forget_kept(o, old->from, old->id) || count_blobs(o, old, 1))
+        return err_code(o->e);
+    return put(o, key_pair("kept", old->from, old->id, o->f->a), ref_row(old, o->f->a));
+}
+
+static enum status put_ref(struct op *o, struct sv key, const struct share_ref *r)
+{
+    if (add_copies(o, r) || align_others(o, key, r))
         return err_code(o->e);
     return put(o, key, ref_row(r, o->f->a));
+}
+
+static enum status save_ref(struct op *o, struct share_ref *r)
+{
+    struct share_ref old;
+    struct sv        key;
+    bool             found;
+
+    r->seq = o->n->seq;
+    if (ref_slot(o, r, false, &key, &old, &found) || (found && drop_copies(o, &old)))
+        return err_code(o->e);
+    return put_ref(o, key, r);
+}
+
+static enum status drop_refs(struct op *o, const char *prefix, struct sv from, struct sv target)
+{
+    struct store_row *rows;
+    struct share_ref  r;
+    size_t            n;
+    bool              kept = prefix[0] == 'k'; /* those hold no place */
+
+    if (rows_of(o, key_pair(prefix, from, SV(""), o->f->a), &rows, &n))
+        return err_code(o->e);
+    for (size_t i = 0; i < n; i++) {
+        if (ref_read(rows[i].value, o->f->a, &r, o->e))
+            return err_code(o->e);
+        if (target.s && !sv_eq(r.target, target))
+            continue;
+        if ((kept ? count_blobs(o, &r, -1) : drop_copies(o, &r)) || del(o, rows[i].key))
+            return err_code(o->e);
+    }
+    return ST_OK;
+}
+
+/* The edge alone: no reference goes along it any more. */
+static enum status drop_line(struct op *o, struct sv from, struct sv target)
+{
+    struct arena *a = o->f->a;
+    struct sv     row, edge = key_pair("edge", from, target, a);
+    bool          found;
+    int64_t       seq = 0;
+
+    if (get(o, edge, &row, &found))
+        return err_code(o->e);
+    if (!found)
+        return ST_OK;
+    sv_to_int(row, &seq);
+    if (del(o, edge) || del(o, key_seq("to", from, seq, a)) ||
+        del(o, key_seq("by", target, seq, a)))
+        return err_code(o->e);
+    return del(o, key_pair("broken", from, target, a));
+}
+
+static enum status drop_edge(struct op *o, struct sv from, struct sv target)
+{
+    return drop_line(o, from, target) ? err_code(o->e) : drop_refs(o, "ref", from, target);
 }
 
 /* ---- operations --------------------------------------------------------------------- */
@@ -373,26 +489,112 @@ static enum status fold_spawn(struct op *o)
     }
     if (!json_is(copied, JSON_OBJECT))
         return ST_OK;
-    return ref_of_json(copied, o->f->a, &r, o->e) ? err_code(o->e) : save_ref(o, &r, false);
+    if (ref_of_json(copied, o->f->a, &r, o->e))
+        return err_code(o->e);
+    r.at = o->n->at;
+    return save_ref(o, &r);
 }
 
 static enum status fold_reference(struct op *o)
 {
     struct share_ref r;
 
-    if (ref_of_json(o->p, o->f->a, &r, o->e) || save_ref(o, &r, false) ||
+    if (ref_of_json(o->p, o->f->a, &r, o->e))
+        return err_code(o->e);
+    r.at = o->n->at;
+    if (save_ref(o, &r) || forget_kept(o, r.from, r.id) ||
         add_edge(o, r.from, r.target, r.missing, o->n->seq))
         return err_code(o->e);
     return change_meta(o, 0, 0, false);
 }
 
+/* New copies for a reference that is there; one that was dropped meanwhile stays dropped. */
 static enum status fold_refresh(struct op *o)
 {
-    struct share_ref r;
+    struct share_ref r, old;
+    struct sv        key;
+    bool             found;
 
-    if (ref_of_json(o->p, o->f->a, &r, o->e) || save_ref(o, &r, true))
+    if (ref_of_json(o->p, o->f->a, &r, o->e))
+        return err_code(o->e);
+    r.at = o->n->at;
+    r.seq = o->n->seq;
+    if (ref_slot(o, &r, true, &key, &old, &found))
+        return err_code(o->e);
+    if (found && (drop_copies(o, &old) || put_ref(o, key, &r)))
         return err_code(o->e);
     return change_meta(o, 0, 0, false);
+}
+
+static enum status has_refs(struct op *o, struct sv from, struct sv target, bool *any)
+{
+    struct store_row *rows;
+    struct share_ref  r;
+    size_t            n;
+
+    *any = false;
+    if (rows_of(o, key_pair("ref", from, SV(""), o->f->a), &rows, &n))
+        return err_code(o->e);
+    for (size_t i = 0; i < n && !*any; i++) {
+        if (ref_read(rows[i].value, o->f->a, &r, o->e))
+            return err_code(o->e);
+        *any = sv_eq(r.target, target);
+    }
+    return ST_OK;
+}
+
+static enum status fold_unreference(struct op *o)
+{
+    struct share_ref r, old;
+    struct sv        key;
+    bool             found, any;
+
+    if (ref_of_json(o->p, o->f->a, &r, o->e) || ref_slot(o, &r, true, &key, &old, &found))
+        return err_code(o->e);
+    if (!found)
+        return ST_OK;
+    if (keep(o, &old) || drop_copies(o, &old) || del(o, key) ||
+        has_refs(o, r.from, r.target, &any) || (!any && drop_line(o, r.from, r.target)))
+        return err_code(o->e);
+    return change_meta(o, 0, 0, false);
+}
+
+/* Bound otherwise, or taken up again after it was dropped. */
+static enum status fold_rebind(struct op *o)
+{
+    struct share_ref r, old;
+    struct sv        key;
+    bool             found;
+
+    if (ref_of_json(o->p, o->f->a, &r, o->e) || ref_slot(o, &r, true, &key, &old, &found))
+        return err_code(o->e);
+    r.seq = o->n->seq;
+    if (!r.at)
+        r.at = o->n->at;
+    if (found && drop_copies(o, &old))
+        return err_code(o->e);
+    if (put_ref(o, key, &r) ||
+        (found && old.frozen ? keep(o, &old) : forget_kept(o, r.from, r.id)) ||
+        (!r.inherit && add_edge(o, r.from, r.target, r.missing, o->n->seq)))
+        return err_code(o->e);
+    return change_meta(o, 0, 0, false);
+}
+
+static enum status fold_objective_delete(struct op *o)
+{
+    struct arena          *a = o->f->a;
+    struct sv              key = key_of_name("obj", text(o, "id"), a), row;
+    struct share_objective obj;
+    bool                   found;
+
+    if (get(o, key, &row, &found))
+        return err_code(o->e);
+    if (!found)
+        return ST_OK;
+    if (objective_read(row, a, &obj, o->e) || del(o, key) ||
+        del(o, key_of_seq("objorder", obj.seq, a)))
+        return err_code(o->e);
+    return change_meta(o, 0, -1, true);
 }
 
 /* lifecycle and transfer: `to` is the new status, `executor` perhaps the new executor. */
@@ -534,13 +736,16 @@ static enum status import_objective(struct op *o)
     return change_meta(o, 0, 0, true);
 }
 
-/* An edge another program made: a live reference to all of the target. */
+/* A reference that stands in a file: it was made when its operation there says. */
 static enum status import_edge(struct op *o)
 {
     struct share_ref r;
 
-    if (ref_of_json(o->p, o->f->a, &r, o->e) || save_ref(o, &r, false) ||
-        add_edge(o, r.from, r.target, r.missing, o->n->seq))
+    if (ref_of_json(o->p, o->f->a, &r, o->e))
+        return err_code(o->e);
+    if (!r.at)
+        r.at = o->n->at;
+    if (save_ref(o, &r) || (!r.inherit && add_edge(o, r.from, r.target, r.missing, o->n->seq)))
         return err_code(o->e);
     return change_meta(o, 0, 0, false);
 }
@@ -584,6 +789,10 @@ static enum status fold_import(struct op *o)
         return import_objective(o);
     if (sv_is(what, "edge"))
         return import_edge(o);
+    if (sv_is(what, "unreference"))
+        return fold_unreference(o);
+    if (sv_is(what, "rebind"))
+        return fold_rebind(o);
     if (sv_is(what, "relation"))
         return import_relation(o);
     if (sv_is(what, "root"))
@@ -612,7 +821,8 @@ static enum status fold_remove(struct op *o)
     for (size_t i = 0; i < n; i++)
         if (drop_edge(o, t.id, rows[i].value))
             return err_code(o->e);
-    if (del(o, key_of_name("dep", t.id, a)) ||
+    if (drop_refs(o, "inh", t.id, (struct sv){ 0 }) ||
+        drop_refs(o, "kept", t.id, (struct sv){ 0 }) || del(o, key_of_name("dep", t.id, a)) ||
         rows_of(o, key_pair("by", t.id, SV(""), a), &rows, &n))
         return err_code(o->e);
     for (size_t i = 0; i < n; i++)
@@ -650,9 +860,12 @@ static const struct operation {
     const char *const *params; /* NULL: not in operations[] */
 } operations[] = {
     { "objective",     fold_objective, T_OBJECTIVE,                         NULL },
+    { "objective_delete", fold_objective_delete, T_ALL,                     NULL },
     { "spawn",         fold_spawn,     T_THREAD | T_RELATION | T_OBJECTIVE, spawn_params },
     { "reference",     fold_reference, T_EDGE,                              ref_params },
     { "refresh",       fold_refresh,   T_EDGE,                              ref_params },
+    { "unreference",   fold_unreference, T_EDGE,                            ref_params },
+    { "rebind",        fold_rebind,    T_EDGE,                              ref_params },
     { "lifecycle",     fold_status,    T_THREAD | T_OBJECTIVE,              lifecycle_params },
     { "transfer",      fold_status,    T_THREAD | T_OBJECTIVE,              transfer_params },
     { "inject",        fold_inject,    0,                                   inject_params },
@@ -707,7 +920,7 @@ static enum status fold(struct fold *f, const struct entry *n, struct err *e)
     return op->fold(&o);
 }
 
-const struct view share_view = { .name = "share", .version = 2, .fold = fold };
+const struct view share_view = { .name = "share", .version = 3, .fold = fold };
 
 enum status share_touch(const struct entry *n, struct arena *a, struct share_touch *out,
                         struct err *e)

@@ -45,4 +45,23 @@ has "verify names what it does not act on" "$out$err" 'entry 2 of .global is not
 has "and every other" "$out$err" "entry 5 of .global is not acted on"
 cd "$top" || exit 1
 
+# ---- links to what is not shared ----
+ln -s ../../../.heddle/checkpoint.key $T/a/progress.md
+mkdir -p $T/a/design && ln -s ../../../../.heddle $T/a/design/all
+ln .heddle/checkpoint.key $T/a/learnings.md
+spawn c --ref a >/dev/null 2>&1
+run heddle read c progress.md
+exits "a link to the key is not read" 1
+lacks "through a live reference" "$out" "a key"
+run heddle read a learnings.md
+lacks "nor another name of it" "$out" "a key"
+run heddle read c design/all/checkpoint.key
+lacks "nor below a link to the folder" "$out" "a key"
+run heddle reference --from b --target a
+has "nor frozen" "$err" "leads into .heddle, which is not shared"
+same "no copy holds it" "$(grep -rl 'a key' .leslie .heddle/objects)" "$T/a/learnings.md"
+lacks "the block does not show it" "$(heddle context a 2>/dev/null)" "progress.md"
+heddle merge --sources a --target b >/dev/null 2>&1
+not_ok "nor merged" grep -q 'a key' $T/b/learnings.md
+
 done_testing

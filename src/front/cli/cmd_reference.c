@@ -89,26 +89,27 @@ static enum status run_refresh(struct app *app, const void *opts, struct err *e)
         jw_kint(d.data, "added", (int64_t)done[i].added);
         jw_kint(d.data, "changed", (int64_t)done[i].changed);
         jw_kint(d.data, "removed", (int64_t)done[i].removed);
+        if (done[i].source_gone)
+            jw_kbool(d.data, "source_gone", true);
         jw_close(d.data, '}');
-        sb_addf(&d.text, SV_FMT ": %zu added, %zu changed, %zu removed\n",
-                SV_ARG(done[i].ref.target), done[i].added, done[i].changed, done[i].removed);
+        if (done[i].source_gone)
+            sb_addf(&d.text, SV_FMT ": the source is gone; %zu cop%s kept\n",
+                    SV_ARG(done[i].ref.target), done[i].ref.frozen ? done[i].ref.n_files : 0,
+                    done[i].ref.n_files == 1 ? "y" : "ies");
+        else
+            sb_addf(&d.text, SV_FMT ": %zu added, %zu changed, %zu removed\n",
+                    SV_ARG(done[i].ref.target), done[i].added, done[i].changed, done[i].removed);
     }
     jw_close(d.data, ']');
     return door_done(&d, e);
 }
 
-/* A frozen copy is read-only, and links may share it: one changed by force is not passed off
- * as what was frozen. */
-static enum status check_copy(struct door *d, const struct asset_found *f, struct sv bytes,
-                              struct err *e)
+/* An agent may hold the path of a file in full; the workspace's own part of it says nothing. */
+static struct sv below_root(struct app *app, struct sv name)
 {
-    struct hash h = hash_blake2b(&bytes, 1);
-
-    if (!f->hash.n || sv_eq(hash_hex(&h, d->app->a), f->hash))
-        return ST_OK;
-    err_set(e, ST_CORRUPT, "the frozen copy " SV_FMT " was changed after it was made",
-            SV_ARG(f->path));
-    return err_hint(e, "`heddle refresh` makes it again from the source");
+    return sv_starts(name, app->root) && name.n > app->root.n && name.s[app->root.n] == '/'
+               ? sv_skip(name, app->root.n + 1)
+               : name;
 }
 
 static enum status run_read(struct app *app, const void *opts, struct err *e)
@@ -119,8 +120,8 @@ static enum status run_read(struct app *app, const void *opts, struct err *e)
 
     (void)opts;
     if (door_open(&d, app, STORE_READ, e) ||
-        asset_find(&d.s, app_arg(app, 0), app_arg(app, 1), &f, e) ||
-        fs_read(app->root_fd, f.path, 0, app->a, &bytes, e) || check_copy(&d, &f, bytes, e))
+        asset_find(&d.s, app_arg(app, 0), below_root(app, app_arg(app, 1)), &f, e) ||
+        asset_read(&d.s, &f, app->a, &bytes, e))
         return door_fail(&d, e);
     jw_open(d.data, '{');
     jw_kstr(d.data, "path", f.path);
@@ -162,13 +163,16 @@ const struct command cmd_refresh = {
 
 const struct command cmd_read = {
     .name = "read",
-    .synopsis = "T NAME",
+    .synopsis = "T NAME|PATH",
     .group = GROUP_SHARE,
     .summary = "Print the bytes of an asset as a thread sees it",
     .details = "The thread's own file of that name; else the frozen copy; else the live origin;\n"
-               "else it is refused. THREAD/NAME says whose when several have the name. With\n"
-               "--json: where the bytes are.\n\n"
-               "  heddle read build notes.md",
+               "else it is refused. THREAD/NAME says whose when several have the name. A path as\n"
+               "`heddle context` shows it leads to that file and no other. A frozen copy that was\n"
+               "deleted is made again; one that was changed is refused. With --json: where the\n"
+               "bytes are.\n\n"
+               "  heddle read build notes.md\n"
+               "  heddle read build .leslie/threads/research/plan.md",
     .min_args = 2,
     .max_args = 2,
     .needs = NEEDS_ROOT,
