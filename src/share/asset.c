@@ -375,3 +375,85 @@ enum status assets_of_ref(struct share *s, const struct share_ref *r, struct ass
         add_copies(s, r, sv_of(candidates[i].name), out);
     return ST_OK;
 }
+
+/* ---- work of no listed type ---------------------------------------------------------------- */
+
+static bool is_listed(struct sv name)
+{
+    return asset_type(name) || sv_is(name, "context") || sv_is(name, ".meta") ||
+           sv_is(name, "artifacts") || is_temporary(name);
+}
+
+enum status others_own(struct share *s, struct sv thread, struct asset_list *out, struct err *e)
+{
+    for (size_t h = 0; h < COUNT(homes); h++) {
+        struct fs_item *items;
+        size_t          n;
+        struct sv       dir = share_dir(thread, s->a);
+        if (*homes[h])
+            dir = path_join(dir, sv_of(homes[h]), s->a);
+        enum status r = fs_list(s->root, dir, s->a, &items, &n, e);
+        if (r == ST_NOT_FOUND)
+            continue;
+        if (r)
+            return r;
+        for (size_t i = 0; i < n; i++) {
+            struct sv    path = path_join(dir, items[i].name, s->a);
+            enum fs_kind kind;
+            bool         empty = false;
+            if (is_listed(items[i].name))
+                continue;
+            if (kind_there(s, path, &kind, e) ||
+                (kind == FS_DIR && folder_is_empty(s, path, &empty, e)))
+                return err_code(e);
+            if (kind == FS_FILE || (kind == FS_DIR && !empty))
+                add_asset(s, out, "other", path, kind);
+        }
+    }
+    return ST_OK;
+}
+
+static enum status others_live(struct share *s, const struct share_ref *r, struct asset_list *out,
+                               struct err *e)
+{
+    for (size_t i = 0; i < r->n_scope; i++)
+        for (size_t h = 0; h < COUNT(homes) && !asset_type(r->scope[i]); h++) {
+            struct sv    path = share_path(r->target, homes[h], r->scope[i], s->a);
+            enum fs_kind kind;
+            if (kind_there(s, path, &kind, e))
+                return err_code(e);
+            if (kind == FS_FILE || kind == FS_DIR)
+                add_asset(s, out, "other", path, kind);
+        }
+    return ST_OK;
+}
+
+static void others_frozen(struct share *s, const struct share_ref *r, struct asset_list *out)
+{
+    for (size_t i = 0; i < r->n_files; i++) {
+        const struct share_file *f = &r->files[i];
+        struct sv                bare = without_artifacts(f->source);
+        struct sv_cut            top = sv_cut(bare, '/');
+        size_t                   tail = bare.n - top.head.n;
+        if (asset_type(bare))
+            continue;
+        if (!sv_ends(f->place, sv_skip(bare, top.head.n)))
+            tail = 0;
+        add_asset(
+            s, out, "other",
+            share_path(r->from, "context/inherited", sv_first(f->place, f->place.n - tail), s->a),
+            tail ? FS_DIR : FS_FILE);
+    }
+}
+
+enum status others_of_ref(struct share *s, const struct share_ref *r, struct asset_list *out,
+                          struct err *e)
+{
+    if (r->frozen)
+        others_frozen(s, r, out);
+    else if (!r->n_scope)
+        return others_own(s, r->target, out, e);
+    else
+        return others_live(s, r, out, e);
+    return ST_OK;
+}

@@ -24,6 +24,14 @@ enum status assets_own(struct share *s, struct sv thread, struct asset_list *out
 enum status assets_of_ref(struct share *s, const struct share_ref *r, struct asset_list *out,
                           struct err *e) MUST_USE;
 
+/* Work of no listed type, which <thread_context> cannot show as an asset: files and folders at the
+ * top of a thread's folder or of its artifacts/, and those a reference covers. Their type is
+ * "other". */
+enum status others_own(struct share *s, struct sv thread, struct asset_list *out,
+                       struct err *e) MUST_USE;
+enum status others_of_ref(struct share *s, const struct share_ref *r, struct asset_list *out,
+                          struct err *e) MUST_USE;
+
 /* Where the bytes of NAME are for a thread: its own asset, else the frozen copy, else the live
  * origin. NAME may also be a path as <thread_context> shows it. ST_NOT_FOUND "File not referenced";
  * ST_CONFLICT reason "ambiguous" with the choices in the hint; ST_INVALID_SYNTAX when it is a
@@ -73,6 +81,20 @@ bool        is_temporary(struct sv name); /* left by a killed heddle: never shar
 enum freshness { REF_FRESH, REF_STALE, REF_EDITED, REF_DELETED, REF_MISSING };
 const char *freshness_name(enum freshness f);
 enum status ref_freshness(struct share *s, const struct share_ref *r, enum freshness *whole,
-                          enum freshness *each, struct err *e) MUST_USE; /* each: n_files or NULL */
+                          struct err *e) MUST_USE;
+
+/* All that a reader should know of a reference. */
+struct ref_standing {
+    enum freshness     state;
+    bool               has_thread; /* then title and status are the target's */
+    struct sv          title;
+    enum thread_status status;
+    size_t             files; /* copied, or there to be read */
+    int64_t            bytes;
+    int64_t            stale_since; /* ms: the first change of the source since, as far as its files
+                                     * tell; 0: none, or unknown */
+};
+enum status ref_standing(struct share *s, const struct share_ref *r, struct ref_standing *out,
+                         enum freshness *each /* n_files, or NULL */, struct err *e) MUST_USE;
 
 #endif

@@ -70,9 +70,130 @@ static void put_asset(struct share *s, struct sb *b, const struct asset *x, cons
     sb_addf(b, SV_FMT " />\n", SV_ARG(sb_sv(&line)));
 }
 
+/* ---- notes ----------------------------------------------------------------------------------- */
+
+enum { NOTE_TITLE = 120, NOTE_PATHS = 20 };
+
+/* Text of others inside a comment: one line, escaped as in an attribute, and never "--". */
+static void note_text(struct sb *b, struct sv v, struct arena *a)
+{
+    struct sb  clean = sb_in(a, 0), escaped = sb_in(a, 0);
+    struct err ignored;
+
+    sb_add_plain_line(&clean, v);
+    if (sb_add_xml(&escaped, sb_sv(&clean), &ignored))
+        escaped = sb_in(a, 0); /* not to be had: what is plain is XML */
+    struct sv text = sb_sv(&escaped);
+    for (size_t i = 0; i < text.n; i++)
+        if (text.s[i] == '-' && i && text.s[i - 1] == '-')
+            sb_adds(b, "&#45;");
+        else
+            sb_addc(b, text.s[i]);
+}
+
+static void note_paths(struct sb *b, const struct asset_list *list, struct arena *a)
+{
+    for (size_t i = 0; i < list->list.n && i < NOTE_PATHS; i++) {
+        sb_adds(b, i ? ", " : " ");
+        note_text(b, list->list.v[i].path, a);
+    }
+    if (list->list.n > NOTE_PATHS)
+        sb_addf(b, " and %zu more", list->list.n - NOTE_PATHS);
+}
+
+static enum status note_own(struct share *s, struct sb *b, struct sv thread, bool at_spawn,
+                            struct err *e)
+{
+    struct asset_list others = { 0 };
+
+    sb_adds(b,
+            "  <!-- yours: write plan.md or plan/, progress.md, design.md or design/, learnings/ "
+            "below ");
+    note_text(b, share_dir(thread, s->a), s->a);
+    sb_adds(b, "/ -->\n");
+    if (at_spawn)
+        return ST_OK;
+    if (others_own(s, thread, &others, e))
+        return err_code(e);
+    if (others.list.n) {
+        sb_adds(b, "  <!-- yours, of no listed type:");
+        note_paths(b, &others, s->a);
+        sb_adds(b, " -->\n");
+    }
+    return ST_OK;
+}
+
+static void note_standing(struct share *s, struct sb *b, const struct share_ref *r,
+                          const struct ref_standing *st)
+{
+    if (!st->has_thread) {
+        sb_adds(b, "not found");
+    } else {
+        sb_adds(b, "&quot;");
+        note_text(b, transcript_cut(sv_cut(st->title, '\n').head, NOTE_TITLE, s->a), s->a);
+        sb_addf(b, "&quot;; %s", thread_status_name(st->status));
+    }
+    if (r->frozen) {
+        sb_adds(b, r->inherit ? "; inherited copy of " : "; frozen copy of ");
+        sb_add_minute(b, r->at);
+    } else {
+        sb_adds(b, "; live");
+    }
+    for (size_t i = 0; i < r->n_scope; i++) {
+        sb_adds(b, i ? ", " : "; only ");
+        note_text(b, r->scope[i], s->a);
+    }
+    if (st->state != REF_FRESH)
+        sb_addf(b, "; %s", freshness_name(st->state));
+    if (st->stale_since) {
+        sb_adds(b, st->state == REF_STALE ? " since " : "; source changed ");
+        sb_add_minute(b, st->stale_since);
+    }
+    sb_addf(b, "; %zu file%s, ", st->files, st->files == 1 ? "" : "s");
+    sb_add_commas(b, st->bytes);
+    sb_addf(b, " byte%s", st->bytes == 1 ? "" : "s");
+}
+
+/* One comment for each reference; without BLOCK_NOTES only when it names what is not shown. */
+static enum status note_ref(struct share *s, struct sb *b, const struct share_ref *r, bool shown,
+                            unsigned flags, struct err *e)
+{
+    struct asset_list   others = { 0 };
+    struct ref_standing st = { 0 };
+
+    if (!(flags & BLOCK_NOTES) && (shown || !(flags & BLOCK_OTHERS)))
+        return ST_OK;
+    if (others_of_ref(s, r, &others, e) || ref_standing(s, r, &st, NULL, e))
+        return err_code(e);
+    if (!(flags & BLOCK_NOTES) && !others.list.n)
+        return ST_OK;
+    sb_adds(b, "  <!-- ");
+    note_text(b, r->target, s->a);
+    sb_adds(b, ": ");
+    if (flags & BLOCK_NOTES)
+        note_standing(s, b, r, &st);
+    if (others.list.n) {
+        sb_adds(b, flags & BLOCK_NOTES ? "; of no listed type:" : "work of no listed type:");
+        note_paths(b, &others, s->a);
+    }
+    sb_adds(b, " -->\n");
+    return ST_OK;
+}
+
+static enum status note_refs(struct share *s, struct sb *b, const struct share_ref *refs, size_t n,
+                             struct sv target, bool shown, unsigned flags, struct err *e)
+{
+    for (size_t i = 0; i < n; i++)
+        if (sv_eq(refs[i].target, target) && note_ref(s, b, &refs[i], shown, flags, e))
+            return err_code(e);
+    return ST_OK;
+}
+
+/* ---- the block ------------------------------------------------------------------------------- */
+
 /* All references to one target are one <ref>. */
 static enum status put_ref(struct share *s, struct sb *b, const struct share_ref *refs, size_t n,
-                           struct sv target, struct err *e)
+                           struct sv target, unsigned flags, struct err *e)
 {
     struct asset_list   assets = { 0 };
     struct share_thread t;
@@ -81,20 +202,20 @@ static enum status put_ref(struct share *s, struct sb *b, const struct share_ref
 
     if (share_thread_find(s, target, &t, &found, e))
         return err_code(e);
-    if (!found) {
+    if (!found)
         share_warn(s, "W202", target, "Referenced Thread " SV_FMT " not found", SV_ARG(target));
-        return ST_OK;
-    }
-    for (size_t i = 0; i < n; i++)
+    for (size_t i = 0; i < n && found; i++)
         if (sv_eq(refs[i].target, target) && assets_of_ref(s, &refs[i], &assets, e))
             return err_code(e);
     for (size_t i = 0; i < assets.list.n; i++)
         put_asset(s, &inside, &assets.list.v[i], "    ", &any);
-    if (!any) {
+    if (note_refs(s, b, refs, n, target, any, flags, e))
+        return err_code(e);
+    if (found && !any)
         share_warn(s, "W203", target, "Referenced Thread " SV_FMT " has no assets to show yet",
                    SV_ARG(target));
+    if (!any)
         return ST_OK;
-    }
     sb_adds(b, "  <ref");
     if (attribute(b, "thread", target, e))
         return err_code(e);
@@ -102,14 +223,14 @@ static enum status put_ref(struct share *s, struct sb *b, const struct share_ref
     return ST_OK;
 }
 
-enum status block_write(struct share *s, struct sv thread, bool at_spawn, struct sv *out,
+enum status block_write(struct share *s, struct sv thread, unsigned flags, struct sv *out,
                         struct err *e)
 {
     struct share_thread t;
     struct asset_list   own = { 0 };
     struct share_ref   *refs;
     size_t              n;
-    bool                any;
+    bool                any, at_spawn = flags & BLOCK_AT_SPAWN;
     struct sb           b = sb_in(s->a, 0);
 
     if (share_thread(s, thread, &t, e) || (!at_spawn && assets_own(s, thread, &own, e)) ||
@@ -120,13 +241,15 @@ enum status block_write(struct share *s, struct sv thread, bool at_spawn, struct
         attribute(&b, "relations_file", SHARE_RELATIONS, e))
         return err_code(e);
     sb_adds(&b, ">\n");
+    if (flags & BLOCK_NOTES && note_own(s, &b, t.id, at_spawn, e))
+        return err_code(e);
     for (size_t i = 0; i < own.list.n; i++)
         put_asset(s, &b, &own.list.v[i], "  ", &any);
     for (size_t i = 0; i < n; i++) {
         bool done = false;
         for (size_t k = 0; k < i; k++)
             done = done || sv_eq(refs[k].target, refs[i].target);
-        if (!done && put_ref(s, &b, refs, n, refs[i].target, e))
+        if (!done && put_ref(s, &b, refs, n, refs[i].target, flags, e))
             return err_code(e);
     }
     sb_adds(&b, "</thread_context>");

@@ -5,9 +5,16 @@
 #include "share/asset.h"
 
 /* The block of a thread: its own assets, then its direct references. References that are
- * broken or show nothing are left out with a warning. `at_spawn`: own assets are left out.
- * No line break at the end. ST_INVALID_SYNTAX: a name holds a character XML 1.0 has not. */
-enum status block_write(struct share *s, struct sv thread, bool at_spawn, struct sv *out,
+ * broken or show nothing are left out with a warning. No line break at the end.
+ *
+ * BLOCK_AT_SPAWN   the thread's own assets are left out
+ * BLOCK_OTHERS     of a reference that has work and none of a listed type, a comment names it
+ * BLOCK_NOTES      comments say where the thread's own assets go and, of every reference, title,
+ *                  state of its thread, binding, staleness, size and work of no listed type
+ *
+ * ST_INVALID_SYNTAX: a name holds a character XML 1.0 has not. */
+enum block_flags { BLOCK_AT_SPAWN = 1, BLOCK_OTHERS = 2, BLOCK_NOTES = 4 };
+enum status block_write(struct share *s, struct sv thread, unsigned flags, struct sv *out,
                         struct err *e) MUST_USE;
 
 /* Pending injections as a second block, to stand between the first and the task. */

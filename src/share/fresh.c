@@ -19,83 +19,140 @@ static enum freshness worse(enum freshness a, enum freshness b)
     return a > b ? a : b;
 }
 
-static enum freshness of_source(struct share *s, const struct share_ref *r,
-                                const struct share_file *f)
+/* When a file last changed, in ms; 0: it is not there. Errors are those of looking at it again,
+ * just after its content was looked at: they say nothing new. */
+static int64_t changed_at(struct share *s, struct sv path, int64_t *size)
 {
-    struct sv  path = share_path(r->target, "", f->source, s->a), hash;
-    struct err ignored;
-    int64_t    size;
+    UNDO(fd_undo) int fd = -1;
+    struct stat       st;
+    struct err        ignored;
 
-    if (object_hash_of(s, path, &hash, &size, &ignored))
-        return REF_MISSING;
-    return sv_eq(hash, f->hash) ? REF_FRESH : REF_STALE;
+    if (share_open(s, path, O_PATH, &fd, &ignored) || fstat(fd, &st) != 0)
+        return 0;
+    *size = st.st_size;
+    return st.st_mtim.tv_sec * 1000LL + st.st_mtim.tv_nsec / 1000000;
 }
 
-static enum freshness of_copy(struct share *s, const struct share_ref *r,
-                              const struct share_file *f)
+static void stale_from(struct share *s, const struct share_ref *r, struct sv source,
+                       struct ref_standing *out)
 {
-    struct sv  path = share_path(r->from, "context/inherited", f->place, s->a), hash;
-    struct err ignored;
-    int64_t    size;
+    int64_t size, at = changed_at(s, share_path(r->target, "", source, s->a), &size);
 
-    if (object_hash_of(s, path, &hash, &size, &ignored))
-        return REF_DELETED;
-    return sv_eq(hash, f->hash) ? REF_FRESH : REF_EDITED;
+    if (at && (!out->stale_since || at < out->stale_since))
+        out->stale_since = at;
 }
 
-/* Has the source files that were not there when the copies were made? */
-static bool has_more(const struct share_ref *r, const struct scope_files *now, struct arena *a)
+/* What a file is against what was frozen. A link that leads out is no file; what fails to be read
+ * may still be one, and is an error. */
+static enum status compare(struct share *s, struct sv path, const struct share_file *f,
+                           enum freshness changed, enum freshness none, enum freshness *out,
+                           struct err *e)
 {
-    struct map had = map_in(a);
+    struct sv   hash;
+    int64_t     size;
+    enum status r = object_hash_of(s, path, &hash, &size, e);
+
+    if (r && r != ST_NOT_FOUND && r != ST_PERMISSION_DENIED)
+        return r;
+    *out = r ? none : sv_eq(hash, f->hash) ? REF_FRESH : changed;
+    return ST_OK;
+}
+
+/* Files of the source that were not there when the copies were made. */
+static bool has_more(struct share *s, const struct share_ref *r, const struct scope_files *now,
+                     struct ref_standing *out)
+{
+    struct map had = map_in(s->a);
+    bool       more = false;
 
     for (size_t i = 0; i < r->n_files; i++)
         map_put(&had, r->files[i].source, &r->files[i]);
-    for (size_t i = 0; i < now->list.n; i++)
-        if (!map_has(&had, now->list.v[i].source))
-            return true;
-    return false;
+    for (size_t i = 0; i < now->list.n; i++) {
+        if (map_has(&had, now->list.v[i].source))
+            continue;
+        more = true;
+        stale_from(s, r, now->list.v[i].source, out);
+    }
+    return more;
 }
 
-static enum freshness frozen_state(struct share *s, const struct share_ref *r, bool gone,
-                                   const struct scope_files *now, enum freshness *each)
+static enum status frozen_standing(struct share *s, const struct share_ref *r, bool gone,
+                                   const struct scope_files *now, struct ref_standing *out,
+                                   enum freshness *each, struct err *e)
 {
-    bool           empty = r->n_files && !now->list.n; /* all that was copied is gone */
-    enum freshness whole = gone || empty ? REF_MISSING : REF_FRESH;
+    bool empty = r->n_files && !now->list.n; /* all that was copied is gone */
 
-    if (!gone && has_more(r, now, s->a))
-        whole = worse(whole, REF_STALE);
+    out->state = gone || empty ? REF_MISSING : REF_FRESH;
+    out->files = r->n_files;
+    if (!gone && has_more(s, r, now, out))
+        out->state = worse(out->state, REF_STALE);
     for (size_t i = 0; i < r->n_files; i++) {
-        enum freshness source = gone ? REF_MISSING : of_source(s, r, &r->files[i]);
-        enum freshness copy = of_copy(s, r, &r->files[i]);
+        const struct share_file *f = &r->files[i];
+        struct sv                from = share_path(r->target, "", f->source, s->a);
+        struct sv                to = share_path(r->from, "context/inherited", f->place, s->a);
+        enum freshness           source = REF_MISSING, copy;
+        if ((!gone && compare(s, from, f, REF_STALE, REF_MISSING, &source, e)) ||
+            compare(s, to, f, REF_EDITED, REF_DELETED, &copy, e))
+            return err_code(e);
+        out->bytes += f->size;
+        if (source == REF_STALE)
+            stale_from(s, r, f->source, out);
         if (each)
             each[i] = copy == REF_FRESH ? source : copy;
         /* One source file of several that is gone makes the whole stale, not missing. */
-        whole = worse(whole, worse(source == REF_FRESH ? REF_FRESH : REF_STALE, copy));
+        out->state = worse(out->state, worse(source == REF_FRESH ? REF_FRESH : REF_STALE, copy));
     }
-    return whole;
+    return ST_OK;
 }
 
-enum status ref_freshness(struct share *s, const struct share_ref *r, enum freshness *whole,
-                          enum freshness *each, struct err *e)
+static void live_standing(struct share *s, const struct share_ref *r, bool gone,
+                          const struct scope_files *now, struct ref_standing *out,
+                          enum freshness *each)
+{
+    out->state = gone || (now->missing && now->missing == r->n_scope) ? REF_MISSING : REF_FRESH;
+    out->files = now->list.n;
+    for (size_t i = 0; i < now->list.n; i++) {
+        int64_t size = 0;
+        (void)changed_at(s, share_path(r->target, "", now->list.v[i].source, s->a), &size);
+        out->bytes += size;
+    }
+    for (size_t i = 0; each && i < r->n_files; i++)
+        each[i] = out->state;
+}
+
+enum status ref_standing(struct share *s, const struct share_ref *r, struct ref_standing *out,
+                         enum freshness *each, struct err *e)
 {
     struct share_thread t;
     struct scope_files  now = { 0 };
-    bool                found, gone;
+    bool                gone;
     size_t              n_warnings = s->warnings.n;
 
-    if (share_thread_find(s, r->target, &t, &found, e))
+    *out = (struct ref_standing){ 0 };
+    if (share_thread_find(s, r->target, &t, &out->has_thread, e))
         return err_code(e);
-    if (source_is_gone(s, r->target, found, &gone, e))
+    if (out->has_thread) {
+        out->title = t.title;
+        out->status = t.status;
+    }
+    if (source_is_gone(s, r->target, out->has_thread, &gone, e))
         return err_code(e);
     if (!gone && scope_collect(s, r->target, r->scope, r->n_scope, &now, e))
         return err_code(e);
     s->warnings.n = n_warnings; /* what is missing is the answer here, not a warning */
-    if (r->frozen) {
-        *whole = frozen_state(s, r, gone, &now, each);
-        return ST_OK;
-    }
-    *whole = gone || (now.missing && now.missing == r->n_scope) ? REF_MISSING : REF_FRESH;
-    for (size_t i = 0; each && i < r->n_files; i++)
-        each[i] = *whole;
+    if (r->frozen)
+        return frozen_standing(s, r, gone, &now, out, each, e);
+    live_standing(s, r, gone, &now, out, each);
+    return ST_OK;
+}
+
+enum status ref_freshness(struct share *s, const struct share_ref *r, enum freshness *whole,
+                          struct err *e)
+{
+    struct ref_standing st;
+
+    if (ref_standing(s, r, &st, NULL, e))
+        return err_code(e);
+    *whole = st.state;
     return ST_OK;
 }

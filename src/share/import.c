@@ -3,22 +3,11 @@
  * A file carries its own age: the last of our operations it holds says which entries it
  * has seen. What it lacks from before that was removed by its writer; what came later it
  * could not know. So a file can be older than the log and still be merged. */
-#include "share/share_internal.h"
+#include "share/import_internal.h"
 
-#include "base/map.h"
 #include "base/path.h"
 
 #include <string.h>
-
-struct import {
-    struct share *s;
-    struct arena *a;
-    int64_t       base;    /* entries with seq < base are known to the file */
-    int64_t       written; /* metadata.last_updated */
-    bool          only_new;
-    struct map    there; /* ids in the file */
-    struct err   *e;
-};
 
 static struct sv json_string_of(const struct json *v, struct arena *a)
 {
@@ -29,7 +18,7 @@ static struct sv json_string_of(const struct json *v, struct arena *a)
     return sb_sv(&b);
 }
 
-static struct jw start(struct sb *b, struct import *im, const char *what)
+struct jw import_start(struct sb *b, struct import *im, const char *what)
 {
     struct jw w;
 
@@ -42,7 +31,7 @@ static struct jw start(struct sb *b, struct import *im, const char *what)
     return w;
 }
 
-static enum status finish(struct import *im, struct jw *w, struct sb *b, struct sv op_id)
+enum status import_finish(struct import *im, struct jw *w, struct sb *b, struct sv op_id)
 {
     jw_close(w, '}');
     return share_append(im->s, op_id, sb_sv(b), im->e);
@@ -80,11 +69,11 @@ static enum status quarantine(struct import *im, const char *section, const stru
         return err_code(im->e);
     if (found && sv_eq(old, value))
         return ST_OK;
-    struct jw w = start(&b, im, "bad");
+    struct jw w = import_start(&b, im, "bad");
     jw_kstr(&w, "section", sv_of(section));
     jw_kstr(&w, "key", m->key);
     jw_kstr(&w, "value", value);
-    return finish(im, &w, &b, (struct sv){ 0 });
+    return import_finish(im, &w, &b, (struct sv){ 0 });
 }
 
 /* ---- threads ------------------------------------------------------------------------ */
@@ -134,7 +123,7 @@ static const char *thread_of_file(const struct json_member *m, struct arena *a,
 static enum status append_thread(struct import *im, const struct share_thread *t)
 {
     struct sb b;
-    struct jw w = start(&b, im, "thread");
+    struct jw w = import_start(&b, im, "thread");
 
     jw_kstr(&w, "id", t->id);
     jw_kstr(&w, "thread_id", t->id);
@@ -149,7 +138,7 @@ static enum status append_thread(struct import *im, const struct share_thread *t
     put_text(&w, "extra", t->extra);
     jw_kint(&w, "created", t->created);
     jw_kint(&w, "updated", t->updated);
-    return finish(im, &w, &b, (struct sv){ 0 });
+    return import_finish(im, &w, &b, (struct sv){ 0 });
 }
 
 static enum status import_thread(struct import *im, const struct json_member *m)
@@ -191,7 +180,7 @@ static enum status remove_thread(void *ctx, const struct share_thread *t, struct
     jw_kstr(&w, "operation", SV("remove"));
     jw_kstr(&w, "operator", SV("system"));
     jw_kstr(&w, "thread_id", sv_dup(t->id, im->a));
-    return finish(im, &w, &b, (struct sv){ 0 });
+    return import_finish(im, &w, &b, (struct sv){ 0 });
 }
 
 /* Rows that broke a rule and are gone from the file now. */
@@ -206,10 +195,10 @@ static enum status forget_bad(struct import *im)
     for (size_t i = 0; i < n; i++) {
         if (map_has(&im->there, keys[i]))
             continue;
-        struct jw w = start(&b, im, "bad");
+        struct jw w = import_start(&b, im, "bad");
         jw_kstr(&w, "section", SV("threads"));
         jw_kstr(&w, "key", keys[i]);
-        if (finish(im, &w, &b, (struct sv){ 0 }))
+        if (import_finish(im, &w, &b, (struct sv){ 0 }))
             return err_code(im->e);
     }
     return ST_OK;
@@ -258,11 +247,12 @@ static enum status import_operation(struct import *im, const struct json *v)
 
     if (share_row(im->s, key_of_name("opid", id, im->a), &row, &found, im->e))
         return err_code(im->e);
+    refs_note(im, v, !found);
     if (found)
         return ST_OK;
-    struct jw w = start(&b, im, "operation");
+    struct jw w = import_start(&b, im, "operation");
     jw_kstr(&w, "record", json_string_of(v, im->a));
-    return finish(im, &w, &b, id);
+    return import_finish(im, &w, &b, id);
 }
 
 /* ---- relations ------------------------------------------------------------------------- */
@@ -273,37 +263,6 @@ static bool lists(const struct json *array, struct sv id)
         if (sv_eq(json_sv(&array->items[i]), id))
             return true;
     return false;
-}
-
-static enum status import_edges(struct import *im, struct sv from, const struct json *targets)
-{
-    struct sv          *ours, target;
-    struct share_thread t;
-    size_t              n;
-    struct sb           b;
-    struct err          ignored;
-
-    if (share_ids(im->s, SHARE_TARGETS, from, im->a, &ours, &n, im->e))
-        return err_code(im->e);
-    for (size_t i = 0; json_is(targets, JSON_ARRAY) && i < targets->n; i++) {
-        bool known = false, found;
-        target = json_sv(&targets->items[i]);
-        for (size_t k = 0; k < n; k++)
-            known = known || sv_eq(ours[k], target);
-        if (known || name_check(target, "target", &ignored))
-            continue;
-        if (share_thread_find(im->s, target, &t, &found, im->e))
-            return err_code(im->e);
-        struct share_ref r = { .id = SV("ref-imported"),
-                               .from = from,
-                               .target = target,
-                               .missing = !found && !map_has(&im->there, target) };
-        struct jw        w = start(&b, im, "edge");
-        ref_write(&w, &r);
-        if (finish(im, &w, &b, (struct sv){ 0 }))
-            return err_code(im->e);
-    }
-    return ST_OK;
 }
 
 static const char *const relation_keys[] = { "children", "references_to", "referenced_by",
@@ -350,11 +309,11 @@ static enum status import_relation(struct import *im, const struct json_member *
         return map_has(&im->there, m->key) || v->type != JSON_OBJECT
                    ? quarantine(im, "relations", m, "no thread has this id")
                    : ST_OK; /* of a thread that was removed */
-    if (import_edges(im, m->key, json_find(v, "references_to")))
+    if (refs_import(im, m->key, json_find(v, "references_to")))
         return err_code(im->e);
     if (im->only_new)
         return ST_OK;
-    struct jw w = start(&b, im, "relation");
+    struct jw w = import_start(&b, im, "relation");
     jw_kstr(&w, "id", m->key);
     if (gone_edges(im, m->key, json_find(v, "references_to"), &w, &any))
         return err_code(im->e);
@@ -374,7 +333,7 @@ static enum status import_relation(struct import *im, const struct json_member *
         any = true;
         jw_kstr(&w, "extra", extra);
     }
-    return any ? finish(im, &w, &b, (struct sv){ 0 }) : ST_OK;
+    return any ? import_finish(im, &w, &b, (struct sv){ 0 }) : ST_OK;
 }
 
 /* ---- the root -------------------------------------------------------------------------- */
@@ -401,10 +360,10 @@ static enum status import_root(struct import *im, const struct json *doc)
         return err_code(im->e);
     if (im->only_new || (sv_same(m.extra, extra) && sv_same(m.extra_meta, extra_meta)))
         return ST_OK;
-    struct jw w = start(&b, im, "root");
+    struct jw w = import_start(&b, im, "root");
     put_text(&w, "extra", extra);
     put_text(&w, "extra_meta", extra_meta);
-    return finish(im, &w, &b, (struct sv){ 0 });
+    return import_finish(im, &w, &b, (struct sv){ 0 });
 }
 
 static enum status check_document(const struct json *doc, const char *const *sections,
@@ -452,6 +411,7 @@ enum status import_relations(struct share *s, struct sv text, bool only_new, str
     enum status              r = json_parse(text, JSON_KEEP_ORDER, &scratch, &doc, e);
 
     im.there = map_in(&scratch);
+    im.ops = map_in(&scratch);
     if (!r)
         r = check_document(&doc, sections, e);
     if (!r)
@@ -489,14 +449,14 @@ static enum status import_objective(struct import *im, const struct json_member 
     if (found && (im->only_new || (sv_eq(title, ours.title) && created == ours.created &&
                                    sv_same(extra, ours.extra) && sv_same(listed, ours.listed))))
         return ST_OK;
-    struct jw w = start(&b, im, "objective");
+    struct jw w = import_start(&b, im, "objective");
     jw_kstr(&w, "id", id);
     jw_kstr(&w, "title", title);
     put_text(&w, "extra", extra);
     put_text(&w, "listed", listed);
     jw_kint(&w, "created", created);
     jw_kint(&w, "updated", updated);
-    return finish(im, &w, &b, (struct sv){ 0 });
+    return import_finish(im, &w, &b, (struct sv){ 0 });
 }
 
 enum status import_objectives(struct share *s, struct sv text, bool only_new, struct err *e)

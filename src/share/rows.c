@@ -396,6 +396,17 @@ enum status share_thread_find(struct share *s, struct sv id, struct share_thread
     return *found ? thread_read(row, s->a, out, e) : ST_OK;
 }
 
+static struct sv details_of(const char *key, struct sv id, struct arena *a)
+{
+    struct sb b = sb_in(a, 0);
+    struct jw w = jw_in(&b, 0);
+
+    jw_open(&w, '{');
+    jw_kstr(&w, key, id);
+    jw_close(&w, '}');
+    return sb_sv(&b);
+}
+
 enum status share_thread(struct share *s, struct sv id, struct share_thread *out, struct err *e)
 {
     bool found;
@@ -406,6 +417,7 @@ enum status share_thread(struct share *s, struct sv id, struct share_thread *out
         return ST_OK;
     err_set(e, ST_NOT_FOUND, "Thread '" SV_FMT "' not found", SV_ARG(id));
     err_reason(e, "thread");
+    s->details = details_of("threadId", id, s->a);
     return err_hint(e, "`heddle list` shows the threads that were spawned, `heddle stats` all that "
                        "have a log");
 }
@@ -422,12 +434,7 @@ enum status share_objective(struct share *s, struct sv id, struct share_objectiv
         return objective_read(row, s->a, out, e);
     err_set(e, ST_NOT_FOUND, "Objective '" SV_FMT "' not found", SV_ARG(id));
     err_reason(e, "objective");
-    struct sb b = sb_in(s->a, 0);
-    struct jw w = jw_in(&b, 0);
-    jw_open(&w, '{');
-    jw_kstr(&w, "objectiveId", id);
-    jw_close(&w, '}');
-    s->details = sb_sv(&b);
+    s->details = details_of("objectiveId", id, s->a);
     return err_hint(e, "`heddle objective create TITLE` makes one; `heddle objective list` shows "
                        "those there are");
 }

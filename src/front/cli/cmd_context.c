@@ -6,7 +6,7 @@
 
 struct context_opts {
     struct sv task;
-    bool      parse, peek, spawned;
+    bool      parse, peek, spawned, notes;
 };
 
 static const struct opt context_opts[] = {
@@ -18,6 +18,8 @@ static const struct opt context_opts[] = {
       offsetof(struct context_opts, peek), 0 },
     { OPT_FLAG, "spawned", NULL, "as it is at spawn: without the thread's own assets",
       offsetof(struct context_opts, spawned), 0 },
+    { OPT_FLAG, "notes", NULL, "say in comments what else there is to know, and where to write",
+      offsetof(struct context_opts, notes), 0 },
     { 0 },
 };
 
@@ -102,7 +104,9 @@ static enum status run(struct app *app, const void *opts, struct err *e)
     if (o->task.s && app_text(app, o->task, &task, e))
         return err_code(e);
     if (door_open(&d, app, STORE_READ, e) ||
-        prompt_make(&d.s, app_arg(app, 0), o->spawned, task, &p, e))
+        prompt_make(&d.s, app_arg(app, 0),
+                    (o->spawned ? BLOCK_AT_SPAWN : 0u) | (o->notes ? BLOCK_NOTES : 0u), task, &p,
+                    e))
         return door_fail(&d, e);
     jw_open(d.data, '{');
     jw_kstr(d.data, "thread", app_arg(app, 0));
@@ -120,13 +124,17 @@ static enum status run(struct app *app, const void *opts, struct err *e)
 
 const struct command cmd_context = {
     .name = "context",
-    .synopsis = "T [--task TEXT|-] [--peek] | --parse [FILE]",
+    .synopsis = "T [--task TEXT|-] [--notes] [--peek] | --parse [FILE]",
     .group = GROUP_SHARE,
     .summary = "Print a thread's <thread_context>, then the task",
-    .details = "Injections that wait for the thread stand between the block and the task, and are\n"
-               "acknowledged in the log once they are printed.\n\n"
-               "--parse finds the block in a message and prints what it says as JSON.\n\n"
-               "  heddle context build --task 'Start with the lexer.'",
+    .details =
+        "--notes adds comments to the block: where the thread writes its own assets and, of\n"
+        "each reference, the title and state of its thread, whether it is live or a copy of\n"
+        "when, since when the copy is stale, its size, and work of no listed type.\n\n"
+        "Injections that wait for the thread stand between the block and the task, and are\n"
+        "acknowledged in the log once they are printed.\n\n"
+        "--parse finds the block in a message and prints what it says as JSON.\n\n"
+        "  heddle context build --task 'Start with the lexer.'",
     .opts = context_opts,
     .opts_size = sizeof(struct context_opts),
     .max_args = 1,

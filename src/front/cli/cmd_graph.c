@@ -123,7 +123,7 @@ static enum status gather(struct graph *g, struct err *e)
     return ST_OK;
 }
 
-/* "", "stale" or "broken". */
+/* "", "broken", or what is not fresh about its copies. */
 static enum status mark_of(struct graph *g, const struct share_ref *r, const char **mark,
                            struct err *e)
 {
@@ -133,9 +133,9 @@ static enum status mark_of(struct graph *g, const struct share_ref *r, const cha
 
     if (!found && share_thread_find(&g->d->s, r->target, &t, &found, e))
         return err_code(e);
-    if (found && r->frozen && ref_freshness(&g->d->s, r, &f, NULL, e))
+    if (found && r->frozen && ref_freshness(&g->d->s, r, &f, e))
         return err_code(e);
-    *mark = !found ? "broken" : f == REF_FRESH ? "" : "stale";
+    *mark = !found ? "broken" : f == REF_FRESH ? "" : freshness_name(f);
     return ST_OK;
 }
 

@@ -94,41 +94,82 @@ static enum status run_list(struct app *app, const void *opts, struct err *e)
 
 /* ---- status ------------------------------------------------------------------------------ */
 
-/* One reference: a line and those of its files that are not fresh, and all of it as JSON. */
-static enum status put_ref(struct door *d, const struct share_ref *r, struct jw *w, struct err *e)
+/* One reference: a line and those of its files that are not fresh. */
+static void text_ref(struct door *d, const struct share_ref *r, const struct ref_standing *st,
+                     const enum freshness *each_file)
 {
-    enum freshness whole, *each_file = ARENA_NEW(d->app->a, enum freshness, r->n_files + 1);
-    const char    *binding = r->inherit ? "inherited" : r->frozen ? "frozen" : "live";
+    const char *binding = r->inherit ? "inherited" : r->frozen ? "frozen" : "live";
 
-    if (ref_freshness(&d->s, r, &whole, each_file, e))
-        return err_code(e);
     sb_addf(&d->text, "  %s %s " SV_FMT "  %s", r->frozen ? "▣" : "→", binding, SV_ARG(r->target),
-            freshness_name(whole));
-    for (size_t k = 0; k < r->n_scope; k++)
-        sb_addf(&d->text, "%s" SV_FMT, k ? ", " : "  scope: ", SV_ARG(r->scope[k]));
+            freshness_name(st->state));
+    if (st->stale_since)
+        sb_addf(&d->text, " since " SV_FMT, SV_ARG(iso(st->stale_since, d->app->a)));
+    sb_addf(&d->text, "  %zu file%s, ", st->files, st->files == 1 ? "" : "s");
+    sb_add_commas(&d->text, st->bytes);
+    sb_adds(&d->text, " bytes");
+    for (size_t k = 0; k < r->n_scope; k++) {
+        sb_adds(&d->text, k ? ", " : "  scope: ");
+        sb_add_plain_line(&d->text, r->scope[k]);
+    }
+    if (st->has_thread) {
+        sb_adds(&d->text, "  ");
+        sb_add_plain_line(&d->text, sv_cut(st->title, '\n').head);
+    }
     sb_addc(&d->text, '\n');
+    for (size_t k = 0; r->frozen && k < r->n_files; k++) {
+        if (each_file[k] == REF_FRESH)
+            continue;
+        sb_adds(&d->text, "      ");
+        sb_add_plain_line(&d->text, r->files[k].name);
+        sb_addf(&d->text, "  %s\n", freshness_name(each_file[k]));
+    }
+}
+
+static void json_ref(struct door *d, const struct share_ref *r, const struct ref_standing *st,
+                     const enum freshness *each_file, struct jw *w)
+{
     jw_open(w, '{');
     jw_kstr(w, "ref_id", r->id);
     jw_kstr(w, "target", r->target);
     jw_kstr(w, "binding", r->frozen ? SV("frozen") : SV("live"));
-    jw_kstr(w, "state", sv_of(freshness_name(whole)));
+    jw_kbool(w, "inherited", r->inherit);
+    jw_kstr(w, "state", sv_of(freshness_name(st->state)));
+    jw_kstr(w, "title", st->title);
+    jw_kstr(w, "target_status", sv_of(st->has_thread ? thread_status_name(st->status) : NULL));
     jw_ktime(w, r->frozen ? "copied_at" : "created_at", r->at);
+    if (st->stale_since)
+        jw_ktime(w, "stale_since", st->stale_since);
+    jw_kint(w, "file_count", (int64_t)st->files);
+    jw_kint(w, "bytes", st->bytes);
+    jw_key(w, "scope");
+    jw_open(w, '[');
+    for (size_t k = 0; k < r->n_scope; k++)
+        jw_str(w, r->scope[k]);
+    jw_close(w, ']');
     jw_key(w, "files");
     jw_open(w, '[');
     for (size_t k = 0; r->frozen && k < r->n_files; k++) {
-        const char *state = freshness_name(each_file[k]);
         jw_open(w, '{');
         jw_kstr(w, "name", r->files[k].name);
         jw_kstr(w, "local_path",
                 share_path(r->from, "context/inherited", r->files[k].place, d->app->a));
         jw_kstr(w, "hash", r->files[k].hash);
-        jw_kstr(w, "state", sv_of(state));
+        jw_kstr(w, "state", sv_of(freshness_name(each_file[k])));
         jw_close(w, '}');
-        if (each_file[k] != REF_FRESH)
-            sb_addf(&d->text, "      " SV_FMT "  %s\n", SV_ARG(r->files[k].name), state);
     }
     jw_close(w, ']');
     jw_close(w, '}');
+}
+
+static enum status put_ref(struct door *d, const struct share_ref *r, struct jw *w, struct err *e)
+{
+    enum freshness     *each_file = ARENA_NEW(d->app->a, enum freshness, r->n_files + 1);
+    struct ref_standing st;
+
+    if (ref_standing(&d->s, r, &st, each_file, e))
+        return err_code(e);
+    text_ref(d, r, &st, each_file);
+    json_ref(d, r, &st, each_file, w);
     return ST_OK;
 }
 
@@ -203,7 +244,7 @@ static enum status run_status(struct app *app, const void *opts, struct err *e)
 
     (void)opts;
     if (door_open(&d, app, STORE_READ, e) || share_thread(&d.s, app_arg(app, 0), &t, e) ||
-        block_write(&d.s, t.id, false, &block, e))
+        block_write(&d.s, t.id, 0, &block, e))
         return door_fail(&d, e);
     text_thread(&d, &t);
     jw_open(d.data, '{');
@@ -217,40 +258,69 @@ static enum status run_status(struct app *app, const void *opts, struct err *e)
     return door_done(&d, e);
 }
 
+/* Rows of a list from `from` on: whose they are, and whether the thread may write them. */
+static void put_rows(struct door *d, const struct asset_list *list, size_t from, struct sv owner,
+                     bool own)
+{
+    for (size_t i = from; i < list->list.n; i++) {
+        const struct asset *x = &list->list.v[i];
+        jw_open(d->data, '{');
+        jw_kstr(d->data, "type", sv_of(x->type));
+        jw_kstr(d->data, "path", x->path);
+        jw_kstr(d->data, "thread", owner);
+        jw_kstr(d->data, "access", own ? SV("rw") : SV("r"));
+        jw_close(d->data, '}');
+        sb_addf(&d->text, "%s  %-10s  ", own ? "rw" : "r-", x->type);
+        sb_add_plain_line(&d->text, x->path);
+        sb_addc(&d->text, '\n');
+    }
+}
+
+static enum status artifacts_of_ref(struct door *d, const struct share_ref *r,
+                                    struct asset_list *list, struct err *e)
+{
+    struct share_thread target;
+    bool                found;
+    size_t              from = list->list.n, n_warnings = d->s.warnings.n;
+
+    if (share_thread_find(&d->s, r->target, &target, &found, e))
+        return err_code(e);
+    if (!found) {
+        share_warn(&d->s, "W202", r->target, "Reference target '" SV_FMT "' not found",
+                   SV_ARG(r->target));
+        return ST_OK;
+    }
+    if (assets_of_ref(&d->s, r, list, e))
+        return err_code(e);
+    if (others_of_ref(&d->s, r, list, e))
+        return err_code(e);
+    for (size_t i = n_warnings; i < d->s.warnings.n;) /* they are listed here */
+        if (sv_find(d->s.warnings.v[i].message, SV("is of no asset type")) >= 0)
+            d->s.warnings.v[i] = d->s.warnings.v[--d->s.warnings.n];
+        else
+            i++;
+    put_rows(d, list, from, r->target, false);
+    return ST_OK;
+}
+
 static enum status run_artifacts(struct app *app, const void *opts, struct err *e)
 {
     struct door         d;
     struct share_thread t;
     struct asset_list   list = { 0 };
     struct share_ref   *refs;
-    size_t              n, own;
+    size_t              n;
 
     (void)opts;
     if (door_open(&d, app, STORE_READ, e) || share_thread(&d.s, app_arg(app, 0), &t, e) ||
-        assets_own(&d.s, t.id, &list, e) || share_refs(&d.s, t.id, true, app->a, &refs, &n, e))
+        assets_own(&d.s, t.id, &list, e) || others_own(&d.s, t.id, &list, e) ||
+        share_refs(&d.s, t.id, true, app->a, &refs, &n, e))
         return door_fail(&d, e);
-    own = list.list.n;
-    for (size_t i = 0; i < n; i++) {
-        struct share_thread target;
-        bool                found;
-        if (share_thread_find(&d.s, refs[i].target, &target, &found, e))
-            return door_fail(&d, e);
-        if (!found)
-            share_warn(&d.s, "W202", refs[i].target, "Reference target '" SV_FMT "' not found",
-                       SV_ARG(refs[i].target));
-        else if (assets_of_ref(&d.s, &refs[i], &list, e))
-            return door_fail(&d, e);
-    }
     jw_open(d.data, '[');
-    for (size_t i = 0; i < list.list.n; i++) {
-        jw_open(d.data, '{');
-        jw_kstr(d.data, "type", sv_of(list.list.v[i].type));
-        jw_kstr(d.data, "path", list.list.v[i].path);
-        jw_close(d.data, '}');
-        sb_addf(&d.text, "%s  %-10s  ", i < own ? "rw" : "r-", list.list.v[i].type);
-        sb_add_plain(&d.text, list.list.v[i].path);
-        sb_addc(&d.text, '\n');
-    }
+    put_rows(&d, &list, 0, t.id, true);
+    for (size_t i = 0; i < n; i++)
+        if (artifacts_of_ref(&d, &refs[i], &list, e))
+            return door_fail(&d, e);
     jw_close(d.data, ']');
     d.warnings = true;
     return door_done(&d, e);
@@ -276,9 +346,11 @@ const struct command cmd_status = {
     .synopsis = "T",
     .group = GROUP_SHARE,
     .summary = "Show a thread, its references and its <thread_context>",
-    .details = "A frozen reference is fresh when its copies are what the source has now, stale\n"
-               "when the source changed, missing when the source is gone.\n\n"
-               "  heddle status build",
+    .details =
+        "A frozen reference is fresh when its copies are what the source has now, stale\n"
+        "when the source changed since, edited when a copy was changed, deleted when one is\n"
+        "not there (`heddle read` makes it again), missing when the source is gone.\n\n"
+        "  heddle status build",
     .min_args = 1,
     .max_args = 1,
     .needs = NEEDS_ROOT,
@@ -290,7 +362,8 @@ const struct command cmd_artifacts = {
     .synopsis = "T",
     .group = GROUP_SHARE,
     .summary = "List the assets a thread has and those it may read",
-    .details = "rw is the thread's own, r- comes from threads it may read.\n"
+    .details = "rw is the thread's own, r- comes from threads it may read. `other` is work of no\n"
+               "listed type: it has no <asset> in the block, and `heddle read` gives it.\n"
                "\n"
                "  heddle artifacts build",
     .min_args = 1,

@@ -1,12 +1,12 @@
 #include "front/share/prompt.h"
 
-enum status prompt_make(struct share *s, struct sv thread, bool at_spawn, struct sv task,
+enum status prompt_make(struct share *s, struct sv thread, unsigned flags, struct sv task,
                         struct prompt *out, struct err *e)
 {
     struct sv block, injected;
     struct sb b = sb_in(s->a, 0);
 
-    if (block_write(s, thread, at_spawn, &block, e) ||
+    if (block_write(s, thread, flags, &block, e) ||
         share_pending(s, thread, &out->pending, &out->n_pending, e))
         return err_code(e);
     sb_add(&b, block);

@@ -11,8 +11,8 @@ struct prompt {
     size_t            n_pending;
 };
 
-/* `task` absent: the block alone. */
-enum status prompt_make(struct share *s, struct sv thread, bool at_spawn, struct sv task,
+/* `flags` are those of block_write(); `task` absent: the block alone. */
+enum status prompt_make(struct share *s, struct sv thread, unsigned flags, struct sv task,
                         struct prompt *out, struct err *e) MUST_USE;
 
 #endif

@@ -35,7 +35,7 @@ static enum status read_prompt(struct job *j, struct err *e)
         return err_code(e);
     enum status r = share_thread(&s, j->thread, &t, e);
     if (!r)
-        r = prompt_make(&s, j->thread, false, t.title, &j->prompt, e);
+        r = prompt_make(&s, j->thread, BLOCK_OTHERS, t.title, &j->prompt, e);
     j->session = r ? (struct sv){ 0 } : t.session;
     share_end(&s);
     return r;

@@ -1,0 +1,30 @@
+/* Shared by import.c (threads, objectives, rows) and import_refs.c (references). */
+#ifndef HEDDLE_IMPORT_INTERNAL_H
+#define HEDDLE_IMPORT_INTERNAL_H
+
+#include "base/map.h"
+#include "share/share_internal.h"
+
+struct import {
+    struct share *s;
+    struct arena *a;
+    int64_t       base;    /* entries with seq < base are known to the file */
+    int64_t       written; /* metadata.last_updated */
+    bool          only_new;
+    struct map    there; /* ids in the file */
+    struct map    ops;   /* thread → what operations[] says of its references; import_refs.c */
+    struct err   *e;
+};
+
+/* {"operation":"import",…,"what":WHAT and the end of it. An absent op_id is drawn. */
+struct jw   import_start(struct sb *b, struct import *im, const char *what);
+enum status import_finish(struct import *im, struct jw *w, struct sb *b, struct sv op_id) MUST_USE;
+
+/* Note an item of operations[]; `is_new`: the log did not have it. In the order of the file. */
+void refs_note(struct import *im, const struct json *operation, bool is_new);
+
+/* Entries for the references of a thread that the log does not have as the file says. `targets` is
+ * its references_to. */
+enum status refs_import(struct import *im, struct sv from, const struct json *targets) MUST_USE;
+
+#endif
