@@ -443,6 +443,12 @@ static enum status import_objective(struct import *im, const struct json_member 
     if (share_row(im->s, key_of_name("obj", id, im->a), &row, &found, im->e) ||
         (found && objective_read(row, im->a, &ours, im->e)))
         return err_code(im->e);
+    int64_t deleted;
+    bool    gone;
+    if (share_row(im->s, key_of_name("objgone", id, im->a), &row, &gone, im->e))
+        return err_code(im->e);
+    if (!found && gone && sv_to_int(row, &deleted) && updated <= deleted)
+        return ST_OK; /* the file is older than the deletion */
     extra = json_others(v, keys, COUNT(keys), im->a);
     if (!ours.threads && json_is(ids, JSON_ARRAY) && ids->n)
         listed = json_string_of(ids, im->a);

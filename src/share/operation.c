@@ -9,13 +9,19 @@
 struct sv_list list_of(struct sv text, struct arena *a)
 {
     VEC(struct sv) list = { 0 };
+    struct sb b = sb_in(a, 0);
 
-    while (text.n) {
-        struct sv_cut c = sv_cut(text, ',');
-        struct sv     item = sv_trim(c.head);
+    for (size_t i = 0; i <= text.n; i++) {
+        bool escaped = i + 1 < text.n && text.s[i] == '\\' && text.s[i + 1] == ',';
+        if (i < text.n && (escaped || text.s[i] != ',')) {
+            i += escaped;
+            sb_addc(&b, text.s[i]);
+            continue;
+        }
+        struct sv item = sv_trim(sb_sv(&b));
         if (item.n)
             *vec_push(&list, a) = item;
-        text = c.tail;
+        b = sb_in(a, 0);
     }
     return (struct sv_list){ list.v, list.n };
 }
@@ -200,6 +206,8 @@ static enum status spawn_refs(struct share *s, const struct spawn_request *r, st
         struct share_ref         made;
         if (share_reference(s, &q, &made, e))
             return err_code(e);
+        if (r->made)
+            *vec_push(&r->made->list, s->a) = made;
     }
     return ST_OK;
 }

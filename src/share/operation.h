@@ -11,10 +11,18 @@ struct sv_list {
     const struct sv *v;
     size_t           n;
 };
-struct sv_list list_of(struct sv comma_separated, struct arena *a); /* trimmed, blanks dropped */
+/* Trimmed, blanks dropped; \, is a comma that belongs to its item. */
+struct sv_list list_of(struct sv comma_separated, struct arena *a);
 
 enum status share_objective_create(struct share *s, struct sv title, struct sv id /* or absent */,
                                    struct sv *made, struct err *e) MUST_USE;
+
+/* ST_CONFLICT reason "not_empty": it has threads. */
+enum status share_objective_delete(struct share *s, struct sv id, struct err *e) MUST_USE;
+
+struct ref_list {
+    VEC(struct share_ref) list;
+};
 
 struct spawn_request {
     struct sv      intent, objective;
@@ -25,6 +33,8 @@ struct spawn_request {
     struct sv      mode;     /* "dialogue", "buffer"; or absent */
     bool           frozen;   /* binding of the refs */
     struct sv_list scope, refs, tags;
+
+    struct ref_list *made; /* NULL, or where to put the references that were made */
 };
 /* ST_NOT_FOUND: no such objective or parent. ST_CONFLICT "exists": the id is taken;
  * "circular_reference". */
@@ -53,6 +63,23 @@ struct refresh_result {
 };
 enum status share_refresh(struct share *s, const struct refresh_request *r,
                           struct refresh_result **out, size_t *n, struct err *e) MUST_USE;
+
+/* Drop the references from → target, or the one of that id: `*out` has them as they were. Their
+ * copies go from the disk; what was copied is kept, so that share_rebind() can take them up again.
+ */
+enum status share_unreference(struct share *s, struct sv from, struct sv target, struct sv id,
+                              struct ref_list *out, struct err *e) MUST_USE;
+
+/* Bind references from → target, or the one of that id, otherwise; or take up again what was
+ * dropped.
+ * `*out` has those that changed. A frozen one gets copies of now, unless `as_before`. */
+struct rebind_request {
+    struct sv from, target, id; /* target or id, or both */
+    bool      has_binding, frozen;
+    bool      as_before; /* the binding, and the copies, that it had before */
+};
+enum status share_rebind(struct share *s, const struct rebind_request *q, struct ref_list *out,
+                         struct err *e) MUST_USE;
 
 /* The one table of states: `action` is suspend, resume, done, cancel, archive, or a
  * transfer's direction. False: not from there. */

@@ -4,18 +4,17 @@
  *     meta                  {at, objectives, threads}: last change, counts
  *     rev                   one more than the seq of the last operation: what the files are for
  *     obj/ID                an objective            objorder/SEQ    its id
- *     thread/ID             a thread, with the seq of the entry that made it
- *     member/OBJECTIVE/ID   a thread of an objective
- *     child/PARENT/SEQ      the id of a child
- *     ref/FROM/SEQ          a reference; inh/THREAD/SEQ what spawn --inherit copied
- *     to/FROM/SEQ           a distinct target; by/TARGET/SEQ the other end; edge/FROM/TARGET SEQ
- *     kept/FROM/REF         a reference that was dropped or bound otherwise, as it was before: it
- * can be taken up again, so its content counts as used spot/THREAD/PLACE     SOURCE-THREAD/PATH:
- * whose place this is below context/inherited/. It stays when the copy goes, so that no path ever
- * leads to another's file snap/THREAD/PLACE     how many references hold the frozen copy at that
- * place blob/HASH             how many frozen copies, and kept ones, have this content dep/ID
- * depends_on, relx/ID unknown keys of a relation opid/OP               the seq of an operation
- *     inject/THREAD/SEQ     an injection that has not been delivered
+ *     objgone/ID            when an objective was deleted, in ms: an older file does not bring it
+ * back thread/ID             a thread, with the seq of the entry that made it member/OBJECTIVE/ID
+ * a thread of an objective child/PARENT/SEQ      the id of a child ref/FROM/SEQ          a
+ * reference; inh/THREAD/SEQ what spawn --inherit copied to/FROM/SEQ           a distinct target;
+ * by/TARGET/SEQ the other end; edge/FROM/TARGET SEQ kept/FROM/REF         a reference that was
+ * dropped or bound otherwise, as it was before: it can be taken up again, so its content counts as
+ * used spot/THREAD/PLACE     SOURCE-THREAD/PATH: whose place this is below context/inherited/. It
+ * stays when the copy goes, so that no path ever leads to another's file snap/THREAD/PLACE     how
+ * many references hold the frozen copy at that place blob/HASH             how many frozen copies,
+ * and kept ones, have this content dep/ID depends_on, relx/ID unknown keys of a relation opid/OP
+ * the seq of an operation inject/THREAD/SEQ     an injection that has not been delivered
  *     broken/FROM/TARGET    a reference whose target is not there
  *     worker/THREAD         the process that works on a thread
  *     bad/SECTION/KEY       a value of another program that no rule covers, kept as it is
@@ -454,6 +453,7 @@ static enum status fold_objective(struct op *o)
         obj.open += found && !thread_has_ended(t.status);
     }
     if (put(o, key_of_name("obj", obj.id, a), objective_row(&obj, a)) ||
+        del(o, key_of_name("objgone", obj.id, a)) ||
         put(o, key_of_seq("objorder", obj.seq, a), obj.id))
         return err_code(o->e);
     return change_meta(o, 0, 1, true);
@@ -592,7 +592,8 @@ static enum status fold_objective_delete(struct op *o)
     if (!found)
         return ST_OK;
     if (objective_read(row, a, &obj, o->e) || del(o, key) ||
-        del(o, key_of_seq("objorder", obj.seq, a)))
+        del(o, key_of_seq("objorder", obj.seq, a)) ||
+        put(o, key_of_name("objgone", obj.id, a), seq_text(o->n->at, a)))
         return err_code(o->e);
     return change_meta(o, 0, -1, true);
 }

@@ -32,6 +32,23 @@ static enum status run_create(struct app *app, const void *opts, struct err *e)
     return door_done(&d, e);
 }
 
+static enum status run_delete(struct app *app, const void *opts, struct err *e)
+{
+    struct door d;
+    struct sv   id = app_arg(app, 0);
+
+    (void)opts;
+    if (door_open(&d, app, STORE_WRITE, e) || share_objective_delete(&d.s, id, e) ||
+        door_commit(&d, e))
+        return door_fail(&d, e);
+    jw_open(d.data, '{');
+    jw_kstr(d.data, "objectiveId", id);
+    jw_kbool(d.data, "deleted", true);
+    jw_close(d.data, '}');
+    sb_addf(&d.text, "deleted " SV_FMT "\n", SV_ARG(id));
+    return door_done(&d, e);
+}
+
 static enum status run_list(struct app *app, const void *opts, struct err *e)
 {
     static const char *const heads[] = { "OBJECTIVE", "STATUS", "THREADS", "TITLE", NULL };
@@ -103,6 +120,20 @@ const struct command cmd_objective_create = {
     .max_args = 1,
     .needs = NEEDS_ROOT,
     .run = run_create,
+};
+
+const struct command cmd_objective_delete = {
+    .name = "objective delete",
+    .synopsis = "ID",
+    .group = GROUP_SHARE,
+    .summary = "Delete an objective that has no threads",
+    .details = "`heddle objective create TITLE --id ID` makes it again.\n\n"
+               "  heddle objective create 'By mistake' --id mistake\n"
+               "  heddle objective delete mistake",
+    .min_args = 1,
+    .max_args = 1,
+    .needs = NEEDS_ROOT,
+    .run = run_delete,
 };
 
 const struct command cmd_objective_list = {

@@ -36,13 +36,10 @@ static enum status run_reference(struct app *app, const void *opts, struct err *
                                    .scope = list_of(o->scope, app->a),
                                    .given_as = "--target" };
 
-    q.frozen = !sv_is(o->binding, "live");
     if (command_need("reference", "from", o->from, e) ||
-        command_need("reference", "target", o->target, e))
+        command_need("reference", "target", o->target, e) ||
+        parse_binding(o->binding, true, &q.frozen, e))
         return err_code(e);
-    if (o->binding.s && q.frozen && !sv_is(o->binding, "frozen"))
-        return err_set(e, ST_USAGE, "--binding is live or frozen, not '" SV_FMT "'",
-                       SV_ARG(o->binding));
     if (door_open(&d, app, STORE_WRITE, e) || share_reference(&d.s, &q, &r, e) ||
         door_commit(&d, e))
         return door_fail(&d, e);
@@ -57,10 +54,7 @@ static enum status run_reference(struct app *app, const void *opts, struct err *
     jw_close(d.data, ']');
     jw_kstr(d.data, "binding", r.frozen ? SV("frozen") : SV("live"));
     jw_close(d.data, '}');
-    sb_addf(&d.text, SV_FMT "  " SV_FMT " %s " SV_FMT, SV_ARG(r.id), SV_ARG(r.from),
-            r.frozen ? "▣" : "→", SV_ARG(r.target));
-    if (r.frozen)
-        sb_addf(&d.text, "  %zu file%s copied", r.n_files, r.n_files == 1 ? "" : "s");
+    put_made(&d.text, &r);
     sb_addc(&d.text, '\n');
     d.warnings = true;
     return door_done(&d, e);
@@ -141,7 +135,8 @@ const struct command cmd_reference = {
     .details = "frozen copies the target's files now; only `heddle refresh` changes the copies.\n"
                "live leads to what the target has whenever it is read. A reference that would\n"
                "close a circle is refused. A target that does not exist yet is a warning; the\n"
-               "reference is kept and works once the target is there.\n\n"
+               "reference is kept and works once the target is there. A comma that belongs to a\n"
+               "name in --scope is written \\,.\n\n"
                "  heddle reference --from build --target research --binding live",
     .opts = reference_opts,
     .opts_size = sizeof(struct ref_opts),

@@ -3,6 +3,8 @@
 #include "front/share/door.h"
 #include "front/share/worker.h"
 
+#include <stdio.h>
+
 struct spawn_opts {
     struct sv intent, objective, id, parent, ref, binding, inherit, scope, executor, tags, mode,
         with;
@@ -29,21 +31,44 @@ static const struct opt spawn_opts[] = {
 };
 /* clang-format on */
 
-static enum status parse_binding(struct sv word, bool otherwise, bool *frozen, struct err *e)
+/* How it sees the threads it was given, for a person; standard output has the id alone. */
+static void say_refs(const struct door *d, const struct ref_list *made)
 {
-    *frozen = word.s ? sv_is(word, "frozen") : otherwise;
-    if (word.s && !*frozen && !sv_is(word, "live"))
-        return err_set(e, ST_USAGE, "--binding is live or frozen, not '" SV_FMT "'", SV_ARG(word));
-    return ST_OK;
+    struct sb b = sb_in(d->app->a, 0);
+
+    for (size_t i = 0; i < made->list.n; i++) {
+        put_made(&b, &made->list.v[i]);
+        sb_addc(&b, '\n');
+    }
+    if (b.n)
+        fputs(sb_sv(&b).s, stderr);
 }
 
-static void answer(struct door *d, const struct share_thread *t)
+static void json_refs(struct jw *w, const struct ref_list *made)
+{
+    jw_key(w, "references");
+    jw_open(w, '[');
+    for (size_t i = 0; i < made->list.n; i++) {
+        jw_open(w, '{');
+        jw_kstr(w, "ref_id", made->list.v[i].id);
+        jw_kstr(w, "target", made->list.v[i].target);
+        jw_kstr(w, "binding", made->list.v[i].frozen ? SV("frozen") : SV("live"));
+        jw_close(w, '}');
+    }
+    jw_close(w, ']');
+}
+
+static void answer(struct door *d, const struct share_thread *t, const struct ref_list *made)
 {
     jw_open(d->data, '{');
     jw_kstr(d->data, "thread_id", t->id);
     jw_kstr(d->data, "parent_id", t->parent);
     jw_kstr(d->data, "status", sv_of(thread_status_name(t->status)));
     jw_kstr(d->data, "objective", t->objective);
+    if (made->list.n && !is_leslie(d->app))
+        json_refs(d->data, made);
+    if (!d->app->json && !is_leslie(d->app))
+        say_refs(d, made);
     sb_addf(&d->text, SV_FMT "\n", SV_ARG(t->id));
     d->warnings = true;
 }
@@ -54,7 +79,9 @@ static enum status run(struct app *app, const void *opts, struct err *e)
     struct door              d;
     struct share_thread      t;
     struct sv                intent;
-    struct spawn_request     r = { .objective = o->objective,
+    struct ref_list          made = { 0 };
+    struct spawn_request     r = { .made = &made,
+                                   .objective = o->objective,
                                    .id = o->id,
                                    .parent = o->parent,
                                    .inherit = o->inherit,
@@ -71,7 +98,7 @@ static enum status run(struct app *app, const void *opts, struct err *e)
     r.intent = intent;
     if (door_open(&d, app, STORE_WRITE, e) || share_spawn(&d.s, &r, &t, e) || door_commit(&d, e))
         return door_fail(&d, e);
-    answer(&d, &t);
+    answer(&d, &t, &made);
     bool wants = sv_is(t.executor, "agent") && !o->no_run;
     if (wants && worker_start(&d, &t, o->with, o->foreground, e))
         return door_fail(&d, e);
@@ -88,7 +115,9 @@ const struct command cmd_spawn = {
     .summary = "Make a thread, and print its id",
     .details =
         "The thread gets a folder .leslie/threads/ID. With --ref it may read other threads: live\n"
-        "shows what they have at the moment of reading, frozen a copy made now.\n\n"
+        "shows what they have at the moment of reading, frozen a copy made now; which it is is "
+        "said\n"
+        "on standard error. A comma that belongs to a name in --ref or --scope is written \\,.\n\n"
         "An executor `agent` is started if executors.agent is set in .heddle/config.json: the\n"
         "command gets the <thread_context> block and the intent on its standard input.\n\n"
         "  heddle spawn --id tests --intent 'Test the parser' --objective parser --ref build "

@@ -25,6 +25,7 @@
     X(cmd_checkpoint) \
     X(cmd_restore) \
     X(cmd_objective_create) \
+    X(cmd_objective_delete) \
     X(cmd_objective_list) \
     X(cmd_objective_status) \
     X(cmd_spawn) \
@@ -33,6 +34,8 @@
     X(cmd_artifacts) \
     X(cmd_reference) \
     X(cmd_refresh) \
+    X(cmd_unreference) \
+    X(cmd_rebind) \
     X(cmd_read) \
     X(cmd_context) \
     X(cmd_lifecycle) \

@@ -189,6 +189,24 @@ void table_print(const struct table *t, struct sb *out)
         print_row(t, out, t->rows.v[r].v);
 }
 
+/* ---- references ------------------------------------------------------------------------------ */
+
+enum status parse_binding(struct sv word, bool otherwise, bool *frozen, struct err *e)
+{
+    *frozen = word.s ? sv_is(word, "frozen") : otherwise;
+    if (word.s && !*frozen && !sv_is(word, "live"))
+        return err_set(e, ST_USAGE, "--binding is live or frozen, not '" SV_FMT "'", SV_ARG(word));
+    return ST_OK;
+}
+
+void put_made(struct sb *b, const struct share_ref *r)
+{
+    sb_addf(b, SV_FMT "  " SV_FMT " %s " SV_FMT "  %s", SV_ARG(r->id), SV_ARG(r->from),
+            r->frozen ? "▣" : "→", SV_ARG(r->target), r->frozen ? "frozen" : "live");
+    if (r->frozen)
+        sb_addf(b, ", %zu file%s copied", r->n_files, r->n_files == 1 ? "" : "s");
+}
+
 /* ---- records ------------------------------------------------------------------------------ */
 
 void json_thread_members(struct jw *w, const struct share_thread *t)

@@ -49,6 +49,12 @@ struct table {
 void table_row(struct table *t, struct arena *a, const struct sv *cells);
 void table_print(const struct table *t, struct sb *out);
 
+/* --binding: live, frozen, or absent and then `otherwise`. */
+enum status parse_binding(struct sv word, bool otherwise, bool *frozen, struct err *e) MUST_USE;
+
+/* "ref-1a2b3c4d  build ▣ research  frozen, 2 files copied", without a line break. */
+void put_made(struct sb *b, const struct share_ref *r);
+
 /* Records as Leslie prints them. */
 void        json_thread_members(struct jw *w, const struct share_thread *t);
 enum status json_objective(struct jw *w, struct share *s, const struct share_objective *o,
