@@ -42,7 +42,6 @@ static const char block[] = OPEN
     "| progress | `progress.md` | In Progress, Completed, Blocked; always one file |\n"
     "| design | `design.md` or `design/` | decisions and interfaces |\n"
     "| learnings | `learnings/` | what others should not have to find out again |\n"
-    "| discuss | `discuss/` | open questions |\n"
     "| transcript | `.meta/transcripts/` | written by the program; do not touch |\n"
     "\n"
     "Files in folders are called `YYYYMMDD-slug.md`.\n"

@@ -5,7 +5,7 @@
 
 #include "base/sb.h"
 
-#define GUIDE_VERSION "2.0.0"
+#define GUIDE_VERSION "2.0.1"
 
 struct guide {
     const char *status;   /* "created", "appended", "updated", "unchanged" */

@@ -43,6 +43,12 @@ same "nor copied out" "$(find .leslie -name 't.txt')" ""
 run heddle verify
 has "verify names what it does not act on" "$out$err" 'entry 2 of .global is not acted on: "gone_hashes" is not a hash'
 has "and every other" "$out$err" "entry 5 of .global is not acted on"
+op '{"operation":"objective","operator":"user","id":"z","title":"Z"}' >one.jsonl
+run heddle log append .global <one.jsonl
+exits "log append writes no operations" 1
+has "and names those that do" "$err" "heddle reference"
+run heddle log import .global one.jsonl
+exits "nor does an import into a log that has entries" 1
 cd "$top" || exit 1
 
 # ---- links to what is not shared ----

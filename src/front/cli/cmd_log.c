@@ -117,7 +117,8 @@ static enum status run_append(struct app *app, const void *opts, struct err *e)
 
     if (o->expect != OPT_UNSET && o->expect < 0)
         return err_set(e, ST_USAGE, "--expect takes a revision: 0 or more");
-    if ((o->lane.s && name_check(o->lane, "lane", e)) || read_batch(app, &d, &b, e))
+    if ((o->lane.s && name_check(o->lane, "lane", e)) || read_batch(app, &d, &b, e) ||
+        batch_check_operations(&b, e))
         return err_code(e);
     if (log_begin(&app->log, thread, STORE_WRITE, e))
         return err_code(e);

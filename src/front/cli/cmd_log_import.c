@@ -97,7 +97,7 @@ static enum status import_batches(struct import *im, struct err *e)
     while (more) {
         struct arena_mark m = arena_mark(&im->a);
         struct batch      b;
-        if (read_lines(im, &b, &more, e) ||
+        if (read_lines(im, &b, &more, e) || (im->first > 0 && batch_check_operations(&b, e)) ||
             (im->salvage ? salvage_lines(im, &b, e) : append_lines(im, &b, e)))
             return err_code(e);
         progress_at(&p, im->head.rev - im->first);

@@ -167,7 +167,7 @@ const struct command cmd_read = {
                "deleted is made again; one that was changed is refused. With --json: where the\n"
                "bytes are.\n\n"
                "  heddle read build notes.md\n"
-               "  heddle read build .leslie/threads/research/plan.md",
+               "  heddle read build .leslie/threads/research/notes.md",
     .min_args = 2,
     .max_args = 2,
     .needs = NEEDS_ROOT,

@@ -24,6 +24,21 @@ struct entry *batch_entries(const struct batch *b, struct arena *a)
     return list;
 }
 
+enum status batch_check_operations(const struct batch *b, struct err *e)
+{
+    for (size_t i = 0; i < b->lines.n; i++) {
+        if (kind_of(b->lines.v[i].read.entry.kind) != KIND_THREAD_OPERATION)
+            continue;
+        err_set(e, ST_PERMISSION_DENIED,
+                "line %lld: a thread_operation is written by the operation itself",
+                (long long)b->lines.v[i].number);
+        return err_hint(e,
+                        "use `heddle spawn`, `heddle reference`, `heddle agent add` and the like; "
+                        "`heddle log import .global` restores an export where there are none yet");
+    }
+    return ST_OK;
+}
+
 /* Appending failed as a whole: because of one line? Then it is named. */
 static enum status name_line(const struct batch *b, const struct entry *list, bool keeps,
                              enum status s, struct err *e)

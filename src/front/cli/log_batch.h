@@ -25,6 +25,10 @@ enum status batch_add(struct batch *b, struct sv text, int64_t number,
 /* The entries alone, as log_append() takes them; one more than there are may be read. */
 struct entry *batch_entries(const struct batch *b, struct arena *a);
 
+/* ST_PERMISSION_DENIED when a line is a thread_operation: objectives, threads, references and
+ * agents change through their own operations, which check what they write. */
+enum status batch_check_operations(const struct batch *b, struct err *e) MUST_USE;
+
 /* What an import kept and does not act on. */
 struct batch_kept {
     int64_t    n;
