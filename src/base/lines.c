@@ -73,3 +73,18 @@ enum status lines_next(struct lines *in, struct sv *line, bool *more, struct err
             return err_code(e);
     }
 }
+
+enum status lines_skip(struct lines *in, struct err *e)
+{
+    for (;;) {
+        const char *lf = memchr(in->buf + in->from, '\n', in->n - in->from);
+        if (lf || in->ended) {
+            in->from = lf ? (size_t)(lf - in->buf) + 1 : in->n;
+            in->number++;
+            return ST_OK;
+        }
+        in->from = in->n; /* nothing of it is wanted: fill() has room again */
+        if (fill(in, e))
+            return err_code(e);
+    }
+}

@@ -24,4 +24,8 @@ struct lines lines_of(int fd, size_t limit, struct arena *a);
  * it is longer than the limit, ST_IO when reading fails. */
 enum status lines_next(struct lines *in, struct sv *line, bool *more, struct err *e) MUST_USE;
 
+/* After ST_LIMIT_EXCEEDED: pass over the rest of that line, so that lines_next() goes on behind it.
+ * The line counts. */
+enum status lines_skip(struct lines *in, struct err *e) MUST_USE;
+
 #endif

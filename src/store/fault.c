@@ -100,7 +100,10 @@ static enum status fault_scan(struct store *s, const struct store_query *q, stru
 static enum status fault_next(struct store_scan *base, struct entry *out, bool *more, struct err *e)
 {
     PASS(base->store, "next");
-    return real->ops->next(((struct fault_scan *)base)->real, out, more, e);
+    struct store_scan *behind = ((struct fault_scan *)base)->real;
+    enum status        s = real->ops->next(behind, out, more, e);
+    base->lost = behind->lost;
+    return s;
 }
 
 static void fault_scan_close(struct store_scan *base)

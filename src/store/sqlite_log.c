@@ -373,6 +373,7 @@ static enum status skip_damage(struct sqlite_store *q, struct sqlite_scan *scan,
     int64_t until = scan->ahead ? (sqlite3_column_int64(scan->st, 0) & SEQ_MAX) - 1 : last;
     if (until < first)
         until = first;
+    scan->base.lost += until - first + 1;
     if (until == first)
         err_set(e, ST_CORRUPT, "%s: entry %lld cannot be read: %s", q->path, (long long)first,
                 sqlite3_errstr(why));
@@ -395,7 +396,9 @@ enum status sqlite_next(struct store_scan *base, struct entry *out, bool *more, 
     if (rc == SQLITE_ROW) {
         *more = true;
         scan->next = (sqlite3_column_int64(scan->st, 0) & SEQ_MAX) + 1;
-        return scan->brief ? read_brief(q, scan->st, out, e) : read_entry(q, scan->st, out, e);
+        enum status s = (scan->brief ? read_brief : read_entry)(q, scan->st, out, e);
+        scan->base.lost += s != ST_OK;
+        return s;
     }
     if (is_damage(rc) && scan->kind % 6 == 0) {
         *more = true;

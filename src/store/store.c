@@ -214,6 +214,11 @@ enum status store_scan(struct store *s, const struct store_query *q, struct stor
     return ST_OK;
 }
 
+int64_t store_scan_lost(const struct store_scan *scan)
+{
+    return scan->lost;
+}
+
 enum status store_is_intact(struct store_scan *scan, const struct entry *n, bool *intact,
                             struct err *e)
 {

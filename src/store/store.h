@@ -102,6 +102,9 @@ enum status store_next(struct store_scan *scan, struct entry *out, bool *more,
 void        store_scan_close(struct store_scan *scan); /* NULL is fine */
 void        store_scan_undo(struct store_scan **scan); /* for UNDO() */
 
+/* How many entries the scan has passed over because they cannot be read. */
+int64_t store_scan_lost(const struct store_scan *scan);
+
 /* Is the entry that store_next() just gave what was written? Its chain value must follow from its
  * bytes and the chain value before it. The scan must not be brief. Costs a hash, and a read when
  * the entry before it is not the one that the scan gave before. *intact is true also when the

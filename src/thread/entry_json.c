@@ -1,6 +1,7 @@
 #include "thread/entry_json.h"
 
 #include "base/json.h"
+#include "base/utf8.h"
 #include "thread/kind.h"
 
 static enum status bad(struct err *e, const char *what)
@@ -118,6 +119,68 @@ enum status entry_read(struct sv line, const struct entry_defaults *d, struct ar
     if (v.type != JSON_OBJECT)
         return bad(e, "the line is not an object");
     return check_keys(&v, e) ? err_code(e) : read_fields(&v, d, a, out, e);
+}
+
+/* A JSON object without a byte that would end the line. */
+static bool is_object_line(struct sv text, struct arena *a)
+{
+    struct arena_mark m = arena_mark(a);
+    struct json       v;
+    struct err        ignored;
+    bool              ok = !sv_has(text, '\n') && !sv_has(text, '\r') && !sv_has(text, 0) &&
+              json_parse(text, JSON_ONE_LINE, a, &v, &ignored) == ST_OK && v.type == JSON_OBJECT;
+
+    arena_reset(a, m);
+    return ok;
+}
+
+/* Text as JSON can hold it: what is not UTF-8 is replaced. */
+static struct sv lossy(struct sv text, struct arena *a)
+{
+    struct sb b = sb_in(a, 0);
+
+    if (!text.s || utf8_invalid(text) < 0)
+        return text;
+    sb_add_lossy(&b, text);
+    return sb_sv(&b);
+}
+
+/* What was stored, in a payload that is JSON whatever it was. */
+static struct sv damaged_payload(const struct entry *n, struct arena *a)
+{
+    struct sb b = sb_in(a, 0), payload = sb_in(a, 0), refs = sb_in(a, 0);
+    struct jw w = jw_in(&b, 0);
+
+    sb_add_base64url(&payload, n->payload);
+    sb_add_base64url(&refs, n->refs);
+    jw_open(&w, '{');
+    jw_kstr(&w, "actor", lossy(n->actor, a));
+    jw_kstr(&w, "kind", lossy(n->kind, a));
+    jw_kstr(&w, "lane", lossy(n->lane, a));
+    jw_kstr(&w, "payload_base64url", sb_sv(&payload));
+    jw_kstr(&w, "refs_base64url", sb_sv(&refs));
+    jw_close(&w, '}');
+    return sb_sv(&b);
+}
+
+void entry_write_damaged(struct sb *b, const struct entry *n, struct arena *a)
+{
+    struct arena_mark m = arena_mark(a);
+    struct entry      shown = *n;
+
+    shown.actor = lossy(n->actor, a);
+    shown.id = lossy(n->id, a);
+    shown.kind = lossy(n->kind, a);
+    shown.lane = lossy(n->lane, a);
+    shown.op_id = lossy(n->op_id, a);
+    if (!is_object_line(n->payload, a) || (n->refs.n && !is_object_line(n->refs, a))) {
+        shown.kind = ENTRY_DAMAGED;
+        shown.lane = (struct sv){ 0 };
+        shown.payload = damaged_payload(n, a);
+        shown.refs = SV("{}");
+    }
+    entry_write(b, &shown);
+    arena_reset(a, m);
 }
 
 void entry_write(struct sb *b, const struct entry *n)

@@ -27,7 +27,14 @@ enum status entry_read(struct sv line, const struct entry_defaults *d, struct ar
                        struct entry_line *out, struct err *e) MUST_USE;
 
 /* One line without its newline, keys sorted. Loss-free: reading it back into an empty log
- * gives the same chain. */
+ * gives the same chain. The entry must be what was written: see entry_write_damaged(). */
 void entry_write(struct sb *b, const struct entry *n);
+
+/* The same for an entry whose bytes may be anything: always one line of valid JSON. Where payload
+ * and refs are still JSON objects on one line they are written as they are; else the entry
+ * becomes one of kind ENTRY_DAMAGED in no lane, with {"actor","kind","lane","payload_base64url",
+ * "refs_base64url"} as its payload, so that nothing is lost. Scratch memory from `a`. */
+#define ENTRY_DAMAGED SV("damaged_entry")
+void entry_write_damaged(struct sb *b, const struct entry *n, struct arena *a);
 
 #endif

@@ -27,6 +27,24 @@ static bool read_anchor(struct projection *p, const struct entry *n)
     return true;
 }
 
+/* The next entry of a scan, which must be what was written: a model is never shown a text that
+ * somebody changed, nor bytes that are no longer JSON. */
+static enum status next_intact(struct projection *p, struct store_scan *scan, struct entry *n,
+                               bool *more, struct err *e)
+{
+    bool intact = true;
+
+    if (store_next(scan, n, more, e) || (*more && store_is_intact(scan, n, &intact, e)))
+        return err_code(e);
+    p->read += *more;
+    if (intact)
+        return ST_OK;
+    err_set(e, ST_CORRUPT, "thread " SV_FMT ": entry %lld is not what was written",
+            SV_ARG(p->thread), (long long)n->seq);
+    return err_hint(e, "`heddle doctor` says what is whole; `heddle log export` saves what is "
+                       "readable");
+}
+
 /* The latest anchor on the path: the newest stretch that has one. */
 static enum status find_anchor(struct projection *p, struct err *e)
 {
@@ -37,16 +55,14 @@ static enum status find_anchor(struct projection *p, struct err *e)
                                                        .to = p->path[i].to,
                                                        .lane = p->path[i].lane,
                                                        .mark = MARK_ANCHOR,
-                                                       .backwards = true,
-                                                       .brief = true };
+                                                       .backwards = true };
         struct entry                             n;
         bool                                     more = true;
         if (store_scan(p->log->store, &q, &scan, e))
             return err_code(e);
         while (more) {
-            if (store_next(scan, &n, &more, e))
+            if (next_intact(p, scan, &n, &more, e))
                 return err_code(e);
-            p->read += more;
             if (more && read_anchor(p, &n))
                 return ST_OK;
         }
@@ -91,18 +107,16 @@ static enum status each_after(struct projection *p, int64_t after, message_fn fn
                                                        .from = s->from > after ? s->from : after + 1,
                                                        .to = s->to,
                                                        .lane = s->lane,
-                                                       .mark = MARK_MESSAGE,
-                                                       .brief = true };
+                                                       .mark = MARK_MESSAGE };
         struct entry                             n;
         bool                                     more = true;
         if (store_scan(p->log->store, &q, &scan, e))
             return err_code(e);
         for (;;) {
-            if (store_next(scan, &n, &more, e))
+            if (next_intact(p, scan, &n, &more, e))
                 return err_code(e);
             if (!more)
                 break;
-            p->read++;
             struct message m = message_of_entry(&n);
             if (call_name(p, &m, e) || fn(ctx, &m, e))
                 return err_code(e);

@@ -6,6 +6,7 @@
 #include "front/cli/log_batch.h"
 #include "front/progress.h"
 #include "thread/kind.h"
+#include "thread/log_read.h"
 
 /* ---- append ----------------------------------------------------------------------- */
 
@@ -191,60 +192,54 @@ static void show_entry(struct app *app, const struct entry *n)
     sb_addc(out, '\n');
 }
 
-static enum status not_found(struct sv thread, struct err *e)
+static void say(void *ctx, struct sv finding)
 {
-    err_set(e, ST_NOT_FOUND, "thread '" SV_FMT "' not found", SV_ARG(thread));
-    return err_hint(e,
-                    "`heddle stats` lists the threads there are; `heddle log append` starts one");
+    struct arena scratch = { 0 };
+    struct sb    b = sb_in(&scratch, 0);
+
+    (void)ctx;
+    sb_add_plain(&b, finding);
+    warn("%s", sb_sv(&b).s);
+    arena_free(&scratch);
 }
 
-static enum status some_lost(struct err *e)
+static void print_entry(struct app *app, const struct entry *n, bool as_json, bool intact)
 {
-    err_set(e, ST_CORRUPT, "part of the log cannot be read; the rest was written");
-    return err_hint(e, "`heddle log import --salvage` takes it into a new workspace");
+    if (!as_json) {
+        show_entry(app, n);
+        return;
+    }
+    if (intact)
+        entry_write(&app->out, n);
+    else
+        entry_write_damaged(&app->out, n, app->a);
+    sb_addc(&app->out, '\n');
 }
 
+/* Every entry that can be read, and at the end what is wrong with the rest. */
 static enum status each_entry(struct app *app, const struct show_opts *o, bool as_json,
                               struct err *e)
 {
-    UNDO(store_scan_undo) struct store_scan *scan = NULL;
-    struct store_query                       q = { .thread = app_arg(app, 0),
-                                                   .from = o->from == OPT_UNSET ? 0 : o->from,
-                                                   .to = o->to == OPT_UNSET ? STORE_TO_END : o->to };
-    struct store_head                        head;
-    struct entry                             n;
-    bool                                     more = true, lost = false;
+    struct log_reader r;
+    struct entry      n;
+    bool              more = true, intact;
+    enum status       s =
+        log_read_open(&r, &app->log, app_arg(app, 0), o->from == OPT_UNSET ? 0 : o->from,
+                      o->to == OPT_UNSET ? STORE_TO_END : o->to, say, NULL, e);
+    struct progress p = progress_of("export", r.end > 0 ? r.end : 0);
 
-    if (store_head(app->log.store, q.thread, &head, e))
-        return err_code(e);
-    if (!head.rev)
-        return not_found(q.thread, e);
-    struct progress p = progress_of("export", head.rev);
-    if (store_scan(app->log.store, &q, &scan, e))
-        return err_code(e);
-    while (!app->out.failed) { /* else nobody reads any more */
+    while (!s && !app->out.failed) { /* failed: nobody reads any more */
         struct arena_mark m = arena_mark(app->a);
-        enum status       s = store_next(scan, &n, &more, e);
-        if (s == ST_CORRUPT) { /* the next call goes on behind it */
-            warn("%s", e->text);
-            lost = true;
-            continue;
-        }
-        if (s)
-            return s;
-        if (!more)
+        s = log_read_next(&r, &n, &intact, &more, e);
+        if (s || !more)
             break;
-        if (as_json) {
-            entry_write(&app->out, &n);
-            sb_addc(&app->out, '\n');
-        } else {
-            show_entry(app, &n);
-        }
+        print_entry(app, &n, as_json, intact);
         arena_reset(app->a, m);
         progress_at(&p, n.seq);
     }
     progress_end(&p);
-    return lost ? some_lost(e) : ST_OK;
+    log_read_close(&r);
+    return s || app->out.failed ? s : log_read_result(&r, e);
 }
 
 static enum status run_show(struct app *app, const void *opts, struct err *e)
@@ -278,8 +273,10 @@ const struct command cmd_log_export = {
     .summary = "Write the entries of a thread as JSON Lines, loss-free",
     .details =
         "`heddle log import` reads them back: into an empty thread, they give the same chain.\n"
-        "From a damaged database it writes what can be read and then fails; what it wrote can be\n"
-        "taken in with `heddle log import --salvage`.\n\n"
+        "The chain is recomputed on the way. From a damaged database it writes every entry that\n"
+        "can be read, says which are missing or changed, and fails; what it wrote can be taken in\n"
+        "with `heddle log import --salvage`. An entry whose bytes are no longer JSON becomes one\n"
+        "of kind damaged_entry that holds them in base64.\n\n"
         "  heddle log export design > design.jsonl",
     .opts = show_opts,
     .opts_size = sizeof(struct show_opts),

@@ -2,6 +2,7 @@
 #include "base/clock.h"
 #include "base/fs.h"
 #include "base/lines.h"
+#include "base/utf8.h"
 #include "front/cli/command.h"
 #include "front/cli/log_batch.h"
 #include "front/progress.h"
@@ -9,7 +10,7 @@
 
 #include <fcntl.h>
 
-enum { IMPORT_BATCH = 1000, IMPORT_BATCH_BYTES = 4 << 20, GAP_MAX = 1000000 };
+enum { IMPORT_BATCH = 1000, IMPORT_BATCH_BYTES = 4 << 20, GAP_MAX = 1000000, TOLD_MAX = 20 };
 
 struct import_opts {
     bool salvage;
@@ -17,7 +18,7 @@ struct import_opts {
 
 static const struct opt opts_table[] = {
     { OPT_FLAG, "salvage", NULL,
-      "take a damaged export: chain values are not checked, a missing entry becomes a lost_entry",
+      "take a damaged export: every good line, with a stand-in for each that is missing or bad",
       offsetof(struct import_opts, salvage), 0 },
     { 0 },
 };
@@ -30,9 +31,37 @@ struct import {
     struct lines          in;
     struct arena          a; /* one batch */
     struct store_head     head;
-    int64_t               first, lost;
+    int64_t               first;
+    int64_t               lost; /* --salvage: entries that became lost_entry ... */
+    int64_t               bad;  /* ... lines that could not be taken as they are ... */
+    int64_t               told; /* ... and how many lines of warnings were printed */
     struct batch_kept     kept; /* what is not acted on */
 };
+
+/* Only the first few are named one by one; all are counted at the end. */
+static void tell_line(struct import *im, int64_t number, const char *what)
+{
+    struct sb b = sb_in(&im->a, 0);
+
+    if (im->told++ >= TOLD_MAX)
+        return;
+    sb_add_plain(&b, sv_of(what));
+    warn("line %lld: %s", (long long)number, sb_sv(&b).s);
+}
+
+/* ---- reading --------------------------------------------------------------------------- */
+
+/* A line that is not an entry: with --salvage it is told of and passed over. */
+static enum status pass_over(struct import *im, struct batch *b, int64_t number, struct err *e)
+{
+    if (!im->salvage || e->code == ST_IO)
+        return err_code(e);
+    tell_line(im, number, e->text);
+    im->bad++;
+    if (b)
+        b->lines.n--;
+    return ST_OK;
+}
 
 /* The next lines, up to a batch. */
 static enum status read_lines(struct import *im, struct batch *b, bool *more, struct err *e)
@@ -41,11 +70,19 @@ static enum status read_lines(struct import *im, struct batch *b, bool *more, st
 
     *b = (struct batch){ .a = &im->a };
     while (b->lines.n < IMPORT_BATCH && b->bytes < IMPORT_BATCH_BYTES) {
-        if (lines_next(&im->in, &line, more, e))
-            return err_code(e);
+        enum status s = lines_next(&im->in, &line, more, e);
+        if (s == ST_LIMIT_EXCEEDED && im->salvage) {
+            if (pass_over(im, NULL, im->in.number + 1, e) || lines_skip(&im->in, e))
+                return err_code(e);
+            *more = true;
+            continue;
+        }
+        if (s)
+            return s;
         if (!*more)
             break;
-        if (sv_trim(line).n && batch_add(b, line, im->in.number, &im->d, e))
+        if (sv_trim(line).n && batch_add(b, line, im->in.number, &im->d, e) &&
+            pass_over(im, b, im->in.number, e))
             return err_code(e);
     }
     return ST_OK;
@@ -57,6 +94,13 @@ static enum status append_lines(struct import *im, const struct batch *b, struct
                         &im->kept, &im->head, e);
 }
 
+/* ---- salvage --------------------------------------------------------------------------- */
+
+static enum status append_one(struct import *im, struct entry *n, struct err *e)
+{
+    return log_import(&im->app->log, im->thread, n, 1, &im->head, batch_note_kept, &im->kept, e);
+}
+
 /* Entries before `seq` that the file no longer has: each gets a stand-in, so that every seq an
  * operation speaks of still means the same entry. */
 static enum status fill_gap(struct import *im, int64_t seq, struct err *e)
@@ -65,29 +109,92 @@ static enum status fill_gap(struct import *im, int64_t seq, struct err *e)
         struct entry n = {
             .at = im->d.at, .kind = SV("lost_entry"), .actor = im->d.actor, .payload = SV("{}")
         };
-        if (log_append(&im->app->log, im->thread, LOG_ANY_REV, &n, 1, &im->head, e))
+        if (append_one(im, &n, e))
             return err_code(e);
         im->lost++;
     }
     return ST_OK;
 }
 
+/* Would log_import() take it? Asked before, since a refusal ends the transaction. */
+static enum status would_append(struct import *im, const struct entry *n, struct err *e)
+{
+    struct entry again = *n, old;
+    bool         taken = false;
+
+    if (kind_prepare(&again, e))
+        again = *n; /* it is kept, and not acted on */
+    if (entry_check(&again, e))
+        return err_code(e);
+    if (again.op_id.s &&
+        store_find_op(im->app->log.store, im->thread, again.op_id, &im->a, &old, &taken, e))
+        return err_code(e);
+    return taken ? err_set(e, ST_CONFLICT, "op_id '" SV_FMT "' is taken", SV_ARG(again.op_id))
+                 : ST_OK;
+}
+
+/* An entry that the log refuses, kept as text in one that it takes. */
+static struct entry stand_in(struct import *im, const struct entry *n, const char *why)
+{
+    struct sb b = sb_in(&im->a, 0), clean = sb_in(&im->a, 0);
+    struct jw w = jw_in(&b, 0);
+
+    sb_add_lossy(&clean, sv_of(why));
+    jw_open(&w, '{');
+    jw_kstr(&w, "kind", n->kind);
+    jw_key(&w, "payload");
+    jw_raw(&w, n->payload);
+    jw_kstr(&w, "refused", sb_sv(&clean));
+    jw_close(&w, '}');
+    struct sv payload = sb_sv(&b);
+    if (payload.n > ENTRY_PAYLOAD_MAX)
+        payload = SV("{}");
+    return (struct entry){
+        .at = n->at, .kind = ENTRY_DAMAGED, .actor = im->d.actor, .payload = payload
+    };
+}
+
+/* Where the line belongs. A seq that the lines around it contradict is a damaged one: then the line
+ * goes where it stands. */
+static int64_t place_of(struct import *im, const struct batch *b, size_t i)
+{
+    const struct entry_line *l = &b->lines.v[i].read;
+    const struct entry_line *next = i + 1 < b->lines.n ? &b->lines.v[i + 1].read : NULL;
+
+    if (!l->has_seq || l->seq == im->head.rev)
+        return im->head.rev;
+    bool contradicted = next && next->has_seq && next->seq <= l->seq;
+    if (l->seq > im->head.rev && l->seq - im->head.rev <= GAP_MAX && !contradicted)
+        return l->seq;
+    tell_line(im, b->lines.v[i].number, "its seq does not fit the lines around it");
+    im->bad++;
+    return im->head.rev;
+}
+
 /* One by one: a gap may be anywhere. */
 static enum status salvage_lines(struct import *im, const struct batch *b, struct err *e)
 {
     for (size_t i = 0; i < b->lines.n; i++) {
-        struct batch_line *l = &b->lines.v[i];
-        if (l->read.has_seq && l->read.seq - im->head.rev > GAP_MAX)
-            return err_set(e, ST_LIMIT_EXCEEDED, "line %lld: more than %d entries are missing",
-                           (long long)l->number, GAP_MAX);
-        if (l->read.has_seq && fill_gap(im, l->read.seq, e))
+        struct entry *n = &b->lines.v[i].read.entry;
+        struct err    why;
+        if (fill_gap(im, place_of(im, b, i), e))
             return err_code(e);
-        if (log_import(&im->app->log, im->thread, &l->read.entry, 1, &im->head, batch_note_kept,
-                       &im->kept, e))
-            return err_in(e, "line %lld", (long long)l->number);
+        if (would_append(im, n, &why)) {
+            if (why.code == ST_IO) {
+                *e = why;
+                return err_code(e);
+            }
+            tell_line(im, b->lines.v[i].number, why.text);
+            im->bad++;
+            *n = stand_in(im, n, why.text);
+        }
+        if (append_one(im, n, e))
+            return err_in(e, "line %lld", (long long)b->lines.v[i].number);
     }
     return ST_OK;
 }
+
+/* ---- all of it -------------------------------------------------------------------------- */
 
 static enum status import_batches(struct import *im, struct err *e)
 {
@@ -150,6 +257,8 @@ static enum status run(struct app *app, const void *opts, struct err *e)
     if (im.lost)
         warn("%lld missing entries became lost_entry", (long long)im.lost);
     batch_tell_kept(&im.kept);
+    if (im.bad)
+        warn("%lld lines could not be taken as they are", (long long)im.bad);
     print_appended(app, im.head.rev, im.first, im.head.rev - 1, false);
     return ST_OK;
 }
@@ -162,8 +271,11 @@ const struct command cmd_log_import = {
     .details =
         "All of it is written or none. Lines of `heddle log export` carry seq and chain, which\n"
         "are checked: into an empty thread they must come out the same. With --salvage they need\n"
-        "not: an export of a damaged log comes in with a stand-in for each missing entry. An\n"
-        "entry that its kind does not allow is kept, is not acted on and is warned of;\n"
+        "not: of a damaged export every good line comes in. A missing entry becomes a lost_entry,\n"
+        "so that all others keep their seq; a line that is not an entry is passed over; one that\n"
+        "a log would refuse becomes a damaged_entry that holds it. All of this is said.\n"
+        "\n"
+        "An entry that its kind does not allow is kept, is not acted on and is warned of;\n"
         "`heddle verify` names each.\n\n"
         "  heddle log export design | heddle log import copy",
     .opts = opts_table,

@@ -1,0 +1,113 @@
+/* The entries of a damaged log, as many as can be read. The store's scan goes on behind damage;
+ * here the chain is recomputed on the way, and what is missing is counted by the gaps between seqs.
+ */
+#include "thread/log_read.h"
+
+static void tell(struct log_reader *r, const char *fmt, ...) PRINTF(2, 3);
+static void tell(struct log_reader *r, const char *fmt, ...)
+{
+    struct arena scratch = { 0 };
+    struct sb    b = sb_in(&scratch, 0);
+    va_list      ap;
+
+    va_start(ap, fmt);
+    sb_addvf(&b, fmt, ap);
+    va_end(ap);
+    r->say(r->ctx, sb_sv(&b));
+    arena_free(&scratch);
+}
+
+static enum status find_end(struct log_reader *r, struct log *l, int64_t to, struct err *e)
+{
+    struct store_head h;
+    enum status       s = store_head(l->store, r->thread, &h, e);
+
+    r->end = -1;
+    if (s == ST_CORRUPT) {
+        r->head = *e;
+        return ST_OK;
+    }
+    if (s)
+        return s;
+    if (!h.rev && !h.recorded_rev) {
+        err_set(e, ST_NOT_FOUND, "thread '" SV_FMT "' not found", SV_ARG(r->thread));
+        return err_hint(
+            e, "`heddle stats` lists the threads there are; `heddle log append` starts one");
+    }
+    if (to >= h.rev - 1 && store_head_agrees(r->thread, &h, &r->head))
+        tell(r, "%s", r->head.text);
+    r->end = h.rev > h.recorded_rev ? h.rev : h.recorded_rev;
+    if (to < r->end)
+        r->end = to + 1;
+    return ST_OK;
+}
+
+enum status log_read_open(struct log_reader *r, struct log *l, struct sv thread, int64_t from,
+                          int64_t to, void (*say)(void *, struct sv), void *ctx, struct err *e)
+{
+    struct store_query q = { .thread = thread, .from = from < 0 ? 0 : from, .to = to };
+
+    *r = (struct log_reader){ .thread = thread, .next = q.from, .say = say, .ctx = ctx };
+    if (find_end(r, l, to, e))
+        return err_code(e);
+    return store_scan(l->store, &q, &r->scan, e);
+}
+
+/* The entries from `next` up to `seq` did not come. */
+static void count_gap(struct log_reader *r, int64_t seq)
+{
+    int64_t gap = seq - r->next, told = store_scan_lost(r->scan) - r->counted;
+
+    r->counted += told;
+    if (gap <= 0 && told <= 0)
+        return;
+    r->missing += gap > told ? gap : told;
+    if (told < gap && told == 0) /* else the scan said it already */
+        tell(r, gap == 1 ? "entry %lld is missing" : "entries %lld to %lld are missing",
+             (long long)r->next, (long long)seq - 1);
+}
+
+enum status log_read_next(struct log_reader *r, struct entry *out, bool *intact, bool *more,
+                          struct err *e)
+{
+    enum status s;
+
+    while ((s = store_next(r->scan, out, more, e)) == ST_CORRUPT)
+        tell(r, "%s", e->text); /* the next call goes on behind it, or ends the scan */
+    if (s)
+        return s;
+    count_gap(r, *more ? out->seq : r->end > r->next ? r->end : r->next);
+    if (!*more)
+        return ST_OK;
+    if (store_is_intact(r->scan, out, intact, e))
+        return err_code(e);
+    if (!*intact) {
+        tell(r, "entry %lld is not what was written: its chain value does not follow from it",
+             (long long)out->seq);
+        r->changed++;
+    }
+    r->read++;
+    r->next = out->seq + 1;
+    return ST_OK;
+}
+
+void log_read_close(struct log_reader *r)
+{
+    store_scan_close(r->scan);
+    r->scan = NULL;
+}
+
+enum status log_read_result(const struct log_reader *r, struct err *e)
+{
+    if (!r->missing && !r->changed && !r->head.code)
+        return ST_OK;
+    if (!r->missing && !r->changed)
+        *e = r->head;
+    else
+        err_set(e, ST_CORRUPT,
+                "thread " SV_FMT ": %lld entr%s read, %lld of them changed; %lld missing",
+                SV_ARG(r->thread), (long long)r->read, r->read == 1 ? "y" : "ies",
+                (long long)r->changed, (long long)r->missing);
+    return err_hint(e, "`heddle log import --salvage` takes the export of a damaged log into a new "
+                       "workspace; `heddle doctor` says what is wrong with this one");
+}

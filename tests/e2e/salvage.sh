@@ -1,0 +1,113 @@
+#!/bin/sh
+# A damaged log gives back every entry that can be read, says what is missing, and exits with 1.
+# shellcheck source=tests/e2e/lib.sh disable=SC2016,SC2317
+. "$(dirname "$0")/lib.sh"
+
+db() { sqlite3 .heddle/heddle.db "$@"; }
+
+fresh() { # fresh DIR N: a workspace with thread t of N messages, all in the file itself
+    mkdir "$1"
+    cd "$1" || exit 1
+    heddle init >/dev/null
+    i=0
+    while [ $i -lt "$2" ]; do
+        printf '{"kind":"ai_message","payload":{"role":"user","content":"%d %0300d"}}\n' $i 0
+        i=$((i + 1))
+    done | heddle log append t >/dev/null
+    heddle doctor --compact >/dev/null
+    rm -f .heddle/heddle.db-wal .heddle/heddle.db-shm
+    heddle log export t >whole.jsonl
+}
+
+salvage() { # salvage FILE: into a new workspace below; its export is in back.jsonl
+    rm -rf new
+    mkdir new
+    heddle init --root new >/dev/null
+    run heddle log import t "$1" --salvage --root new
+    (cd new && heddle log export t) >back.jsonl
+}
+
+# ---- one page of many is gone
+fresh page 77
+page=$(db "SELECT pageno FROM dbstat WHERE name = 'entry' AND pagetype = 'leaf' ORDER BY path LIMIT 1 OFFSET 3")
+cells=$(db "SELECT ncell FROM dbstat WHERE pageno = $page")
+dd if=/dev/zero of=.heddle/heddle.db bs=4096 seek=$((page - 1)) count=1 conv=notrunc 2>/dev/null
+status=0
+heddle log export t >saved.jsonl 2>"$scratch/err" || status=$?
+err=$(cat "$scratch/err")
+exits "export exits with 1" 1
+same "every entry on another page is written" "$(wc -l <saved.jsonl)" $((77 - cells))
+has "the missing ones are named" "$err" "cannot be read"
+has "and counted" "$err" "$((77 - cells)) entries read, 0 of them changed; $cells missing"
+same "each is as it was" "$(grep -cvxFf whole.jsonl saved.jsonl)" 0
+salvage saved.jsonl
+exits "they come into a new workspace" 0
+has "with stand-ins" "$err" "$cells missing entries became lost_entry"
+same "every message keeps its number" "$(jq -c 'select(.kind=="ai_message") | [.seq, .payload]' back.jsonl)" "$(jq -c '[.seq, .payload]' saved.jsonl)"
+ok "and the new log is whole" heddle verify --root new
+cd ..
+
+# ---- a byte that became a newline, a NUL, invalid UTF-8
+fresh byte 20
+db "UPDATE entry SET payload = replace(payload, '\"content\":\"3 ', '\"content\":' || char(10) || '\"3 ')"
+db "UPDATE entry SET payload = replace(payload, '\"5 ', '\"5' || char(10))"
+db "UPDATE entry SET payload = CAST(replace(CAST(payload AS BLOB), CAST('7 0' AS BLOB), x'370030') AS TEXT) WHERE payload LIKE '%\"7 %'"
+db "UPDATE entry SET payload = CAST(replace(CAST(payload AS BLOB), CAST('9 0' AS BLOB), x'39ff30') AS TEXT) WHERE payload LIKE '%\"9 %'"
+db "UPDATE entry SET kind = CAST(x'6b00ff' AS TEXT) WHERE payload LIKE '%\"11 %'"
+status=0
+heddle log export t >saved.jsonl 2>"$scratch/err" || status=$?
+err=$(cat "$scratch/err")
+exits "changed entries make export exit with 1" 1
+same "every entry is one line" "$(wc -l <saved.jsonl)" 20
+ok "of valid JSON" jq -e . saved.jsonl
+has "the changed ones are counted" "$err" "20 entries read, 5 of them changed; 0 missing"
+same "what is no JSON any more is kept in base64" "$(jq -c 'select(.kind=="damaged_entry") | .seq' saved.jsonl | tr '\n' ' ')" "3 5 7 9 "
+for format in json anthropic openai text; do
+    run heddle project t --format $format
+    exits "project --format $format says so too" 1
+    has "as CORRUPT" "$err" "CORRUPT"
+done
+run heddle log show t --json
+exits "and log show" 1
+salvage saved.jsonl
+exits "salvage takes all of it" 0
+same "every line has its place" "$(jq -c .seq back.jsonl | tr '\n' ' ')" "$(seq 0 19 | tr '\n' ' ')"
+cd ..
+
+# ---- a file cut short
+fresh short 100
+size=$(stat -c %s .heddle/heddle.db)
+truncate -s $((size * 2 / 3 / 4096 * 4096)) .heddle/heddle.db
+status=0
+heddle log export t >saved.jsonl 2>"$scratch/err" || status=$?
+exits "a file cut short: export exits with 1" 1
+saved=$(wc -l <saved.jsonl)
+ok "and gives what is there ($saved of 100)" test "$saved" -ge 20
+same "unchanged" "$(head -n "$saved" whole.jsonl | cmp - saved.jsonl && echo same)" same
+run heddle doctor
+exits "doctor says so" 1
+cd ..
+
+# ---- an export that was damaged on its way
+fresh lines 12
+{
+    sed -n '1,3p' whole.jsonl
+    sed -n '4p' whole.jsonl | sed 's/"seq":3/"seq":903/' # digits too much
+    sed -n '5p' whole.jsonl | cut -c1-50                 # cut
+    printf 'no\000thing\n'
+    sed -n '6p' whole.jsonl | tr '0' '\n'                # newlines in it
+    sed -n '7,12p' whole.jsonl
+    printf '{"kind":"bad name/","payload":{}}\n'
+    tail -n 1 whole.jsonl | head -c 60                   # cut short
+} >damaged.jsonl
+run heddle log import plain damaged.jsonl
+exits "without --salvage it is refused" 1
+salvage damaged.jsonl
+exits "with it every good line comes in" 0
+has "what is bad is named" "$err" "line 4:"
+has "and counted" "$err" "lines could not be taken as they are"
+same "the good ones are where they were" "$(jq -c 'select(.kind=="ai_message") | .seq' back.jsonl | tr '\n' ' ')" "0 1 2 3 6 7 8 9 10 11 "
+same "and the gaps are marked" "$(jq -c 'select(.kind=="lost_entry") | .seq' back.jsonl | tr '\n' ' ')" "4 5 "
+cd ..
+
+done_testing
