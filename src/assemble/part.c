@@ -127,6 +127,11 @@ struct part part_of(const struct json *v)
     return p;
 }
 
+bool part_is_blank(const struct part *p)
+{
+    return p->kind == PART_TEXT && !sv_trim(p->text).n;
+}
+
 static bool is_understood(struct sv key)
 {
     static const char *const keys[] = { "type",       "text",     "thinking",  "signature", "data",
@@ -159,9 +164,10 @@ void part_report_rest(const struct part *p, struct repair_place place, struct re
 
 const char *part_word(const struct part *p)
 {
-    static const char *const words[] = { "text",  "thinking", "redacted thinking",
-                                         "image", "image",    "file",
-                                         "file",  "file",     "unknown" };
+    static const char *const words[] = { "text",     "thinking", "redacted thinking",
+                                         "image",    "image",    "file",
+                                         "file",     "file",     "unknown",
+                                         "tool call" };
 
     return words[p->kind];
 }

@@ -15,6 +15,7 @@ enum part_kind {
     PART_FILE_DATA,  /* data (base64), media_type, filename when it was there */
     PART_FILE_ID,    /* file_id, media_type and filename when they were there */
     PART_OTHER,      /* only raw */
+    PART_CALL,       /* call: where a tool call stood among the parts */
 };
 
 struct part {
@@ -22,7 +23,8 @@ struct part {
     struct sv      text, signature;
     struct sv      url, data, file_id;
     struct sv      media_type, filename;
-    struct json    raw; /* as logged */
+    size_t         call; /* which of the turn's calls */
+    struct json    raw;  /* as logged */
 };
 
 /* Understood shapes: a bare string; text, input_text, output_text; thinking;
@@ -31,6 +33,9 @@ struct part {
  * "file" or under "source". Anything else is PART_OTHER. Borrows from `v`; decoding of a
  * data: URL is cutting, so nothing is allocated. */
 struct part part_of(const struct json *v);
+
+/* Nothing but blanks: providers refuse such a text as they refuse an empty one. */
+bool part_is_blank(const struct part *p);
 
 /* A part that holds nothing but this text. */
 struct part part_of_text(struct sv text);

@@ -36,6 +36,26 @@ bool render_base64(struct sv text, struct arena *a, struct sv *out)
     return base64url_read(sb_sv(&b), a, out);
 }
 
+/* Half characters of the prompt, which is text and not JSON: three bytes from ed a0 80 on. */
+static struct sv clean_prompt(struct sv text, struct arena *a, struct render_report *r)
+{
+    struct sb b = sb_in(a, 0);
+    size_t    n = 0;
+
+    for (size_t i = 0, len; i < text.n; i += len) {
+        bool half = i + 2 < text.n && (unsigned char)text.s[i] == 0xed &&
+                    (unsigned char)text.s[i + 1] >= 0xa0;
+        len = half ? 3 : 1;
+        n += half;
+        sb_add(&b, half ? SV("\xef\xbf\xbd") : (struct sv){ text.s + i, 1 });
+    }
+    if (!n)
+        return text;
+    report_add(r, REPAIR_CHANGED, (struct repair_place){ -1, { 0 }, SIZE_MAX },
+               "%zu half character%s of the prompt to U+FFFD", n, n == 1 ? "" : "s");
+    return sb_sv(&b);
+}
+
 static int64_t limit_of(const struct render_options *o)
 {
     if (!o || !o->limited)
@@ -60,7 +80,10 @@ enum status render_context(enum render_format f, const struct context *c,
     repair(turns, n, a, &mended, &n, r);
     size_t start = limit_start(mended, n, limit_of(o), a);
     report_cut(r, start);
-    struct rendering x = { c->system_prompt, n ? mended + start : NULL, n - start, a, out, r };
+    struct sv prompt = c->system_prompt;
+    if (prompt.s && sv_has(prompt, (char)0xed))
+        prompt = clean_prompt(prompt, a, r);
+    struct rendering x = { prompt, n ? mended + start : NULL, n - start, a, out, r, start > 0 };
     renderers[f](&x);
     return ST_OK;
 }

@@ -1,5 +1,8 @@
 /* The body of Anthropic's Messages API: {"messages":[…],"system":TEXT}.
  *
+ * The blocks of an assistant's turn keep the order in which they were made: thinking, calls and
+ * text may alternate, and the API refuses a turn whose thinking is not where it was.
+ *
  * Blocks are collected until the role changes, so that roles alternate. Since repair() put
  * every result right behind its call, and results and users' words both belong to the user
  * here, a turn of calls is always answered by one message that opens with all its results. */
@@ -187,6 +190,31 @@ static struct sv document_block(const struct part *p, struct arena *a)
     return (struct sv){ 0 };
 }
 
+/* Pictures the API takes; one without a type is for it to judge. */
+static bool is_accepted_picture(const struct part *p)
+{
+    static const char *const types[] = { "image/jpeg", "image/png", "image/gif", "image/webp" };
+
+    for (size_t i = 0; i < COUNT(types); i++)
+        if (sv_is(p->media_type, types[i]))
+            return true;
+    return !p->media_type.n;
+}
+
+/* Only what a user says may hold pictures and files; a picture must be of a kind the API takes. */
+static const char *why_not_here(const struct message_out *m, const struct part *p)
+{
+    bool is_picture = p->kind == PART_IMAGE_URL || p->kind == PART_IMAGE_DATA;
+    bool is_media = is_picture || p->kind == PART_FILE_URL || p->kind == PART_FILE_DATA ||
+                    p->kind == PART_FILE_ID;
+
+    if (is_media && turn_is(&m->x->turns[m->at], "assistant"))
+        return "which an assistant's message cannot hold";
+    if (is_picture && !is_accepted_picture(p))
+        return "which is of a type that is not taken";
+    return NULL;
+}
+
 static bool has_source(const struct part *p)
 {
     return json_is(json_find(&p->raw, "source"), JSON_OBJECT);
@@ -209,11 +237,22 @@ static struct sv block_of(const struct message_out *m, const struct part *p)
 {
     struct arena *a = m->x->a;
     struct sv     block = { 0 };
+    const char   *why = why_not_here(m, p);
 
+    if (why) {
+        report_add(m->x->r, REPAIR_DROPPED, place(m), "a part of type %s (" SV_FMT "), %s",
+                   part_word(p), SV_ARG(p->media_type.n ? p->media_type : SV("no type")), why);
+        return block;
+    }
     switch (p->kind) {
+    case PART_CALL: return block; /* add_parts() writes it */
     case PART_TEXT:
         if (!p->text.n)
             return block; /* refused by the API; nothing is lost */
+        if (part_is_blank(p)) {
+            report_add(m->x->r, REPAIR_DROPPED, place(m), "a text of blanks only");
+            return block;
+        }
         return sv_is(json_text(&p->raw, "type"), "text") ? json_canonical(&p->raw, a)
                                                          : text_block(p->text, a);
     case PART_THINKING:
@@ -242,18 +281,61 @@ static struct sv block_of(const struct message_out *m, const struct part *p)
     return block;
 }
 
+static void add_call(struct message_out *m, const struct tool_call *c)
+{
+    struct arena *a = m->x->a;
+    struct sb     b = sb_in(a, 0);
+    struct jw     w = jw_in(&b, 0);
+    struct json   input;
+    struct sv     id = accepted_id(c->id, a);
+
+    struct repair_place at = place(m);
+    at.tool_call_id = c->id;
+    if (!sv_eq(id, c->id))
+        report_add(m->x->r, REPAIR_RENAMED, at, "it to " SV_FMT, SV_ARG(id));
+    if (!call_object(c, a, &input))
+        report_add(m->x->r, REPAIR_CHANGED, at, "arguments that are no object to one around them");
+    jw_open(&w, '{');
+    jw_kstr(&w, "id", id);
+    jw_key(&w, "input");
+    jw_raw(&w, json_canonical(&input, a));
+    jw_kstr(&w, "name", c->name);
+    jw_kstr(&w, "type", SV("tool_use"));
+    jw_close(&w, '}');
+    add_block(m, sb_sv(&b));
+}
+
 static void add_parts(struct message_out *m, const struct turn *t)
 {
     if (t->is_text) {
-        if (t->n_parts)
+        if (t->n_parts && part_is_blank(&t->parts[0]))
+            report_add(m->x->r, REPAIR_DROPPED, place(m), "a text of blanks only");
+        else if (t->n_parts)
             *vec_push(&m->blocks, m->x->a) = (struct block){ .text = t->parts[0].text };
         return;
     }
     for (size_t i = 0; i < t->n_parts; i++) {
+        if (t->parts[i].kind == PART_CALL) {
+            add_call(m, &t->calls[t->parts[i].call]);
+            continue;
+        }
         struct sv block = block_of(m, &t->parts[i]);
         if (block.s)
             add_block(m, block);
     }
+}
+
+/* Calls of `tool_calls` have no place among the parts: they come last. */
+static void add_rest_of_calls(struct message_out *m, const struct turn *t)
+{
+    bool *placed = ARENA_NEW(m->x->a, bool, t->n_calls + 1);
+
+    for (size_t i = 0; i < t->n_parts; i++)
+        if (t->parts[i].kind == PART_CALL)
+            placed[t->parts[i].call] = true;
+    for (size_t i = 0; i < t->n_calls; i++)
+        if (!placed[i])
+            add_call(m, &t->calls[i]);
 }
 
 /* ---- turns ---------------------------------------------------------------------------- */
@@ -290,30 +372,6 @@ static size_t add_details(struct message_out *m, const struct json *details)
     return added;
 }
 
-static void add_call(struct message_out *m, const struct tool_call *c)
-{
-    struct arena *a = m->x->a;
-    struct sb     b = sb_in(a, 0);
-    struct jw     w = jw_in(&b, 0);
-    struct json   input;
-    struct sv     id = accepted_id(c->id, a);
-
-    struct repair_place at = place(m);
-    at.tool_call_id = c->id;
-    if (!sv_eq(id, c->id))
-        report_add(m->x->r, REPAIR_RENAMED, at, "it to " SV_FMT, SV_ARG(id));
-    if (!call_object(c, a, &input))
-        report_add(m->x->r, REPAIR_CHANGED, at, "arguments that are no object to one around them");
-    jw_open(&w, '{');
-    jw_kstr(&w, "id", id);
-    jw_key(&w, "input");
-    jw_raw(&w, json_canonical(&input, a));
-    jw_kstr(&w, "name", c->name);
-    jw_kstr(&w, "type", SV("tool_use"));
-    jw_close(&w, '}');
-    add_block(m, sb_sv(&b));
-}
-
 static void add_assistant(struct message_out *m, const struct turn *t)
 {
     size_t signed_thoughts;
@@ -326,8 +384,7 @@ static void add_assistant(struct message_out *m, const struct turn *t)
         report_add(m->x->r, REPAIR_DROPPED, place(m), "thinking without a signature");
     size_t before = m->blocks.n;
     add_parts(m, t);
-    for (size_t i = 0; i < t->n_calls; i++)
-        add_call(m, &t->calls[i]);
+    add_rest_of_calls(m, t);
     if (m->blocks.n == before && !signed_thoughts)
         report_add(m->x->r, REPAIR_DROPPED, place(m), "a message without content");
 }
@@ -368,6 +425,18 @@ static void add_user(struct message_out *m, const struct turn *t)
         report_add(m->x->r, REPAIR_DROPPED, place(m), "a message without content");
 }
 
+/* The first message must be a user's, and a limit may have cut it off. */
+static void open_with_user(struct message_out *m, const struct turn *t)
+{
+    if (m->role || !m->x->cut || !turn_is(t, "assistant"))
+        return;
+    enter(m, "user");
+    *vec_push(&m->blocks, m->x->a) =
+        (struct block){ .text = SV("(earlier messages are left out)") };
+    report_add(m->x->r, REPAIR_ADDED, place(m),
+               "a user message in front, since the first message must be a user's");
+}
+
 static void add_turn(struct message_out *m, const struct turn *t)
 {
     if (turn_is_system(t))
@@ -378,6 +447,7 @@ static void add_turn(struct message_out *m, const struct turn *t)
     }
     if (t->name.n)
         report_add(m->x->r, REPAIR_DROPPED, place(m), "the name '" SV_FMT "'", SV_ARG(t->name));
+    open_with_user(m, t);
     if (turn_is(t, "assistant")) {
         add_assistant(m, t);
         return;
@@ -386,6 +456,24 @@ static void add_turn(struct message_out *m, const struct turn *t)
         report_add(m->x->r, REPAIR_CHANGED, place(m), "the role '" SV_FMT "' to user",
                    SV_ARG(t->role));
     add_user(m, t);
+}
+
+/* A last message that is the assistant's is a beginning to go on from, and may not end in blanks.
+ */
+static void trim_end(struct message_out *m)
+{
+    struct block *last = m->blocks.n ? &m->blocks.v[m->blocks.n - 1] : NULL;
+
+    if (!last || !m->role || !sv_is(sv_of(m->role), "assistant") || last->json.s || last->result)
+        return;
+    struct sv trimmed = last->text;
+    while (trimmed.n && (unsigned char)trimmed.s[trimmed.n - 1] <= ' ')
+        trimmed.n--;
+    if (trimmed.n == last->text.n)
+        return;
+    m->at = m->x->n - 1;
+    report_add(m->x->r, REPAIR_CHANGED, place(m), "the end of the last message: blanks are cut");
+    last->text = trimmed;
 }
 
 /* ---- the system prompt ------------------------------------------------------------------ */
@@ -435,6 +523,7 @@ void render_anthropic(const struct rendering *x)
     jw_open(&m.w, '[');
     for (m.at = 0; m.at < x->n; m.at++)
         add_turn(&m, &x->turns[m.at]);
+    trim_end(&m);
     flush(&m);
     jw_close(&m.w, ']');
     if (system.n)

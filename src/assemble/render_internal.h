@@ -12,6 +12,7 @@ struct rendering {
     struct arena         *a;
     struct sb            *out;
     struct render_report *r;
+    bool                  cut; /* earlier turns were left out by the limit */
 };
 
 void render_anthropic(const struct rendering *x);

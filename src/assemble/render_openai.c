@@ -99,6 +99,7 @@ static struct sv part_for_user(const struct chat_out *m, const struct part *p)
         return json_canonical(&p->raw, a);
     case PART_THINKING:
     case PART_REDACTED:
+    case PART_CALL:
     case PART_FILE_URL: break;
     }
     report_add(m->x->r, REPAIR_DROPPED, place(m), "%s, which this format cannot hold",
@@ -160,6 +161,8 @@ static void write_parts(struct chat_out *m, const struct turn *t)
     VEC(struct sv) parts = { 0 };
 
     for (size_t i = 0; i < t->n_parts; i++) {
+        if (t->parts[i].kind == PART_CALL) /* calls have a list of their own here */
+            continue;
         if (is_tool && attach(m, t, &t->parts[i]))
             continue;
         struct sv part = is_user ? part_for_user(m, &t->parts[i]) : part_for_text(m, &t->parts[i]);

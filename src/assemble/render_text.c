@@ -105,7 +105,8 @@ static void add_turn(struct page *p, const struct turn *t, struct arena *a)
     if (t->details.type != JSON_NULL)
         sb_addf(p->out, "  [reasoning details, %zu bytes]\n", json_canonical(&t->details, a).n);
     for (size_t i = 0; i < t->n_parts; i++)
-        add_part(p, &t->parts[i], a);
+        if (t->parts[i].kind != PART_CALL) /* calls stand behind the rest here */
+            add_part(p, &t->parts[i], a);
     for (size_t i = 0; i < t->n_calls; i++)
         add_call(p, &t->calls[i], a);
 }

@@ -1,5 +1,7 @@
 #include "assemble/turn.h"
 
+#include "base/map.h"
+
 struct lifting {
     struct arena         *a;
     struct render_report *r;
@@ -26,11 +28,41 @@ static struct sv or_empty(struct sv v)
     return v.s ? v : SV("");
 }
 
-/* A raw slice of a message; absent gives null. */
-static enum status parse(struct sv raw, struct arena *a, struct json *out, struct err *e)
+/* Half of a character: canonical JSON writes it as the escape \udXXX and nothing else so. Providers
+ * refuse a request that holds one; it becomes U+FFFD, once here for every renderer. */
+static struct sv without_halves(struct sv raw, struct arena *a, size_t *n)
 {
+    struct sb b;
+
+    *n = 0;
+    if (sv_find(raw, SV("\\ud")) < 0)
+        return raw;
+    b = sb_in(a, 0);
+    for (size_t i = 0, len; i < raw.n; i += len) {
+        bool escape = raw.s[i] == '\\' && i + 1 < raw.n;
+        bool half = escape && i + 5 < raw.n && raw.s[i + 1] == 'u' && raw.s[i + 2] == 'd' &&
+                    raw.s[i + 3] >= '8';
+        len = half ? 6 : escape ? 2 : 1;
+        sb_add(&b, half ? SV("\xef\xbf\xbd") : (struct sv){ raw.s + i, len });
+        *n += half;
+    }
+    return sb_sv(&b);
+}
+
+/* A raw slice of a message; absent gives null. */
+static enum status parse(struct lifting *l, const struct turn *t, struct sv raw, struct json *out,
+                         struct err *e)
+{
+    size_t halves = 0;
+
     *out = (struct json){ .type = JSON_NULL };
-    if (!raw.s || json_parse(raw, 0, a, out, e) == ST_OK)
+    if (!raw.s)
+        return ST_OK;
+    raw = without_halves(raw, l->a, &halves);
+    if (halves)
+        report_add(l->r, REPAIR_CHANGED, turn_place(t, l->turns.n),
+                   "%zu half character%s to U+FFFD", halves, halves == 1 ? "" : "s");
+    if (json_parse(raw, 0, l->a, out, e) == ST_OK)
         return ST_OK;
     e->code = ST_CORRUPT;
     return err_in(e, "a stored message");
@@ -163,16 +195,37 @@ static void make_room(struct turn *t, struct arena *a)
     t->calls = calls;
 }
 
-/* Blocks that are calls or results leave the content. */
+/* The block becomes a place for its call, so that renderers can keep the order of all blocks. */
+static struct part lift_call(struct lifting *l, struct turn *t, const struct part *p,
+                             const struct map *listed)
+{
+    struct tool_call  c = read_call(&p->raw);
+    struct tool_call *same = c.id.n ? map_find(listed, c.id) : NULL;
+    size_t            at = same ? (size_t)(same - t->calls) : t->n_calls;
+
+    if (!same) {
+        t->calls[t->n_calls++] = c;
+    } else {
+        struct repair_place place = turn_place(t, l->turns.n);
+        place.tool_call_id = c.id;
+        report_add(l->r, REPAIR_DROPPED, place, "a second copy of the call");
+    }
+    return (struct part){ .kind = PART_CALL, .call = at, .raw = p->raw };
+}
+
+/* Results leave the content; calls leave it too, and each leaves its place behind. */
 static void lift_blocks(struct lifting *l, struct turn *t)
 {
-    size_t kept = 0;
+    size_t     kept = 0;
+    struct map listed = map_in(l->a); /* calls of `tool_calls`: some programs log both forms */
 
     make_room(t, l->a);
+    for (size_t i = 0; i < t->n_calls && t->n_parts; i++)
+        map_put(&listed, t->calls[i].id, &t->calls[i]);
     for (size_t i = 0; i < t->n_parts; i++) {
         const struct part *p = &t->parts[i];
         if (is_call_block(t, p))
-            t->calls[t->n_calls++] = read_call(&p->raw);
+            t->parts[kept++] = lift_call(l, t, p, &listed);
         else if (is_result_block(t, p))
             *vec_push(&l->turns, l->a) = result_turn(t, &p->raw, l->a);
         else
@@ -187,9 +240,9 @@ static enum status lift_message(struct lifting *l, const struct message *m, size
     struct turn t = { .seq = m->seq, .message = index, .role = m->role };
     struct json content, thinking, calls, id, name;
 
-    if (parse(m->content, l->a, &content, e) || parse(m->thinking, l->a, &thinking, e) ||
-        parse(m->tool_calls, l->a, &calls, e) || parse(m->tool_call_id, l->a, &id, e) ||
-        parse(m->name, l->a, &name, e) || parse(m->reasoning_details, l->a, &t.details, e))
+    if (parse(l, &t, m->content, &content, e) || parse(l, &t, m->thinking, &thinking, e) ||
+        parse(l, &t, m->tool_calls, &calls, e) || parse(l, &t, m->tool_call_id, &id, e) ||
+        parse(l, &t, m->name, &name, e) || parse(l, &t, m->reasoning_details, &t.details, e))
         return err_code(e);
     t.tool_call_id = turn_is(&t, "tool") ? or_empty(json_sv(&id)) : json_sv(&id);
     t.name = json_sv(&name);

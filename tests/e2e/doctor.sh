@@ -95,7 +95,8 @@ run say_one cut three
 exits "nothing is appended to it" 1
 has "and why is said" "$err" "CORRUPT"
 run heddle log show cut
-exits "what is there can be read" 0
+has "what is there can be read" "$out" '"content":"one"'
+has "and what is missing is said" "$err" "1 entry read, 0 of them changed; 1 missing"
 db "DELETE FROM thread WHERE id = 'gone'"
 run heddle verify --json
 json "verify notices a thread that is gone" "$out" '.findings | map(select(test("lost-"))) | length' 1

@@ -112,6 +112,29 @@ static void a_folder_cannot_be_read_as_lines(void)
     arena_free(&a);
 }
 
-TAP_MAIN(T(lines_end_with_lf_or_crlf_or_the_end),
+static void a_line_that_is_too_long_can_be_passed_over(void)
+{
+    struct sb    text = sb_in(&a, 0);
+    struct fresh f = fresh_folder();
+    struct sv    line;
+    struct err   e;
+    bool         more;
+
+    sb_adds(&text, "one\n");
+    sb_pad(&text, 'x', 1 << 20);
+    sb_adds(&text, "\ntwo\n");
+    int          fd = file_of(&f, sb_sv(&text));
+    struct lines in = lines_of(fd, 100, &a);
+    CHECK(lines_next(&in, &line, &more, &e) == ST_OK && sv_is(line, "one"));
+    CHECK(lines_next(&in, &line, &more, &e) == ST_LIMIT_EXCEEDED);
+    CHECK(lines_skip(&in, &e) == ST_OK);
+    CHECK(lines_next(&in, &line, &more, &e) == ST_OK && sv_is(line, "two"));
+    CHECK_INT(in.number, 3);
+    close(fd);
+    fresh_done(&f);
+    arena_free(&a);
+}
+
+TAP_MAIN(T(a_line_that_is_too_long_can_be_passed_over), T(lines_end_with_lf_or_crlf_or_the_end),
          T(a_line_over_the_limit_is_refused_wherever_it_stands), T(a_long_line_is_given_whole),
          T(memory_does_not_grow_with_the_file), T(a_folder_cannot_be_read_as_lines), )

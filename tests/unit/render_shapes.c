@@ -207,7 +207,102 @@ static void ids_and_arguments_that_anthropic_refuses_are_changed(void)
     CHECK_INT(report.list.n, 3);
 }
 
-TAP_MAIN(T(anthropic_alternates_roles_and_opens_with_results),
+static void blocks_keep_the_order_in_which_they_were_made(void)
+{
+    struct sv out = render_all(
+        RENDER_ANTHROPIC,
+        "{'messages':[{'role':'user','content':'go'},{'role':'assistant','content':["
+        "{'type':'thinking','thinking':'a','signature':'s1'},"
+        "{'type':'tool_use','id':'c1','name':'f','input':{}},"
+        "{'type':'thinking','thinking':'b','signature':'s2'},{'type':'text','text':'between'},"
+        "{'type':'tool_use','id':'c2','name':'f','input':{}}]},"
+        "{'role':'tool','tool_call_id':'c1','name':'f','content':'1'},"
+        "{'role':'tool','tool_call_id':'c2','name':'f','content':'2'}]}");
+
+    CHECK_SV(out,
+             want("{'messages':[{'content':'go','role':'user'},{'content':["
+                  "{'signature':'s1','thinking':'a','type':'thinking'},"
+                  "{'id':'c1','input':{},'name':'f','type':'tool_use'},"
+                  "{'signature':'s2','thinking':'b','type':'thinking'},"
+                  "{'text':'between','type':'text'},"
+                  "{'id':'c2','input':{},'name':'f','type':'tool_use'}],'role':'assistant'},"
+                  "{'content':[{'content':'1','tool_use_id':'c1','type':'tool_result'},"
+                  "{'content':'2','tool_use_id':'c2','type':'tool_result'}],'role':'user'}]}"));
+    CHECK_INT(report.list.n, 0);
+    arena_free(&arena);
+}
+
+static void a_call_that_stands_in_both_forms_is_one_call(void)
+{
+    const char *both = "{'messages':[{'role':'user','content':'go'},{'role':'assistant','content':["
+                       "{'type':'tool_use','id':'c1','name':'f','input':{'x':1}},"
+                       "{'type':'text','text':'after'}],'tool_calls':"
+                       "[{'id':'c0','name':'g','arguments':{}},{'id':'c1','name':'f',"
+                       "'arguments':{'x':1}}]}]}";
+    struct sv   out = render_all(RENDER_ANTHROPIC, both);
+
+    CHECK(sv_find(out, want("'content':[{'id':'c1','input':{'x':1},'name':'f','type':'tool_use'},"
+                            "{'text':'after','type':'text'},{'id':'c0','input':{},'name':'g',"
+                            "'type':'tool_use'}]")) >= 0);
+    CHECK(sv_find(repair_line(0), SV("dropped a second copy of the call")) >= 0);
+    out = render_all(RENDER_OPENAI, both);
+    CHECK(sv_find(out, want("'content':[{'text':'after','type':'text'}]")) >= 0);
+    arena_free(&arena);
+}
+
+/* Each of these was a 400 that nothing warned of. */
+static void what_anthropic_refuses_is_repaired_and_told(void)
+{
+    static const struct {
+        const char *context, *part, *told;
+    } cases[] = {
+        { "[{'role':'user','content':'a'},{'role':'user','content':' \\n\\t'}]",
+          "[{'content':'a','role':'user'}]", "dropped a text of blanks only" },
+        { "[{'role':'user','content':[{'type':'text','text':'a'},{'type':'text','text':' '}]}]",
+          "[{'content':[{'text':'a','type':'text'}],'role':'user'}]",
+          "dropped a text of blanks only" },
+        { "[{'role':'user','content':'a\\ud83d!'}]", "'a\xef\xbf\xbd!'",
+          "changed 1 half character to U+FFFD" },
+        { "[{'role':'user','content':'a'},{'role':'assistant','content':[{'type':'text','text':'b'}"
+          ","
+          "{'type':'image','data':'iVBORx','media_type':'image/"
+          "png'}]},{'role':'user','content':'c'}]",
+          "{'content':[{'text':'b','type':'text'}],'role':'assistant'}",
+          "which an assistant's message cannot hold" },
+        { "[{'role':'user','content':[{'type':'text','text':'b'},{'type':'image','data':'xx',"
+          "'media_type':'image/tiff'}]}]",
+          "[{'content':[{'text':'b','type':'text'}],'role':'user'}]", "a type that is not taken" },
+        { "[{'role':'user','content':[{'type':'text','text':'b'},{'type':'image','source':{'type':"
+          "'base64','data':'xx','media_type':'image/svg+xml'}}]}]",
+          "[{'content':[{'text':'b','type':'text'}],'role':'user'}]", "a type that is not taken" },
+        { "[{'role':'user','content':'a'},{'role':'assistant','content':'b \\n'}]", "'b'",
+          "blanks are cut" },
+    };
+
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        struct sb b = sb_in(&arena, 0);
+        sb_addf(&b, "{'messages':%s}", cases[i].context);
+        struct sv out = render_all(RENDER_ANTHROPIC, sb_sv(&b).s);
+        CHECK(sv_find(out, want(cases[i].part)) >= 0);
+        CHECK(report.list.n >= 1 && sv_find(repair_line(0), sv_of(cases[i].told)) >= 0);
+        if (sv_find(out, want(cases[i].part)) < 0)
+            printf("# " SV_FMT "\n# " SV_FMT "\n", SV_ARG(out), SV_ARG(repair_line(0)));
+        arena_free(&arena);
+    }
+    struct sv cut = render_limited(RENDER_ANTHROPIC,
+                                   "{'messages':[{'role':'user','content':'a'},"
+                                   "{'role':'assistant','content':'b'}]}",
+                                   1);
+    CHECK(sv_find(cut, SV("(earlier messages are left out)")) >= 0);
+    struct sv prompt = render_all(RENDER_ANTHROPIC, "{'system_prompt':'x\\udc00','messages':[]}");
+    CHECK(sv_find(prompt, SV("x\xef\xbf\xbd")) >= 0 && report.list.n == 1);
+    arena_free(&arena);
+}
+
+TAP_MAIN(T(blocks_keep_the_order_in_which_they_were_made),
+         T(a_call_that_stands_in_both_forms_is_one_call),
+         T(what_anthropic_refuses_is_repaired_and_told),
+         T(anthropic_alternates_roles_and_opens_with_results),
          T(openai_has_the_prompt_first_and_arguments_as_text),
          T(text_sets_what_was_said_in_by_two_blanks),
          T(no_prompt_means_no_system_key_and_no_system_message),
