@@ -62,3 +62,17 @@ size_t limit_start(const struct turn *turns, size_t n, int64_t limit, struct are
     }
     return start;
 }
+
+bool limit_lacks_call(const struct turn *turns, size_t n, size_t from, struct arena *a)
+{
+    struct map calls = map_in(a);
+
+    for (size_t i = 0; i < n; i++) {
+        const struct turn *t = &turns[i];
+        if (turn_is(t, "tool") && t->message >= from && !met(&calls, t->tool_call_id))
+            return true;
+        for (size_t k = 0; k < t->n_calls; k++)
+            meet(&calls, t->calls[k].id, i);
+    }
+    return false;
+}

@@ -11,4 +11,8 @@
  * is kept whole all the same; 0 keeps nothing; LIMIT_NONE keeps everything. */
 size_t limit_start(const struct turn *turns, size_t n, int64_t limit, struct arena *a);
 
+/* Of turns that are only the newest of a context: is there a result among those from message
+ * `from` on whose call stands before all of them, or nowhere? */
+bool limit_lacks_call(const struct turn *turns, size_t n, size_t from, struct arena *a);
+
 #endif

@@ -63,9 +63,10 @@ static int64_t limit_of(const struct render_options *o)
     return o->limit < 0 ? 0 : o->limit;
 }
 
-enum status render_context(enum render_format f, const struct context *c,
-                           const struct render_options *o, struct arena *a, struct sb *out,
-                           struct render_report *r, struct err *e)
+/* `cut`: the context is only the newest part of a longer one. */
+static enum status render_part(enum render_format f, const struct context *c,
+                               const struct render_options *o, bool cut, struct arena *a,
+                               struct sb *out, struct render_report *r, struct err *e)
 {
     static void (*const renderers[])(const struct rendering *) = {
         [RENDER_ANTHROPIC] = render_anthropic,
@@ -83,9 +84,18 @@ enum status render_context(enum render_format f, const struct context *c,
     struct sv prompt = c->system_prompt;
     if (prompt.s && sv_has(prompt, (char)0xed))
         prompt = clean_prompt(prompt, a, r);
-    struct rendering x = { prompt, n ? mended + start : NULL, n - start, a, out, r, start > 0 };
+    struct rendering x = {
+        prompt, n ? mended + start : NULL, n - start, a, out, r, cut || start > 0
+    };
     renderers[f](&x);
     return ST_OK;
+}
+
+enum status render_context(enum render_format f, const struct context *c,
+                           const struct render_options *o, struct arena *a, struct sb *out,
+                           struct render_report *r, struct err *e)
+{
+    return render_part(f, c, o, false, a, out, r, e);
 }
 
 /* The document of project_write(), with only the messages from `start` on. */
@@ -111,19 +121,62 @@ static void write_tail(const struct projection *p, const struct context *c, size
     sb_addc(out, '}');
 }
 
+/* Is the newest part of a context, from which the messages from `from` on are kept, enough to know
+ * that the whole would give the same? */
+static bool is_enough(const struct turn *turns, size_t n, size_t from, size_t want, int64_t limit,
+                      struct arena *a)
+{
+    if (from == 0 && limit) /* the group of calls and results may begin before it */
+        return false;
+    return want > (uint64_t)limit + RENDER_LOOK_BACK || !limit_lacks_call(turns, n, from, a);
+}
+
+/* A little more than the limit at first, then twice as much. */
+static size_t first_want(int64_t limit)
+{
+    return limit > INT32_MAX ? SIZE_MAX : (size_t)limit + 8;
+}
+
 static enum status write_json(struct projection *p, int64_t limit, struct sb *out, struct err *e)
 {
-    struct context       c;
-    struct turn         *turns;
-    struct render_report unused = report_in(p->a);
-    size_t               n;
+    struct context c;
+    bool           all = false;
+    size_t         from = 0;
 
     if (limit == LIMIT_NONE)
         return project_write(p, out, e);
-    if (project_context(p, &c, e) || turns_of(&c, p->a, &turns, &n, &unused, e))
-        return err_code(e);
-    size_t start = limit_start(turns, n, limit, p->a);
-    write_tail(p, &c, start < n ? turns[start].message : c.n, out);
+    for (size_t want = first_want(limit); !all; want *= 2) {
+        struct render_report unused = report_in(p->a);
+        struct turn         *turns;
+        size_t               n;
+        if (project_newest(p, want, &c, &all, e) || turns_of(&c, p->a, &turns, &n, &unused, e))
+            return err_code(e);
+        size_t start = limit_start(turns, n, limit, p->a);
+        from = start < n ? turns[start].message : c.n;
+        if (is_enough(turns, n, from, want, limit, p->a))
+            break;
+    }
+    write_tail(p, &c, from, out);
+    return ST_OK;
+}
+
+/* The newest messages that decide what a limit leaves. */
+static enum status limited_context(struct projection *p, int64_t limit, struct context *c,
+                                   bool *all, struct err *e)
+{
+    *all = false;
+    for (size_t want = first_want(limit); !*all; want *= 2) {
+        struct render_report unused = report_in(p->a);
+        struct turn         *turns, *mended;
+        size_t               n, n_mended;
+        if (project_newest(p, want, c, all, e) || turns_of(c, p->a, &turns, &n, &unused, e))
+            return err_code(e);
+        repair(turns, n, p->a, &mended, &n_mended, &unused);
+        size_t start = limit_start(mended, n_mended, limit, p->a);
+        size_t from = start < n_mended ? mended[start].message : c->n;
+        if (is_enough(turns, n, from, want, limit, p->a))
+            break;
+    }
     return ST_OK;
 }
 
@@ -131,10 +184,12 @@ enum status render_write(enum render_format f, struct projection *p, const struc
                          struct sb *out, struct render_report *r, struct err *e)
 {
     struct context c;
+    bool           all = true;
+    int64_t        limit = limit_of(o);
 
     if (f == RENDER_JSON)
-        return write_json(p, limit_of(o), out, e);
-    if (project_context(p, &c, e))
+        return write_json(p, limit, out, e);
+    if (limit == LIMIT_NONE ? project_context(p, &c, e) : limited_context(p, limit, &c, &all, e))
         return err_code(e);
-    return render_context(f, &c, o, p->a, out, r, e);
+    return render_part(f, &c, o, !all, p->a, out, r, e);
 }

@@ -43,6 +43,11 @@ enum render_format {
 enum status render_format_of(struct sv name, enum render_format *out, struct err *e) MUST_USE;
 const char *render_format_name(enum render_format f);
 
+/* With a limit, render_write() reads the lane from its end, and a little more than the limit, so
+ * that no call is cut from its result; a call that stands more than RENDER_LOOK_BACK messages
+ * before its result is not looked for, and the result is then reported as one without a call. */
+enum { RENDER_LOOK_BACK = 1000 };
+
 struct render_options {
     bool    limited; /* only the newest `limit` messages; see limit.h */
     int64_t limit;

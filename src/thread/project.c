@@ -181,17 +181,78 @@ static enum status collect(void *ctx, const struct message *m, struct err *e)
     return ST_OK;
 }
 
+static struct context context_of(const struct projection *p, struct message *messages, size_t n)
+{
+    return (struct context){ .id = p->anchor >= 0 && p->snapshot.id.n ? p->snapshot.id
+                                                                      : context_id(p->lane, p->a),
+                             .system_prompt = p->system_prompt,
+                             .messages = messages,
+                             .n = n };
+}
+
 enum status project_context(struct projection *p, struct context *out, struct err *e)
 {
     struct collected c = { .a = p->a };
 
     if (project_each(p, collect, &c, e))
         return err_code(e);
-    *out = (struct context){ .id = p->anchor >= 0 && p->snapshot.id.n ? p->snapshot.id
-                                                                      : context_id(p->lane, p->a),
-                             .system_prompt = p->system_prompt,
-                             .messages = c.list.v,
-                             .n = c.list.n };
+    *out = context_of(p, c.list.v, c.list.n);
+    return ST_OK;
+}
+
+/* The newest messages of one stretch of the path, newest first, until there are `want`. */
+static enum status collect_back(struct projection *p, const struct stretch *s, size_t want,
+                                struct collected *c, struct err *e)
+{
+    UNDO(store_scan_undo) struct store_scan *scan = NULL;
+    struct store_query                       q = { .thread = p->thread,
+                                                   .from = s->from > p->after ? s->from : p->after + 1,
+                                                   .to = s->to,
+                                                   .lane = s->lane,
+                                                   .mark = MARK_MESSAGE,
+                                                   .backwards = true };
+    struct entry                             n;
+    bool                                     more = true;
+
+    if (store_scan(p->log->store, &q, &scan, e))
+        return err_code(e);
+    while (c->list.n < want) {
+        if (next_intact(p, scan, &n, &more, e))
+            return err_code(e);
+        if (!more)
+            return ST_OK;
+        struct message m = message_of_entry(&n);
+        if (collect(c, &m, e))
+            return err_code(e);
+    }
+    return ST_OK;
+}
+
+static void reverse(struct message *list, size_t n)
+{
+    for (size_t i = 0; i < n / 2; i++) {
+        struct message one = list[i];
+        list[i] = list[n - 1 - i];
+        list[n - 1 - i] = one;
+    }
+}
+
+enum status project_newest(struct projection *p, size_t want, struct context *out, bool *all,
+                           struct err *e)
+{
+    struct collected c = { .a = p->a };
+    size_t more = want < SIZE_MAX ? want + 1 : want; /* one more tells whether that is all */
+
+    for (size_t i = p->n_path; i-- > 0 && c.list.n < more;)
+        if (collect_back(p, &p->path[i], more, &c, e))
+            return err_code(e);
+    for (size_t i = p->snapshot.n; i-- > 0 && c.list.n < more;)
+        *vec_push(&c.list, p->a) = p->snapshot.messages[i];
+    *all = c.list.n <= want;
+    if (!*all)
+        c.list.n = want;
+    reverse(c.list.v, c.list.n);
+    *out = context_of(p, c.list.v, c.list.n);
     return ST_OK;
 }
 

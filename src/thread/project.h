@@ -52,6 +52,11 @@ enum status project_since(struct projection *p, int64_t cursor, bool *restart, m
 /* All of it in memory. */
 enum status project_context(struct projection *p, struct context *out, struct err *e) MUST_USE;
 
+/* The newest of it: `want` messages, or fewer when there are no more; *all tells that none is left
+ * out. Read from the end of the lane, so that the cost is what is returned, however long it is. */
+enum status project_newest(struct projection *p, size_t want, struct context *out, bool *all,
+                           struct err *e) MUST_USE;
+
 /* {"at","lane","messages","system_prompt","thread"} in canonical form. */
 enum status project_write(struct projection *p, struct sb *out, struct err *e) MUST_USE;
 
