@@ -195,6 +195,7 @@ void repair(const struct turn *turns, size_t n, struct arena *a, struct turn **o
     m.behind = ARENA_NEW(a, size_t, n + 1);
     for (size_t i = 0; i < n_calls; i++)
         m.result_of[i] = NONE;
+    vec_reserve(&m.out, n + n_calls, a);
     index_turns(&m);
     for (size_t i = 0; i < m.ids.n; i++)
         match(&m, m.ids.items[i].value);
