@@ -280,7 +280,7 @@ enum status store_find_op(struct store *s, struct sv thread, struct sv op_id, st
 enum status store_set_mark(struct store *s, struct sv thread, int64_t seq, enum entry_mark mark,
                            struct err *e)
 {
-    assert(s->open == WRITING);
+    assert(s->open == WRITING || s->rows_apart);
     return s->ops->set_mark(s, thread, seq, mark, e);
 }
 
@@ -324,13 +324,13 @@ enum status store_row_get(struct store *s, const struct store_key *k, struct are
 enum status store_row_put(struct store *s, const struct store_key *k, struct sv value,
                           struct err *e)
 {
-    assert(s->open == WRITING);
+    assert(s->open == WRITING || s->rows_apart);
     return s->ops->row_put(s, k, value, e);
 }
 
 enum status store_row_del(struct store *s, const struct store_key *k, struct err *e)
 {
-    assert(s->open == WRITING);
+    assert(s->open == WRITING || s->rows_apart);
     return s->ops->row_del(s, k, e);
 }
 
@@ -362,13 +362,13 @@ void store_rows_undo(struct store_rows **rows)
 
 enum status store_rows_clear(struct store *s, struct sv thread, struct sv view, struct err *e)
 {
-    assert(s->open == WRITING);
+    assert(s->open == WRITING || s->rows_apart);
     return s->ops->rows_clear(s, thread, view, e);
 }
 
 enum status store_set_views(struct store *s, struct sv thread, int64_t views, struct err *e)
 {
-    assert(s->open == WRITING);
+    assert(s->open == WRITING || s->rows_apart);
     return s->ops->set_views(s, thread, views, e);
 }
 

@@ -43,6 +43,12 @@ enum status store_open(struct sv url, const struct store_options *o, struct stor
                        struct err *e) MUST_USE;
 void        store_close(struct store *s); /* aborts what is open; NULL is fine */
 
+/* A store that keeps the rows of `thread` in memory, none at first, and hands on all else to
+ * `real`, which belongs to it from now on. It takes over the transaction that is open; what would
+ * write to `real` is ST_IO. For views that have to be folded where nothing may be written. */
+enum status store_beside(struct store *real, struct sv thread, struct store **out,
+                         struct err *e) MUST_USE;
+
 /* A transaction sees one state of the log, however long it lasts: that of its beginning, or of its
  * first read. Reads outside a transaction each see the newest. */
 enum store_mode { STORE_READ, STORE_WRITE };

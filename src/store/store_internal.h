@@ -64,7 +64,8 @@ struct store_ops {
 /* First member of each backend's own struct; likewise store_scan and store_rows. */
 struct store {
     const struct store_ops *ops;
-    int                     open; /* 0: no transaction, 1: reading, 2: writing */
+    int                     open;       /* 0: no transaction, 1: reading, 2: writing */
+    bool                    rows_apart; /* rows are in memory: they may be put while reading */
 };
 struct store_scan {
     struct store *store;

@@ -71,6 +71,24 @@ static enum status bring_up_to_date(struct log *l, struct sv thread, struct err 
     return log_commit(l, e);
 }
 
+/* Where nothing may be written the views of the thread are folded into memory, in the reading
+ * transaction that log_begin() was asked for. */
+static enum status fold_beside(struct log *l, struct sv thread, struct err *e)
+{
+    struct store *front;
+
+    log_abort(l);
+    if (store_begin(l->store, STORE_READ, e) || store_beside(l->store, thread, &front, e)) {
+        log_abort(l);
+        return err_code(e);
+    }
+    l->store = front;
+    if (!log_rebuild(l, thread, NULL, NULL, e))
+        return ST_OK;
+    log_abort(l);
+    return err_code(e);
+}
+
 enum status log_begin(struct log *l, struct sv thread, enum store_mode mode, struct err *e)
 {
     bool current;
@@ -87,7 +105,10 @@ enum status log_begin(struct log *l, struct sv thread, enum store_mode mode, str
             return ST_OK;
         }
         log_abort(l); /* reading: fold in a transaction of its own, then look again */
-        if (bring_up_to_date(l, thread, e))
+        enum status s = bring_up_to_date(l, thread, e);
+        if (s == ST_IO)
+            return fold_beside(l, thread, e);
+        if (s)
             break;
         err_set(e, ST_CONFLICT, "two versions of heddle use this log at once");
         err_hint(e, "stop the older one");

@@ -67,12 +67,26 @@ echo '{}' >.heddle/config.json
 # ---- a folder that cannot be written, by someone who is not root
 mkdir ro
 (cd ro && heddle init && note a t && heddle verify) >/dev/null
+(
+    cd ro || exit 1
+    for text in one two three; do
+        printf '{"kind":"ai_message","payload":{"role":"user","content":"%s"}}\n' $text | heddle log append lanes
+    done
+    heddle op fork lanes --lane side --at 1
+    heddle project lanes --lane side
+    sqlite3 .heddle/heddle.db "UPDATE thread SET views = views + 256; DELETE FROM row; PRAGMA wal_checkpoint(TRUNCATE)"
+) >"$scratch/fork"
 chmod -R a+rX ro
 chmod a-w ro/.heddle ro/.heddle/*
 if [ "$(id -u)" -eq 0 ] && setpriv --reuid=65534 --regid=65534 --clear-groups test -x "$HEDDLE" -a -r ro/.heddle/heddle.db 2>/dev/null; then
     nobody() { setpriv --reuid=65534 --regid=65534 --clear-groups env HOME=/nonexistent "$HEDDLE" "$@" --root "$PWD/ro"; }
     run nobody project t
     exits "a read-only folder can be read" 0
+    run nobody project lanes --lane side
+    exits "also after the version of a view was raised" 0
+    same "the lanes are folded beside the log" "$out" "$(grep '"lane":"side"' "$scratch/fork")"
+    run nobody run status lanes
+    exits "and every other reading command" 0
     run sh -c 'printf "%s\n" "{\"kind\":\"note\",\"payload\":{}}" | setpriv --reuid=65534 --regid=65534 --clear-groups "$HEDDLE" log append t --root "$PWD/ro"'
     exits "but not written" 1
     has "and that is said" "$err" "✗ "
