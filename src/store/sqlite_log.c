@@ -81,6 +81,8 @@ enum status sqlite_chain_at(struct store *s, struct sv thread, int64_t seq, stru
     *found = false;
     if (sqlite_tid(q, thread, &tid, e) || sqlite_ready(q, Q_CHAIN, &st, e))
         return err_code(e);
+    if (!tid || seq > SEQ_MAX)
+        return ST_OK;
     sqlite3_bind_int64(st, 1, entry_key(tid, seq));
     int rc = sqlite3_step(st);
     *found = rc == SQLITE_ROW && sqlite_column_sv(st, 0).n == HASH_SIZE;

@@ -277,6 +277,15 @@ enum status store_find_op(struct store *s, struct sv thread, struct sv op_id, st
     return s->ops->find_op(s, thread, op_id, a, out, found, e);
 }
 
+enum status store_chain_at(struct store *s, struct sv thread, int64_t seq, struct hash *out,
+                           bool *found, struct err *e)
+{
+    *found = false;
+    if (check_thread(thread, e))
+        return err_code(e);
+    return seq < 0 ? ST_OK : s->ops->chain_at(s, thread, seq, out, found, e);
+}
+
 enum status store_set_mark(struct store *s, struct sv thread, int64_t seq, enum entry_mark mark,
                            struct err *e)
 {

@@ -125,6 +125,10 @@ enum status store_first(struct store *s, const struct store_query *q, struct are
 enum status store_find_op(struct store *s, struct sv thread, struct sv op_id, struct arena *a,
                           struct entry *out, bool *found, struct err *e) MUST_USE;
 
+/* The chain value of one entry. *found is false when it is missing or damaged. */
+enum status store_chain_at(struct store *s, struct sv thread, int64_t seq, struct hash *out,
+                           bool *found, struct err *e) MUST_USE;
+
 /* Change the mark of one entry: only for rebuilding views. ST_NOT_FOUND: no such entry. */
 enum status store_set_mark(struct store *s, struct sv thread, int64_t seq, enum entry_mark mark,
                            struct err *e) MUST_USE;

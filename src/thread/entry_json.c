@@ -64,7 +64,7 @@ static int hex_digit(char c)
     return c >= '0' && c <= '9' ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
 }
 
-static bool read_chain(struct sv hex, struct hash *out)
+bool chain_read(struct sv hex, struct hash *out)
 {
     if (hex.n != 2 * HASH_SIZE)
         return false;
@@ -100,7 +100,7 @@ static enum status read_fields(const struct json *v, const struct entry_defaults
         return bad(e, "at must be a whole number of milliseconds");
     if (seq && !(out->has_seq = json_int(seq, &out->seq)))
         return bad(e, "seq must be a whole number");
-    if (json_find(v, "chain") && !(out->has_chain = read_chain(json_text(v, "chain"), &out->chain)))
+    if (json_find(v, "chain") && !(out->has_chain = chain_read(json_text(v, "chain"), &out->chain)))
         return bad(e, "chain must be 64 hex digits");
     settle_lane(v, payload, d, n);
     n->payload = json_canonical(payload, a);

@@ -26,6 +26,9 @@ struct entry_line {
 enum status entry_read(struct sv line, const struct entry_defaults *d, struct arena *a,
                        struct entry_line *out, struct err *e) MUST_USE;
 
+/* 64 lower-case hex digits. */
+bool chain_read(struct sv hex, struct hash *out);
+
 /* One line without its newline, keys sorted. Loss-free: reading it back into an empty log
  * gives the same chain. The entry must be what was written: see entry_write_damaged(). */
 void entry_write(struct sb *b, const struct entry *n);

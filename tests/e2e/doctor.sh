@@ -80,6 +80,46 @@ run heddle doctor --fix
 exits "which --fix cannot make good" 1
 has "and it is still named" "$out" "entry 1 is not what was written"
 
+# ---- pinned heads
+mkdir pins
+cd pins || exit 1
+heddle init >/dev/null
+say_one t one >/dev/null
+say_one t two >/dev/null
+say_one u one >/dev/null
+run heddle head t --json
+json "head has revision and chain" "$out" '[.thread, .rev, (.chain|length), (.at|type)]' '["t",2,64,"number"]'
+same "the chain is that of the last entry" "$(printf '%s' "$out" | jq -r .chain)" "$(heddle log export t | tail -n 1 | jq -r .chain)"
+heddle head --json >pins.json
+heddle head t --json >lines.json
+heddle head u --json >>lines.json
+run heddle head
+has "as text, one line each" "$out" "t 2 "
+run heddle head nope
+exits "an unknown thread is an error" 1
+cp -r .heddle old
+say_one t three >/dev/null
+run heddle verify --pin pins.json
+same "appending keeps what was pinned" "$out" "✓ 2 pinned heads are still there"
+run heddle verify --pin lines.json --json
+json "pins may be lines" "$out" '[.ok, .pins]' '[true,2]'
+heddle head --json >pins.json
+rm -r .heddle
+mv old .heddle
+run heddle verify
+exits "an older copy of the whole is whole" 0
+run heddle verify --pin pins.json
+exits "but not what was pinned" 1
+has "and that is said" "$out" "thread t: entry 2 was pinned and is not there"
+say_one t other >/dev/null
+run heddle verify --pin - --json <pins.json
+json "nor is another entry in its place" "$out" '.findings' '["thread t: entry 2 is not the one that was pinned"]'
+echo '{"thread":"t"}' >bad.json
+run heddle verify --pin bad.json
+exits "a file that holds no heads is refused" 1
+has "by its name" "$err" "bad.json"
+cd ..
+
 # ---- a log whose end was cut off, and a thread that was taken out of the table
 say_one cut one >/dev/null
 say_one cut two >/dev/null

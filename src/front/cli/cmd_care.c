@@ -3,8 +3,11 @@
 #include "front/cli/doctor.h"
 #include "front/progress.h"
 #include "share/share.h"
+#include "thread/pin.h"
 
 #include <stdlib.h>
+
+enum { PINS_MAX = 64 << 20 };
 
 struct findings {
     struct app *app;
@@ -112,19 +115,86 @@ static void verify_json(struct app *app, struct sv findings, struct sv ignored, 
     sb_addc(&app->out, '\n');
 }
 
+struct verify_opts {
+    struct sv pin;
+};
+
+static const struct opt verify_opts[] = {
+    { OPT_TEXT, "pin", "FILE",
+      "only check that the heads of FILE (`heddle head --json`) are still there; - is stdin",
+      offsetof(struct verify_opts, pin), 0 },
+    { 0 },
+};
+
+static enum status check_pins(struct app *app, const struct pin *pins, size_t n, struct findings *f,
+                              struct err *e)
+{
+    if (log_begin(&app->log, (struct sv){ 0 }, STORE_READ, e))
+        return err_code(e);
+    enum status s = ST_OK;
+    for (size_t i = 0; i < n && !s; i++)
+        s = pin_check(&app->log, &pins[i], say, f, e);
+    log_abort(&app->log);
+    return s;
+}
+
+static void pins_json(struct app *app, struct sv findings, size_t n, bool ok)
+{
+    struct jw w = jw_in(&app->out, 0);
+
+    jw_open(&w, '{');
+    jw_key(&w, "findings");
+    jw_raw(&w, findings);
+    jw_kbool(&w, "ok", ok);
+    jw_kint(&w, "pins", (int64_t)n);
+    jw_close(&w, '}');
+    sb_addc(&app->out, '\n');
+}
+
+static enum status verify_pins(struct app *app, struct sv file, struct err *e)
+{
+    struct sb       text = sb_in(app->a, 0);
+    struct jw       w = jw_in(&text, 0);
+    struct findings f = { .app = app, .w = app->json ? &w : NULL };
+    struct pin     *pins;
+    struct sv       bytes;
+    size_t          n;
+
+    if ((sv_is(file, "-") ? app_text(app, file, &bytes, e)
+                          : app_file(app, file, PINS_MAX, &bytes, e)) ||
+        pins_read(bytes, app->a, &pins, &n, e))
+        return err_in(e, SV_FMT, SV_ARG(file));
+    jw_open(&w, '[');
+    if (check_pins(app, pins, n, &f, e))
+        return err_code(e);
+    jw_close(&w, ']');
+    if (app->json) {
+        pins_json(app, sb_sv(&text), n, f.n == 0);
+        app->json = false;
+    } else if (!f.n) {
+        sb_addf(&app->out, "✓ %zu pinned head%s still there\n", n, n == 1 ? " is" : "s are");
+    }
+    if (!f.n)
+        return ST_OK;
+    err_set(e, ST_CORRUPT, "%lld of %zu pinned heads differ", (long long)f.n, n);
+    return err_hint(e, "the database is an older copy, or was changed outside heddle");
+}
+
 static enum status run_verify(struct app *app, const void *opts, struct err *e)
 {
-    struct store_thread *list, one = { .id = app_arg(app, 0) };
-    struct sb            text = sb_in(app->a, 0); /* printed only when all went well */
-    struct sb            more = sb_in(app->a, 0);
-    struct jw            w = jw_in(&text, 0), w2 = jw_in(&more, 0);
-    struct findings      f = { .app = app,
-                               .w = app->json ? &w : NULL,
-                               .ignored = app->json ? &w2 : NULL };
-    int64_t              entries = 0;
-    size_t               n = 1;
+    const struct verify_opts *o = opts;
+    struct store_thread      *list, one = { .id = app_arg(app, 0) };
+    struct sb                 text = sb_in(app->a, 0); /* printed only when all went well */
+    struct sb                 more = sb_in(app->a, 0);
+    struct jw                 w = jw_in(&text, 0), w2 = jw_in(&more, 0);
+    struct findings           f = { .app = app,
+                                    .w = app->json ? &w : NULL,
+                                    .ignored = app->json ? &w2 : NULL };
+    int64_t                   entries = 0;
+    size_t                    n = 1;
 
-    (void)opts;
+    if (o->pin.s)
+        return verify_pins(app, o->pin, e);
     if (app->n_args)
         list = &one;
     else if (threads_of(app, &list, &n, e))
@@ -158,15 +228,21 @@ static enum status run_verify(struct app *app, const void *opts, struct err *e)
 
 const struct command cmd_verify = {
     .name = "verify",
-    .synopsis = "[T]",
+    .synopsis = "[T] [--pin FILE]",
     .group = GROUP_CARE,
     .summary = "Recompute the chain and every view, and compare",
     .details =
         "Names each difference and exits with 1 if there is any. An entry that its kind does not\n"
         "allow, which only an import brings in, is named too: it is kept and not acted on. The\n"
         "files below .leslie/ are compared with what the log gives, and frozen copies with their\n"
-        "hashes.\n\n"
+        "hashes. That the end of a log was cut off shows too, since each append records where it\n"
+        "ends.\n"
+        "\n"
+        "With --pin only the pinned heads are compared, one read each: an entry that was pinned\n"
+        "must be there, with the chain value it had.\n\n"
         "  heddle verify design",
+    .opts = verify_opts,
+    .opts_size = sizeof(struct verify_opts),
     .max_args = 1,
     .needs = NEEDS_LOG,
     .run = run_verify,

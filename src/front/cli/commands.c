@@ -71,6 +71,7 @@
     X(cmd_session_list) \
     X(cmd_turn_new) \
     X(cmd_verify) \
+    X(cmd_head) \
     X(cmd_doctor) \
     X(cmd_stats) \
     X(cmd_completion) \

@@ -1,0 +1,137 @@
+/* Heads of threads as JSON, and whether a log still has what was pinned. */
+#include "thread/pin.h"
+
+#include "base/path.h"
+#include "base/vec.h"
+#include "thread/entry_json.h"
+
+enum status pin_of(struct log *l, struct sv thread, struct pin *out, struct err *e)
+{
+    struct store_head h;
+
+    if (store_head(l->store, thread, &h, e))
+        return err_code(e);
+    if (!h.rev && !h.recorded_rev) {
+        err_set(e, ST_NOT_FOUND, "thread '" SV_FMT "' not found", SV_ARG(thread));
+        return err_hint(
+            e, "`heddle stats` lists the threads there are; `heddle log append` starts one");
+    }
+    if (store_head_agrees(thread, &h, e))
+        return err_code(e);
+    *out = (struct pin){ thread, h.rev, h.chain, h.updated };
+    return ST_OK;
+}
+
+void pin_write(struct jw *w, const struct pin *p)
+{
+    struct arena scratch = { 0 };
+    struct sb    hex = sb_in(&scratch, 0);
+
+    sb_add_hex(&hex, p->chain.b, HASH_SIZE);
+    jw_open(w, '{');
+    jw_kint(w, "at", p->at);
+    jw_kstr(w, "chain", sb_sv(&hex));
+    jw_kint(w, "rev", p->rev);
+    jw_kstr(w, "thread", p->thread);
+    jw_close(w, '}');
+    arena_free(&scratch);
+}
+
+/* ---- reading --------------------------------------------------------------------------- */
+
+static enum status read_pin(const struct json *v, struct pin *out, struct err *e)
+{
+    const struct json *at = json_find(v, "at");
+
+    *out = (struct pin){ .thread = json_text(v, "thread") };
+    if (v->type != JSON_OBJECT || !out->thread.s || !json_int(json_find(v, "rev"), &out->rev) ||
+        out->rev < 1 || !chain_read(json_text(v, "chain"), &out->chain)) {
+        err_set(e, ST_INVALID_SYNTAX, "not a pinned head");
+        return err_hint(
+            e, "it is {\"thread\":…,\"rev\":…,\"chain\":…} as `heddle head --json` prints");
+    }
+    if (!sv_is(out->thread, ".global") && name_check(out->thread, "thread id", e))
+        return err_code(e);
+    if (at && !json_int(at, &out->at))
+        out->at = 0;
+    return ST_OK;
+}
+
+struct pins {
+    struct arena *a;
+    VEC(struct pin) list;
+};
+
+/* One object: a pin, or {"items":[…]}. */
+static enum status read_object(struct pins *p, const struct json *v, struct err *e)
+{
+    const struct json *items = json_find(v, "items");
+
+    if (!json_is(items, JSON_ARRAY))
+        return read_pin(v, vec_push(&p->list, p->a), e);
+    for (size_t i = 0; i < items->n; i++)
+        if (read_pin(&items->items[i], vec_push(&p->list, p->a), e))
+            return err_in(e, "item %zu", i + 1);
+    return ST_OK;
+}
+
+enum status pins_read(struct sv text, struct arena *a, struct pin **out, size_t *n, struct err *e)
+{
+    struct pins p = { .a = a };
+    struct json v;
+    struct err  ignored;
+
+    if (json_parse(text, 0, a, &v, &ignored) == ST_OK) {
+        if (read_object(&p, &v, e))
+            return err_code(e);
+    } else {
+        int64_t number = 0;
+        for (struct sv_cut cut = { .tail = text, .found = true }; cut.found;) {
+            cut = sv_cut(cut.tail, '\n');
+            number++;
+            if (!sv_trim(cut.head).n)
+                continue;
+            if (json_parse(cut.head, JSON_ONE_LINE, a, &v, e) || read_object(&p, &v, e))
+                return err_in(e, "line %lld", (long long)number);
+        }
+    }
+    if (!p.list.n)
+        return err_set(e, ST_INVALID_SYNTAX, "holds no pinned head");
+    *out = p.list.v;
+    *n = p.list.n;
+    return ST_OK;
+}
+
+/* ---- comparing ------------------------------------------------------------------------- */
+
+static void tell(const struct pin *p, void (*say)(void *, struct sv), void *ctx, const char *fmt,
+                 ...) PRINTF(4, 5);
+static void tell(const struct pin *p, void (*say)(void *, struct sv), void *ctx, const char *fmt,
+                 ...)
+{
+    struct arena scratch = { 0 };
+    struct sb    b = sb_in(&scratch, 0);
+    va_list      ap;
+
+    sb_addf(&b, "thread " SV_FMT ": ", SV_ARG(p->thread));
+    va_start(ap, fmt);
+    sb_addvf(&b, fmt, ap);
+    va_end(ap);
+    say(ctx, sb_sv(&b));
+    arena_free(&scratch);
+}
+
+enum status pin_check(struct log *l, const struct pin *p, void (*say)(void *, struct sv), void *ctx,
+                      struct err *e)
+{
+    struct hash chain;
+    bool        found;
+
+    if (store_chain_at(l->store, p->thread, p->rev - 1, &chain, &found, e))
+        return err_code(e);
+    if (!found)
+        tell(p, say, ctx, "entry %lld was pinned and is not there", (long long)p->rev - 1);
+    else if (!hash_eq(&chain, &p->chain))
+        tell(p, say, ctx, "entry %lld is not the one that was pinned", (long long)p->rev - 1);
+    return ST_OK;
+}
