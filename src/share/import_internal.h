@@ -27,4 +27,19 @@ void refs_note(struct import *im, const struct json *operation, bool is_new);
  * its references_to. */
 enum status refs_import(struct import *im, struct sv from, const struct json *targets) MUST_USE;
 
+/* context/.frozen.json, which comes with a checkout: lines that name a copy, its source and its
+ * hash. Others are in `ignored`, by their key. ST_INVALID_SYNTAX, ST_LIMIT_EXCEEDED. */
+struct copy {
+    struct sv         thread; /* whose it is; absent: nobody said */
+    struct sv         ref_id; /* of the reference that made it; or absent */
+    struct share_file f;
+    bool              taken;
+};
+struct copy_list {
+    VEC(struct copy) list;
+    VEC(struct sv) ignored;
+};
+enum status frozen_parse(struct sv text, struct arena *a, struct copy_list *out,
+                         struct err *e) MUST_USE;
+
 #endif

@@ -94,17 +94,11 @@ void refs_note(struct import *im, const struct json *operation, bool is_new)
 
 /* ---- copies that are there ------------------------------------------------------------------- */
 
-struct copy {
-    struct sv         thread; /* whose it is; absent: nobody said */
-    struct sv         ref_id; /* of the reference that made it; or absent */
-    struct share_file f;
-    bool              taken;
-};
 struct copies {
-    struct import *im;
-    struct sv      from;
-    size_t         n_sources; /* distinct targets of frozen references */
-    VEC(struct copy) list;
+    struct import   *im;
+    struct sv        from;
+    size_t           n_sources; /* distinct targets of frozen references */
+    struct copy_list all;
 };
 
 static struct sv bare_name(struct sv source)
@@ -137,29 +131,42 @@ static bool copy_of_line(const struct json_member *m, struct copy *out)
            out->f.mode >= 0 && out->f.mode <= 0777;
 }
 
+enum status frozen_parse(struct sv text, struct arena *a, struct copy_list *out, struct err *e)
+{
+    struct json doc;
+
+    if (json_parse(text, JSON_KEEP_ORDER, a, &doc, e))
+        return err_code(e);
+    const struct json *list = json_find(&doc, "copies");
+    for (size_t i = 0; json_is(list, JSON_OBJECT) && i < list->n; i++) {
+        struct copy one;
+        if (out->list.n == COPIES_MAX)
+            return err_set(e, ST_LIMIT_EXCEEDED, "more than %d copies", COPIES_MAX);
+        if (copy_of_line(&list->members[i], &one))
+            *vec_push(&out->list, a) = one;
+        else
+            *vec_push(&out->ignored, a) = list->members[i].key;
+    }
+    return ST_OK;
+}
+
 static void read_frozen(struct copies *c)
 {
-    struct sv   path = share_path(c->from, "context", SHARE_FROZEN, c->im->a), text;
-    struct json doc;
-    struct err  why;
-    enum status r = fs_read(c->im->s->root, path, FROZEN_MAX_BYTES, c->im->a, &text, &why);
+    struct share *s = c->im->s;
+    struct sv     path = share_path(c->from, "context", SHARE_FROZEN, c->im->a), text;
+    struct err    why;
+    enum status   r = s->root < 0 ? ST_NOT_FOUND
+                                  : fs_read(s->root, path, FROZEN_MAX_BYTES, c->im->a, &text, &why);
 
-    if (r == ST_NOT_FOUND || c->im->s->root < 0)
+    if (r == ST_NOT_FOUND)
         return;
-    if (!r)
-        r = json_parse(text, JSON_KEEP_ORDER, c->im->a, &doc, &why);
-    if (r) {
-        share_warn(c->im->s, "T502", c->from, SV_FMT " cannot be read: %s", SV_ARG(path), why.text);
-        return;
-    }
-    const struct json *list = json_find(&doc, "copies");
-    for (size_t i = 0; json_is(list, JSON_OBJECT) && i < list->n && i < COPIES_MAX; i++) {
-        struct copy one;
-        if (copy_of_line(&list->members[i], &one))
-            *vec_push(&c->list, c->im->a) = one;
-        else
-            share_warn(c->im->s, "T502", c->from, SV_FMT ": the line of '" SV_FMT "' is ignored",
-                       SV_ARG(path), SV_ARG(list->members[i].key));
+    if (r || frozen_parse(text, c->im->a, &c->all, &why))
+        share_warn(s, "T502", c->from, SV_FMT " cannot be read: %s", SV_ARG(path), why.text);
+    for (size_t i = 0; i < c->all.ignored.n; i++) {
+        struct sb shown = sb_in(c->im->a, 0);
+        sb_add_plain_line(&shown, c->all.ignored.v[i]);
+        share_warn(s, "T502", c->from, SV_FMT ": the line of '" SV_FMT "' is ignored", SV_ARG(path),
+                   SV_ARG(sb_sv(&shown)));
     }
 }
 
@@ -174,7 +181,7 @@ static void walk_copies(struct copies *c, struct sv below, int depth)
 
     if (depth > COPIES_DEPTH || fs_list(c->im->s->root, dir, c->im->a, &items, &n, &ignored))
         return;
-    for (size_t i = 0; i < n && c->list.n < COPIES_MAX; i++) {
+    for (size_t i = 0; i < n && c->all.list.n < COPIES_MAX; i++) {
         struct sv   place = path_join(below, items[i].name, c->im->a);
         struct copy one = { .f = { .source = place, .place = place } };
         if (items[i].kind == FS_DIR)
@@ -187,7 +194,7 @@ static void walk_copies(struct copies *c, struct sv below, int depth)
             one.f.source = top.tail;
         }
         if (object_put_file(c->im->s, copy_path(c, place), &one.f, &ignored) == ST_OK)
-            *vec_push(&c->list, c->im->a) = one;
+            *vec_push(&c->all.list, c->im->a) = one;
     }
 }
 
@@ -239,9 +246,9 @@ static void take_copies(struct copies *c, struct share_ref *r)
 {
     size_t guessed = 0;
 
-    r->files = ARENA_NEW(c->im->a, struct share_file, c->list.n + 1);
-    for (size_t i = 0; i < c->list.n; i++) {
-        struct copy *one = &c->list.v[i];
+    r->files = ARENA_NEW(c->im->a, struct share_file, c->all.list.n + 1);
+    for (size_t i = 0; i < c->all.list.n; i++) {
+        struct copy *one = &c->all.list.v[i];
         if (one->thread.s ? !sv_eq(one->thread, r->target)
                           : one->taken || !must_be_of(c, one, r->target))
             continue;
@@ -429,7 +436,7 @@ static enum status write_items(struct import *im, struct sv from, struct items *
     c.n_sources = sources.n;
     if (sources.n)
         read_frozen(&c);
-    if (sources.n && !c.list.n)
+    if (sources.n && !c.all.list.n)
         walk_copies(&c, SV(""), 0);
     for (size_t i = 0; i < all->list.n; i++) {
         struct item *x = &all->list.v[i];

@@ -38,7 +38,8 @@ static void put_refs(struct door *d, const struct ref_list *refs, bool dropped)
         jw_kstr(d->data, "binding", r->frozen ? SV("frozen") : SV("live"));
         jw_kint(d->data, "files", r->frozen ? (int64_t)r->n_files : 0);
         jw_close(d->data, '}');
-        put_made(&d->text, r);
+        sb_addf(&d->text, SV_FMT "  ", SV_ARG(r->id));
+        put_binding(&d->text, r);
         if (dropped)
             sb_addf(&d->text,
                     "; dropped: `heddle rebind --from " SV_FMT " --ref " SV_FMT

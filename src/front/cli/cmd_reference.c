@@ -54,7 +54,8 @@ static enum status run_reference(struct app *app, const void *opts, struct err *
     jw_close(d.data, ']');
     jw_kstr(d.data, "binding", r.frozen ? SV("frozen") : SV("live"));
     jw_close(d.data, '}');
-    put_made(&d.text, &r);
+    sb_addf(&d.text, SV_FMT "  ", SV_ARG(r.id));
+    put_binding(&d.text, &r);
     sb_addc(&d.text, '\n');
     d.warnings = true;
     return door_done(&d, e);

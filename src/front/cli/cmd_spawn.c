@@ -37,7 +37,7 @@ static void say_refs(const struct door *d, const struct ref_list *made)
     struct sb b = sb_in(d->app->a, 0);
 
     for (size_t i = 0; i < made->list.n; i++) {
-        put_made(&b, &made->list.v[i]);
+        put_binding(&b, &made->list.v[i]);
         sb_addc(&b, '\n');
     }
     if (b.n)

@@ -199,10 +199,10 @@ enum status parse_binding(struct sv word, bool otherwise, bool *frozen, struct e
     return ST_OK;
 }
 
-void put_made(struct sb *b, const struct share_ref *r)
+void put_binding(struct sb *b, const struct share_ref *r)
 {
-    sb_addf(b, SV_FMT "  " SV_FMT " %s " SV_FMT "  %s", SV_ARG(r->id), SV_ARG(r->from),
-            r->frozen ? "▣" : "→", SV_ARG(r->target), r->frozen ? "frozen" : "live");
+    sb_addf(b, SV_FMT " %s " SV_FMT "  %s", SV_ARG(r->from), r->frozen ? "▣" : "→",
+            SV_ARG(r->target), r->frozen ? "frozen" : "live");
     if (r->frozen)
         sb_addf(b, ", %zu file%s copied", r->n_files, r->n_files == 1 ? "" : "s");
 }

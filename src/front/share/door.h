@@ -52,8 +52,8 @@ void table_print(const struct table *t, struct sb *out);
 /* --binding: live, frozen, or absent and then `otherwise`. */
 enum status parse_binding(struct sv word, bool otherwise, bool *frozen, struct err *e) MUST_USE;
 
-/* "ref-1a2b3c4d  build ▣ research  frozen, 2 files copied", without a line break. */
-void put_made(struct sb *b, const struct share_ref *r);
+/* "build ▣ research  frozen, 2 files copied", without a line break. */
+void put_binding(struct sb *b, const struct share_ref *r);
 
 /* Records as Leslie prints them. */
 void        json_thread_members(struct jw *w, const struct share_thread *t);
