@@ -1,5 +1,6 @@
 /* Operations on a real folder: files that are patched are the files that would be rendered,
  * what others write is imported, a crash is repaired, circles are found at any depth. */
+#include "base/map.h"
 #include "fresh.h"
 #include "share/asset.h"
 #include "share/operation.h"
@@ -424,9 +425,183 @@ static void equal_content_is_stored_once_and_dropped_with_its_last_copy(void)
     place_close(&p);
 }
 
+/* ---- frozen copies ------------------------------------------------------------------------------
+ */
+
+static void no_finding(void *ctx, struct sv finding)
+{
+    (void)ctx;
+    CHECK_SV(finding, SV("no finding"));
+}
+
+static void ignore(void *ctx, struct sv finding)
+{
+    (void)ctx;
+    (void)finding;
+}
+
+/* What the rows count is what the references hold; no place has two owners. */
+struct recount {
+    struct place *p;
+    struct map    blobs; /* hash → int64_t */
+    struct map    owners;
+};
+
+static void count_ref(struct recount *c, const struct share_ref *r, bool current)
+{
+    for (size_t i = 0; r->frozen && i < r->n_files; i++) {
+        struct sv key = key_pair("", r->from, r->files[i].place, &c->p->a), owner;
+        owner = key_pair("", r->target, r->files[i].source, &c->p->a);
+        int64_t *n = map_find(&c->blobs, r->files[i].hash);
+        if (!n) {
+            n = ARENA_NEW(&c->p->a, int64_t, 1);
+            map_put(&c->blobs, r->files[i].hash, n);
+        }
+        ++*n;
+        struct sv *had = map_find(&c->owners, key);
+        if (had)
+            CHECK_SV(owner, *had);
+        had = ARENA_NEW(&c->p->a, struct sv, 1);
+        *had = owner;
+        if (current)
+            map_put(&c->owners, key, had);
+    }
+}
+
+static void rows_count_what_references_hold(struct place *p)
+{
+    static const char *const prefixes[] = { "ref/", "inh/", "kept/" };
+    struct recount           c = { p, map_in(&p->a), map_in(&p->a) };
+    struct sv               *rows, *keys;
+    size_t                   n, n_keys;
+
+    begin(p, STORE_READ);
+    for (size_t k = 0; k < COUNT(prefixes); k++) {
+        CHECK(share_rows_below(&p->s, sv_of(prefixes[k]), false, &p->a, &rows, &n, &p->e) == ST_OK);
+        for (size_t i = 0; i < n; i++) {
+            struct share_ref r;
+            CHECK(ref_read(rows[i], &p->a, &r, &p->e) == ST_OK);
+            count_ref(&c, &r, k < 2);
+        }
+    }
+    CHECK(share_rows_below(&p->s, SV("blob/"), false, &p->a, &rows, &n, &p->e) == ST_OK);
+    CHECK(share_rows_below(&p->s, SV("blob/"), true, &p->a, &keys, &n_keys, &p->e) == ST_OK);
+    CHECK_INT(n, c.blobs.n);
+    for (size_t i = 0; i < n; i++) {
+        int64_t  is = 0;
+        int64_t *want = map_find(&c.blobs, keys[i]);
+        CHECK(want && sv_to_int(rows[i], &is) && is == *want);
+    }
+    share_end(&p->s);
+    CHECK(share_verify(&p->s, no_finding, ignore, NULL, &p->e) == ST_OK);
+}
+
+static void change_a_source(struct place *p, uint32_t seed)
+{
+    static const char *const names[] = { "plan.md", "artifacts/plan.md", "t1/plan.md", "design",
+                                         "design/a.md" };
+    struct sb                path = sb_in(&p->a, 0), text = sb_in(&p->a, 0);
+
+    sb_addf(&path, ".leslie/threads/t%u/%s", seed >> 8 & 1, names[(seed >> 12) % COUNT(names)]);
+    sb_addf(&text, "text %u\n", seed >> 20 & 3);
+    if ((seed >> 24 & 3) == 0)
+        CHECK(fs_remove(p->f.fd, sb_sv(&path), &p->e) == ST_OK);
+    else if (fs_mkdirs(p->f.fd, sv_cut_last(sb_sv(&path), '/').head, &p->e) == ST_OK)
+        (void)!fs_write(p->f.fd, sb_sv(&path), sb_sv(&text), 0644, &p->e);
+}
+
+static void change_a_reference(struct place *p, uint32_t seed)
+{
+    struct sv              from = seed >> 9 & 1 ? SV("f0") : SV("f1");
+    struct sv              target = seed >> 10 & 1 ? SV("t0") : SV("t1");
+    struct refresh_request q = { .from = from };
+    struct refresh_result *done;
+    struct rebind_request  b = { .from = from,
+                                 .target = target,
+                                 .has_binding = seed >> 13 & 1,
+                                 .frozen = seed >> 14 & 1,
+                                 .as_before = !(seed >> 13 & 1) };
+    struct ref_list        refs;
+    size_t                 n;
+
+    switch (seed >> 16 & 3) {
+    case 0: (void)!refer(p, from.s, target.s, seed >> 14 & 1); break;
+    case 1: (void)!share_refresh(&p->s, &q, &done, &n, &p->e); break;
+    case 2: (void)!share_unreference(&p->s, from, target, (struct sv){ 0 }, &refs, &p->e); break;
+    default: (void)!share_rebind(&p->s, &b, &refs, &p->e);
+    }
+}
+
+static void no_sequence_of_operations_loses_or_mixes_up_a_copy(void)
+{
+    static const char *const ids[] = { "t0", "t1", "f0", "f1" };
+    struct place             p;
+    uint32_t                 seed = 7;
+
+    place_open(&p);
+    begin(&p, STORE_WRITE);
+    make_objective(&p);
+    for (size_t i = 0; i < COUNT(ids); i++)
+        spawn(&p, ids[i], NULL);
+    commit(&p);
+    for (int step = 0; step < 150; step++) {
+        seed = seed * 1664525u + 1013904223u;
+        change_a_source(&p, seed);
+        begin(&p, STORE_WRITE);
+        seed = seed * 1664525u + 1013904223u;
+        change_a_reference(&p, seed);
+        commit(&p);
+        rows_count_what_references_hold(&p);
+    }
+    place_close(&p);
+}
+
+/* Versions before this one gave plan.md and artifacts/plan.md one place. */
+static void an_older_log_with_two_files_at_one_place_is_mended_by_a_refresh(void)
+{
+    struct place           p;
+    struct refresh_request q = { .from = SV("b") };
+    struct refresh_result *done;
+    struct share_file      one = { 0 }, two = { 0 };
+    struct sb              b;
+    size_t                 n;
+
+    place_open(&p);
+    begin(&p, STORE_WRITE);
+    make_objective(&p);
+    spawn(&p, "a", NULL);
+    spawn(&p, "b", NULL);
+    commit(&p);
+    write_file(&p, SV(".leslie/threads/a/plan.md"), SV("own\n"));
+    write_file(&p, SV(".leslie/threads/a/artifacts/plan.md"), SV("other\n"));
+    begin(&p, STORE_WRITE);
+    CHECK(object_put_file(&p.s, SV(".leslie/threads/a/artifacts/plan.md"), &one, &p.e) == ST_OK);
+    CHECK(object_put_file(&p.s, SV(".leslie/threads/a/plan.md"), &two, &p.e) == ST_OK);
+    b = sb_in(&p.a, 0);
+    sb_addf(&b,
+            "{\"operation\":\"reference\",\"operator\":\"user\",\"ref_id\":\"r\",\"from\":\"b\","
+            "\"target\":\"a\",\"binding\":\"frozen\",\"scope\":[],\"files\":["
+            "{\"name\":\"plan.md\",\"source\":\"artifacts/plan.md\",\"place\":\"plan.md\","
+            "\"hash\":\"" SV_FMT "\",\"size\":6},"
+            "{\"name\":\"plan.md\",\"source\":\"plan.md\",\"place\":\"plan.md\","
+            "\"hash\":\"" SV_FMT "\",\"size\":4}]}",
+            SV_ARG(one.hash), SV_ARG(two.hash));
+    CHECK(share_append(&p.s, SV("op-old"), sb_sv(&b), &p.e) == ST_OK);
+    commit(&p);
+    begin(&p, STORE_WRITE);
+    CHECK(share_refresh(&p.s, &q, &done, &n, &p.e) == ST_OK);
+    commit(&p);
+    CHECK_SV(file(&p, SV(".leslie/threads/b/context/inherited/plan.md")), SV("own\n"));
+    CHECK_SV(file(&p, SV(".leslie/threads/b/context/inherited/artifacts/plan.md")), SV("other\n"));
+    rows_count_what_references_hold(&p);
+    place_close(&p);
+}
+
 TAP_MAIN(T(patched_files_equal_rendered_files), T(deleted_files_come_back_from_the_log),
          T(a_crash_after_the_commit_is_repaired), T(unknown_keys_survive_a_write),
          T(rows_that_break_a_rule_are_kept_and_named),
          T(an_unreadable_file_never_costs_a_readable_one), T(a_long_chain_is_followed_to_its_end),
          T(a_circle_says_its_whole_path),
-         T(equal_content_is_stored_once_and_dropped_with_its_last_copy), )
+         T(equal_content_is_stored_once_and_dropped_with_its_last_copy),
+         T(no_sequence_of_operations_loses_or_mixes_up_a_copy),
+         T(an_older_log_with_two_files_at_one_place_is_mended_by_a_refresh), )
