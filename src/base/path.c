@@ -26,7 +26,8 @@ enum status name_check(struct sv name, const char *what, struct err *e)
     return err_hint(e, "letters, digits, - _ and . are fine; not / or \\, and no dot in front");
 }
 
-enum status path_normal(struct sv path, struct arena *a, struct sv *out, struct err *e)
+static enum status fold_path(struct sv path, bool backslash, struct arena *a, struct sv *out,
+                             struct err *e)
 {
     char  *s = ARENA_NEW(a, char, path.n + 1);
     size_t n = 0;
@@ -35,7 +36,7 @@ enum status path_normal(struct sv path, struct arena *a, struct sv *out, struct 
         return err_set(e, ST_INVALID_SYNTAX, "a path holds a NUL byte");
     for (size_t i = 0; i <= path.n;) {
         size_t end = i;
-        while (end < path.n && path.s[end] != '/' && path.s[end] != '\\')
+        while (end < path.n && path.s[end] != '/' && !(backslash && path.s[end] == '\\'))
             end++;
         struct sv part = { path.s + i, end - i };
         i = end + 1;
@@ -57,6 +58,16 @@ enum status path_normal(struct sv path, struct arena *a, struct sv *out, struct 
     s[n] = 0;
     *out = (struct sv){ s, n };
     return ST_OK;
+}
+
+enum status path_normal(struct sv path, struct arena *a, struct sv *out, struct err *e)
+{
+    return fold_path(path, true, a, out, e);
+}
+
+enum status path_normal_exact(struct sv path, struct arena *a, struct sv *out, struct err *e)
+{
+    return fold_path(path, false, a, out, e);
 }
 
 struct sv path_join(struct sv dir, struct sv name, struct arena *a)

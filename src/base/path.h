@@ -16,6 +16,10 @@ enum status name_check(struct sv name, const char *what, struct err *e) MUST_USE
  * it climbs out or holds a NUL. */
 enum status path_normal(struct sv path, struct arena *a, struct sv *out, struct err *e) MUST_USE;
 
+/* The same for a name that is known to be one of this system: \ is a byte like any other. */
+enum status path_normal_exact(struct sv path, struct arena *a, struct sv *out,
+                              struct err *e) MUST_USE;
+
 struct sv path_join(struct sv dir, struct sv name,
                     struct arena *a); /* one / between; "" dir: name */
 struct sv path_base(struct sv path);  /* after the last / */

@@ -1,12 +1,16 @@
+/* Lists of resources: reading them, and finding what their entries stand for. */
 #include "payload/list.h"
 
 #include "base/fs.h"
 #include "base/path.h"
 #include "base/utf8.h"
 #include "payload/glob.h"
+#include "payload/pattern.h"
 #include "payload/show.h"
 
+#include <limits.h>
 #include <stdio.h>
+#include <unistd.h>
 
 enum { LIST_LIMIT = 64 << 20 };
 
@@ -146,56 +150,116 @@ static void add_glob(struct lists *l, enum scope scope, struct sv pattern)
         say(l, "'" SV_FMT "' matches no file", SV_ARG(pattern));
 }
 
-static struct sv as_lines(struct sv list, struct arena *a)
-{
-    struct sb b = sb_in(a, 0);
-
-    for (size_t i = 0; i < list.n; i++)
-        sb_addc(&b, list.s[i] == ',' ? '\n' : list.s[i]);
-    return sb_sv(&b);
-}
-
 static bool is_not_selected(void *ctx, struct sv path, const struct walk_node *node)
 {
     (void)node;
     return !is_selected(ctx, path);
 }
 
-/* A pattern that selects nothing by itself is a slip of the pen as a rule. */
-static void say_what_matches_nothing(struct lists *l, struct sv lines)
+/* Does the pattern by itself select a file of the project? */
+static bool selects_a_file(struct lists *l, struct sv pattern)
 {
-    while (lines.n) {
-        struct sv_cut        c = sv_cut(lines, '\n');
-        const struct ignore *one = ignore_in(c.head, l->a);
-        lines = c.tail;
-        if (!c.head.n || c.head.s[0] == '!')
-            continue;
-        if (!one || walk_files(l->walk, &l->walk->nodes.v[0], SV(""), is_not_selected,
-                               (void *)(uintptr_t)one))
-            say(l, "--include " SV_FMT " matches no file", SV_ARG(c.head));
+    const struct ignore *one = ignore_in(pattern, l->a);
+
+    return one && !walk_files(l->walk, &l->walk->nodes.v[0], SV(""), is_not_selected,
+                              (void *)(uintptr_t)one);
+}
+
+static void say_pattern(struct lists *l, const char *option, struct sv pattern, const char *what)
+{
+    say(l, "%s " SV_FMT " %s", option, SV_ARG(pattern), what);
+}
+
+/* The patterns of one value, from the root. */
+static void take_value(struct lists *l, const char *option, struct sv value, struct sv here,
+                       patterns *out)
+{
+    patterns   parts = { 0 };
+    struct err e;
+
+    if (sv_has(value, ',') && selects_a_file(l, value))
+        *vec_push(&parts, l->a) = value;
+    else
+        parts = pattern_split(value, l->a);
+    for (size_t i = 0; i < parts.n; i++) {
+        patterns each = { 0 };
+        if (pattern_expand(parts.v[i], l->a, &each, &e))
+            say_pattern(l, option, parts.v[i], e.text);
+        for (size_t k = 0; k < each.n; k++) {
+            struct sv pattern;
+            if (pattern_from(each.v[k], here, l->a, &pattern, &e))
+                say_pattern(l, option, each.v[k], "leads out of the project");
+            else
+                *vec_push(out, l->a) = pattern;
+        }
     }
 }
 
-void lists_add_matching(struct lists *l, enum scope scope, struct sv patterns)
+static patterns take_values(struct lists *l, const char *option, struct sv values, struct sv here)
 {
-    struct sv      lines = as_lines(patterns, l->a);
-    struct picking p = { .l = l, .scope = scope, .patterns = ignore_in(lines, l->a) };
+    patterns out = { 0 };
+
+    while (values.n) {
+        struct sv_cut c = sv_cut(values, '\n');
+        take_value(l, option, c.head, here, &out);
+        values = c.tail;
+    }
+    return out;
+}
+
+static const struct ignore *compiled(struct lists *l, const patterns *all)
+{
+    struct sb b = sb_in(l->a, 0);
+
+    for (size_t i = 0; i < all->n; i++) {
+        sb_add(&b, all->v[i]);
+        sb_addc(&b, '\n');
+    }
+    return ignore_in(sb_sv(&b), l->a);
+}
+
+void lists_add_matching(struct lists *l, enum scope scope, struct sv values, struct sv here)
+{
+    patterns       all = take_values(l, "--include", values, here);
+    struct picking p = { .l = l, .scope = scope, .patterns = compiled(l, &all) };
 
     if (p.patterns)
         walk_files(l->walk, &l->walk->nodes.v[0], SV(""), pick, &p);
-    say_what_matches_nothing(l, lines);
+    for (size_t i = 0; i < all.n; i++) /* as a rule a mistake */
+        if (all.v[i].s[0] != '!' && !selects_a_file(l, all.v[i]))
+            say_pattern(l, "--include", all.v[i],
+                        here.n && sv_has(all.v[i], '/') && all.v[i].s[0] != '/'
+                            ? "matches no file: it is looked for from the root, with ./ in front "
+                              "from the current directory"
+                            : "matches no file");
 }
 
-void lists_drop_matching(struct lists *l, struct sv patterns)
+static bool may_drop(const struct resource *r)
 {
-    const struct ignore *g = ignore_in(as_lines(patterns, l->a), l->a);
+    return r->kind == RESOURCE_FILE || r->kind == RESOURCE_SELF;
+}
 
+static bool drops_any(const struct lists *l, const struct ignore *g)
+{
+    for (size_t i = 0; g && i < l->resources.n; i++)
+        if (may_drop(&l->resources.v[i]) && is_selected(g, l->resources.v[i].name))
+            return true;
+    return false;
+}
+
+void lists_drop_matching(struct lists *l, struct sv values, struct sv here)
+{
+    patterns             all = take_values(l, "--exclude", values, here);
+    const struct ignore *g = compiled(l, &all);
+
+    for (size_t i = 0; i < all.n; i++)
+        if (all.v[i].s[0] != '!' && !drops_any(l, ignore_in(all.v[i], l->a)))
+            say_pattern(l, "--exclude", all.v[i], "matches no resource");
     for (int s = 0; s < SCOPE_COUNT; s++) {
         size_t kept = 0;
         for (size_t i = 0; i < l->shown[s].n; i++) {
             struct resource *r = &l->resources.v[l->shown[s].v[i]];
-            bool             is_file = r->kind == RESOURCE_FILE || r->kind == RESOURCE_SELF;
-            if (is_file && is_selected(g, r->name))
+            if (may_drop(r) && is_selected(g, r->name))
                 r->scopes = 0;
             else
                 l->shown[s].v[kept++] = l->shown[s].v[i];
@@ -206,10 +270,79 @@ void lists_drop_matching(struct lists *l, struct sv patterns)
 
 /* ---- entries ------------------------------------------------------------------------ */
 
-static void add_entry(struct lists *l, enum scope scope, struct sv entry)
+/* Where a link to a folder leads, below the root. False: it is no link to one of the project. */
+static bool folder_behind(const struct lists *l, struct sv path, struct sv *out)
 {
+    UNDO(fd_undo) int fd = -1;
+    struct err        ignored;
+    char              root[PATH_MAX], to[PATH_MAX], name[64];
+
+    if (fs_open(l->root_fd, path, O_PATH | O_DIRECTORY, &fd, &ignored))
+        return false;
+    snprintf(name, sizeof name, "/proc/self/fd/%d", l->root_fd);
+    ssize_t root_n = readlink(name, root, sizeof root);
+    snprintf(name, sizeof name, "/proc/self/fd/%d", fd);
+    ssize_t   n = readlink(name, to, sizeof to);
+    struct sv top = { root, root_n > 0 ? (size_t)root_n : 0 }, full = { to, n > 0 ? (size_t)n : 0 };
+    if (top.n == 1) /* "/" */
+        top.n = 0;
+    if (!n || !root_n || !sv_starts(full, top) || (full.n > top.n && full.s[top.n] != '/'))
+        return false;
+    *out = sv_dup(sv_skip(full, full.n > top.n ? top.n + 1 : top.n), l->a);
+    return true;
+}
+
+/* What cannot be looked at is taken for a file: loading says why it cannot be read. */
+static enum fs_kind kind_of(const struct lists *l, struct sv path)
+{
+    enum fs_kind kind;
+    struct err   ignored;
+
+    if (!path.n)
+        return FS_DIR;
+    return fs_kind(l->root_fd, path, &kind, &ignored) ? FS_FILE : kind;
+}
+
+/* The path of an entry and what is there. A backslash is taken for a slash only when nothing has
+ * the name as it stands. */
+static enum status find_entry(struct lists *l, struct sv entry, struct sv *path, enum fs_kind *kind,
+                              struct err *e)
+{
+    struct sv other;
+
+    if (path_normal_exact(entry, l->a, path, e))
+        return err_code(e);
+    *kind = kind_of(l, *path);
+    if (*kind != FS_MISSING || !sv_has(entry, '\\'))
+        return ST_OK;
+    if (path_normal(entry, l->a, &other, e))
+        return err_code(e);
+    if (kind_of(l, other) == FS_MISSING)
+        return ST_OK;
+    *path = other;
+    *kind = kind_of(l, other);
+    return ST_OK;
+}
+
+static void add_globs(struct lists *l, enum scope scope, struct sv path)
+{
+    patterns   each = { 0 };
     struct err e;
-    struct sv  path;
+
+    if (pattern_expand(path, l->a, &each, &e))
+        say(l, "'" SV_FMT "' %s", SV_ARG(path), e.text);
+    for (size_t i = 0; i < each.n; i++)
+        if (glob_is(each.v[i]))
+            add_glob(l, scope, each.v[i]);
+        else
+            lists_add_entry(l, scope, each.v[i], true);
+}
+
+void lists_add_entry(struct lists *l, enum scope scope, struct sv entry, bool literal)
+{
+    struct err   e;
+    struct sv    path;
+    enum fs_kind kind;
 
     if (is_url(entry)) {
         lists_add(l, scope, entry, RESOURCE_URL);
@@ -219,7 +352,7 @@ static void add_entry(struct lists *l, enum scope scope, struct sv entry)
         lists_add(l, scope, entry, RESOURCE_FILE); /* loading says what is wrong with it */
         return;
     }
-    if (path_normal(entry, l->a, &path, &e)) {
+    if (find_entry(l, entry, &path, &kind, &e)) {
         lists_add(l, scope, entry, RESOURCE_OUTSIDE);
         return;
     }
@@ -227,16 +360,14 @@ static void add_entry(struct lists *l, enum scope scope, struct sv entry)
         lists_add(l, scope, path, RESOURCE_SELF);
         return;
     }
-    enum fs_kind kind;
-    if (fs_kind(l->root_fd, path, &kind, &e)) {
-        lists_add(l, scope, path, RESOURCE_FILE); /* loading says why it cannot be read */
-        return;
-    }
+    if (kind == FS_LINK && folder_behind(l, path, &path))
+        kind = FS_DIR;
+    bool is_list = !literal && kind == FS_FILE && sv_ends(path, SV(".context"));
     if (kind == FS_DIR)
         add_folder(l, scope, path);
-    else if (kind == FS_MISSING && glob_is(path))
-        add_glob(l, scope, path);
-    else if (kind != FS_FILE || !sv_ends(path, SV(".context")) || !lists_add_file(l, scope, path))
+    else if (kind == FS_MISSING && !literal && (glob_is(path) || pattern_has_braces(path)))
+        add_globs(l, scope, path);
+    else if (!is_list || !lists_add_file(l, scope, path))
         lists_add(l, scope, path, RESOURCE_FILE);
 }
 
@@ -263,7 +394,7 @@ bool lists_add_file(struct lists *l, enum scope scope, struct sv path)
     list_lines lines = list_read(text, l->a);
     l->depth++;
     for (size_t i = 0; i < lines.n; i++)
-        add_entry(l, scope, lines.v[i]);
+        lists_add_entry(l, scope, lines.v[i], false);
     l->depth--;
     return true;
 }

@@ -3,12 +3,14 @@
  *
  *     src/main.c            a file; it is shown even when the ignore rules hide it
  *     src/core/             a folder: its files, under the ignore rules; links to folders are
- *                           not followed and are no files
- *     test_?.c              a glob (also * and **): likewise
+ *                           not followed and are no files. A link that is listed itself stands
+ *                           for the folder it leads to
+ *     test_?.{c,h}          a glob (also * and **): likewise
  *     https://h.example/p   a page
  *     more.context          another list, read in its place
  *
- * Paths have one canonical form, so that a resource named in several ways is one. What
+ * Paths have one canonical form, so that a resource named in several ways is one. A backslash is
+ * part of a name when there is such a file, else it is a slash as other systems write it. What
  * leads out of the project stays visible as a refused resource. */
 #ifndef HEDDLE_LIST_H
 #define HEDDLE_LIST_H
@@ -38,15 +40,19 @@ void lists_init(struct lists *l, int root_fd, const struct walk *walk, struct ar
  * no such file. */
 bool lists_add_file(struct lists *l, enum scope scope, struct sv path);
 
-/* Add all files of the project that a gitignore-like pattern selects (or a folder above
- * them); one pattern a line. */
-void lists_add_matching(struct lists *l, enum scope scope, struct sv patterns);
+/* One entry, as a line of a list has it. `literal`: a name, never a glob or a list. */
+void lists_add_entry(struct lists *l, enum scope scope, struct sv entry, bool literal);
+
+/* Add all files of the project that gitignore-like patterns select (or a folder above them).
+ * Values stand one a line and may hold several patterns, see pattern.h; one that as a whole
+ * selects a file is not taken apart at its commas. `here`: the current directory below the root. */
+void lists_add_matching(struct lists *l, enum scope scope, struct sv values, struct sv here);
 
 struct resource *lists_add(struct lists *l, enum scope scope, struct sv name,
                            enum resource_kind kind);
 
 /* Forget the resources that the patterns select. */
-void lists_drop_matching(struct lists *l, struct sv patterns);
+void lists_drop_matching(struct lists *l, struct sv values, struct sv here);
 
 /* The lines of a list that count, trimmed; the text outlives them. */
 typedef VEC(struct sv) list_lines;

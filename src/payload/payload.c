@@ -75,8 +75,10 @@ static void read_lists(struct payload *p)
 
     if (q->turn.n)
         lists_add_file(&p->lists, SCOPE_TURN, path_join(q->turn, SV("turn.context"), p->a));
+    for (size_t i = 0; i < q->n_paths; i++)
+        lists_add_entry(&p->lists, SCOPE_TURN, q->paths[i], q->literal_paths);
     if (q->include.n)
-        lists_add_matching(&p->lists, SCOPE_TURN, q->include);
+        lists_add_matching(&p->lists, SCOPE_TURN, q->include, q->here);
     if (q->diff)
         add_diff(p);
     if (q->session.n)
@@ -84,7 +86,7 @@ static void read_lists(struct payload *p)
                        path_join(q->session, SV("session.context"), p->a));
     read_global(p);
     if (q->exclude.n)
-        lists_drop_matching(&p->lists, q->exclude);
+        lists_drop_matching(&p->lists, q->exclude, q->here);
 }
 
 void payload_collect(struct payload *p, const struct payload_request *q, struct arena *a)

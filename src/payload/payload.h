@@ -27,7 +27,11 @@ struct payload_request {
     struct sv            turn;             /* folder below the root, or absent */
     struct sv            session;          /* likewise */
     struct sv            self;             /* the file it goes to, below the root; or absent */
-    struct sv            include, exclude; /* patterns with commas between; absent: none */
+    struct sv            here;             /* the current directory, below the root */
+    struct sv            include, exclude; /* values of patterns, one a line; absent: none */
+    const struct sv     *paths;            /* entries of the turn, from the root */
+    size_t               n_paths;
+    bool                 literal_paths; /* they are names: no globs and no lists */
     struct tree_limits   tree;
     struct fetch_config  fetch;
     enum payload_format  format;

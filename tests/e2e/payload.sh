@@ -290,7 +290,7 @@ wait $reader
 ok "a pipe gets it as well" cmp "$scratch/through" "$CLIP"
 ok "all of it" test -s "$CLIP"
 run teddy context --no-copy --output "$scratch/teddy.md"
-same "teddy prints what goes to a turn, not what goes to a file" "$out" "wrote $scratch/teddy.md, $(wc -c <"$scratch/teddy.md" | tr -d ' ') bytes"
+same "teddy prints what goes to a turn, not what goes to a file" "${out%, *}" "wrote $scratch/teddy.md, $(wc -c <"$scratch/teddy.md" | tr -d ' ') bytes, 1 resource"
 printf '#!/bin/sh\nexit 1\n' >"$scratch/bin/wl-copy"
 PATH="$scratch/bin:$PATH" run heddle payload --copy
 lacks "a copy that failed is not claimed" "$err" "Output copied"
@@ -374,7 +374,7 @@ json "read back" "$out" '.resources | map(.path)' '["README.md","large.txt"]'
 ok "into files" cmp large.txt "$scratch/back/large.txt"
 printf '# Agent Invocation Payload\n\n## 5. Resource Contents\n\n---\n**Resource:** `[../left](/../left)`\n````text\nx\n````\n---\n' >"$scratch/evil.md"
 run heddle payload --parse "$scratch/evil.md" --output "$scratch/evil"
-has "what would leave the folder is not written, and that is said" "$err" "../left: not written: it would leave the folder"
+has "what would leave the folder is not written, and that is said" "$err" "../left: not written: it would leave the directory"
 not_ok "nor is it there" test -e "$scratch/left"
 printf '\357\273\277# Agent Invocation Payload\n' >"$scratch/mark.md"
 run heddle payload --parse "$scratch/mark.md"

@@ -137,11 +137,12 @@ static enum status set_value(struct arena *a, const struct opt *o, void *into, s
                        SV_ARG(value));
     if (o->type == OPT_TEXT)
         *(struct sv *)(void *)field = value;
-    if (o->type == OPT_LIST) {
+    if (o->type == OPT_LIST || o->type == OPT_LINES) {
         struct sv *list = (struct sv *)(void *)field;
         struct sb  b = sb_in(a, 0);
+        sb_add(&b, *list);
         if (list->n)
-            sb_addf(&b, SV_FMT ",", SV_ARG(*list));
+            sb_addc(&b, o->type == OPT_LIST ? ',' : '\n');
         sb_add(&b, value);
         *list = sb_sv(&b);
     }

@@ -7,16 +7,21 @@
 #include "front/cli/payload_report.h"
 #include "front/progress.h"
 #include "payload/emit.h"
+#include "payload/glob.h"
+#include "payload/pattern.h"
 #include "payload/session.h"
+#include "payload/show.h"
 
 #include <limits.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 struct payload_opts {
     struct sv turn, output, include, exclude, format, encoding, check, since, parse, manifest;
     int64_t   budget, max_depth, max_entries;
     bool copy, no_copy, explain, token_tree, diff, line_numbers, allow_secrets, refresh, offline,
-        estimate, no_tree;
+        estimate, no_tree, from_stdin, force;
 };
 
 /* clang-format off */
@@ -27,8 +32,9 @@ static const struct opt opts[] = {
     { OPT_NUMBER, "budget",        "N",    "at most N tokens: what does not fit is left out, and named", O(budget), 0 },
     { OPT_FLAG,   "copy",          NULL,   "copy it to the clipboard as well", O(copy), 0 },
     { OPT_FLAG,   "no-copy",       NULL,   "do not copy (the default, except as `teddy context`)", O(no_copy), 0 },
-    { OPT_LIST,   "include",       "GLOB", "add the files that match, as .gitignore patterns do", O(include), 0 },
-    { OPT_LIST,   "exclude",       "GLOB", "leave out the resources that match", O(exclude), 0 },
+    { OPT_LINES,  "include",       "GLOB", "add the files that match, as .gitignore patterns do; also {a,b}", O(include), 0 },
+    { OPT_LINES,  "exclude",       "GLOB", "leave out the resources that match", O(exclude), 0 },
+    { OPT_FLAG,   "stdin",         NULL,   "add the files named on stdin, one a line or with NUL between", O(from_stdin), 0 },
     { OPT_FLAG,   "diff",          NULL,   "add the changes of the working tree (git diff HEAD)", O(diff), 0 },
     { OPT_FLAG,   "line-numbers",  NULL,   "number the lines of contents", O(line_numbers), 0 },
     { OPT_TEXT,   "format",        "F",    "markdown (the default), xml or json", O(format), 0 },
@@ -46,12 +52,19 @@ static const struct opt opts[] = {
     { OPT_TEXT,   "manifest",      "FILE", "with --check: compare with this manifest instead", O(manifest), 0 },
     { OPT_TEXT,   "since",         "FILE", "list what changed since the payload or manifest FILE", O(since), 0 },
     { OPT_TEXT,   "parse",         "FILE", "read FILE back: list, JSON, or files below --output DIR", O(parse), 0 },
+    { OPT_FLAG,   "force",         NULL,   "with --parse: write over files that are there", O(force), 0 },
     { 0 },
 };
 #undef O
 /* clang-format on */
 
 /* ---- from options to a request ------------------------------------------------------------ */
+
+static enum status outside(const struct app *app, struct sv path, struct err *e)
+{
+    err_set(e, ST_PERMISSION_DENIED, "'" SV_FMT "' is not below the workspace", SV_ARG(path));
+    return err_hint(e, "the workspace is " SV_FMT, SV_ARG(app->root));
+}
 
 /* A path of the command line, as a path below the root. */
 static enum status below_root(struct app *app, struct sv path, struct sv *out, struct err *e)
@@ -63,23 +76,96 @@ static enum status below_root(struct app *app, struct sv path, struct sv *out, s
         return err_errno(e, SV_FMT, SV_ARG(path));
     struct sv absolute = sv_dup(sv_of(real), app->a);
     struct sv start = path_join(app->root, SV(""), app->a);
-    if (!sv_starts(absolute, start)) {
-        err_set(e, ST_PERMISSION_DENIED, "'" SV_FMT "' is not below the workspace", SV_ARG(path));
-        return err_hint(e, "the workspace is " SV_FMT, SV_ARG(app->root));
-    }
+    if (!sv_starts(absolute, start))
+        return outside(app, path, e);
     *out = sv_skip(absolute, start.n);
+    return ST_OK;
+}
+
+/* The current directory below the root; "" when it is the root, or is not below it. */
+static struct sv here_of(struct app *app)
+{
+    struct sv start = path_join(app->root, SV(""), app->a);
+
+    return sv_starts(app->start, start) ? sv_skip(app->start, start.n) : SV("");
+}
+
+/* A path of the command line as an entry from the root. `must`: it has to be there. */
+static enum status entry_of(struct app *app, struct sv path, bool must, struct sv *out,
+                            struct err *e)
+{
+    struct sv top = path_join(app->root, SV(""), app->a), full = path, below;
+
+    *out = path;
+    if (is_url(path) || !path.n)
+        return ST_OK;
+    if (path.s[0] != '/')
+        full = path_join(app->start, path, app->a);
+    else if (!sv_starts(path, top) && !sv_eq(path, app->root))
+        return below_root(app, path, out, e) ? err_code(e) : ST_OK;
+    if (path_normal_exact(full, app->a, &below, e))
+        return outside(app, path, e);
+    full = path_join(SV("/"), below, app->a);
+    if (!sv_starts(full, top) && !sv_eq(full, app->root))
+        return outside(app, path, e);
+    below = sv_skip(full, full.n > top.n ? top.n : full.n);
+    bool there = true;
+    if (must && below.n && fs_exists(app->root_fd, below, &there, e))
+        return err_code(e);
+    if (!there && !glob_is(below) && !pattern_has_braces(below)) {
+        err_set(e, ST_NOT_FOUND, "'" SV_FMT "' is not there", SV_ARG(path));
+        return err_hint(e, "a list may name what is not there yet, the command line may not");
+    }
+    *out = path_join(SV("/"), below, app->a);
+    return ST_OK;
+}
+
+static enum status take_paths(struct app *app, struct payload_request *q, struct err *e)
+{
+    struct sv *paths = ARENA_NEW(app->a, struct sv, app->n_args + 1);
+
+    for (size_t i = 0; i < app->n_args; i++)
+        if (entry_of(app, app_arg(app, i), true, &paths[i], e))
+            return err_code(e);
+    q->paths = paths;
+    q->n_paths = app->n_args;
+    return ST_OK;
+}
+
+enum { STDIN_LIMIT = 64 << 20 };
+
+/* Names as other programs print them: with NUL between when there is one, else one a line. */
+static enum status take_stdin(struct app *app, struct payload_request *q, struct err *e)
+{
+    VEC(struct sv) paths = { 0 };
+    struct sv text;
+
+    if (app->n_args)
+        return err_set(e, ST_USAGE, "--stdin and paths on the command line do not go together");
+    if (fs_read_fd(0, STDIN_LIMIT, app->a, &text, e))
+        return err_in(e, "stdin");
+    char between = sv_has(text, 0) ? 0 : '\n';
+    while (text.n) {
+        struct sv_cut c = sv_cut(text, between);
+        if (!between && c.head.n && c.head.s[c.head.n - 1] == '\r')
+            c.head.n--;
+        if (c.head.n && entry_of(app, c.head, false, vec_push(&paths, app->a), e))
+            return err_code(e);
+        text = c.tail;
+    }
+    q->paths = paths.v;
+    q->n_paths = paths.n;
+    q->literal_paths = true;
     return ST_OK;
 }
 
 static enum status find_turn(struct app *app, const struct payload_opts *o,
                              struct payload_request *q, struct err *e)
 {
-    struct sv start = path_join(app->root, SV(""), app->a), here = SV("");
+    struct sv here = here_of(app);
 
     if (o->turn.n && below_root(app, o->turn, &here, e))
         return err_in(e, "--turn");
-    if (!o->turn.n && sv_starts(app->start, start))
-        here = sv_skip(app->start, start.n);
     struct session_place at = session_place_of(here);
     q->session = at.session;
     q->turn = at.turn;
@@ -139,6 +225,7 @@ static enum status make_request(struct app *app, const struct payload_opts *o,
                                 struct payload_request *q, struct err *e)
 {
     *q = (struct payload_request){ .root_fd = app->root_fd, .root = app->root };
+    q->here = here_of(app);
     q->include = o->include;
     q->exclude = o->exclude;
     q->diff = o->diff;
@@ -159,7 +246,7 @@ static enum status make_request(struct app *app, const struct payload_opts *o,
                        SV_ARG(o->encoding));
     if (set_numbers(o, q, e))
         return err_code(e);
-    if (find_turn(app, o, q, e))
+    if (find_turn(app, o, q, e) || (o->from_stdin ? take_stdin(app, q, e) : take_paths(app, q, e)))
         return err_code(e);
     /* The file that is written, or that was written and is looked at again, is no part of what
      * it describes: a second run would swallow the first. */
@@ -208,6 +295,32 @@ static void say_warnings(struct app *app, const struct payload *p, bool explain)
         warn("… and %zu more (heddle payload --explain lists them)", notes.n - shown);
 }
 
+/* "95,860 bytes, 12 resources, 23,456 tokens" */
+static void add_sizes(struct sb *b, const struct payload *p)
+{
+    int64_t n = 0;
+
+    for (size_t i = 0; i < p->lists.resources.n; i++)
+        n += p->lists.resources.v[i].scopes && !p->lists.resources.v[i].cut;
+    sb_add_commas(b, (int64_t)p->bytes);
+    sb_adds(b, " bytes, ");
+    sb_add_commas(b, n);
+    sb_adds(b, n == 1 ? " resource" : " resources");
+    if (p->counted_by.n) {
+        sb_adds(b, p->is_estimate ? ", about " : ", ");
+        sb_add_commas(b, (int64_t)p->tokens);
+        sb_adds(b, " tokens");
+    }
+}
+
+/* An empty payload is right where nothing is listed, and seldom what somebody wanted. */
+static void say_if_empty(const struct payload *p)
+{
+    if (!p->lists.resources.n)
+        warn("nothing is listed, so this has no contents: name paths (heddle payload README.md "
+             "src/), or write them to .teddy/global.context, one a line");
+}
+
 static void say_done(struct app *app, const struct payload_opts *o, const struct payload *p,
                      const struct payload_out *d)
 {
@@ -223,8 +336,12 @@ static void say_done(struct app *app, const struct payload_opts *o, const struct
         sb_adds(&app->out, "wrote ");
         sb_add_plain(&app->out, d->shown);
         sb_adds(&app->out, ", ");
-        sb_add_commas(&app->out, (int64_t)p->bytes);
-        sb_adds(&app->out, " bytes\n");
+        add_sizes(&app->out, p);
+        sb_addc(&app->out, '\n');
+    } else if (isatty(2) && !isatty(1)) {
+        struct sb b = sb_in(app->a, 0);
+        add_sizes(&b, p);
+        fprintf(stderr, "%s\n", sb_sv(&b).s);
     }
 }
 
@@ -285,11 +402,13 @@ static enum status build(struct app *app, const struct payload_opts *o, struct p
     bool report = app->json || o->explain || o->token_tree;
     if (payload_out_open(app, o->output, q->turn, report, &d, e))
         return err_code(e);
+    q->count = q->count || d.name.n || (isatty(2) && !isatty(1)); /* what is said at the end */
     enum status s = measure_and_write(app, q, p, &d, copy, e);
     progress_end(&working);
     if (!s) {
         if (!app->json)
             say_warnings(app, p, o->explain);
+        say_if_empty(p);
         say_done(app, o, p, &d);
     }
     payload_out_close(&d);
@@ -357,8 +476,12 @@ static enum status run(struct app *app, const void *opts_, struct err *e)
 
     if (check_names(o, e) || check_pairs(o, e))
         return err_code(e);
+    if (app->n_args && (o->parse.n || o->manifest.n))
+        return err_set(e, ST_USAGE, "paths do not go with --%s", o->parse.n ? "parse" : "manifest");
     if (o->parse.n)
-        return report_parse(app, o->parse, o->output, e);
+        return report_parse(app, o->parse, o->output, o->force, e);
+    if (o->force)
+        return err_set(e, ST_USAGE, "--force goes with --parse");
     if (o->manifest.n && !o->check.n)
         return err_set(e, ST_USAGE, "--manifest goes with --check");
     if (o->manifest.n)
@@ -377,13 +500,16 @@ static enum status run(struct app *app, const void *opts_, struct err *e)
 
 const struct command cmd_payload = {
     .name = "payload",
-    .synopsis = "[--turn DIR] [--output FILE|-] [--budget N] [--copy] [--include GLOB] [--json]",
+    .synopsis = "[PATH...] [--turn DIR] [--output FILE|-] [--budget N] [--copy] [--include GLOB] "
+                "[--json]",
+    .max_args = SIZE_MAX,
     .group = GROUP_PAYLOAD,
     .summary = "Print what a model must know: tree, memos and contents",
     .details =
         "Resources come from the lists turn.context and session.context of the turn, and from\n"
         ".teddy/global.context: one file, folder, glob or URL a line. The tree obeys .gitignore,\n"
-        "and .teddyignore over it.\n"
+        "and .teddyignore over it. Each PATH is an entry of the turn's list as well, from the\n"
+        "current directory.\n"
         "\n"
         "--json prints the manifest: path, scope, size, sha256 and tokens of every resource.\n"
         "With --json, --explain or --token-tree the payload itself goes only to a file.\n"
@@ -391,7 +517,12 @@ const struct command cmd_payload = {
         "--check and --since compare with what the options they come with would give now: give\n"
         "those that the payload was made with. The file that is written is never part of it.\n"
         "\n"
-        "  heddle payload --include 'src/' --budget 50000 > input.md",
+        "--parse with --output writes nothing into directories whose names start with a dot, nor\n"
+        "files that a shell or an editor would run, and nothing over a file that is there, except\n"
+        "with --force.\n"
+        "\n"
+        "  heddle payload README.md src/ --budget 50000 > input.md\n"
+        "  git diff --name-only main | heddle payload --stdin",
     .opts = opts,
     .opts_size = sizeof(struct payload_opts),
     .needs = NEEDS_ROOT,

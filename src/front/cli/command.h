@@ -19,6 +19,7 @@ enum opt_type {
     OPT_TEXT,   /* struct sv; absent: .s == NULL. Given twice, the last one wins */
     OPT_NUMBER, /* int64_t; absent: OPT_UNSET. */
     OPT_LIST,   /* struct sv: comma-separated; given twice, joined with a comma */
+    OPT_LINES,  /* struct sv: values as they are, one a line, for what may hold commas */
 };
 
 #define OPT_UNSET INT64_MIN

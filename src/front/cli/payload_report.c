@@ -1,13 +1,9 @@
 #include "front/cli/payload_report.h"
 
-#include "base/fs.h"
-#include "base/path.h"
+#include "front/cli/payload_extract.h"
 #include "payload/show.h"
 
-#include <errno.h>
 #include <stdlib.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 /* ---- tables ---------------------------------------------------------------------------- */
 
@@ -209,33 +205,7 @@ static void parsed_json(struct sb *out, const struct parsed *p, struct arena *a)
     sb_addc(out, '\n');
 }
 
-/* Below `into` and nowhere else, whatever the payload says. */
-static enum status extract(struct app *app, const struct parsed *p, struct sv into, struct err *e)
-{
-    if (mkdir(sv_cstr(into, app->a), 0777) != 0 && errno != EEXIST)
-        return err_errno(e, "mkdir " SV_FMT, SV_ARG(into));
-    UNDO(fd_undo) int dir = open(sv_cstr(into, app->a), O_PATH | O_DIRECTORY | O_CLOEXEC);
-    if (dir < 0)
-        return err_errno(e, SV_FMT, SV_ARG(into));
-    for (size_t i = 0; i < p->resources.n; i++) {
-        const struct parsed_resource *r = &p->resources.v[i];
-        struct sv                     path;
-        if (r->is_placeholder || is_url(r->name))
-            continue;
-        if (path_normal(r->name, app->a, &path, e)) {
-            struct sb shown = sb_in(app->a, 0);
-            add_shown(&shown, r->name, app->a);
-            warn("%s: not written: it would leave the folder", sb_sv(&shown).s);
-            continue;
-        }
-        struct sv parent = path_dir(path);
-        if ((parent.n && fs_mkdirs(dir, parent, e)) || fs_write(dir, path, r->body, 0644, e))
-            return err_code(e);
-    }
-    return ST_OK;
-}
-
-enum status report_parse(struct app *app, struct sv file, struct sv into, struct err *e)
+enum status report_parse(struct app *app, struct sv file, struct sv into, bool force, struct err *e)
 {
     struct sv     text;
     struct parsed p;
@@ -244,7 +214,7 @@ enum status report_parse(struct app *app, struct sv file, struct sv into, struct
         return err_code(e);
     if (payload_parse(text, app->a, &p, e))
         return err_in(e, SV_FMT, SV_ARG(file));
-    if (into.n && extract(app, &p, into, e))
+    if (into.n && payload_extract(app, &p, into, force, e))
         return err_code(e);
     if (app->json) {
         parsed_json(&app->out, &p, app->a);

@@ -11,8 +11,10 @@ void report_explain(struct sb *out, const struct payload *p);
 /* Where the tokens are: folders with their sums, the heaviest first. */
 void report_token_tree(struct sb *out, const struct payload *p);
 
-/* --parse FILE: a list, JSON with contents, or (with `into`) files below a folder. */
-enum status report_parse(struct app *app, struct sv file, struct sv into, struct err *e) MUST_USE;
+/* --parse FILE: a list, JSON with contents, or (with `into`) files below a folder, over those
+ * that are there only with `force`; see payload_extract.h. */
+enum status report_parse(struct app *app, struct sv file, struct sv into, bool force,
+                         struct err *e) MUST_USE;
 
 /* Differences between an earlier payload or manifest and rows of now, as text or JSON. */
 void report_differences(struct app *app, const manifest_differences *d);
