@@ -10,7 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { FILE_LIMIT = 16 << 20, INCLUDE_DEPTH = 10 };
+enum { FILE_LIMIT = 16 << 20, INCLUDE_DEPTH = 10, ENVIRONMENT_MAX = 1000 };
 
 struct sv gitconfig_slurp(struct sv path, struct arena *a)
 {
@@ -295,6 +295,8 @@ static void take_value(const struct reading *r, struct sv key, struct sv value)
         r->out->excludes_file = value;
     if (sv_is(key, "core.ignorecase"))
         r->out->ignore_case = truth(value);
+    if (sv_is(key, "extensions.objectformat"))
+        r->out->sha256 = sv_is(value, "sha256");
 }
 
 /* One file and those it includes, where the line stands that does; the later value wins. */
@@ -315,6 +317,23 @@ static void read_file(struct reading *r, struct sv file, int depth)
     }
 }
 
+/* What `git -c` and scripts hand down in the environment comes last. */
+static void read_environment(const struct reading *r)
+{
+    int64_t n;
+
+    if (!sv_to_int(env("GIT_CONFIG_COUNT"), &n))
+        return;
+    for (int64_t i = 0; i < n && i < ENVIRONMENT_MAX; i++) {
+        struct sb key = sb_in(r->a, 0), value = sb_in(r->a, 0);
+        sb_addf(&key, "GIT_CONFIG_KEY_%lld", (long long)i);
+        sb_addf(&value, "GIT_CONFIG_VALUE_%lld", (long long)i);
+        struct sv given = sv_of(getenv(sb_sv(&value).s));
+        if (given.s)
+            take_value(r, sv_lower(env(sb_sv(&key).s), r->a), given);
+    }
+}
+
 static void read_files(struct reading *r)
 {
     struct sv home = gitconfig_home(r->a);
@@ -330,7 +349,11 @@ static void read_files(struct reading *r)
         if (env("HOME").n)
             read_file(r, path_join(env("HOME"), SV(".gitconfig"), r->a), INCLUDE_DEPTH);
     }
-    read_file(r, path_join(r->repo->common_dir, SV("config"), r->a), INCLUDE_DEPTH);
+    struct sv own = path_join(r->repo->common_dir, SV("config"), r->a);
+    read_file(r, own, INCLUDE_DEPTH);
+    if (truth(gitconfig_value(gitconfig_slurp(own, r->a), "extensions.worktreeconfig", r->a)))
+        read_file(r, path_join(r->repo->git_dir, SV("config.worktree"), r->a), INCLUDE_DEPTH);
+    read_environment(r);
 }
 
 struct gitconfig gitconfig_read(const struct gitconfig_repo *repo, struct arena *a)

@@ -5,6 +5,9 @@
  *     onbranch:PATTERN                     what is checked out
  *     hasconfig:remote.*.url:PATTERN       an address of one of its remotes
  *
+ * config.worktree counts where extensions.worktreeConfig is set, and so do the pairs in
+ * GIT_CONFIG_COUNT, GIT_CONFIG_KEY_0, GIT_CONFIG_VALUE_0 and so on.
+ *
  * Nothing here fails: what cannot be read is absent, as it is for git. */
 #ifndef HEDDLE_GITCONFIG_H
 #define HEDDLE_GITCONFIG_H
@@ -21,6 +24,7 @@ struct gitconfig_repo {
 struct gitconfig {
     struct sv excludes_file; /* core.excludesFile as it is written; absent: not set */
     bool      ignore_case;   /* core.ignoreCase */
+    bool      sha256;        /* extensions.objectFormat of the repository */
 };
 
 /* Reads the files of the system, the user and the repository, in git's order. */

@@ -1,8 +1,11 @@
+/* Finding the repository around a directory, and what it says about ignoring. */
 #include "payload/gitrepo.h"
 
 #include "base/path.h"
 #include "payload/gitconfig.h"
 
+#include <limits.h>
+#include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -47,22 +50,70 @@ static struct sv global_ignore(const struct gitconfig *c, struct sv top, struct 
     return file.n ? gitconfig_slurp(gitconfig_path(file, top, a), a) : (struct sv){ 0 };
 }
 
-struct gitrepo gitrepo_find(struct sv root, struct arena *a)
+/* An absolute path of the environment, or absent. Relative ones are from the current directory. */
+static struct sv path_in(const char *name, struct arena *a)
+{
+    struct sv v = sv_of(getenv(name));
+    char      here[PATH_MAX];
+
+    if (!v.n || (v.s[0] != '/' && !getcwd(here, sizeof here)))
+        return (struct sv){ 0 };
+    return v.s[0] == '/' ? v : path_join(sv_dup(sv_of(here), a), v, a);
+}
+
+static struct sv real_path(struct sv path, struct arena *a)
+{
+    char found[PATH_MAX];
+
+    return path.n && realpath(sv_cstr(path, a), found) ? sv_dup(sv_of(found), a) : (struct sv){ 0 };
+}
+
+static bool is_in(struct sv root, struct sv top)
+{
+    return top.n && sv_starts(root, top) && (root.n == top.n || top.n == 1 || root.s[top.n] == '/');
+}
+
+/* The repository that the environment names, when the workspace is in its work tree. */
+static bool from_environment(struct sv root, struct arena *a, struct sv *top, struct sv *git)
+{
+    struct sv dir = real_path(path_in("GIT_DIR", a), a);
+    struct sv tree = path_in("GIT_WORK_TREE", a);
+
+    tree = real_path(tree.n ? tree : SV("."), a);
+    if (!dir.n || !is_in(root, tree))
+        return false;
+    *top = tree;
+    *git = dir;
+    return true;
+}
+
+static bool from_disk(struct sv root, struct arena *a, struct sv *top, struct sv *git)
 {
     struct sv dir = root;
 
     while (dir.n && access(sv_cstr(path_join(dir, SV(".git"), a), a), F_OK) != 0)
         dir = path_dir(dir);
-    if (!dir.n)
+    *top = dir;
+    *git = dir.n ? git_dir(dir, a) : dir;
+    return dir.n > 0;
+}
+
+struct gitrepo gitrepo_find(struct sv root, struct arena *a)
+{
+    struct sv top, git, index = path_in("GIT_INDEX_FILE", a);
+
+    if (!from_environment(root, a, &top, &git) && !from_disk(root, a, &top, &git))
         return (struct gitrepo){ 0 };
-    struct sv             git = git_dir(dir, a);
     struct gitconfig_repo repo = { git, common_dir(git, a), branch_of(git, a) };
     struct gitconfig      config = gitconfig_read(&repo, a);
     return (struct gitrepo){
         .found = true,
         .ignore_case = config.ignore_case,
-        .top = dir,
+        .top = top,
         .info_exclude = gitconfig_slurp(path_join(repo.common_dir, SV("info/exclude"), a), a),
-        .global_ignore = global_ignore(&config, dir, a),
+        .global_ignore = global_ignore(&config, top, a),
+        .git_dir = git,
+        .index = index.n ? index : path_join(git, SV("index"), a),
+        .hash_size = config.sha256 ? 32 : 20,
     };
 }

@@ -1,6 +1,7 @@
 /* What a git repository says about ignoring beside its .gitignore files, read without
  * starting git: where the work tree begins, .git/info/exclude, core.excludesFile,
- * core.ignoreCase. */
+ * core.ignoreCase, and where its index is. GIT_DIR, GIT_WORK_TREE and GIT_INDEX_FILE count as for
+ * git when the workspace lies in that work tree. */
 #ifndef HEDDLE_GITREPO_H
 #define HEDDLE_GITREPO_H
 
@@ -8,10 +9,12 @@
 
 struct gitrepo {
     bool      found;
-    bool      ignore_case;   /* patterns match names whatever their case */
-    struct sv top;           /* absolute path of the work tree */
-    struct sv info_exclude;  /* bytes of .git/info/exclude; absent when there is none */
-    struct sv global_ignore; /* bytes of the user's core.excludesFile; absent likewise */
+    bool      ignore_case;    /* patterns match names whatever their case */
+    struct sv top;            /* absolute path of the work tree */
+    struct sv info_exclude;   /* bytes of .git/info/exclude; absent when there is none */
+    struct sv global_ignore;  /* bytes of the user's core.excludesFile; absent likewise */
+    struct sv git_dir, index; /* absolute paths */
+    size_t    hash_size;      /* of object names: 20 or 32 */
 };
 
 /* The repository around `root` (absolute). Nothing here fails: what cannot be read is

@@ -92,10 +92,14 @@ static void read_lists(struct payload *p)
 void payload_collect(struct payload *p, const struct payload_request *q, struct arena *a)
 {
     *p = (struct payload){ .q = q, .a = a };
-    walk_read(rules_in(q->root_fd, q->root, a), q->root_fd, a, &p->walk);
+    struct rules *rules = q->no_gitignore ? rules_in_without_git(q->root_fd, q->root, a)
+                                          : rules_in(q->root_fd, q->root, a);
+    walk_read(rules, q->root_fd, a, &p->walk);
     walk_hide(&p->walk, q->self);
     lists_init(&p->lists, q->root_fd, &p->walk, a);
     p->lists.self = q->self;
+    if (rules_trouble(rules))
+        *vec_push(&p->lists.warnings, a) = sv_of(rules_trouble(rules));
     read_system(p);
     read_memos(p);
     read_lists(p);

@@ -35,7 +35,8 @@ struct payload_request {
     struct tree_limits   tree;
     struct fetch_config  fetch;
     enum payload_format  format;
-    bool                 no_tree; /* without section 2 */
+    bool                 no_tree;      /* without section 2 */
+    bool                 no_gitignore; /* what git ignores counts as well */
     bool                 diff, line_numbers, allow_secrets;
     bool                 hash;     /* sha256 of every resource, for a manifest */
     bool                 count;    /* tokens */

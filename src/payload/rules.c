@@ -3,6 +3,7 @@
 #include "base/fs.h"
 #include "base/path.h"
 #include "base/vec.h"
+#include "payload/gitindex.h"
 #include "payload/gitrepo.h"
 
 #include <string.h>
@@ -13,9 +14,20 @@ struct rules {
     struct arena        *a;
     struct sv            prefix;
     const struct ignore *info, *global, *teddy;
-    bool                 ignore_case;                    /* in git's patterns */
+    bool                 ignore_case; /* in git's patterns */
+    bool                 without_git;
     bool                 has_gitignore, has_teddyignore; /* at the root: then hidden */
     VEC(struct rules_dir) above; /* folders of the work tree above the workspace, and it */
+    struct tracked *tracked;     /* NULL: no repository */
+};
+
+/* git's index, once somebody has asked. */
+struct tracked {
+    struct gitrepo  repo;
+    struct gitindex index;
+    struct arena   *a;
+    bool            read;
+    struct err      e; /* code: why there is none */
 };
 
 /* Never shown, except through .teddyignore: a line of a .gitignore that brings back all
@@ -79,18 +91,21 @@ static void link_above(struct rules *r)
         r->above.v[i].up = &r->above.v[i - 1];
 }
 
-struct rules *rules_in(int root_fd, struct sv root, struct arena *a)
+static struct rules *make(int root_fd, struct sv root, bool git, struct arena *a)
 {
     struct rules  *r = ARENA_NEW(a, struct rules, 1);
-    struct gitrepo repo = gitrepo_find(root, a);
-    struct sv      own = read_ignore(root_fd, SV(".gitignore"), a);
+    struct gitrepo repo = git ? gitrepo_find(root, a) : (struct gitrepo){ 0 };
+    struct sv      own = git ? read_ignore(root_fd, SV(".gitignore"), a) : (struct sv){ 0 };
     struct sv      teddy = read_ignore(root_fd, SV(".teddyignore"), a);
 
     *r = (struct rules){ .a = a, .prefix = SV("") };
     r->has_gitignore = own.s != NULL;
     r->has_teddyignore = teddy.s != NULL;
     r->teddy = ignore_in(teddy, a);
+    r->without_git = !git;
     if (repo.found) {
+        r->tracked = ARENA_NEW(a, struct tracked, 1);
+        *r->tracked = (struct tracked){ .repo = repo, .a = a };
         r->ignore_case = repo.ignore_case;
         r->info = git_patterns(r, repo.info_exclude, a);
         r->global = git_patterns(r, repo.global_ignore, a);
@@ -104,6 +119,16 @@ struct rules *rules_in(int root_fd, struct sv root, struct arena *a)
     return r;
 }
 
+struct rules *rules_in(int root_fd, struct sv root, struct arena *a)
+{
+    return make(root_fd, root, true, a);
+}
+
+struct rules *rules_in_without_git(int root_fd, struct sv root, struct arena *a)
+{
+    return make(root_fd, root, false, a);
+}
+
 struct sv rules_prefix(const struct rules *r)
 {
     return r->prefix;
@@ -112,6 +137,28 @@ struct sv rules_prefix(const struct rules *r)
 struct rules_dir rules_top(const struct rules *r)
 {
     return r->above.v[r->above.n - 1];
+}
+
+static bool is_tracked(const struct rules *r, struct sv path, bool is_dir)
+{
+    struct tracked *t = r->tracked;
+
+    if (!t)
+        return false;
+    if (!t->read) {
+        t->read = true;
+        if (gitindex_read(t->repo.index, t->repo.git_dir, t->repo.hash_size, t->a, &t->index,
+                          &t->e))
+            t->index = (struct gitindex){ 0 };
+    }
+    return is_dir ? gitindex_has_below(&t->index, path) : gitindex_has(&t->index, path);
+}
+
+const char *rules_trouble(const struct rules *r)
+{
+    return r->tracked && r->tracked->e.code && r->tracked->e.code != ST_NOT_FOUND
+               ? r->tracked->e.text
+               : NULL;
 }
 
 enum git_says { GIT_SILENT, GIT_OUT, GIT_IN };
@@ -149,21 +196,28 @@ enum rules_verdict rules_judge(const struct rules *r, const struct rules_dir *di
                                bool is_dir, struct rules_state *state)
 {
     struct sv name = path_base(path), below_root = sv_skip(path, r->prefix.n);
+    bool      hidden = false, tracked = false;
 
     *state = dir->state;
-    if (!state->out && is_builtin(name, is_dir))
+    if (!state->builtin && is_builtin(name, is_dir))
         state->out = state->builtin = true;
     if (!state->out) {
         enum git_says git = ask_git(r, dir, path, is_dir);
-        state->out = git == GIT_OUT || (git == GIT_SILENT && !is_dir && is_hidden_file(r, name));
+        hidden = git == GIT_SILENT && !is_dir && is_hidden_file(r, name);
+        state->out = git == GIT_OUT;
     }
+    if (state->out && !state->builtin)
+        tracked = is_tracked(r, path, is_dir);
     if (r->teddy) {
         int own = ignore_match(r->teddy, below_root, is_dir);
         state->teddy = own > state->teddy ? own : state->teddy;
     }
-    bool out = state->teddy >= 0 ? !ignore_is_negated(r->teddy, state->teddy) : state->out;
+    bool out = state->out && !(tracked && !is_dir);
+    out = state->teddy >= 0 ? !ignore_is_negated(r->teddy, state->teddy) : out || hidden;
     if (!out)
         return RULES_IN;
+    if (is_dir && tracked && state->teddy < 0)
+        return RULES_LOOK;
     return is_dir && ignore_may_bring_back(r->teddy, below_root, state->builtin) ? RULES_LOOK
                                                                                  : RULES_OUT;
 }
@@ -173,7 +227,7 @@ struct rules_dir rules_enter(const struct rules *r, const struct rules_dir *up, 
 {
     return (struct rules_dir){
         .up = up->git ? up : up->up, /* folders without a file are skipped over */
-        .git = gitignore.n ? git_patterns(r, gitignore, a) : NULL,
+        .git = gitignore.n && !r->without_git ? git_patterns(r, gitignore, a) : NULL,
         .base = path.n + 1,
         .state = state,
     };

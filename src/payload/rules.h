@@ -1,7 +1,8 @@
 /* Which paths belong to the project: git's rules, then .teddyignore over them.
  *
  *   1. the nearest .gitignore that has a matching line decides, else .git/info/exclude,
- *      else core.excludesFile; whatever lies in an ignored folder is ignored;
+ *      else core.excludesFile; whatever lies in an ignored folder is ignored; what git
+ *      tracks (its index names it) is in nevertheless;
  *   2. built-in names are left out whatever git says (.git, .teddy, virtual environments …),
  *      and the ignore files themselves;
  *   3. the last line of the root's .teddyignore that matches a path, or a folder above
@@ -25,7 +26,7 @@ struct rules;
 enum rules_verdict {
     RULES_IN,
     RULES_OUT,
-    RULES_LOOK, /* a folder that is out, but something below it may be brought back */
+    RULES_LOOK, /* a folder that is out, but something below it is tracked or may be brought back */
 };
 
 /* What a folder hands down to what it holds. */
@@ -41,8 +42,15 @@ struct rules_dir {
     struct rules_state      state;
 };
 
-/* Reads what holds for the whole workspace. `root` is its absolute path. */
+/* Reads what holds for the whole workspace. `root` is its absolute path. git's index is read when
+ * the first path is met that git's patterns leave out: so judging is for one thread. */
 struct rules *rules_in(int root_fd, struct sv root, struct arena *a);
+
+/* The same without git's rules: only the built-in names and .teddyignore count. */
+struct rules *rules_in_without_git(int root_fd, struct sv root, struct arena *a);
+
+/* Why git's index could not be used, or NULL. A missing one is no trouble. */
+const char *rules_trouble(const struct rules *r);
 
 struct sv          rules_prefix(const struct rules *r);
 struct rules_dir   rules_top(const struct rules *r);

@@ -151,6 +151,8 @@ static void keep(struct walker *w, const struct rules_dir *dir, entries *found)
     for (size_t i = 0; i < found->n; i++) {
         struct entry *it = &found->v[i];
         bool          is_dir = it->kind == WALK_DIR;
+        if (it->kind == WALK_OTHER) /* pipes, sockets, devices: nothing of a project */
+            continue;
         it->verdict = rules_judge(w->rules, dir, path_with(w, it->name), is_dir, &it->state);
         if (it->verdict == RULES_OUT)
             continue;

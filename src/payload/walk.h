@@ -32,7 +32,8 @@ struct walk {
     size_t files, dirs;
 };
 
-/* Everything below root_fd that the rules let through; lives in `a`. A folder deeper
+/* Everything below root_fd that the rules let through, without pipes, sockets and devices; lives
+ * in `a`. A folder deeper
  * than WALK_DEPTH_MAX is not entered and is in `unread` (ELOOP). */
 void walk_read(const struct rules *rules, int root_fd, struct arena *a, struct walk *out);
 

@@ -194,7 +194,7 @@ static void remove_all(void)
         fprintf(stderr, "%s could not be removed\n", base);
 }
 
-static int fresh_repository(char *dir)
+static int fresh_repository(char *dir, const char *options)
 {
     static int  made;
     char        command[PATH_MAX];
@@ -206,7 +206,7 @@ static int fresh_repository(char *dir)
         atexit(remove_all);
     }
     snprintf(dir, DIR_MAX, "%.230s/%d", base, made);
-    snprintf(command, sizeof command, "git init -q '%s'", dir);
+    snprintf(command, sizeof command, "git init -q %s '%s'", options, dir);
     CHECK(system(command) == 0);
     return open(dir, O_PATH | O_DIRECTORY | O_CLOEXEC);
 }
@@ -226,11 +226,56 @@ static void set_config(const char *dir, const char *key_and_value)
     CHECK(system(command) == 0);
 }
 
-static void one_round(bool ignore_case, size_t *listed)
+static void in_repository(const char *dir, const char *command)
+{
+    char whole[PATH_MAX + 512];
+
+    snprintf(whole, sizeof whole, "cd '%s' && %s", dir, command);
+    CHECK(system(whole) == 0);
+}
+
+/* Every third file is tracked, whatever the patterns say of it. */
+static void track_some(int root, const char *dir, struct arena *a)
+{
+    struct sb  command = sb_in(a, 0), chosen = sb_in(a, 0);
+    struct sv  text = { 0 };
+    struct err e;
+
+    sb_addf(&command, "cd '%s' && git ls-files -z --others", dir);
+    FILE *f = popen(sb_sv(&command).s, "r");
+    CHECK(f && fs_read_fd(fileno(f), 0, a, &text, &e) == ST_OK);
+    CHECK(pclose(f) == 0);
+    while (text.n) {
+        struct sv_cut c = sv_cut(text, 0);
+        if (!draw(3)) {
+            sb_add(&chosen, c.head);
+            sb_addc(&chosen, 0);
+        }
+        text = c.tail;
+    }
+    write_file(root, SV(".git/chosen"), sb_sv(&chosen));
+    in_repository(dir, "git update-index -z --add --stdin <.git/chosen");
+}
+
+/* The forms an index can have. */
+static const struct {
+    const char *init, *make;
+} index_forms[] = {
+    { "", "git update-index --index-version 2" },
+    { "", "git update-index --index-version 4" },
+    { "", "git update-index --index-version 4 --split-index" },
+    { "--object-format=sha256", "git update-index --index-version 3" },
+    { "", "git update-index --split-index && git rm -q --cached -r tree1 tree2 && touch new && "
+          "git add -f new" },
+    { "", "touch intent flagged && git add -f flagged && git add -N -f intent && "
+          "git update-index --skip-worktree flagged" },
+};
+
+static void one_round(size_t form, bool ignore_case, size_t *listed)
 {
     struct arena      a = { 0 };
     char              dir[DIR_MAX];
-    UNDO(fd_undo) int root = fresh_repository(dir);
+    UNDO(fd_undo) int root = fresh_repository(dir, index_forms[form].init);
     struct sb         exclude = sb_in(&a, 0);
 
     for (int i = 0; i < TREES; i++) {
@@ -243,6 +288,10 @@ static void one_round(bool ignore_case, size_t *listed)
     write_file(root, SV(".git/info/exclude"), sb_sv(&exclude));
     if (ignore_case)
         set_config(dir, "core.ignoreCase true");
+    if (!ignore_case) { /* else git takes two files whose names differ in case for one */
+        track_some(root, dir, &a);
+        in_repository(dir, index_forms[form].make);
+    }
     paths got = ours(dir, root, &a), want = gits(dir, &a);
     CHECK_INT(differences(&got, &want), 0);
     *listed += want.n;
@@ -254,8 +303,8 @@ static void random_trees_are_listed_as_git_lists_them(void)
     size_t listed = 0;
 
     state ^= number("HEDDLE_ORACLE_SEED", 0) * 2654435761u;
-    for (unsigned i = number("HEDDLE_ORACLE_ROUNDS", 10); i && !tap_failures; i--)
-        one_round(i % 2, &listed);
+    for (unsigned i = number("HEDDLE_ORACLE_ROUNDS", 14); i && !tap_failures; i--)
+        one_round(i % COUNT(index_forms), i > 2 * COUNT(index_forms), &listed);
     CHECK(listed > 500); /* else the patterns hide everything and nothing is tested */
 }
 
@@ -264,7 +313,7 @@ static void a_folder_of_a_work_tree_obeys_the_files_above_it(void)
 {
     struct arena      a = { 0 };
     char              dir[DIR_MAX];
-    UNDO(fd_undo) int root = fresh_repository(dir);
+    UNDO(fd_undo) int root = fresh_repository(dir, "");
     struct err        e;
 
     CHECK(fs_mkdirs(root, SV("sub/deep/x"), &e) == ST_OK);
@@ -315,7 +364,7 @@ static void conditional_includes_count_as_for_git(void)
 {
     struct arena      a = { 0 };
     char              home[DIR_MAX];
-    UNDO(fd_undo) int root = fresh_repository(home);
+    UNDO(fd_undo) int root = fresh_repository(home, "");
     struct err        e;
     struct sv         work = path_join(sv_of(home), SV("code/repo"), &a);
     struct sb         make = sb_in(&a, 0);
@@ -346,7 +395,7 @@ static void a_relative_excludes_file_lies_at_the_top(void)
 {
     struct arena      a = { 0 };
     char              dir[DIR_MAX];
-    UNDO(fd_undo) int root = fresh_repository(dir);
+    UNDO(fd_undo) int root = fresh_repository(dir, "");
     struct err        e;
 
     CHECK(fs_mkdirs(root, SV("sub"), &e) == ST_OK);
@@ -374,7 +423,7 @@ static void a_large_real_tree_is_listed_as_git_lists_it(void)
     };
     struct arena      a = { 0 };
     char              dir[DIR_MAX], command[PATH_MAX + 256];
-    UNDO(fd_undo) int root = fresh_repository(dir);
+    UNDO(fd_undo) int root = fresh_repository(dir, "");
     struct err        e;
 
     snprintf(command, sizeof command,
@@ -392,7 +441,57 @@ static void a_large_real_tree_is_listed_as_git_lists_it(void)
     arena_free(&a);
 }
 
+/* Settings that only a work tree or the environment has. */
+static void settings_of_a_work_tree_and_of_the_environment_count(void)
+{
+    struct arena      a = { 0 };
+    char              dir[DIR_MAX];
+    UNDO(fd_undo) int root = fresh_repository(dir, "");
+
+    write_file(root, SV("one.w"), SV("x"));
+    write_file(root, SV("two.e"), SV("x"));
+    write_file(root, SV("three"), SV("x"));
+    write_file(root, SV(".git/w"), SV("*.w\n"));
+    write_file(root, SV(".git/e"), SV("*.e\n"));
+    set_config(dir, "extensions.worktreeConfig true");
+    in_repository(dir, "git config --worktree core.excludesFile .git/w");
+    for (int i = 0; i < 2; i++) {
+        paths got = ours(dir, root, &a), want = gits(dir, &a);
+        CHECK_INT(differences(&got, &want), 0);
+        CHECK_INT(got.n, 2);
+        setenv("GIT_CONFIG_COUNT", "1", 1);
+        setenv("GIT_CONFIG_KEY_0", "core.excludesFile", 1);
+        setenv("GIT_CONFIG_VALUE_0", ".git/e", 1);
+    }
+    unsetenv("GIT_CONFIG_COUNT");
+    arena_free(&a);
+}
+
+/* A repository beside its work tree, as the environment names it. */
+static void the_environment_names_the_repository(void)
+{
+    struct arena      a = { 0 };
+    char              dir[DIR_MAX], moved[DIR_MAX + 8];
+    UNDO(fd_undo) int root = fresh_repository(dir, "");
+
+    write_file(root, SV(".gitignore"), SV("*.log\n"));
+    write_file(root, SV("tracked.log"), SV("x"));
+    write_file(root, SV("other.log"), SV("x"));
+    write_file(root, SV("b"), SV("x"));
+    in_repository(dir, "git add -f tracked.log && mv .git ../moved.git");
+    snprintf(moved, sizeof moved, "%.240s/../moved.git", dir);
+    setenv("GIT_DIR", moved, 1);
+    setenv("GIT_WORK_TREE", dir, 1);
+    paths got = ours(dir, root, &a), want = gits(dir, &a);
+    unsetenv("GIT_DIR");
+    unsetenv("GIT_WORK_TREE");
+    CHECK_INT(differences(&got, &want), 0);
+    CHECK_INT(got.n, 2);
+    arena_free(&a);
+}
+
 TAP_MAIN(T(random_trees_are_listed_as_git_lists_them),
          T(a_folder_of_a_work_tree_obeys_the_files_above_it),
          T(conditional_includes_count_as_for_git), T(a_relative_excludes_file_lies_at_the_top),
-         T(a_large_real_tree_is_listed_as_git_lists_it), )
+         T(settings_of_a_work_tree_and_of_the_environment_count),
+         T(the_environment_names_the_repository), T(a_large_real_tree_is_listed_as_git_lists_it), )
