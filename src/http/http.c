@@ -1,3 +1,4 @@
+/* One transfer with libcurl, which is loaded by name on first use. */
 #include "http/http.h"
 
 #include "http/url_policy.h"
@@ -56,7 +57,8 @@ struct transfer {
     const struct http_request *q;
     struct curl_slist         *headers;
     struct sb                  body;
-    bool                       refused, is_private, too_big;
+    enum address_kind          refused; /* why; public: it was not */
+    bool                       is_private, too_big;
 };
 
 static size_t on_body(char *data, size_t size, size_t n, void *ctx)
@@ -76,9 +78,11 @@ static curl_socket_t on_socket(void *ctx, curlsocktype purpose, struct curl_sock
     struct transfer *t = ctx;
 
     (void)purpose;
-    t->is_private = address_is_private(&address->addr);
-    if (t->is_private && !t->q->allow_private && !t->q->proxy.n) {
-        t->refused = true;
+    enum address_kind kind = address_kind_of(&address->addr);
+    t->is_private = kind != ADDRESS_PUBLIC;
+    if (kind == ADDRESS_METADATA ||
+        (kind == ADDRESS_PRIVATE && !t->q->allow_private && !t->q->proxy.n)) {
+        t->refused = kind;
         return CURL_SOCKET_BAD;
     }
     return socket(address->family, address->socktype | SOCK_CLOEXEC, address->protocol);
@@ -111,10 +115,20 @@ static void set_up(CURL *h, struct transfer *t, struct arena *a)
     }
 }
 
+static enum status refused(enum address_kind kind, struct err *e)
+{
+    if (kind == ADDRESS_METADATA) {
+        err_set(e, ST_PERMISSION_DENIED, "the address is that of a metadata service");
+        return err_reason(e, "metadata");
+    }
+    err_set(e, ST_PERMISSION_DENIED, "the address is private");
+    return err_reason(e, "private");
+}
+
 static enum status outcome(const struct transfer *t, CURLcode rc, struct err *e)
 {
     if (t->refused)
-        return err_set(e, ST_PERMISSION_DENIED, "the address is private");
+        return refused(t->refused, e);
     if (t->too_big || rc == CURLE_FILESIZE_EXCEEDED)
         return err_set(e, ST_LIMIT_EXCEEDED, "more than %zu bytes", t->q->max_bytes);
     if (rc == CURLE_OK)
@@ -165,6 +179,9 @@ enum status http_send(const struct http_request *q, struct arena *a, struct http
     assert(q->max_redirects == 0 || (!q->n_headers && !q->body.s));
     if (check_headers(q, e))
         return err_code(e);
+    enum address_kind host = q->proxy.n ? address_kind_of_host(q->url) : ADDRESS_PUBLIC;
+    if (host == ADDRESS_METADATA || (host == ADDRESS_PRIVATE && !q->allow_private))
+        return refused(host, e);
     pthread_once(&lib_once, load);
     CURL *h = lib.handle ? lib.easy_init() : NULL;
     if (!h) {

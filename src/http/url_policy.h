@@ -1,14 +1,27 @@
 /* Which addresses a URL may lead to. Decided on the address really connected to, so
- * that neither a name nor a redirect can lead inside. */
+ * that neither a name nor a redirect can lead inside. The rows follow IANA's registries of
+ * special-purpose addresses. Pure. */
 #ifndef HEDDLE_URL_POLICY_H
 #define HEDDLE_URL_POLICY_H
 
-#include "base/base.h"
+#include "base/sv.h"
 
 #include <sys/socket.h>
 
-/* Loopback, private, link-local, shared, multicast, reserved, and IPv6 forms that carry
- * such an IPv4 address. An unknown family counts as private. */
-bool address_is_private(const struct sockaddr *address);
+enum address_kind {
+    ADDRESS_PUBLIC,
+    ADDRESS_PRIVATE,  /* a setting may allow it */
+    ADDRESS_METADATA, /* a cloud's metadata service, which hands out keys: never allowed */
+};
+
+/* Private: loopback, private, link-local, shared, multicast, reserved, for documentation, and
+ * IPv6 forms that carry such an IPv4 address. An unknown family counts as private. */
+enum address_kind address_kind_of(const struct sockaddr *address);
+
+bool address_is_private(const struct sockaddr *address); /* anything but ADDRESS_PUBLIC */
+
+/* What the host of a URL says about itself, for requests that a proxy resolves: an address in
+ * any notation that resolvers take, or localhost. A name is ADDRESS_PUBLIC. */
+enum address_kind address_kind_of_host(struct sv url);
 
 #endif
