@@ -1,6 +1,8 @@
 /* The table of settings, what a file may say, and which of two files counts. */
 #include "front/config.h"
 
+#include "front/config_limits.h"
+
 #include <stdlib.h>
 
 /* CONFIG_FREE is harmless whoever wrote it. Whatever can run a program, spend a key or reach
@@ -36,6 +38,7 @@ static const struct config_key keys[] = {
     { "payload",                     "object",  CONFIG_FREE,      "what `heddle payload` may do" },
     { "payload.allow_private_urls",  "boolean", CONFIG_OPENS,     "fetch from loopback and private addresses" },
     { "payload.url_timeout_ms",      "integer", CONFIG_FREE,      "time for one page (default 20000)" },
+    { "payload.url_total_ms",        "integer", CONFIG_FREE,      "time for all pages together (default 60000)" },
     { "payload.url_max_bytes",       "integer", CONFIG_FREE,      "size of one page (default 10485760)" },
     { "payload.url_ttl_ms",          "integer", CONFIG_FREE,      "how long a fetched page is kept (default 3600000)" },
     { "payload.proxy",               "string",  CONFIG_OPENS,     "proxy for pages; trusted to refuse private addresses itself" },
@@ -124,6 +127,8 @@ static enum status check(const struct json *object, struct sv prefix, enum confi
         if (!type_fits(&m->value, sv_of(k->type)))
             return err_set(e, ST_INVALID_SYNTAX, "key '" SV_FMT "' must be of type %s",
                            SV_ARG(name), k->type);
+        if (config_check_value(k->name, name, &m->value, e))
+            return err_code(e);
         if (m->value.type == JSON_OBJECT && check(&m->value, name, file, a, e))
             return err_code(e);
     }

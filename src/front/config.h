@@ -30,7 +30,7 @@ struct config {
 };
 
 /* The checked document of one file, `path` for messages. ST_INVALID_SYNTAX with the key's name when
- * a key is unknown, of the wrong type, or has no place in this file. */
+ * a key is unknown, of the wrong type, outside its limits, or has no place in this file. */
 enum status config_read(struct sv text, enum config_file file, struct sv path, struct arena *a,
                         struct json *out, struct err *e) MUST_USE;
 
