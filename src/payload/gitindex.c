@@ -12,7 +12,7 @@ enum {
     STAT_DATA = 40, /* of an entry, in front of the hash */
     FLAG_EXTENDED = 0x4000,
     INDEX_LIMIT = 1 << 30,
-    SHARED_MAX = 100 * 1000 * 1000, /* entries of a shared index that a bitmap may speak of */
+    SHARED_MAX = 8 * 1000 * 1000, /* entries of a shared index that a bitmap may speak of */
 };
 
 struct reader {

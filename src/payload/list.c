@@ -6,6 +6,7 @@
 #include "base/utf8.h"
 #include "payload/glob.h"
 #include "payload/pattern.h"
+#include "payload/secret.h"
 #include "payload/show.h"
 
 #include <limits.h>
@@ -338,6 +339,26 @@ static void add_globs(struct lists *l, enum scope scope, struct sv path)
             lists_add_entry(l, scope, each.v[i], true);
 }
 
+/* A URL is shown, so one with a password or token in it is named without, and not fetched. */
+static void add_url(struct lists *l, enum scope scope, struct sv url)
+{
+    size_t      from, to;
+    const char *what = l->allow_secrets ? NULL : secret_find_in_url(url, &from, &to);
+    struct sb   b = sb_in(l->a, 0);
+
+    if (!what) {
+        lists_add(l, scope, url, RESOURCE_URL);
+        return;
+    }
+    sb_add(&b, sv_first(url, from));
+    sb_adds(&b, "***");
+    sb_add(&b, sv_skip(url, to));
+    struct resource *r = lists_add(l, scope, sb_sv(&b), RESOURCE_URL);
+    r->fetched = true;
+    r->state = RES_SECRET;
+    snprintf(r->why, sizeof r->why, "%s", what);
+}
+
 void lists_add_entry(struct lists *l, enum scope scope, struct sv entry, bool literal)
 {
     struct err   e;
@@ -345,7 +366,7 @@ void lists_add_entry(struct lists *l, enum scope scope, struct sv entry, bool li
     enum fs_kind kind;
 
     if (is_url(entry)) {
-        lists_add(l, scope, entry, RESOURCE_URL);
+        add_url(l, scope, entry);
         return;
     }
     if (sv_has(entry, 0)) {

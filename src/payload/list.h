@@ -25,6 +25,7 @@ struct lists {
     struct arena      *a;
     int                root_fd;
     const struct walk *walk;
+    bool               allow_secrets; /* in URLs */
     struct sv          self;          /* never read: the file to be written; or absent */
     VEC(struct resource) resources;   /* in order of content: turn, session, global */
     VEC(uint32_t) shown[SCOPE_COUNT]; /* the summary: indexes into resources */

@@ -35,6 +35,8 @@ static void write_row(struct jw *w, const struct payload *p, const struct resour
     jw_kstr(w, "state", sv_of(resource_state_word(r->state)));
     if (r->why[0])
         jw_kstr(w, "why", sv_of(r->why));
+    if (r->remark[0])
+        jw_kstr(w, "remark", sv_of(r->remark));
     jw_kint(w, "size", (int64_t)r->size);
     jw_kstr(w, "sha256", r->has_hash ? hash_hex(&r->sha256, &scratch) : (struct sv){ 0 });
     if (p->counted_by.n) {

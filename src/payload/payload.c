@@ -1,10 +1,12 @@
 #include "payload/payload.h"
 
+#include "base/clock.h"
 #include "base/fs.h"
 #include "base/path.h"
 #include "payload/budget.h"
 #include "payload/emit.h"
 #include "payload/gitdiff.h"
+#include "payload/scan.h"
 #include "payload/show.h"
 #include "payload/summary.h"
 #include "payload/weigh.h"
@@ -35,6 +37,26 @@ static void read_system(struct payload *p)
         p->shell = SV("unknown");
 }
 
+/* Memos go into the text as they are: what is no text, or holds a secret, leaves a note as a file
+ * would. */
+static void check_memos(struct payload *p)
+{
+    struct scan     s = { .path = SV(".teddy/memos.yaml") };
+    struct resource r = { .name = s.path, .state = RES_OK };
+    struct sb       b = sb_in(p->a, 0), said = sb_in(p->a, 0);
+
+    scan_text(&s, p->memos, NULL, false, !p->q->allow_secrets);
+    resource_take_scan(&r, &s, p->q->allow_secrets);
+    if (r.state == RES_OK)
+        return;
+    resource_add_placeholder(&b, &r);
+    sb_addc(&b, '\n');
+    sb_addf(&said, ".teddy/memos.yaml: %s%s%s: the memos are left out",
+            resource_state_word(r.state), r.why[0] ? ": " : "", r.why);
+    p->memos = sb_sv(&b);
+    *vec_push(&p->lists.warnings, p->a) = sb_sv(&said);
+}
+
 static void read_memos(struct payload *p)
 {
     struct err  e;
@@ -44,6 +66,8 @@ static void read_memos(struct payload *p)
     p->has_memos = s == ST_OK;
     if (s && s != ST_NOT_FOUND)
         *vec_push(&p->lists.warnings, p->a) = sv_dup(sv_of(e.text), p->a);
+    if (!s)
+        check_memos(p);
 }
 
 static void add_diff(struct payload *p)
@@ -98,6 +122,7 @@ void payload_collect(struct payload *p, const struct payload_request *q, struct 
     walk_hide(&p->walk, q->self);
     lists_init(&p->lists, q->root_fd, &p->walk, a);
     p->lists.self = q->self;
+    p->lists.allow_secrets = q->allow_secrets;
     if (rules_trouble(rules))
         *vec_push(&p->lists.warnings, a) = sv_of(rules_trouble(rules));
     read_system(p);
@@ -257,8 +282,58 @@ static bool deliver(void *ctx, void *own, size_t i, const struct buffer *b)
     return !emit->sink->out || !emit->sink->out->failed;
 }
 
+/* ---- pages, all at once -------------------------------------------------------------- */
+
+enum { FETCHES_AT_ONCE = 16 };
+
+struct fetching {
+    struct job      *j;
+    struct resource *pages[4096];
+    size_t           n;
+};
+
+static void fetch_one(void *ctx, void *own, size_t i, struct buffer *b)
+{
+    const struct fetching *f = ctx;
+
+    (void)own;
+    (void)b;
+    resource_fetch(&f->j->load, f->pages[i]);
+}
+
+static bool fetched_one(void *ctx, void *own, size_t i, const struct buffer *b)
+{
+    const struct fetching *f = ctx;
+
+    (void)own;
+    (void)b;
+    if (f->j->p->q->fetching)
+        f->j->p->q->fetching(i + 1, f->n);
+    return true;
+}
+
+/* Fetching is waiting: it needs threads, not cores. What does not fit here is fetched when it is
+ * its turn. */
+static void fetch_pages(struct job *j)
+{
+    struct fetching *f = ARENA_NEW(j->p->a, struct fetching, 1);
+    struct pipeline  pl = { .ctx = f, .work = fetch_one, .deliver = fetched_one };
+
+    f->j = j;
+    f->n = 0;
+    for (size_t i = 0; i < j->n && f->n < COUNT(f->pages); i++)
+        if (job_resource(j, i)->kind == RESOURCE_URL && !job_resource(j, i)->fetched)
+            f->pages[f->n++] = job_resource(j, i);
+    if (!f->n)
+        return;
+    if (j->load.fetch.total_ms > 0)
+        j->load.fetch.deadline_us = clock_steady_us() + j->load.fetch.total_ms * 1000;
+    pipeline_run(&pl, f->n, f->n < FETCHES_AT_ONCE ? (unsigned)f->n : FETCHES_AT_ONCE);
+}
+
 static enum status run(struct job *j, struct err *e)
 {
+    fetch_pages(j);
     struct pipeline pl = { .ctx = j, .open = take_hand, .work = work, .deliver = deliver };
 
     if (pipeline_run(&pl, j->n, j->threads) || !j->e.code)
@@ -570,10 +645,13 @@ payload_notes payload_warnings(const struct payload *p, struct arena *a)
     for (size_t i = 0; i < p->lists.resources.n; i++) {
         const struct resource *r = &p->lists.resources.v[i];
         struct sb              b = sb_in(a, 0);
-        if (!r->scopes || !r->loaded || r->cut || r->state == RES_OK)
+        if (!r->scopes || !r->loaded || r->cut || (r->state == RES_OK && !r->remark[0]))
             continue;
         sb_add_path(&b, r->name);
-        sb_addf(&b, ": %s%s%s", resource_state_word(r->state), r->why[0] ? ": " : "", r->why);
+        if (r->state == RES_OK)
+            sb_addf(&b, ": %s", r->remark);
+        else
+            sb_addf(&b, ": %s%s%s", resource_state_word(r->state), r->why[0] ? ": " : "", r->why);
         *vec_push(&notes, a) = sb_sv(&b);
     }
     return notes;

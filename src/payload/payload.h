@@ -45,6 +45,7 @@ struct payload_request {
     int64_t              budget;               /* tokens; 0: none */
     unsigned             threads;              /* 0: all cores */
     void (*progress)(size_t done, size_t all); /* now and then; may be NULL */
+    void (*fetching)(size_t done, size_t all); /* likewise, for pages, which come first */
 };
 
 struct payload {

@@ -1,7 +1,10 @@
+/* Loading resources: files, pages and diffs become text with its properties, or a state. */
 #include "payload/resource.h"
 
+#include "base/clock.h"
 #include "base/fs.h"
 #include "base/utf8.h"
+#include "payload/charset.h"
 #include "payload/lang.h"
 #include "payload/scan.h"
 #include "payload/show.h"
@@ -124,6 +127,19 @@ static bool scan_part(void *ctx, struct sv part)
 
 /* ---- learning --------------------------------------------------------------------- */
 
+void resource_take_scan(struct resource *r, const struct scan *s, bool allow_secrets)
+{
+    r->size = s->size;
+    if (s->has_nul || s->is_invalid) {
+        r->sha256 = s->sha256;
+        set_state(r, s->has_nul ? RES_BINARY : RES_NOT_UTF8, "");
+    } else if (s->secret && !allow_secrets) {
+        r->state = RES_SECRET;
+        snprintf(r->why, sizeof r->why, "%s, line %llu", s->secret,
+                 (unsigned long long)s->secret_line);
+    }
+}
+
 /* A second look (at what is written after a budget was applied) does not count and hash
  * again; what the first one found stays. */
 static void take_scan(const struct load_config *c, const struct load_own *own, struct resource *r,
@@ -131,7 +147,7 @@ static void take_scan(const struct load_config *c, const struct load_own *own, s
 {
     bool hashed = c->hash || s->has_nul || s->is_invalid;
 
-    r->size = s->size;
+    resource_take_scan(r, s, c->allow_secrets);
     r->run = s->run;
     if (own->tokens)
         r->tokens = s->tokens;
@@ -139,15 +155,6 @@ static void take_scan(const struct load_config *c, const struct load_own *own, s
         r->sha256 = s->sha256;
     r->has_hash = r->has_hash || hashed;
     r->ends_with_newline = s->last == '\n';
-    if (s->has_nul) {
-        set_state(r, RES_BINARY, "");
-    } else if (s->is_invalid) {
-        set_state(r, RES_NOT_UTF8, "");
-    } else if (s->secret && !c->allow_secrets) {
-        r->state = RES_SECRET;
-        snprintf(r->why, sizeof r->why, "%s, line %llu", s->secret,
-                 (unsigned long long)s->secret_line);
-    }
 }
 
 static bool scan_file(int fd, struct scan *s, struct tokens *tokens, bool hash, bool secrets,
@@ -162,12 +169,62 @@ static bool scan_file(int fd, struct scan *s, struct tokens *tokens, bool hash, 
     return ok;
 }
 
+/* ---- other encodings ---------------------------------------------------------------- */
+
+static void hold(struct resource *r, struct sv body)
+{
+    char *copy = malloc(body.n + 1);
+
+    if (!copy)
+        die("out of memory (%zu bytes)", body.n);
+    memcpy(copy, body.n ? body.s : "", body.n);
+    copy[body.n] = 0;
+    r->body = (struct sv){ copy, body.n };
+    /* cppcheck-suppress memleak ; r's now, see resource_release() */
+}
+
+/* What is no UTF-8 and says what it is, as UTF-8: held in r->body and looked at again. */
+static bool scan_converted(const struct load_config *c, const struct load_own *own,
+                           struct resource *r, struct sv text, struct scan *s)
+{
+    char      name[CHARSET_NAME_MAX];
+    struct sv utf8;
+
+    if (!charset_declared(text, sv_of(r->type), name) || !charset_convert(text, name, &utf8))
+        return false;
+    resource_release(r);
+    r->body = utf8;
+    struct sv path = s->path;
+    *s = (struct scan){ .path = path };
+    scan_text(s, utf8, own->tokens, c->hash, !c->allow_secrets);
+    snprintf(r->remark, sizeof r->remark, "converted from %s to UTF-8", name);
+    return true;
+}
+
+/* ISO-2022 is made of plain ASCII, so it shows only by its escapes. */
+static bool is_escaped(struct sv text)
+{
+    return sv_find(text, SV("\x1b$")) >= 0 || sv_find(text, SV("\x1b(")) >= 0;
+}
+
 static void load_large(const struct load_config *c, struct load_own *own, struct resource *r,
                        int fd, const struct stat *st, struct buffer *b)
 {
     struct scan s = { .path = r->name };
     bool        ok = scan_file(fd, &s, own->tokens, c->hash, !c->allow_secrets, b);
 
+    struct sv whole;
+    if (ok && (s.has_nul || s.is_invalid) && st->st_size <= CHARSET_TEXT_MAX &&
+        lseek(fd, 0, SEEK_SET) == 0 && read_whole(fd, (size_t)st->st_size, b)) {
+        whole = (struct sv){ b->s, b->n };
+        bool converted = scan_converted(c, own, r, whole, &s);
+        b->n = 0;
+        if (converted) {
+            r->changed = stamp_of(st);
+            take_scan(c, own, r, &s);
+            return;
+        }
+    }
     /* The placeholder of what is no text shows its hash, whoever asked. */
     if (ok && !c->hash && (s.has_nul || s.is_invalid)) {
         s = (struct scan){ .path = r->name };
@@ -200,33 +257,55 @@ static void load_file(const struct load_config *c, struct load_own *own, struct 
     }
     r->changed = stamp_of(&st);
     struct scan s = { .path = r->name };
-    scan_text(&s, (struct sv){ b->s, b->n }, own->tokens, c->hash, !c->allow_secrets);
+    struct sv   text = { b->s, b->n };
+    scan_text(&s, text, own->tokens, c->hash, !c->allow_secrets);
+    if ((s.has_nul || s.is_invalid) && scan_converted(c, own, r, text, &s))
+        b->n = 0;
     take_scan(c, own, r, &s);
 }
 
-static void hold(struct resource *r, struct sv body)
-{
-    char *copy = malloc(body.n + 1);
+/* ---- pages ----------------------------------------------------------------------------- */
 
-    if (!copy)
-        die("out of memory (%zu bytes)", body.n);
-    memcpy(copy, body.n ? body.s : "", body.n);
-    copy[body.n] = 0;
-    r->body = (struct sv){ copy, body.n };
-    /* cppcheck-suppress memleak ; r's now, see resource_release() */
+static void remark_stale(struct resource *r, const struct web_page *page)
+{
+    struct arena scratch = { 0 };
+    struct sb    b = sb_in(&scratch, 0);
+
+    sb_add_minute(&b, page->at);
+    snprintf(r->remark, sizeof r->remark, "the copy of %.24s is shown: " SV_FMT, sb_sv(&b).s,
+             SV_ARG(sv_first(page->stale, page->stale.n < 80 ? page->stale.n : 80)));
+    arena_free(&scratch);
 }
 
-static void load_page(const struct load_config *c, struct load_own *own, struct resource *r)
+void resource_fetch(const struct load_config *c, struct resource *r)
 {
+    struct arena    scratch = { 0 };
     struct web_page page;
     struct err      e;
 
-    if (fetch_get(&c->fetch, r->name, &own->scratch, &page, &e)) {
-        set_state(r, RES_NOT_FETCHED, e.text);
+    if (r->kind != RESOURCE_URL || r->fetched)
         return;
+    r->fetched = true;
+    if (fetch_get(&c->fetch, r->name, &scratch, &page, &e)) {
+        set_state(r, RES_NOT_FETCHED, e.text);
+    } else {
+        hold(r, page.body);
+        snprintf(r->type, sizeof r->type, SV_FMT, SV_ARG(sv_first(page.type, sizeof r->type - 1)));
+        if (page.stale.n)
+            remark_stale(r, &page);
     }
-    hold(r, page.body);
-    snprintf(r->type, sizeof r->type, SV_FMT, SV_ARG(sv_first(page.type, sizeof r->type - 1)));
+    arena_free(&scratch);
+}
+
+/* Bytes that are in memory already. */
+static void load_held(const struct load_config *c, struct load_own *own, struct resource *r)
+{
+    struct scan s = { .path = r->kind == RESOURCE_URL ? SV("") : r->name };
+
+    scan_text(&s, r->body, own->tokens, c->hash, !c->allow_secrets);
+    if (r->kind == RESOURCE_URL && (s.has_nul || s.is_invalid || is_escaped(r->body)))
+        scan_converted(c, own, r, r->body, &s);
+    take_scan(c, own, r, &s);
 }
 
 void resource_load(const struct load_config *c, struct load_own *own, struct resource *r,
@@ -242,15 +321,13 @@ void resource_load(const struct load_config *c, struct load_own *own, struct res
         set_state(r, RES_SELF, "");
     } else if (r->kind == RESOURCE_FILE) {
         r->state = RES_OK;
+        r->remark[0] = 0;
+        resource_release(r); /* text that the last look converted */
         load_file(c, own, r, b);
     } else if (first) {
-        if (r->kind == RESOURCE_URL)
-            load_page(c, own, r);
-        if (r->state == RES_OK) {
-            struct scan s = { .path = r->kind == RESOURCE_URL ? SV("") : r->name };
-            scan_text(&s, r->body, own->tokens, c->hash, !c->allow_secrets);
-            take_scan(c, own, r, &s);
-        }
+        resource_fetch(c, r);
+        if (r->state == RES_OK)
+            load_held(c, own, r);
     }
     if (r->state != RES_OK) {
         b->n = 0;
@@ -267,7 +344,7 @@ void resource_release(struct resource *r)
 
 bool resource_is_large(const struct resource *r)
 {
-    return r->kind == RESOURCE_FILE && r->state == RES_OK && r->size > RESOURCE_LARGE;
+    return r->kind == RESOURCE_FILE && r->state == RES_OK && r->size > RESOURCE_LARGE && !r->body.s;
 }
 
 /* ---- writing ---------------------------------------------------------------------- */

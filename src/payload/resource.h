@@ -58,7 +58,9 @@ struct resource {
     int64_t             changed;      /* a file's time stamp when it was looked at */
     char                why[96];      /* for the placeholder */
     char                type[64];     /* of a page */
-    struct sv           body;         /* of a page or diff: held, on the heap */
+    char                remark[128];  /* what to tell about one that is OK; "": nothing */
+    bool                fetched;      /* a page that resource_fetch() was called for */
+    struct sv           body;         /* of a page, a diff or converted text: held, on the heap */
 };
 
 /* What loading needs to know; the same for all threads. */
@@ -74,8 +76,17 @@ struct load_own {
     struct tokens *tokens; /* NULL: nothing is counted */
 };
 
-/* Learn about r. Content of a file that is not large is in *b; a page or diff is held in
- * r->body; otherwise b->n is 0. Never fails: trouble is a state of r. */
+/* The size and state that follow from what a scan found. */
+struct scan;
+void resource_take_scan(struct resource *r, const struct scan *s, bool allow_secrets);
+
+/* Get a page, once: its bytes are held in r->body. For many at a time, since most of it is
+ * waiting. */
+void resource_fetch(const struct load_config *c, struct resource *r);
+
+/* Learn about r. Content of a file that is not large is in *b; a page, a diff or text that was
+ * converted to UTF-8 is held in r->body; otherwise b->n is 0. Never fails: trouble is a state of
+ * r. */
 void resource_load(const struct load_config *c, struct load_own *own, struct resource *r,
                    struct buffer *b);
 

@@ -10,6 +10,7 @@ struct web_page {
     struct sv body, type;
     int64_t   at;         /* when it was fetched, ms */
     bool      is_private; /* it came from a private address */
+    struct sv stale;      /* why an old copy is given; absent: it is as good as new */
 };
 
 /* False when there is none. `dir` is a folder descriptor; -1: no cache. */

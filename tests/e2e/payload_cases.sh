@@ -434,8 +434,6 @@ exits "pipes, loops and devices end" 0
 {
     begin 'fine.txt
 link
-pipe
-pipe.context
 round
 zero
 '

@@ -12,6 +12,7 @@ fi
 cat >"$scratch/server.js" <<'END'
 const fs = require('fs'), http = require('http');
 const hits = process.argv[2];
+let now = 0, most = 0;
 const server = http.createServer((q, r) => {
   fs.appendFileSync(hits, q.url + '\n');
   const say = (code, type, body) => { r.writeHead(code, type ? { 'Content-Type': type } : {}); r.end(body); };
@@ -26,6 +27,11 @@ const server = http.createServer((q, r) => {
   else if (q.url === '/file') { r.writeHead(302, { Location: 'file:///etc/passwd' }); r.end(); }
   else if (q.url === '/big') say(200, 'text/plain', 'x'.repeat(5000));
   else if (q.url === '/binary') say(200, 'image/png', Buffer.from([0x89, 0, 1]));
+  else if (q.url === '/utf16') say(200, 'text/plain', Buffer.from('\ufeffnaïve\n', 'utf16le'));
+  else if (q.url === '/flaky') { const n = fs.readFileSync(hits, 'utf8').split('/flaky').length; say(n > 2 ? 503 : 200, 'text/plain', 'once\n'); }
+  else if (q.url.startsWith('/busy')) { most = Math.max(most, ++now); setTimeout(() => { now--; say(200, 'text/plain', 'busy\n'); }, 700); }
+  else if (q.url === '/most') say(200, 'text/plain', 'most ' + most + '\n');
+  else if (q.url.startsWith('http://')) say(200, 'text/plain', 'through a proxy: ' + q.url + '\n');
   else if (q.url === '/slow') setTimeout(() => say(200, 'text/plain', 'late'), 20000);
   else if (q.url === '/count') say(200, 'text/plain', 'n' + fs.readFileSync(hits, 'utf8').split('/count').length + '\n');
   else say(404, 'text/html', 'gone');
@@ -74,7 +80,10 @@ has "a compressed page is shown as it was before" "$out" '````text
 unzipped
 ````'
 has "the limit is for what comes out" "$out" "$base/bomb: more than 4000 bytes"
-has "other encodings are no text" "$out" "--- NOT UTF-8 TEXT: 5 bytes, sha256 "
+has "another encoding that is declared is converted" "$out" '````html
+café
+````'
+has "and that is said" "$err" "/latin1: converted from iso-8859-1 to UTF-8"
 has "an error of the server" "$out" "$base/none: HTTP 404"
 first=$out
 
@@ -183,5 +192,41 @@ has "other schemes are named as what they are" "$out" '**Resource:** `[ftp://h.e
 --- URL NOT FETCHED: ftp://h.example/x: Unsupported protocol ---'
 has "files are no pages" "$out" '--- URL NOT FETCHED: file:///etc/passwd: Unsupported protocol ---'
 has "a scheme in capitals is one" "$out" "--- URL NOT FETCHED: HTTP://127.0.0.1:1/: Couldn't connect to server ---"
+
+
+# ---- several at once, a limit for all, old copies, proxies ----
+printf '{"payload":{"allow_private_urls":true,"url_timeout_ms":15000}}\n' >"$settings"
+for n in 1 2 3 4 5 6 7 8; do printf '%s/busy%s\n' "$base" $n; done >.teddy/global.context
+run heddle payload
+printf '%s/most\n%s/utf16\n' "$base" "$base" >.teddy/global.context
+run heddle payload
+has "pages are fetched at the same time" "$out" "most 8"
+has "UTF-16 is converted" "$out" "naïve"
+printf '{"payload":{"allow_private_urls":true,"url_timeout_ms":15000,"url_total_ms":300}}\n' >"$settings"
+for n in 1 2 3; do printf '%s/slow?%s\n' "$base" $n; done >.teddy/global.context
+printf '%s/slow\nlocal.txt\n' "$base" >>.teddy/global.context
+run heddle payload
+has "there is a limit for all of them" "$out" "$base/slow: Timeout was reached"
+has "the rest is there" "$out" '````text
+local'
+printf '{"payload":{"allow_private_urls":true}}\n' >"$settings"
+printf '%s/flaky\n' "$base" >.teddy/global.context
+HEDDLE_NOW=2026-11-15T00:00:00Z run heddle payload
+has "a page" "$out" "
+once"
+HEDDLE_NOW=2026-11-16T00:00:00Z run heddle payload
+has "an old copy is better than none when the server fails" "$out" "
+once"
+has "and that is said" "$err" "/flaky: the copy of 2026-11-15 00:00 is shown: HTTP 503"
+printf 'http://169.254.169.254/latest\nhttp://[fd00:ec2::254]/\n' >.teddy/global.context
+run heddle payload
+has "a metadata service is never asked" "$out" "http://169.254.169.254/latest: the address is that of a metadata service"
+rm "$settings"
+printf 'http://h.example/x\nhttp://127.0.0.1:1/\n' >.teddy/global.context
+http_proxy=$base run heddle payload
+has "a proxy of the environment is used" "$out" "through a proxy: http://h.example/x"
+has "and not for what is private by its own words" "$out" "http://127.0.0.1:1/: the address is private"
+http_proxy=$base no_proxy=.example run heddle payload
+lacks "except where no_proxy says so" "$out" "through a proxy"
 
 done_testing

@@ -4,14 +4,17 @@
 
 #include "http/url_policy.h"
 #include "payload/budget.h"
+#include "payload/charset.h"
 #include "payload/lang.h"
 #include "payload/number.h"
+#include "payload/pattern.h"
 #include "payload/scan.h"
 #include "payload/secret.h"
 #include "payload/show.h"
 
 #include <arpa/inet.h>
 #include <netinet/in.h>
+#include <stdlib.h>
 
 static struct arena a;
 
@@ -143,6 +146,119 @@ static void secrets_are_known_by_their_shapes(void)
     CHECK(
         !secret_in(joined("-----BEGIN PRIVATE", " KEY----- is what the first line looks like\n")));
     CHECK(!secret_in(joined("AKIA", "IOSFODNN7EXAMPLE")));
+}
+
+/* One of each kind, in two halves, so that no scanner takes this file for a leak. */
+static void the_kinds_of_secrets_that_leak(void)
+{
+    static const char *const leaks[][2] = {
+        { "aws_secret_access_key = wJalrXUtn3EMI/K7", "MDENG/bPxRfiCYz9xB2kLQ+a" },
+        { "AWS_SECRET_ACCESS_KEY=wJalrXUtn3EMI/K7", "MDENG/bPxRfiCYz9xB2kLQ+a" },
+        { "\"secretAccessKey\": \"wJalrXUtn3EMI/K7", "MDENG/bPxRfiCYz9xB2kLQ+a\"" },
+        { "git clone https://ana:", "S3cr3tPhrase9@git.corp.net/x.git" },
+        { "DATABASE_URL=postgres://app:", "hV8kQ2mZ@db.internal:5432/prod" },
+        { "mongodb+srv://svc:", "q1w2e3r4t5@cluster0.mongodb.net" },
+        { "redis://:", "b7Xk29fQpL@cache:6379/0" },
+        { "https://hooks.slack.com/services/T0", "2AB3CD4/B05EF6GH7/a1B2c3D4e5F6g7H8i9J0k1L2" },
+        { "https://discord.com/api/webhooks/1098765432",
+          "10987654/aB3dE5fG7hJ9kL1mN3pQ5rS7tU9vW1xY3z"
+          "A5bC7dE9fG1hJ3kL5mN7pQ9rS1tU3vW5x" },
+        { "\"-----BEGIN RSA PRIVATE",
+          " KEY-----\\n\"\n    "
+          "\"MIIEpAIBAAKCAQEA7bq2x9Jf3kLmN8pQrS5tUvWxYz0123456789ab\\n\"" },
+        { "pypi-AgEIcHlwaS5vcmcCJD",
+          "k4ZTQ3ZjY2LTg1YjItNDYxMC1hNWQ4LWE4ZjY3YzQ5MmE3OAACKlszLCJmM2Q5" },
+        { "dckr_pat_", "7aB3dE5fG7hJ9kL1mN3pQ5rS7tU" },
+        { "eyJhbGciOiJIUzI1NiIsInR5cCI6IkpXVCJ9.",
+          "eyJ1aWQiOjQyLCJyb2xlIjoiYWRtaW4ifQ.dBjftJeZ4CVPmB92"
+          "K27uhbUJU1p1rwW1gFWFOEjXk3q" },
+        { "sk_test_", "51H8aB3dE5fG7hJ9kL1mN3pQ5r" },
+        { "whsec_", "7aB3dE5fG7hJ9kL1mN3pQ5rS7tU9vW1x" },
+        { "sk-or-v1-", "0a1b2c3d4e5f60718293a4b5c6d7e8f90a1b2c3d4e5f60718293a4b5c6d7e8f9" },
+        { "hvs.", "CAESIJ9kL1mN3pQ5rS7tU9vW1xY3zA5b" },
+        { "AGE-SECRET-KEY-1", "QYQSZQGPQYQSZQGPQYQSZQGPQYQSZQGPQYQSZQGPQYQSZQGPQYQSZQ3K7W9" },
+        { "{\"auths\":{\"r.io\":{\"auth\": \"", "YW5hOlMzY3IzdFBocmFzZTk=\"}}}" },
+        { "Authorization: Bearer ", "7aB3dE5fG7hJ9kL1mN3pQ5rS7tU9" },
+        { "curl -H 'Authorization: Basic ", "YW5hOlMzY3IzdFBocmFzZTk='" },
+        { "//registry.npmjs.org/:_authToken=", "7aB3dE5fG7hJ9kL1mN3pQ5rS7tU9" },
+        { "GOCSPX-", "7aB3dE5fG7hJ9kL1mN3pQ5rS7tU9" },
+        { "glrt-", "7aB3dE5fG7hJ9kL1mN3p" },
+        { "xapp-1-A02AB3CD4-", "1098765432-a1b2c3d4e5f6" },
+        { "shpat_", "0a1b2c3d4e5f60718293a4b5c6d7e8f9" },
+        { "dop_v1_", "0a1b2c3d4e5f60718293a4b5c6d7e8f90a1b2c3d4e5f60718293a4b5c6d7e8f9" },
+        { "NRAK-", "7AB3DE5FG7HJ9KL1MN3PQ5RS7TU" },
+        { "dapi", "0a1b2c3d4e5f60718293a4b5c6d7e8f9" },
+        { "key-", "0a1b2c3d4e5f60718293a4b5c6d7e8f9" },
+        { "0a1b2c3d4e5f60718293a4b5c6d7e8f9", "-us12" },
+        { "1098765432", ":AAF7aB3dE5fG7hJ9kL1mN3pQ5rS7tU9vW1x" },
+        { "Q1x", "8Q~7aB3dE5fG7hJ9kL1mN3pQ5rS7tU9vW1xY" },
+        { "tskey-auth-", "k7aB3dE5CNTRL-fG7hJ9kL1mN3p" },
+        { "gsk_", "7aB3dE5fG7hJ9kL1mN3pQ5rS7tU9vW1xY3zA5bC7dE9fG1hJ3kL5" },
+        { "lin_api_", "7aB3dE5fG7hJ9kL1mN3pQ5rS7tU9vW1xY3zA5bC7" },
+    };
+    static const char *const harmless[] = {
+        "https://user:password@example.com/",
+        "postgres://user:pass@localhost/db",
+        "https://${USER}:${TOKEN1}@host/",
+        "http://%s:%d@host2",
+        "https://example.com:8080/a@b1c2d3",
+        "Authorization: Bearer YOUR_ACCESS_TOKEN_123",
+        "bearer of the message 12 and other things",
+        "aws_secret_access_key = os.environ['X1']",
+        "\"auth\": \"none-required-here-1234\"",
+        "sha256~",
+        "-----BEGIN RSA PRIVATE KEY-----\";\n    const int the_next_line_of_code = 12345;\n",
+        "machine example.com login ana password x",
+        "Authorization: Basic QWxhZGRpbjpvcGVuIHNlc2FtZQ==",
+        "pypi-some-package-with-a-very-long-name-that-goes-on-and-on-and-on-for-ever-and-ever",
+    };
+
+    for (size_t i = 0; i < COUNT(leaks); i++)
+        if (!secret_in(joined(leaks[i][0], leaks[i][1]))) {
+            printf("# missed %s\n", leaks[i][0]);
+            FAIL("a secret passed");
+        }
+    for (size_t i = 0; i < COUNT(harmless); i++)
+        if (secret_in(joined(harmless[i], ""))) {
+            printf("# %s: %s\n", harmless[i], secret_in(joined(harmless[i], "")));
+            FAIL("taken for a secret");
+        }
+}
+
+static void some_files_are_secrets_by_their_names(void)
+{
+    static const char *const names[] = { "id_rsa",           "x/id_ed25519",       ".netrc",
+                                         ".aws/credentials", "a/.git-credentials", "server.pem",
+                                         ".pgpass",          ".docker/config.json" };
+    static const char *const others[] = { "id_rsa.pub",  "netrc", "credentials",
+                                          "config.json", "pem",   "a.key" };
+    size_t                   at;
+
+    for (size_t i = 0; i < COUNT(names); i++)
+        CHECK(secret_find_in_file(sv_of(names[i]), SV("some words\n"), &at) && at == 0);
+    for (size_t i = 0; i < COUNT(names); i++)
+        CHECK(!secret_find_in_file(sv_of(names[i]), SV(" \n"), &at));
+    for (size_t i = 0; i < COUNT(others); i++)
+        CHECK(!secret_find_in_file(sv_of(others[i]), SV("some words\n"), &at));
+    CHECK(!secret_find_in_file(SV("ca.pem"), SV("-----BEGIN CERTIFICATE-----\nMIIB\n"), &at));
+    CHECK(secret_find_in_file(SV("config/master.key"), SV("0123456789abcdef0123456789abcdef\n"),
+                              &at));
+    CHECK(secret_find_in_file(SV("git:diff"),
+                              SV("diff --git a/.netrc b/.netrc\n--- a/.netrc\n+++ "
+                                 "b/.netrc\n@@ -1 +1 @@\n+machine x\n"),
+                              &at));
+}
+
+static void a_secret_in_a_url_has_a_place(void)
+{
+    struct sv url = SV("https://ana:pw@host.example/x");
+    size_t    from, to;
+
+    CHECK(secret_find_in_url(url, &from, &to) != NULL);
+    CHECK_SV(((struct sv){ url.s + from, to - from }), SV("pw"));
+    CHECK(secret_find_in_url(SV("https://ana@host.example/x:y@z"), &from, &to) == NULL);
+    url = sv_of(joined("https://h.example/?key=ghp_", "A1b2C3d4E5f6G7h8I9j0K1l2M3n4O5p6Q7r8&x=1"));
+    CHECK(secret_find_in_url(url, &from, &to) != NULL && sv_starts(sv_skip(url, to), SV("&x=1")));
 }
 
 static void values_of_environment_files_are_secrets(void)
@@ -315,10 +431,29 @@ static void private_addresses_in_all_their_forms(void)
         "64:ff9b::7f00:1",
         "2002:7f00:1::",
         "::7f00:1",
+        "192.0.2.1",
+        "198.51.100.7",
+        "203.0.113.255",
+        "192.88.99.1",
+        "64:ff9b:1::808:808",
+        "::ffff:0:8.8.8.8",
+        "2001::1",
+        "2001:0:53aa:64c::1",
+        "2001:2::1",
+        "2001:20::1",
+        "2001:db8::1",
+        "3fff:1::1",
+        "5f00::1",
+        "100::1",
+        "100:0:0:1::1",
+        "::808:808",
+        "4000::1",
+        "2606:4700::5efe:7f00:1",
     };
-    static const char *const public[] = { "1.1.1.1",       "8.8.8.8",         "172.32.0.1",
-                                          "100.128.0.1",   "2606:4700::1111", "::ffff:8.8.8.8",
-                                          "2002:808:808::" };
+    static const char *const public[] = { "1.1.1.1",        "8.8.8.8",         "172.32.0.1",
+                                          "100.128.0.1",    "2606:4700::1111", "::ffff:8.8.8.8",
+                                          "2002:808:808::", "2a00:1450::1",    "192.31.196.1",
+                                          "2620:4f:8000::1" };
 
     for (size_t i = 0; i < COUNT(private); i++)
         if (!is_private(private[i])) {
@@ -330,6 +465,113 @@ static void private_addresses_in_all_their_forms(void)
             printf("# %s\n", public[i]);
             FAIL("taken for private");
         }
+}
+
+static enum address_kind kind_of(const char *text)
+{
+    struct sockaddr_storage s = { 0 };
+
+    if (inet_pton(AF_INET, text, &((struct sockaddr_in *)&s)->sin_addr) == 1)
+        s.ss_family = AF_INET;
+    else if (inet_pton(AF_INET6, text, &((struct sockaddr_in6 *)&s)->sin6_addr) == 1)
+        s.ss_family = AF_INET6;
+    return address_kind_of((struct sockaddr *)&s);
+}
+
+static void metadata_services_are_never_allowed(void)
+{
+    static const char *const all[] = {
+        "169.254.169.254",    "169.254.170.2",    "100.100.100.200",
+        "168.63.129.16",      "192.0.0.192",      "fd00:ec2::254",
+        "fd20:ce::254",       "fe80::a9fe:a9fe",  "::ffff:169.254.169.254",
+        "64:ff9b::a9fe:a9fe", "2002:a9fe:a9fe::", "::ffff:0:169.254.169.254"
+    };
+
+    for (size_t i = 0; i < COUNT(all); i++)
+        if (kind_of(all[i]) != ADDRESS_METADATA) {
+            printf("# %s\n", all[i]);
+            FAIL("allowed");
+        }
+    CHECK(kind_of("127.0.0.1") == ADDRESS_PRIVATE && kind_of("8.8.8.8") == ADDRESS_PUBLIC);
+}
+
+static void a_host_says_what_it_is(void)
+{
+    CHECK(address_kind_of_host(SV("http://127.0.0.1/")) == ADDRESS_PRIVATE);
+    CHECK(address_kind_of_host(SV("http://2130706433")) == ADDRESS_PRIVATE);
+    CHECK(address_kind_of_host(SV("http://0x7f.1:80/")) == ADDRESS_PRIVATE);
+    CHECK(address_kind_of_host(SV("https://a@LocalHost.?x")) == ADDRESS_PRIVATE);
+    CHECK(address_kind_of_host(SV("http://8.8.8.8@[::1]:80/")) == ADDRESS_PRIVATE);
+    CHECK(address_kind_of_host(SV("http://169.254.169.254/latest")) == ADDRESS_METADATA);
+    CHECK(address_kind_of_host(SV("http://h.example/127.0.0.1")) == ADDRESS_PUBLIC);
+}
+
+static void other_encodings_become_utf8(void)
+{
+    char      name[CHARSET_NAME_MAX];
+    struct sv out;
+
+    CHECK(charset_declared(SV("\xff\xfe"
+                              "a\0"),
+                           (struct sv){ 0 }, name) &&
+          sv_is(sv_of(name), "UTF-16"));
+    CHECK(charset_convert(SV("\xff\xfe"
+                             "a\0\xe9\0"),
+                          name, &out));
+    CHECK_SV(out, SV("a\xc3\xa9"));
+    free((void *)(uintptr_t)out.s);
+    CHECK(charset_declared(SV("x"), SV("text/html; charset=\"ISO-8859-1\""), name));
+    CHECK(charset_convert(SV("caf\xe9 \x80"), name, &out));
+    CHECK_SV(out, SV("caf\xc3\xa9 \xe2\x82\xac"));
+    free((void *)(uintptr_t)out.s);
+    CHECK(charset_declared(SV("# -*- coding: euc-jp -*-\n"), (struct sv){ 0 }, name) &&
+          sv_is(sv_of(name), "euc-jp"));
+    CHECK(charset_declared(SV("<html><meta charset=shift_jis>"), SV("text/html"), name));
+    CHECK(charset_declared(SV("<?xml version='1.0' encoding='KOI8-R'?>"), SV(""), name));
+    CHECK(!charset_declared(SV("# coding: utf-8\n"), (struct sv){ 0 }, name));
+    CHECK(!charset_declared(SV("plain"), (struct sv){ 0 }, name));
+    CHECK(!charset_convert(SV("a"), "no-such-charset", &out));
+    CHECK(!charset_convert(SV("\xff\xff"), "euc-jp", &out));
+}
+
+static struct sv expanded(const char *pattern)
+{
+    patterns   all = { 0 };
+    struct err e;
+    struct sb  b = sb_in(&a, 0);
+
+    if (pattern_expand(sv_of(pattern), &a, &all, &e))
+        return sv_dup(sv_of(e.text), &a);
+    for (size_t i = 0; i < all.n; i++) {
+        sb_adds(&b, i ? " " : "");
+        sb_add(&b, all.v[i]);
+    }
+    return sb_sv(&b);
+}
+
+static void patterns_are_taken_apart(void)
+{
+    patterns   p = pattern_split(SV("a,{b,c},d\\,e,[,],,f"), &a);
+    struct sv  out;
+    struct err e;
+
+    CHECK_INT(p.n, 5);
+    CHECK_SV(p.v[1], SV("{b,c}"));
+    CHECK_SV(p.v[2], SV("d\\,e"));
+    CHECK_SV(p.v[3], SV("[,]"));
+    CHECK_SV(expanded("x.{c,h}"), SV("x.c x.h"));
+    CHECK_SV(expanded("{a,b}{1,2}"), SV("a1 a2 b1 b2"));
+    CHECK_SV(expanded("{a,{b,c}d}"), SV("a bd cd"));
+    CHECK_SV(expanded("{a}{b"), SV("{a}{b"));
+    CHECK_SV(expanded("\\{a,b}"), SV("\\{a,b}"));
+    CHECK_SV(expanded("{,x}y"), SV("y xy"));
+    CHECK(sv_find(expanded("{a,b}{a,b}{a,b}{a,b}{a,b}{a,b}{a,b}{a,b}{a,b}{a,b}{a,b}"),
+                  SV("1024")) >= 0);
+    CHECK(pattern_from(SV("./x/../y"), SV("d"), &a, &out, &e) == ST_OK);
+    CHECK_SV(out, SV("/d/y"));
+    CHECK(pattern_from(SV("!../z/"), SV("d"), &a, &out, &e) == ST_OK);
+    CHECK_SV(out, SV("!/z/"));
+    CHECK(pattern_from(SV("../../z"), SV("d"), &a, &out, &e) == ST_INVALID_SYNTAX);
 }
 
 /* Wherever it stands in a text: at its start, across two blocks of the scan, at its very end. */
@@ -352,7 +594,10 @@ static void a_secret_is_found_at_every_place(void)
 TAP_MAIN(T(a_secret_is_found_at_every_place), T(a_path_is_written_as_it_is_or_in_quotes),
          T(what_is_written_is_read_back), T(a_scheme_makes_a_url), T(links_and_labels),
          T(language_tags), T(secrets_are_known_by_their_shapes),
-         T(values_of_environment_files_are_secrets), T(a_scan_in_parts_is_a_scan),
+         T(values_of_environment_files_are_secrets), T(the_kinds_of_secrets_that_leak),
+         T(some_files_are_secrets_by_their_names), T(a_secret_in_a_url_has_a_place),
+         T(metadata_services_are_never_allowed), T(a_host_says_what_it_is),
+         T(other_encodings_become_utf8), T(patterns_are_taken_apart), T(a_scan_in_parts_is_a_scan),
          T(what_is_no_text_is_seen), T(lines_are_numbered_across_parts),
          T(numbers_are_taken_away_again), T(the_budget_cuts_global_first_and_the_largest_first),
          T(what_was_cut_and_fits_comes_back), T(private_addresses_in_all_their_forms), )

@@ -181,6 +181,21 @@ static enum status find_turn(struct app *app, const struct payload_opts *o,
     return ST_OK;
 }
 
+static struct sv of_environment(const char *name, const char *other)
+{
+    struct sv v = sv_of(getenv(name));
+
+    return v.n || !other ? v : sv_of(getenv(other));
+}
+
+/* The user's proxies, as other programs take them from the environment. */
+static struct sv proxy_of(const char *name, const char *other)
+{
+    struct sv v = of_environment(name, other);
+
+    return v.n ? v : of_environment("all_proxy", "ALL_PROXY");
+}
+
 static void set_fetch(struct app *app, const struct payload_opts *o, struct fetch_config *f)
 {
     *f = (struct fetch_config)FETCH_DEFAULTS;
@@ -191,7 +206,11 @@ static void set_fetch(struct app *app, const struct payload_opts *o, struct fetc
     f->timeout_ms = config_int(&app->config, "payload.url_timeout_ms", f->timeout_ms);
     f->ttl_ms = config_int(&app->config, "payload.url_ttl_ms", f->ttl_ms);
     f->max_bytes = (size_t)config_int(&app->config, "payload.url_max_bytes", (int64_t)f->max_bytes);
+    f->total_ms = config_int(&app->config, "payload.url_total_ms", f->total_ms);
     f->proxy = config_text(&app->config, "payload.proxy");
+    f->http_proxy = proxy_of("http_proxy", NULL); /* HTTP_PROXY can come from a request's header */
+    f->https_proxy = proxy_of("https_proxy", "HTTPS_PROXY");
+    f->no_proxy = of_environment("no_proxy", "NO_PROXY");
 }
 
 static enum status set_numbers(const struct payload_opts *o, struct payload_request *q,
@@ -222,6 +241,17 @@ static void show_progress(size_t done, size_t all)
     progress_at(&working, (int64_t)done);
 }
 
+static void show_fetching(size_t done, size_t all)
+{
+    static struct progress fetching;
+
+    if (!fetching.what)
+        fetching = progress_of("fetching pages", (int64_t)all);
+    progress_at(&fetching, (int64_t)done);
+    if (done == all)
+        progress_end(&fetching);
+}
+
 static enum status make_request(struct app *app, const struct payload_opts *o,
                                 struct payload_request *q, struct err *e)
 {
@@ -238,6 +268,7 @@ static enum status make_request(struct app *app, const struct payload_opts *o,
     q->hash = app->json || o->check.n || o->since.n;
     q->count = app->json || o->explain || o->token_tree || o->budget != OPT_UNSET;
     q->progress = show_progress;
+    q->fetching = show_fetching;
     working = progress_of("packing", 0);
     set_fetch(app, o, &q->fetch);
     if (o->format.s && !emit_format_find(o->format, &q->format))
