@@ -176,11 +176,12 @@ static void loom_test_open(struct loom_test *t, unsigned permissions)
     t->asked = sb_in(&t->a, 0);
     t->doc_text = SV("# Character notes\n\nEldest.\n\n## Core Motivation\n\nTo be forgiven.\n\n"
                      "## Setting\n\nA house.\n");
-    t->env = (struct session_env){ .docs = { t, test_read_doc, test_write_doc, test_list_docs },
-                                   .ask = test_ask,
-                                   .ask_ctx = t,
-                                   .search = test_search,
-                                   .search_ctx = t };
+    t->env =
+        (struct session_env){ .docs = { t, test_read_doc, test_write_doc, test_list_docs, NULL },
+                              .ask = test_ask,
+                              .ask_ctx = t,
+                              .search = test_search,
+                              .search_ctx = t };
     t->web_text = SV("A loom.");
     test_agent(t, "Collab", "offline:echo", permissions);
     test_agent(t, "Sub", "offline:echo", 0);

@@ -1,3 +1,4 @@
+/* The text of documents: words, lines, headings and sections of Markdown. */
 #include "command/docs.h"
 
 #include "base/hash.h"
@@ -111,6 +112,15 @@ static bool read_heading(struct sv line, struct heading *h)
         h->title = sv_trim(sv_first(h->title, (size_t)at));
     }
     return true;
+}
+
+bool doc_starts_with_heading(struct sv text)
+{
+    struct heading h;
+
+    while (text.n && (text.s[0] == '\n' || text.s[0] == '\r'))
+        text = sv_skip(text, 1);
+    return text.n && text.s[0] == '#' && read_heading(sv_trim(sv_cut(text, '\n').head), &h);
 }
 
 static bool next_heading(struct heading_scan *s, struct heading *h)

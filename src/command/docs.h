@@ -8,7 +8,7 @@
 struct doc {
     struct sv path; /* names it for writing, and in the log */
     struct sv text;
-    struct sv hash;     /* hex */
+    struct sv hash;     /* hex; "" for a document that create() gave */
     int64_t   modified; /* ms */
     bool      read_only;
     bool      not_text; /* not UTF-8; `text` is made readable then */
@@ -25,11 +25,16 @@ struct docs {
      * otherwise, ST_INVALID_SYNTAX when several have the heading. */
     enum status (*read)(void *ctx, struct sv thread, struct sv name, struct arena *a,
                         struct doc *out, struct err *e);
-    /* `text` is from now on all of a document that read() gave. */
+    /* `text` is from now on all of a document that read() or create() gave. */
     enum status (*write)(void *ctx, const struct doc *d, struct sv text, struct err *e);
     /* The documents there are. NULL: cannot be told. */
     enum status (*list)(void *ctx, struct sv thread, struct arena *a, struct doc_name **out,
                         size_t *n, struct err *e);
+    /* Where a new document of this name goes; it is made by write(). NULL: none can be made.
+     * ST_INVALID_SYNTAX, ST_PERMISSION_DENIED: not under this name. The caller has looked that
+     * read() finds none. */
+    enum status (*create)(void *ctx, struct sv thread, struct sv name, struct arena *a,
+                          struct doc *out, struct err *e);
 };
 
 /* Assets of a thread below .leslie/threads/ID and its artifacts/ folder. What is there but not the
@@ -55,6 +60,9 @@ struct section {
     size_t start, body, end; /* byte offsets; body: after the heading line */
 };
 enum status doc_section(struct sv text, struct sv id, struct section *out, struct err *e) MUST_USE;
+
+/* Is the first line that is not blank a heading? */
+bool doc_starts_with_heading(struct sv text);
 
 /* Lines first..last, 1-based. ST_LIMIT_EXCEEDED when the text has not that many. */
 enum status doc_lines(struct sv text, int64_t first, int64_t last, struct sv *out,

@@ -1,3 +1,4 @@
+/* Documents as files: below the folder of a thread and its artifacts/. */
 #include "base/fs.h"
 #include "base/hash.h"
 #include "base/path.h"
@@ -153,6 +154,8 @@ static enum status folder_write(void *ctx, const struct doc *d, struct sv text, 
 {
     struct docs_folder *f = ctx;
 
+    if (!d->hash.n && fs_mkdirs(f->root_fd, sv_cut_last(d->path, '/').head, e))
+        return err_code(e);
     if (!is_own_work(f->root_fd, d->path)) {
         err_set(e, ST_PERMISSION_DENIED, "this document is read-only here");
         return err_hint(e, "write to a document of this thread");
@@ -160,7 +163,44 @@ static enum status folder_write(void *ctx, const struct doc *d, struct sv text, 
     return fs_write(f->root_fd, d->path, text, 0666, e);
 }
 
+/* No part of a path is hidden, and what others own is left to them: context/ holds copies of other
+ * threads. */
+static enum status check_new(struct sv path, struct err *e)
+{
+    struct sv_cut c = { .tail = path, .found = true };
+
+    if (!path.n)
+        return err_set(e, ST_INVALID_SYNTAX, "a document needs a name");
+    while (c.found) {
+        c = sv_cut(c.tail, '/');
+        if (c.head.n && c.head.s[0] == '.')
+            return err_set(e, ST_INVALID_SYNTAX,
+                           "the name of a document does not start with a dot");
+    }
+    if (!sv_starts(path, SV("context/")))
+        return ST_OK;
+    err_set(e, ST_PERMISSION_DENIED, "context/ holds what this thread got from others");
+    return err_hint(e, "give the document another name");
+}
+
+/* A plain name goes to artifacts/, one with a folder in it below the folder of the thread. */
+static enum status folder_create(void *ctx, struct sv thread, struct sv name, struct arena *a,
+                                 struct doc *out, struct err *e)
+{
+    struct sb b = sb_in(a, 0);
+    struct sv path;
+
+    (void)ctx;
+    if (path_normal(name, a, &path, e) || check_new(path, e))
+        return err_in(e, "doc:\"" SV_FMT "\"", SV_ARG(sv_first(name, 80)));
+    bool plain = !sv_has(path, '/'), typed = sv_ends(path, SV(".md")) || sv_ends(path, SV(".txt"));
+    sb_addf(&b, SV_FMT "/" SV_FMT "%s", SV_ARG(thread_dir(thread, plain ? "/artifacts" : "", a)),
+            SV_ARG(path), typed ? "" : ".md");
+    *out = (struct doc){ .path = sb_sv(&b), .text = SV(""), .hash = SV("") };
+    return ST_OK;
+}
+
 struct docs docs_in_folder(struct docs_folder *f)
 {
-    return (struct docs){ f, folder_read, folder_write, NULL };
+    return (struct docs){ f, folder_read, folder_write, NULL, folder_create };
 }

@@ -1,3 +1,6 @@
+/* From a line to a call: the verb, then the arguments in two passes. The first takes what is named,
+ * key:value, "key value" and "using NAME"; the second gives what is left, in order, to the
+ * parameters that may stand without a key. */
 #include "command/grammar.h"
 
 #include "command/lexer.h"
@@ -34,12 +37,22 @@ static bool in_words(const char *words, struct sv word, struct sv *meant)
     return false;
 }
 
-static bool is_filler(const struct token *t)
+/* A word that was written as a word: no key, no quotes, no brackets. */
+static bool is_plain(const struct token *t)
+{
+    return t->type == TOKEN_WORD && !t->key.s && !t->brackets;
+}
+
+static bool plain_in(const struct token *t, const char *words)
 {
     struct sv meant;
 
-    return t->type == TOKEN_WORD && !t->key.s && !t->brackets &&
-           in_words("please|me|the|node|a", t->text, &meant);
+    return is_plain(t) && in_words(words, t->text, &meant);
+}
+
+static bool is_filler(const struct token *t)
+{
+    return plain_in(t, phrase_fillers);
 }
 
 /* What may be the id of a node: letters, digits, edit marks, and ann-3. */
@@ -60,11 +73,40 @@ static bool is_id(struct sv v)
     return true;
 }
 
-static bool is_count(struct sv v)
+/* A place, or an id that is not a word of ours. *id is what goes into the call. */
+static bool as_node(const struct token *t, struct sv *id)
+{
+    static const struct {
+        const char *place, *text;
+    } places[] = { { "here", "@here" }, { "parent", "@parent" }, { "root", "@root" } };
+    struct sv meant;
+
+    *id = t->text;
+    if (t->type != TOKEN_WORD)
+        return false;
+    if (!t->brackets && in_words(phrase_places, t->text, &meant)) {
+        for (size_t i = 0; i < COUNT(places); i++)
+            if (sv_is(meant, places[i].place))
+                *id = sv_of(places[i].text);
+        return true;
+    }
+    return is_id(t->text) && (t->brackets || !in_words(phrase_vague, t->text, &meant));
+}
+
+static bool as_count(struct sv v, struct sv *digits)
 {
     int64_t n;
 
-    return sv_to_int(v, &n);
+    *digits = v;
+    return sv_to_int(v, &n) || in_words(phrase_numbers, v, digits);
+}
+
+/* notes.md, drafts/one.md: a name of a document without quotes. */
+static bool is_file(const struct token *t)
+{
+    struct sv_cut c = sv_cut_last(t->text, '.');
+
+    return t->type == TOKEN_WORD && !t->key.s && c.found && c.head.n && c.tail.n && is_id(c.tail);
 }
 
 /* ---- verbs ------------------------------------------------------------------------ */
@@ -72,12 +114,26 @@ static bool is_count(struct sv v)
 struct reading {
     const struct token *tokens;
     size_t              n, at;
+    bool               *used; /* by the first pass */
     struct call        *call;
     const struct tool  *tool;
+    bool                joined; /* a comma or "and" was read since the last node */
+    struct arena       *a;
 };
+
+static bool is_doc(const struct reading *r, size_t at)
+{
+    const struct token *t = &r->tokens[at];
+    bool                follows = at + 1 < r->n && !r->tokens[at + 1].key.s;
+
+    return (t->key.s && (sv_is(t->key, "doc") || sv_is(t->key, "document"))) || is_file(t) ||
+           (plain_in(t, "doc|document|file") && follows);
+}
 
 static bool next_is(const struct reading *r, size_t at, enum next_kind kind)
 {
+    struct sv meant;
+
     while (at < r->n && is_filler(&r->tokens[at]))
         at++;
     if (kind == NEXT_ANY)
@@ -85,11 +141,36 @@ static bool next_is(const struct reading *r, size_t at, enum next_kind kind)
     if (at >= r->n)
         return false;
     const struct token *t = &r->tokens[at];
-    if (kind == NEXT_DOC)
-        return t->key.s && sv_is(t->key, "doc");
-    if (kind == NEXT_TEXT)
-        return !t->key.s && t->type == TOKEN_TEXT;
-    return !t->key.s && t->type == TOKEN_WORD;
+    switch (kind) {
+    case NEXT_DOC: return is_doc(r, at);
+    case NEXT_TEXT: return !t->key.s && t->type == TOKEN_TEXT;
+    case NEXT_COUNT: return is_plain(t) && as_count(t->text, &meant);
+    default: return (!t->key.s || sv_is(t->key, "id")) && as_node(t, &meant);
+    }
+}
+
+/* Does the word stand anywhere from `at` on? "doc": does a document? */
+static bool also_is(const struct reading *r, size_t at, const char *also)
+{
+    bool doc = also && strcmp(also, "doc") == 0;
+
+    for (size_t i = at; also && i < r->n; i++)
+        if (doc ? is_doc(r, i) : plain_in(&r->tokens[i], also))
+            return true;
+    return !also;
+}
+
+/* Is the word one of "show/view/open"? */
+static bool is_choice(struct sv choices, struct sv word)
+{
+    struct sv_cut c = { .tail = choices, .found = true };
+
+    while (c.found) {
+        c = sv_cut(c.tail, '/');
+        if (same_word(c.head, word))
+            return true;
+    }
+    return false;
 }
 
 /* Does the phrase stand at `at`? Fillers between its words are skipped. */
@@ -100,10 +181,9 @@ static bool phrase_at(const struct reading *r, const char *phrase, size_t *at)
 
     while (c.found) {
         c = sv_cut(c.tail, ' ');
-        while (i < r->n && is_filler(&r->tokens[i]) && !same_word(r->tokens[i].text, c.head))
+        while (i < r->n && is_filler(&r->tokens[i]) && !is_choice(c.head, r->tokens[i].text))
             i++;
-        if (i >= r->n || r->tokens[i].key.s || r->tokens[i].type != TOKEN_WORD ||
-            r->tokens[i].brackets || !same_word(r->tokens[i].text, c.head))
+        if (i >= r->n || !is_plain(&r->tokens[i]) || !is_choice(c.head, r->tokens[i].text))
             return false;
         i++;
     }
@@ -111,15 +191,28 @@ static bool phrase_at(const struct reading *r, const char *phrase, size_t *at)
     return true;
 }
 
+/* The last word of a phrase's first choice, for "did you mean". */
+static bool is_near(struct sv word, const char *phrase)
+{
+    struct sv_cut c = { .tail = sv_cut(sv_of(phrase), ' ').head, .found = true };
+
+    while (c.found) {
+        c = sv_cut(c.tail, '/');
+        if (sv_distance(word, c.head) == 1)
+            return true;
+    }
+    return false;
+}
+
 static enum status unknown_verb(struct sv word, struct err *e)
 {
     const char *nearest = NULL;
 
-    for (size_t i = 0; tools[i].name && !nearest; i++)
+    for (size_t i = 0; word.n > 2 && tools[i].name && !nearest; i++)
         if (sv_distance(word, sv_of(tools[i].name)) == 1)
             nearest = tools[i].name;
-    for (size_t i = 0; synonyms[i].phrase && !nearest; i++)
-        if (sv_distance(word, sv_of(synonyms[i].phrase)) == 1)
+    for (size_t i = 0; word.n > 3 && synonyms[i].phrase && !nearest; i++)
+        if (synonyms[i].tool && is_near(word, synonyms[i].phrase))
             nearest = synonyms[i].tool;
     if (!word.n) {
         err_set(e, ST_INVALID_SYNTAX, "there is no command");
@@ -138,58 +231,116 @@ static bool leading_count(struct reading *r)
     static const char *const nouns = "continuations|continuation|children|replies|branches";
     struct sv                meant;
 
-    if (r->n < 2 || r->tokens[0].key.s || r->tokens[0].type != TOKEN_WORD ||
-        !is_count(r->tokens[0].text) || r->tokens[1].key.s ||
-        !in_words(nouns, r->tokens[1].text, &meant))
+    if (r->n < r->at + 2 || !is_plain(&r->tokens[r->at]) ||
+        !as_count(r->tokens[r->at].text, &meant) || !plain_in(&r->tokens[r->at + 1], nouns))
         return false;
     r->tool = tool_find(SV("continue"));
-    r->at = 0;
     return true;
+}
+
+/* "Can you", "please", "let me": what stands before the verb. */
+static void skip_lead_in(struct reading *r)
+{
+    for (size_t i = 0; phrase_lead_ins[i]; i++) {
+        size_t at = r->at;
+        if (phrase_at(r, phrase_lead_ins[i], &at) && at < r->n) {
+            r->at = at;
+            i = (size_t)-1; /* again from the first */
+        }
+    }
+    while (r->at < r->n && is_filler(&r->tokens[r->at]))
+        r->at++;
+}
+
+static enum status check_doubt(const struct reading *r, struct err *e)
+{
+    for (size_t i = r->at; i < r->n; i++)
+        if (plain_in(&r->tokens[i], phrase_doubts)) {
+            err_set(e, ST_INVALID_SYNTAX, "'" SV_FMT "' leaves open whether this should run",
+                    SV_ARG(r->tokens[i].text));
+            return err_hint(e, "nothing was run; write only the command, and text in quotes");
+        }
+    return ST_OK;
 }
 
 static enum status find_verb(struct reading *r, const char **with, struct err *e)
 {
     *with = NULL;
-    while (r->at < r->n && is_filler(&r->tokens[r->at]))
-        r->at++;
     if (r->at >= r->n)
         return unknown_verb(SV(""), e);
     if (leading_count(r))
         return ST_OK;
     for (size_t i = 0; synonyms[i].phrase; i++) {
         size_t at = r->at;
-        if (!phrase_at(r, synonyms[i].phrase, &at) || !next_is(r, at, synonyms[i].next))
+        if (!phrase_at(r, synonyms[i].phrase, &at) || !next_is(r, at, synonyms[i].next) ||
+            !also_is(r, at, synonyms[i].also))
             continue;
+        if (!synonyms[i].tool) {
+            err_set(e, ST_INVALID_SYNTAX, "there is no command '" SV_FMT "'",
+                    SV_ARG(r->tokens[r->at].text));
+            return err_hint(e, "%s", synonyms[i].hint);
+        }
         r->tool = tool_find(sv_of(synonyms[i].tool));
         r->at = at;
         *with = synonyms[i].with;
         return ST_OK;
     }
     const struct token *t = &r->tokens[r->at];
-    r->tool = t->key.s || t->type != TOKEN_WORD || t->brackets ? NULL : tool_find(t->text);
+    r->tool = is_plain(t) ? tool_find(t->text) : NULL;
     if (!r->tool)
         return unknown_verb(t->key.s ? t->key : t->text, e);
     r->at++;
     return ST_OK;
 }
 
-/* ---- arguments -------------------------------------------------------------------- */
+/* ---- hints -------------------------------------------------------------------------- */
 
-/* Show the form that is nearest to what was tried: the first that has this key in it. */
-static enum status misfit(const struct tool *t, struct sv key, struct err *e)
+static bool form_has(const char *form, const char *name, const char *mark)
 {
-    const char *form = t->syntax[0];
-    char        with_colon[32];
+    char with_mark[40];
 
-    snprintf(with_colon, sizeof with_colon, "%.*s:", (int)(key.n < 24 ? key.n : 24),
-             key.s ? key.s : "");
-    for (size_t i = 0; key.n && t->syntax[i]; i++)
-        if (strstr(t->syntax[i], with_colon)) {
-            form = t->syntax[i];
-            break;
+    snprintf(with_mark, sizeof with_mark, "%.30s%s", name, mark);
+    return strstr(form, with_mark) != NULL;
+}
+
+/* How much of what was given stands in this form. */
+static int form_score(const struct call *c, const char *form, struct sv key)
+{
+    char name[32];
+    int  score = 0;
+
+    snprintf(name, sizeof name, "%.*s", (int)(key.n < 24 ? key.n : 24), key.s ? key.s : "");
+    if (key.n)
+        score += form_has(form, name, ":") ? 8 : form_has(form, name, "") ? 4 : 0;
+    for (size_t i = 0; i < c->n; i++) {
+        const struct param *p = c->args[i].param;
+        if (form_has(form, p->name, ":") || (p->type == PARAM_FLAG && form_has(form, p->name, "")))
+            score += 3;
+        else if (p->type == PARAM_ID && (p->flags & PARAM_BARE) && strstr(form, " ID"))
+            score += 1;
+        else if (p->type == PARAM_TEXT && (p->flags & PARAM_BARE) && strstr(form, " \""))
+            score += 2;
+    }
+    return score;
+}
+
+/* Show the form that is nearest to what was tried. */
+static enum status misfit(const struct reading *r, struct sv key, struct err *e)
+{
+    const char *form = r->tool->syntax[0];
+    int         best = form_score(r->call, form, key);
+
+    for (size_t i = 1; r->tool->syntax[i]; i++) {
+        int score = form_score(r->call, r->tool->syntax[i], key);
+        if (score > best) {
+            best = score;
+            form = r->tool->syntax[i];
         }
+    }
     return err_hint(e, "→ %s", form);
 }
+
+/* ---- one value ---------------------------------------------------------------------- */
 
 static const struct call_arg *given(const struct call *c, const struct param *p)
 {
@@ -201,20 +352,27 @@ static const struct call_arg *given(const struct call *c, const struct param *p)
 
 static enum status give(struct reading *r, const struct param *p, struct sv text, struct err *e)
 {
-    if (given(r->call, p)) {
+    if (given(r->call, p) && !((p->flags & PARAM_MANY) && r->joined)) {
         err_set(e, ST_INVALID_SYNTAX, "%s is given twice", p->name);
         return err_hint(e, "one → line for each");
     }
-    if (r->call->n == CALL_ARGS_MAX)
-        return err_set(e, ST_INVALID_SYNTAX, "too many arguments");
+    if (r->call->n == CALL_ARGS_MAX) {
+        err_set(e, ST_INVALID_SYNTAX, "too many arguments");
+        return err_hint(e, "use several → lines");
+    }
     r->call->args[r->call->n++] = (struct call_arg){ p, text };
     return ST_OK;
 }
 
 static const struct param *param_named(const struct tool *t, struct sv name)
 {
+    struct sv meant;
+
     for (const struct param *p = t->params; p->type; p++)
-        if (sv_is(name, p->name))
+        if (same_word(name, sv_of(p->name)))
+            return p;
+    for (const struct param *p = t->params; p->type; p++)
+        if (in_words(p->keys, name, &meant))
             return p;
     return NULL;
 }
@@ -222,18 +380,43 @@ static const struct param *param_named(const struct tool *t, struct sv name)
 static bool is_lines(struct sv v)
 {
     struct sv_cut c = sv_cut(v, '-');
+    struct sv     n;
 
-    return c.found && is_count(sv_trim(c.head)) && is_count(sv_trim(c.tail));
+    return c.found && as_count(sv_trim(c.head), &n) && as_count(sv_trim(c.tail), &n);
 }
 
-/* What a value of this type looks like, for the message when it does not; NULL when it fits. */
-static const char *misfit_of(const struct param *p, const struct token *t)
+/* A word that belongs to the tool is no value: link a7x2 to doc "x". */
+static bool is_tool_word(const struct reading *r, const struct token *t)
 {
+    struct sv meant;
+
+    if (!is_plain(t))
+        return false;
+    for (const struct param *p = r->tool->params; p->type; p++)
+        if (p->type == PARAM_FLAG &&
+            (same_word(t->text, sv_of(p->name)) || in_words(p->words, t->text, &meant)))
+            return true;
+    return param_named(r->tool, t->text) || in_words(r->tool->little, t->text, &meant);
+}
+
+/* Could this be a value of the parameter, in a place where nothing demands it? */
+static bool could_be(const struct reading *r, const struct param *p, const struct token *t)
+{
+    struct sv meant;
+    bool      word = t->type == TOKEN_WORD && !is_tool_word(r, t);
+
+    if (t->key.s)
+        return false;
     switch (p->type) {
-    case PARAM_COUNT: return is_count(t->text) ? NULL : "a whole number";
-    case PARAM_RANGE: return sv_has(t->text, '-') ? NULL : "a range such as A-B";
-    case PARAM_LINES: return is_lines(t->text) ? NULL : "a range such as 10-20";
-    default: return NULL;
+    case PARAM_ID: return word && as_node(t, &meant);
+    case PARAM_COUNT: return word && as_count(t->text, &meant);
+    case PARAM_TEXT:
+        return t->type == TOKEN_TEXT || (word && (p->flags & (PARAM_LOOSE | PARAM_OPEN)));
+    case PARAM_WORD: return word && (!p->words || in_words(p->words, t->text, &meant));
+    case PARAM_RANGE: return word && sv_has(t->text, '-');
+    case PARAM_LINES: return word && is_lines(t->text);
+    case PARAM_DOC: return t->type == TOKEN_TEXT || is_file(t);
+    default: return false;
     }
 }
 
@@ -244,36 +427,77 @@ static enum status fit_word(struct reading *r, const struct param *p, const stru
     bool      known = !p->words || in_words(p->words, t->text, &meant);
 
     if (known && !sv_starts(meant, SV("→")))
-        return give(r, p, meant, e);
+        return p->flags & PARAM_SILENT ? ST_OK : give(r, p, meant, e);
     err_set(e, ST_INVALID_SYNTAX, "%s cannot be '" SV_FMT "'", p->name,
             SV_ARG(sv_first(t->text, 60)));
-    return known ? err_hint(e, SV_FMT, SV_ARG(meant)) : misfit(r->tool, t->key, e);
+    return known ? err_hint(e, SV_FMT, SV_ARG(meant)) : misfit(r, sv_of(p->name), e);
+}
+
+static enum status fit_id(struct reading *r, const struct param *p, const struct token *t,
+                          struct err *e)
+{
+    struct sv   id, meant;
+    enum status st;
+
+    if (as_node(t, &id)) {
+        st = give(r, p, id, e);
+        r->joined = t->comma;
+        return st;
+    }
+    if (is_plain(t) && in_words(phrase_vague, t->text, &meant)) {
+        err_set(e, ST_INVALID_SYNTAX, "'" SV_FMT "' does not name a node",
+                SV_ARG(sv_first(t->text, 60)));
+        return err_hint(e, "name it by its id, or write here, parent or root: → %s",
+                        r->tool->syntax[0]);
+    }
+    err_set(e, ST_INVALID_SYNTAX, "'" SV_FMT "' is not a node id", SV_ARG(sv_first(t->text, 60)));
+    return misfit(r, t->key, e);
 }
 
 /* A value for a parameter, checked against its type. */
 static enum status fit(struct reading *r, const struct param *p, const struct token *t,
                        struct err *e)
 {
-    const char *wanted = misfit_of(p, t);
+    struct sv   text = t->text;
+    const char *wanted = NULL;
 
     if (p->type == PARAM_WORD)
         return fit_word(r, p, t, e);
-    if (p->type == PARAM_ID && (t->type == TOKEN_TEXT || !is_id(t->text))) {
-        err_set(e, ST_INVALID_SYNTAX, "'" SV_FMT "' is not a node id",
-                SV_ARG(sv_first(t->text, 60)));
-        return misfit(r->tool, t->key, e);
-    }
-    if (wanted) {
-        err_set(e, ST_INVALID_SYNTAX, "%s: takes %s, not '" SV_FMT "'", p->name, wanted,
-                SV_ARG(sv_first(t->text, 60)));
-        return misfit(r->tool, t->key, e);
-    }
-    return give(r, p, t->text, e);
+    if (p->type == PARAM_ID)
+        return fit_id(r, p, t, e);
+    if (p->type == PARAM_COUNT && !as_count(t->text, &text))
+        wanted = "a whole number";
+    if (p->type == PARAM_RANGE && !sv_has(t->text, '-'))
+        wanted = "a range such as A-B";
+    if (p->type == PARAM_LINES && !is_lines(t->text))
+        wanted = "a range such as 10-20";
+    if (!wanted)
+        return give(r, p, text, e);
+    err_set(e, ST_INVALID_SYNTAX, "%s: takes %s, not '" SV_FMT "'", p->name, wanted,
+            SV_ARG(sv_first(t->text, 60)));
+    return misfit(r, sv_of(p->name), e);
+}
+
+/* ---- first pass: what is named ------------------------------------------------------ */
+
+/* full:true is full; append:"text" is append "text". */
+static enum status keyed_flag(struct reading *r, const struct param *p, const struct token *t,
+                              struct err *e)
+{
+    const struct param *text = param_named(r->tool, SV("text"));
+
+    if (t->type == TOKEN_TEXT && text && !give(r, p, SV(""), e))
+        return give(r, text, t->text, e);
+    if (plain_in(&(struct token){ .text = t->text, .type = t->type }, "true|yes|on"))
+        return give(r, p, SV(""), e);
+    err_set(e, ST_INVALID_SYNTAX, "%s is given or left out, and has no value", p->name);
+    return misfit(r, sv_of(p->name), e);
 }
 
 static enum status keyed(struct reading *r, const struct token *t, struct err *e)
 {
     const struct param *p = param_named(r->tool, t->key);
+    struct sv           meant;
 
     if (p && t->inner.s) { /* pin:doc:"name" */
         struct token inner = *t;
@@ -283,29 +507,153 @@ static enum status keyed(struct reading *r, const struct token *t, struct err *e
             return keyed(r, &inner, e);
         p = NULL;
     }
-    if (p && (p->flags & PARAM_KEYED))
+    for (const struct param *f = r->tool->params; !p && f->type; f++)
+        if (f->type == PARAM_FLAG && in_words(f->words, t->key, &meant))
+            p = f;
+    if (p && !t->inner.s && p->type == PARAM_FLAG)
+        return keyed_flag(r, p, t, e);
+    if (p && (p->flags & (PARAM_KEYED | PARAM_BARE)))
         return fit(r, p, t, e);
     err_set(e, ST_INVALID_SYNTAX, "%s takes no '" SV_FMT ":'", r->tool->name, SV_ARG(t->key));
-    return misfit(r->tool, t->key, e);
+    return misfit(r, t->key, e);
 }
 
-/* The first bare parameter of one of these types that is still free. */
-static const struct param *free_bare(struct reading *r, unsigned types)
+/* The first word from `at` on that is neither a filler nor a little word. */
+static size_t skip_little(const struct reading *r, size_t at)
+{
+    while (at < r->n && (is_filler(&r->tokens[at]) || plain_in(&r->tokens[at], r->tool->little)))
+        at++;
+    return at;
+}
+
+/* [r001]-[a7x2] is r001-a7x2. */
+static struct sv without_brackets(const struct reading *r, struct sv text)
+{
+    struct sb b = sb_in(r->a, 0);
+
+    for (size_t i = 0; i < text.n; i++)
+        if (text.s[i] != '[' && text.s[i] != ']')
+            sb_addc(&b, text.s[i]);
+    return sb_sv(&b);
+}
+
+/* `2 to 3`, `r001 to a7x2`: a range in words becomes one. *last is its last token. */
+static void join_range(const struct reading *r, struct token *value, size_t *last)
+{
+    struct sb b = sb_in(r->a, 0);
+
+    value->text = without_brackets(r, value->text);
+    if (*last + 2 >= r->n || !plain_in(&r->tokens[*last + 1], "to|through") ||
+        sv_has(value->text, '-'))
+        return;
+    sb_add(&b, value->text);
+    sb_addc(&b, '-');
+    sb_add(&b, r->tokens[*last + 2].text);
+    value->text = sb_sv(&b);
+    *last += 2;
+}
+
+static bool is_range(const struct param *p)
+{
+    return p->type == PARAM_RANGE || p->type == PARAM_LINES;
+}
+
+/* depth 3, section motivation, text: "…": a key without its colon. *last is the last token of it;
+ * NULL: this is not one. */
+static const struct param *pair(struct reading *r, size_t at, struct token *value, size_t *last)
+{
+    const struct token *t = &r->tokens[at];
+    const struct param *p = is_plain(t) && !is_filler(t) ? param_named(r->tool, t->text) : NULL;
+
+    if (!p || p->type == PARAM_FLAG || given(r->call, p))
+        return NULL;
+    size_t i = skip_little(r, at + 1);
+    if (i >= r->n || r->used[i])
+        return NULL;
+    *value = r->tokens[i];
+    *last = i;
+    if (is_range(p) && value->type == TOKEN_WORD)
+        join_range(r, value, last);
+    return could_be(r, p, value) ? p : NULL;
+}
+
+/* using "Name", with GPT-4o. */
+static const struct param *announced(struct reading *r, const struct token *t)
 {
     for (const struct param *p = r->tool->params; p->type; p++)
-        if ((types & 1u << p->type) && (p->flags & PARAM_BARE) && !given(r->call, p))
+        if (p->after && plain_in(t, p->after) && !given(r->call, p))
             return p;
     return NULL;
 }
 
+/* May the count that stands here be meant for a count? */
+static bool is_free_count(struct reading *r, const struct token *t)
+{
+    struct sv n;
+
+    if (!is_plain(t) || !as_count(t->text, &n))
+        return false;
+    for (const struct param *p = r->tool->params; p->type; p++)
+        if (p->type == PARAM_COUNT && (p->flags & PARAM_BARE) && !given(r->call, p))
+            return true;
+    return false;
+}
+
+static enum status take_announced(struct reading *r, size_t at, const struct param *p,
+                                  struct err *e)
+{
+    size_t i = at + 1;
+
+    while (i < r->n && is_filler(&r->tokens[i]))
+        i++;
+    if (i >= r->n) {
+        err_set(e, ST_INVALID_SYNTAX, "'" SV_FMT "' is followed by nothing",
+                SV_ARG(r->tokens[at].text));
+        return misfit(r, sv_of(p->name), e);
+    }
+    if (r->used[i] || !could_be(r, p, &r->tokens[i]) || is_free_count(r, &r->tokens[i]))
+        return ST_OK; /* using agent:"Name", with 3 continuations: only a little word */
+    for (size_t k = at; k <= i; k++)
+        r->used[k] = true;
+    return fit(r, p, &r->tokens[i], e);
+}
+
+static enum status named_at(struct reading *r, size_t i, struct err *e)
+{
+    const struct token *t = &r->tokens[i];
+    const struct param *p;
+    struct token        value;
+    size_t              last;
+
+    if (t->key.s) {
+        r->used[i] = true;
+        value = *t;
+        p = param_named(r->tool, t->key);
+        if (p && is_range(p))
+            value.text = without_brackets(r, t->text);
+        return keyed(r, &value, e);
+    }
+    if ((p = pair(r, i, &value, &last))) {
+        for (size_t k = i; k <= last; k++)
+            r->used[k] = true;
+        return fit(r, p, &value, e);
+    }
+    p = announced(r, t);
+    return p ? take_announced(r, i, p, e) : ST_OK;
+}
+
+/* ---- second pass: what is left ------------------------------------------------------- */
+
 static enum status quoted_text(struct reading *r, const struct token *t, struct err *e)
 {
-    const struct param *p = free_bare(r, 1u << PARAM_TEXT | 1u << PARAM_DOC);
-
-    if (p)
-        return give(r, p, t->text, e);
+    for (const struct param *p = r->tool->params; p->type; p++) {
+        bool takes =
+            p->type == PARAM_TEXT || p->type == PARAM_DOC || (p->type == PARAM_WORD && !p->words);
+        if (takes && (p->flags & PARAM_BARE) && !given(r->call, p))
+            return give(r, p, t->text, e);
+    }
     err_set(e, ST_INVALID_SYNTAX, "%s takes no further text", r->tool->name);
-    return misfit(r->tool, t->key, e);
+    return misfit(r, t->key, e);
 }
 
 /* A flag's own name, a word of a choice: these win over ids. */
@@ -324,69 +672,135 @@ static const struct param *word_param(struct reading *r, struct sv word, struct 
     return NULL;
 }
 
-/* using "Name", with GPT-4o. */
-static const struct param *announced(struct reading *r, struct sv word)
+enum { OPEN_WORDS_MAX = 6 };
+
+/* find the mother knows: the words from here to the next key, as they were written. */
+static enum status open_text(struct reading *r, const struct param *p, size_t *at, struct err *e)
 {
+    size_t    first = *at, last = *at;
     struct sv meant;
 
-    for (const struct param *p = r->tool->params; p->type; p++)
-        if (p->after && in_words(p->after, word, &meant) && !given(r->call, p))
+    while (last + 1 < r->n && !r->used[last + 1] && is_plain(&r->tokens[last + 1]))
+        last++;
+    *at = last;
+    while (last > first &&
+           (is_filler(&r->tokens[last]) || plain_in(&r->tokens[last], r->tool->little)))
+        last--; /* "in the tree" */
+    if (in_words(phrase_not_a_text, r->tokens[first].text, &meant) ||
+        last - first >= OPEN_WORDS_MAX || (first && r->tokens[first - 1].key.s)) {
+        err_set(e, ST_INVALID_SYNTAX, "%s needs its %s in quotes", r->tool->name, p->name);
+        return misfit(r, sv_of(p->name), e);
+    }
+    const char *end = r->tokens[last].text.s + r->tokens[last].text.n;
+    return give(r, p,
+                (struct sv){ r->tokens[first].text.s, (size_t)(end - r->tokens[first].text.s) }, e);
+}
+
+/* Is this word, which says nothing elsewhere, the beginning of a text? "the mother" begins one,
+ * "the nodes about" does not; "a way" begins one that is refused. */
+static bool opens_text(const struct reading *r, size_t at)
+{
+    bool article = plain_in(&r->tokens[at], "the");
+    bool last = at + 1 >= r->n || r->used[at + 1];
+
+    if (article)
+        return !last && skip_little(r, at) == at + 1 && is_plain(&r->tokens[at + 1]);
+    return plain_in(&r->tokens[at], phrase_not_a_text) &&
+           !plain_in(&r->tokens[at], r->tool->little);
+}
+
+/* The first free parameter that may stand without a key and could be this. */
+static const struct param *free_bare(struct reading *r, const struct token *t)
+{
+    const struct param *id = NULL;
+    struct sv           n;
+
+    for (const struct param *p = r->tool->params; p->type; p++) {
+        bool again = given(r->call, p) && !((p->flags & PARAM_MANY) && r->joined);
+        bool loose = p->type == PARAM_TEXT && (p->flags & (PARAM_LOOSE | PARAM_OPEN));
+        if (!(p->flags & PARAM_BARE) || again)
+            continue;
+        if (p->type == PARAM_COUNT && !t->brackets && as_count(t->text, &n))
             return p;
-    return NULL;
+        if (!id && (p->type == PARAM_ID || (loose && !t->brackets) ||
+                    (p->type == PARAM_WORD && !p->words && !t->brackets) ||
+                    (p->type == PARAM_DOC && is_file(t))))
+            id = p;
+    }
+    return id;
 }
 
-static enum status take_announced(struct reading *r, const struct param *p, struct sv word,
-                                  struct err *e)
+static enum status bare_word(struct reading *r, size_t *at, struct err *e)
 {
-    while (r->at < r->n && is_filler(&r->tokens[r->at]))
-        r->at++;
-    if (r->at < r->n && r->tokens[r->at].key.s)
-        return ST_OK; /* using agent:"Name" */
-    if (r->at < r->n)
-        return fit(r, p, &r->tokens[r->at++], e);
-    err_set(e, ST_INVALID_SYNTAX, "'" SV_FMT "' is followed by nothing", SV_ARG(word));
-    return misfit(r->tool, sv_of(p->name), e);
-}
-
-static enum status bare_word(struct reading *r, const struct token *t, struct err *e)
-{
+    const struct token *t = &r->tokens[*at];
     struct sv           meant;
     const struct param *p;
 
-    if (!t->brackets && (p = announced(r, t->text)))
-        return take_announced(r, p, t->text, e);
     if (!t->brackets && (p = word_param(r, t->text, &meant)))
         return give(r, p, meant, e);
-    if (!t->brackets && in_words(r->tool->little, t->text, &meant))
+    if (plain_in(t, "and|&|plus")) {
+        r->joined = true;
+        for (p = r->tool->params; p->type; p++)
+            if (p->flags & PARAM_MANY)
+                return ST_OK;
+    }
+    p = free_bare(r, t);
+    bool open = p && (p->flags & PARAM_OPEN) && opens_text(r, *at);
+    if (!open && (is_filler(t) || plain_in(t, r->tool->little)))
         return ST_OK;
-    if (!t->brackets && is_count(t->text) && (p = free_bare(r, 1u << PARAM_COUNT)))
+    if (p && p->type == PARAM_TEXT && (p->flags & PARAM_OPEN))
+        return open_text(r, p, at, e);
+    if (p)
         return fit(r, p, t, e);
-    if ((p = free_bare(r, 1u << PARAM_ID)))
-        return fit(r, p, t, e);
-    p = free_bare(r, 1u << PARAM_WORD);
-    if (p && !t->brackets)
-        return fit(r, p, t, e);
+    if (t->colon && param_named(r->tool, t->text)) {
+        err_set(e, ST_INVALID_SYNTAX, SV_FMT ": has no value", SV_ARG(t->text));
+        return err_hint(e, "write " SV_FMT ":value or " SV_FMT ":\"value\"", SV_ARG(t->text),
+                        SV_ARG(t->text));
+    }
     err_set(e, ST_INVALID_SYNTAX, "%s cannot take '" SV_FMT "'", r->tool->name,
             SV_ARG(sv_first(t->text, 60)));
-    return misfit(r->tool, t->key, e);
+    return misfit(r, t->text, e);
+}
+
+static bool takes_text(const struct tool *t)
+{
+    for (const struct param *p = t ? t->params : NULL; p && p->type; p++)
+        if (p->type == PARAM_TEXT && (p->flags & PARAM_BARE))
+            return true;
+    return false;
+}
+
+/* Words behind a text that nothing takes, or a second text: a quote inside the text was perhaps
+ * taken for its end. */
+static enum status refused_at(const struct reading *r, size_t at, struct err *e)
+{
+    bool text = false;
+
+    for (size_t i = 0; i < at && i < r->n; i++)
+        text = text || (r->tokens[i].type == TOKEN_TEXT && !r->tokens[i].key.s);
+    if (at < r->n && r->tokens[at].type == TOKEN_TEXT)
+        text = text || takes_text(r->tool);
+    return text && at < r->n && !r->tokens[at].key.s ? err_reason(e, LEX_QUOTES) : err_code(e);
 }
 
 static enum status read_args(struct reading *r, struct err *e)
 {
-    while (r->at < r->n) {
-        const struct token *t = &r->tokens[r->at++];
-        enum status         s;
-        if (t->key.s)
-            s = keyed(r, t, e);
-        else if (t->type == TOKEN_TEXT)
-            s = quoted_text(r, t, e);
-        else
-            s = is_filler(t) ? ST_OK : bare_word(r, t, e);
-        if (s)
-            return s;
+    r->used = ARENA_NEW(r->a, bool, r->n + 1);
+    for (size_t i = 0; i < r->n; i++)
+        if (!r->used[i] && named_at(r, i, e))
+            return refused_at(r, i, e);
+    for (size_t i = 0; i < r->n; i++) {
+        const struct token *t = &r->tokens[i];
+        size_t              at = i;
+        if (r->used[i])
+            continue;
+        if (t->type == TOKEN_TEXT ? quoted_text(r, t, e) : bare_word(r, &i, e))
+            return refused_at(r, at, e);
     }
     return ST_OK;
 }
+
+/* ---- what was read, as a whole ------------------------------------------------------- */
 
 /* The parameter without which this one means nothing; NULL: it stands by itself. */
 static const char *companion(const struct param *p)
@@ -399,42 +813,42 @@ static const char *companion(const struct param *p)
 }
 
 /* What is given must have a meaning where it stands: nothing is passed over. */
-static enum status check_given(const struct tool *t, const struct call *c, const struct call_arg *x,
-                               struct err *e)
+static enum status check_given(const struct reading *r, const struct call_arg *x, struct err *e)
 {
     const struct param *p = x->param;
     const char         *colon = p->flags & PARAM_KEYED ? ":" : "", *with = companion(p);
 
     if ((p->flags & PARAM_FILLED) && !sv_trim(x->text).n)
         return err_set(e, ST_INVALID_SYNTAX, "the %s is empty", p->name);
-    if (with && !call_has(c, with)) {
+    if (with && !call_has(r->call, with)) {
         bool id = p->flags & PARAM_OF_ID;
         err_set(e, ST_INVALID_SYNTAX, "%s%s goes with %s%s", p->name, colon, id ? "ID" : with,
                 id ? "" : ":");
-        return misfit(t, sv_of(p->name), e);
+        return misfit(r, sv_of(p->name), e);
     }
-    if ((p->flags & PARAM_ALONE) && c->n > 1) {
+    if ((p->flags & PARAM_ALONE) && r->call->n > 1) {
         err_set(e, ST_INVALID_SYNTAX, "%s%s stands alone", p->name, colon);
-        return err_hint(e, "→ %s %s", t->name, p->name);
+        return err_hint(e, "→ %s %s", r->tool->name, p->name);
     }
     return ST_OK;
 }
 
-static enum status check_complete(const struct tool *t, const struct call *c, struct err *e)
+static enum status check_complete(const struct reading *r, struct err *e)
 {
-    size_t one = 0, maybe = 0;
-    bool   wants_one = false;
+    const struct tool *t = r->tool;
+    size_t             one = 0, maybe = 0;
+    bool               wants_one = false;
 
     for (const struct param *p = t->params; p->type; p++) {
-        const struct call_arg *arg = given(c, p);
+        const struct call_arg *arg = given(r->call, p);
         bool                   there = arg != NULL;
-        if (there && check_given(t, c, arg, e))
+        if (there && check_given(r, arg, e))
             return err_code(e);
         if ((p->flags & PARAM_REQUIRED) && !there) {
             err_set(e, ST_INVALID_SYNTAX, "%s needs a %s%s", t->name,
                     p->type == PARAM_ID ? "node" : p->name,
                     p->type == PARAM_TEXT ? " in quotes" : "");
-            return misfit(t, (struct sv){ 0 }, e);
+            return misfit(r, sv_of(p->name), e);
         }
         one += there && (p->flags & PARAM_ONE);
         maybe += there && (p->flags & PARAM_MAYBE_ONE);
@@ -445,19 +859,14 @@ static enum status check_complete(const struct tool *t, const struct call *c, st
     err_set(e, ST_INVALID_SYNTAX,
             one == 0 && wants_one ? "%s needs something to act on" : "%s takes only one of these",
             t->name);
-    return misfit(t, (struct sv){ 0 }, e);
+    return misfit(r, (struct sv){ 0 }, e);
 }
 
-static int by_param(const struct call_arg *a, const struct call_arg *b)
-{
-    return (a->param > b->param) - (a->param < b->param);
-}
-
-/* In the order of the table, so that equal calls are equal arrays. */
+/* In the order of the table, so that equal calls are equal arrays; a list keeps its order. */
 static void sort_args(struct call *c)
 {
     for (size_t i = 1; i < c->n; i++)
-        for (size_t k = i; k > 0 && by_param(&c->args[k], &c->args[k - 1]) < 0; k--) {
+        for (size_t k = i; k > 0 && c->args[k].param < c->args[k - 1].param; k--) {
             struct call_arg t = c->args[k];
             c->args[k] = c->args[k - 1];
             c->args[k - 1] = t;
@@ -481,141 +890,87 @@ bool call_is_think(struct sv command, struct sv *text)
     return true;
 }
 
-/* doc "name" is doc:"name". */
-static size_t join_docs(struct token *t, size_t n)
+/* switch:b3k9 is switch b3k9. */
+static void split_verb(struct token **tokens, size_t *n, struct arena *a)
 {
-    size_t    kept = 0;
-    struct sv meant;
+    struct token *t = *tokens, *more;
 
-    for (size_t i = 0; i < n; i++) {
-        bool word = t[i].type == TOKEN_WORD && !t[i].key.s && !t[i].brackets &&
-                    in_words("doc|document", t[i].text, &meant);
-        if (word && i + 1 < n && t[i + 1].type == TOKEN_TEXT && !t[i + 1].key.s)
-            t[i + 1].key = SV("doc");
-        else
-            t[kept++] = t[i];
-    }
-    return kept;
+    if (!*n || !t[0].key.s || !tool_find(t[0].key))
+        return;
+    more = ARENA_NEW(a, struct token, *n + 1);
+    memcpy(more + 1, t, *n * sizeof *t);
+    more[0] = (struct token){ .text = t[0].key, .raw = t[0].raw };
+    more[1].key = t[0].inner;
+    more[1].inner = (struct sv){ 0 };
+    *tokens = more;
+    ++*n;
+}
+
+/* The arguments: what the phrase stands for, then what was written. */
+static enum status arguments(struct reading *r, const char *with, struct err *e)
+{
+    struct token *front = NULL, *all;
+    size_t        n = 0;
+
+    if (with && lex(sv_of(with), r->a, &front, &n, e))
+        return err_code(e);
+    all = ARENA_NEW(r->a, struct token, n + r->n - r->at + 1);
+    if (n)
+        memcpy(all, front, n * sizeof *all);
+    if (r->n > r->at)
+        memcpy(all + n, r->tokens + r->at, (r->n - r->at) * sizeof *all);
+    r->n = n + r->n - r->at;
+    r->tokens = all;
+    r->at = 0;
+    return ST_OK;
+}
+
+static enum status parse_call(struct reading *r, struct err *e)
+{
+    const char *with;
+
+    skip_lead_in(r);
+    if (check_doubt(r, e) || find_verb(r, &with, e))
+        return refused_at(r, r->n ? r->n - 1 : 0, e);
+    r->call->tool = r->tool;
+    if (arguments(r, with, e) || read_args(r, e) || check_complete(r, e))
+        return err_code(e);
+    sort_args(r->call);
+    return ST_OK;
+}
+
+/* More words than any command has: a text without quotes, or one whose quotes went wrong. What
+ * follows may then look at all words again for each of them. */
+enum { WORDS_MAX = 100 };
+
+static enum status check_words(const struct token *t, size_t n, struct err *e)
+{
+    if (n <= WORDS_MAX)
+        return ST_OK;
+    err_set(e, ST_INVALID_SYNTAX, "a command of %zu words outside quotes", n);
+    err_hint(e, "put text in quotes, and \\ before a quote inside it");
+    for (size_t i = 0; i < n; i++)
+        if (t[i].type == TOKEN_TEXT)
+            return err_reason(e, LEX_QUOTES);
+    return err_code(e);
 }
 
 enum status call_parse(struct sv line, struct arena *a, struct call *out, struct err *e)
 {
-    struct reading r = { .call = out };
+    struct reading r = { .call = out, .a = a };
     struct token  *tokens;
-    const char    *with;
+    struct sv      thought;
 
     *out = (struct call){ .line = sv_trim(line) };
-    struct sv thought;
     if (call_is_think(out->line, &thought)) {
         out->tool = tool_find(SV("think"));
         if (thought.n)
             out->args[out->n++] = (struct call_arg){ &out->tool->params[0], thought };
         return ST_OK;
     }
-    if (lex(out->line, a, &tokens, &r.n, e))
+    if (lex(out->line, a, &tokens, &r.n, e) || check_words(tokens, r.n, e))
         return err_code(e);
-    r.n = join_docs(tokens, r.n);
+    split_verb(&tokens, &r.n, a);
     r.tokens = tokens;
-    if (find_verb(&r, &with, e))
-        return err_code(e);
-    out->tool = r.tool;
-    if (with) {
-        struct reading extra = { .call = out, .tool = r.tool };
-        if (lex(sv_of(with), a, &tokens, &extra.n, e))
-            return err_code(e);
-        extra.tokens = tokens;
-        if (read_args(&extra, e))
-            return err_code(e);
-    }
-    if (read_args(&r, e) || check_complete(r.tool, out, e))
-        return err_code(e);
-    sort_args(out);
-    return ST_OK;
-}
-
-/* ---- reading and printing a call --------------------------------------------------- */
-
-static const struct call_arg *arg_named(const struct call *c, const char *param)
-{
-    for (size_t i = 0; i < c->n; i++)
-        if (strcmp(c->args[i].param->name, param) == 0)
-            return &c->args[i];
-    return NULL;
-}
-
-struct sv call_text(const struct call *c, const char *param)
-{
-    const struct call_arg *a = arg_named(c, param);
-
-    return a ? a->text : (struct sv){ 0 };
-}
-
-bool call_has(const struct call *c, const char *param)
-{
-    return arg_named(c, param) != NULL;
-}
-
-int64_t call_count(const struct call *c, const char *param, int64_t otherwise)
-{
-    int64_t n;
-
-    return sv_to_int(call_text(c, param), &n) ? n : otherwise;
-}
-
-bool call_eq(const struct call *a, const struct call *b)
-{
-    if (a->tool != b->tool || a->n != b->n)
-        return false;
-    for (size_t i = 0; i < a->n; i++)
-        if (a->args[i].param != b->args[i].param || !sv_eq(a->args[i].text, b->args[i].text))
-            return false;
-    return true;
-}
-
-static void print_quoted(struct sb *b, struct sv text)
-{
-    sb_addc(b, '"');
-    for (size_t i = 0; i < text.n; i++) {
-        if (text.s[i] == '\n')
-            sb_adds(b, "\\n");
-        else if (text.s[i] == '"' || text.s[i] == '\\')
-            sb_addf(b, "\\%c", text.s[i]);
-        else
-            sb_addc(b, text.s[i]);
-    }
-    sb_addc(b, '"');
-}
-
-static void print_arg(struct sb *b, const struct call_arg *x)
-{
-    const struct param *p = x->param;
-    bool                bare = (p->flags & PARAM_BARE) && p->type != PARAM_DOC;
-
-    sb_addc(b, ' ');
-    if (p->type == PARAM_FLAG) {
-        sb_adds(b, p->name);
-        return;
-    }
-    if (!bare)
-        sb_addf(b, "%s:", p->name);
-    bool free_word = p->type == PARAM_WORD && !p->words && !bare;
-    if (p->type == PARAM_TEXT || p->type == PARAM_DOC || p->type == PARAM_RANGE ||
-        p->type == PARAM_LINES || free_word)
-        print_quoted(b, x->text);
-    else if (bare && p->type == PARAM_ID)
-        sb_addf(b, "[" SV_FMT "]", SV_ARG(x->text)); /* so that no word of the tool is meant */
-    else
-        sb_add(b, x->text);
-}
-
-void call_print(struct sb *b, const struct call *c)
-{
-    sb_adds(b, c->tool->name);
-    if (strcmp(c->tool->name, "think") == 0) {
-        sb_adds(b, c->n ? " " : "");
-        sb_add(b, c->n ? c->args[0].text : SV(""));
-        return;
-    }
-    for (size_t i = 0; i < c->n; i++)
-        print_arg(b, &c->args[i]);
+    return parse_call(&r, e);
 }

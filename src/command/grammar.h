@@ -1,9 +1,10 @@
 /* The → language: from a line to a call of a tool, and back.
  *
- * A line is a verb and its arguments. Verbs have synonyms, fillers ("please", "the") and the
- * little words that belong to a tool ("to", "from") are skipped, and what is left must fit
- * the tool's parameters exactly: nothing is guessed. What does not fit is
- * ST_INVALID_SYNTAX with a hint that shows the form.
+ * A line is a verb and its arguments. Verbs have synonyms (phrases.c), politeness before the verb,
+ * fillers ("please", "the") and the little words that belong to a tool ("to", "from") are skipped,
+ * and what is left must fit the tool's parameters exactly: nothing is guessed. What does not fit is
+ * ST_INVALID_SYNTAX with a hint that shows the form that comes nearest, and so is a line with a
+ * word of doubt in it ("not", "or", "if").
  *
  *     struct call c;
  *     if (call_parse(SV("show me node a7x2"), a, &c, e)) return err_code(e);
@@ -11,8 +12,8 @@
  *     call_text(&c, "id")                 "a7x2"
  *     call_print(&b, &c)                  view [a7x2]
  *
- * Literals: ids bare or in brackets; key:value; text in "straight" or “curly” quotes, with
- * \" \\ and \n as escapes, over several lines if need be. */
+ * Literals: ids bare, in brackets or backticks; here, parent and root as places; key:value,
+ * key=value, key value; quotations (lexer.h, escape.h), over several lines if need be. */
 #ifndef HEDDLE_GRAMMAR_H
 #define HEDDLE_GRAMMAR_H
 
@@ -42,6 +43,10 @@ enum param_flags {
     PARAM_OF_DOC = 256,    /* or `doc`, */
     PARAM_OF_TREE = 512,   /* or `tree` */
     PARAM_ALONE = 1024,    /* with no other parameter */
+    PARAM_MANY = 2048,     /* may be given several times, as a list: a7x2, b3k9 and c4m2 */
+    PARAM_LOOSE = 4096,    /* its text may be one word without quotes */
+    PARAM_OPEN = 8192,     /* its text may be a few words without quotes */
+    PARAM_SILENT = 16384,  /* may be said and changes nothing: path from root to a7x2 */
 };
 
 struct param {
@@ -51,6 +56,7 @@ struct param {
     /* "a|b|c", or "a|b=a|c=→ other": b is another word for a, and for c the hint names a tool */
     const char *words;
     const char *after; /* "using|with": a value that follows one of these words is meant for it */
+    const char *keys;  /* "limit|count": other names of its key */
 };
 
 struct tool;
@@ -58,7 +64,7 @@ struct tool;
 enum { CALL_ARGS_MAX = 12 };
 struct call_arg {
     const struct param *param;
-    struct sv           text;
+    struct sv           text; /* a place has an @ before it: @here, @parent, @root */
 };
 struct call {
     const struct tool *tool;
@@ -67,7 +73,9 @@ struct call {
     size_t             n;
 };
 
-/* `line` is what follows the arrow. The call's texts live in `a` or in the line. */
+/* `line` is what follows the arrow. The call's texts live in `a` or in the line. On failure
+ * out->tool is the tool that was meant, or NULL. The reason LEX_QUOTES: it failed because its
+ * quotations cannot be told from its words, so that what follows the line may belong to a text. */
 enum status call_parse(struct sv line, struct arena *a, struct call *out, struct err *e) MUST_USE;
 
 /* Is a command a thought? Then *text is all that follows its word, quotes and all: a thought has no
@@ -76,6 +84,17 @@ bool call_is_think(struct sv command, struct sv *text);
 
 /* One canonical form, without the arrow; call_parse() reads it back to the same call. */
 void call_print(struct sb *b, const struct call *c);
+
+/* How many commands the line stands for: one for each of a list of nodes, otherwise one. The i-th
+ * of them is a call of its own. */
+size_t      call_each_count(const struct call *c);
+struct call call_each(const struct call *c, size_t i);
+
+/* The place that a value of a node stands for: "here", "parent", "root"; absent for an id. */
+struct sv call_place(struct sv id);
+
+/* Does the call act where the agent stands, because no node is named or by a place? */
+bool call_uses_position(const struct call *c);
 
 /* The value of a parameter; absent when it was not given. */
 struct sv call_text(const struct call *c, const char *param);

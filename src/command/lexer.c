@@ -1,140 +1,366 @@
+/* Words and quotations of a command line: one cursor, used both for reading tokens and for finding
+ * where a command ends, so that both always agree on what is quoted. */
 #include "command/lexer.h"
 
 #include "base/sb.h"
 #include "base/vec.h"
+#include "command/escape.h"
 
-/* A quote at the start of v: its length and how it closes. A curly quotation also ends at a
- * straight quote, because models mix them. */
-static size_t opening(struct sv v)
-{
-    if (v.n && v.s[0] == '"')
-        return 1;
-    if (sv_starts(v, SV("“")) || sv_starts(v, SV("”")))
-        return 3;
-    return 0;
-}
+/* ---- quotations -------------------------------------------------------------------- */
 
-static size_t closing(struct sv v, bool curly)
-{
-    if (curly && (sv_starts(v, SV("”")) || sv_starts(v, SV("“"))))
-        return 3;
-    return v.n && v.s[0] == '"' ? 1 : 0;
-}
-
-/* The quoted text at the start of *v, unescaped into b (NULL: only skipped). False when it
- * is not closed. */
-static bool quoted(struct sv *v, struct sb *b)
-{
-    size_t open = opening(*v), close;
-    bool   curly = open == 3;
-
-    *v = sv_skip(*v, open);
-    while (v->n) {
-        close = closing(*v, curly);
-        if (close) {
-            *v = sv_skip(*v, close);
-            return true;
-        }
-        if (v->n > 1 && v->s[0] == '\r' && v->s[1] == '\n')
-            *v = sv_skip(*v, 1); /* CRLF is one line break */
-        bool escape =
-            v->s[0] == '\\' && v->n > 1 && (v->s[1] == '"' || v->s[1] == '\\' || v->s[1] == 'n');
-        if (b)
-            sb_addc(b, !escape ? v->s[0] : v->s[1] == 'n' ? '\n' : v->s[1]);
-        *v = sv_skip(*v, escape ? 2 : 1);
-    }
-    return false;
-}
-
-bool lex_command_end(struct sv text, size_t *end)
-{
-    struct sv rest = text;
-
-    while (rest.n && rest.s[0] != '\n') {
-        if (!opening(rest))
-            rest = sv_skip(rest, 1);
-        else if (!quoted(&rest, NULL))
-            return false;
-    }
-    *end = text.n - rest.n;
-    return true;
-}
-
-bool lex_is_open(struct sv text)
-{
-    while (text.n) {
-        if (!opening(text))
-            text = sv_skip(text, 1);
-        else if (!quoted(&text, NULL))
-            return true;
-    }
-    return false;
-}
+/* How a quotation opens, and what may close it. Models mix curly and straight marks, so that a
+ * curly quotation also ends at a straight one. `nests`: marks that differ can stand inside each
+ * other. `words`: the mark is an apostrophe too, so that it opens only where a word could begin and
+ * closes only where one ends. Longer marks stand before those they begin with. */
+struct quote {
+    const char *open, *close[3];
+    bool        nests, words;
+};
+static const struct quote quotes[] = {
+    { "\"\"\"", { "\"\"\"", NULL, NULL }, false, false },
+    { "\"", { "\"", NULL, NULL }, false, false },
+    { "“", { "”", "“", "\"" }, false, false },
+    { "”", { "”", "“", "\"" }, false, false },
+    { "„", { "“", "”", "\"" }, false, false },
+    { "«", { "»", NULL, NULL }, true, false },
+    { "»", { "«", NULL, NULL }, false, false },
+    { "「", { "」", NULL, NULL }, true, false },
+    { "『", { "』", NULL, NULL }, true, false },
+    { "```", { "```", NULL, NULL }, false, false },
+    { "'", { "'", NULL, NULL }, false, true },
+    { "‘", { "’", NULL, NULL }, false, true },
+};
 
 static bool is_blank(char c)
 {
     return c == ' ' || c == '\t' || c == '\n' || c == '\r';
 }
 
-/* A key is lower-case letters and dashes before a colon. */
-static size_t key_length(struct sv v)
+/* May this follow the end of a quotation or of a word? */
+static bool is_break(struct sv v)
 {
-    size_t i = 0;
-
-    while (i < v.n && ((v.s[i] >= 'a' && v.s[i] <= 'z') || (v.s[i] >= 'A' && v.s[i] <= 'Z') ||
-                       (v.s[i] == '-' && i)))
-        i++;
-    return i && i < v.n && v.s[i] == ':' ? i : 0;
+    return !v.n || is_blank(v.s[0]) || (v.s[0] && strchr(",.;:!?)]}", v.s[0]));
 }
 
-static struct sv take_key(struct sv *v, struct arena *a)
+/* The quotation that opens at v; `starts`: a word could begin here. */
+static const struct quote *opening(struct sv v, bool starts)
 {
-    size_t    n = key_length(*v);
-    struct sv key = n ? sv_lower(sv_first(*v, n), a) : (struct sv){ 0 };
-
-    *v = sv_skip(*v, n ? n + 1 : 0);
-    return key;
+    for (size_t i = 0; i < COUNT(quotes); i++)
+        if ((starts || !quotes[i].words) && sv_starts(v, sv_of(quotes[i].open)))
+            return &quotes[i];
+    return NULL;
 }
 
-/* A bare value: up to a blank or a quote. A full stop or comma at its end is a habit of
- * sentences, not part of an id. */
-static struct sv bare(struct sv *v, bool keyed, bool *brackets)
+static size_t closing(const struct quote *q, struct sv v)
+{
+    for (size_t i = 0; i < COUNT(q->close) && q->close[i]; i++) {
+        struct sv mark = sv_of(q->close[i]);
+        if (sv_starts(v, mark) && (!q->words || is_break(sv_skip(v, mark.n))))
+            return mark.n;
+    }
+    return 0;
+}
+
+static size_t slashes(struct sv v)
 {
     size_t n = 0;
 
-    while (n < v->n && !is_blank(v->s[n]) && !opening(sv_skip(*v, n)))
+    while (n < v.n && v.s[n] == '\\')
         n++;
-    struct sv word = sv_first(*v, n);
-    *v = sv_skip(*v, n);
-    while (!keyed && word.n > 1 &&
-           (word.s[word.n - 1] == '.' || word.s[word.n - 1] == ',' || word.s[word.n - 1] == ';'))
+    return n;
+}
+
+static void add_slashes(struct sb *b, size_t n)
+{
+    for (size_t i = 0; b && i < n; i++)
+        sb_addc(b, '\\');
+}
+
+/* The backslashes at the start of *v, with what they make of the next character. False: \n of
+ * which nobody knows what it is. */
+static bool unescape(const struct quote *q, struct sv *v, struct sb *b)
+{
+    size_t           n = slashes(*v);
+    struct sv        after = sv_skip(*v, n), rest = *v;
+    size_t           mark = closing(q, after);
+    enum escape_kind kind = ESCAPE_LITERAL;
+
+    *v = after;
+    if (!mark && sv_starts(after, sv_of(q->close[0])))
+        mark = strlen(q->close[0]); /* it\'s */
+    mark = mark ? mark : after.n && after.s[0] == '"';
+    if (mark) {
+        add_slashes(b, n / 2);
+        if (b && n % 2)
+            sb_add(b, sv_first(after, mark));
+        *v = sv_skip(after, n % 2 ? mark : 0);
+        return true;
+    }
+    if (!after.n || after.s[0] != 'n' || !b) {
+        add_slashes(b, n);
+        return true;
+    }
+    kind = n == 1 ? escape_newline(sb_sv(b), rest) : escape_slashes(n, sb_sv(b), rest);
+    if (kind == ESCAPE_LINE_END) {
+        b->n -= b->n && b->s[b->n - 1] == '\r'; /* CRLF is one line break, however it is written */
+        sb_addc(b, '\n');
+        *v = sv_skip(after, 1);
+    } else {
+        add_slashes(b, n > 1 ? n - 1 : 1);
+    }
+    return kind != ESCAPE_AMBIGUOUS;
+}
+
+enum quoted { QUOTED, QUOTED_OPEN, QUOTED_AMBIGUOUS };
+
+/* The quotation at the start of *v, unescaped into b (NULL: only skipped). */
+static enum quoted quoted(const struct quote *q, struct sv *v, struct sb *b)
+{
+    size_t      depth = 0, n;
+    enum quoted found = QUOTED;
+
+    *v = sv_skip(*v, strlen(q->open));
+    while (v->n) {
+        if (v->s[0] == '\\') {
+            found = unescape(q, v, b) ? found : QUOTED_AMBIGUOUS;
+            continue;
+        }
+        if ((n = closing(q, *v)) && depth-- == 0) {
+            *v = sv_skip(*v, n);
+            return found;
+        }
+        if (!n && q->nests && sv_starts(*v, sv_of(q->open)))
+            depth++;
+        if (v->n > 1 && v->s[0] == '\r' && v->s[1] == '\n')
+            *v = sv_skip(*v, 1); /* CRLF is one line break */
+        n = n ? n : 1;
+        if (b)
+            sb_add(b, sv_first(*v, n));
+        *v = sv_skip(*v, n);
+    }
+    return QUOTED_OPEN;
+}
+
+/* May a word begin after this character? */
+static bool starts_word(char before)
+{
+    return is_blank(before) || before == ':' || before == '=' || before == '(';
+}
+
+/* Past one character outside a quotation, or past a quotation; false when it is not closed. */
+static bool skip_one(struct sv *rest, char *before)
+{
+    const struct quote *q = opening(*rest, starts_word(*before));
+
+    *before = rest->s[0];
+    if (q)
+        return quoted(q, rest, NULL) != QUOTED_OPEN;
+    *rest = sv_skip(*rest, 1);
+    return true;
+}
+
+bool lex_command_end(struct sv text, size_t *end)
+{
+    struct sv rest = text;
+    char      before = ' ';
+
+    while (rest.n && rest.s[0] != '\n')
+        if (!skip_one(&rest, &before))
+            return false;
+    *end = text.n - rest.n;
+    return true;
+}
+
+bool lex_is_open(struct sv text)
+{
+    char before = ' ';
+
+    while (text.n)
+        if (!skip_one(&text, &before))
+            return true;
+    return false;
+}
+
+/* ---- words ------------------------------------------------------------------------- */
+
+/* A key is letters with - or _ between them, before a colon or =; --key is one too. *n is the
+ * length with its dashes, `skip` that of the dashes. */
+static size_t key_length(struct sv v, size_t *skip)
+{
+    size_t i = *skip = sv_starts(v, SV("--")) ? 2 : 0;
+
+    while (i < v.n && ((v.s[i] >= 'a' && v.s[i] <= 'z') || (v.s[i] >= 'A' && v.s[i] <= 'Z') ||
+                       ((v.s[i] == '-' || v.s[i] == '_') && i > *skip)))
+        i++;
+    return i > *skip && i < v.n && (v.s[i] == ':' || v.s[i] == '=') ? i : 0;
+}
+
+/* A key with its value behind it; absent when a blank follows. */
+static struct sv take_key(struct sv *v, struct arena *a)
+{
+    size_t skip, n = key_length(*v, &skip);
+
+    if (!n || n + 1 >= v->n || is_blank(v->s[n + 1]))
+        return (struct sv){ 0 };
+    struct sv key = sv_lower((struct sv){ v->s + skip, n - skip }, a);
+    for (size_t i = 0; i < key.n; i++)
+        if (key.s[i] == '_')
+            ((char *)key.s)[i] = '-'; /* it is our copy */
+    *v = sv_skip(*v, n + 1);
+    return key;
+}
+
+/* Marks behind a word that are a habit of sentences. */
+static struct sv strip_end(struct sv word, struct token *t)
+{
+    while (word.n > 1) {
+        char c = word.s[word.n - 1];
+        bool paren = c == ')' && !sv_has(word, '(');
+        if (!paren && !(c && strchr(".,;:!?=", c)))
+            break;
+        t->comma = t->comma || c == ',';
+        t->colon = t->colon || c == ':' || c == '=';
         word.n--;
-    *brackets = word.n > 2 && word.s[0] == '[' && word.s[word.n - 1] == ']';
-    return *brackets ? (struct sv){ word.s + 1, word.n - 2 } : word;
+    }
+    return word;
+}
+
+/* Pairs that only decorate a word. `id`: what stands in them is a name, never a word of the tool.
+ */
+static struct sv strip_pairs(struct sv word, struct token *t)
+{
+    static const struct {
+        const char *open, *close;
+        bool        id;
+    } pairs[] = { { "[", "]", true },  { "`", "`", true },  { "**", "**", false },
+                  { "*", "*", false }, { "<", ">", false }, { "__", "__", false } };
+
+    for (size_t i = 0; i < COUNT(pairs); i++) {
+        struct sv open = sv_of(pairs[i].open), close = sv_of(pairs[i].close);
+        if (word.n <= open.n + close.n || !sv_starts(word, open) || !sv_ends(word, close) ||
+            sv_find(sv_first(word, word.n - close.n), close) > 0) /* [a]-[b] */
+            continue;
+        t->brackets = t->brackets || pairs[i].id;
+        return strip_pairs((struct sv){ word.s + open.n, word.n - open.n - close.n }, t);
+    }
+    if (word.n > 1 && word.s[0] == '#') {
+        t->brackets = true;
+        return sv_skip(word, 1);
+    }
+    return word;
+}
+
+static bool has_digit(struct sv v)
+{
+    for (size_t i = 0; i < v.n; i++)
+        if (v.s[i] >= '0' && v.s[i] <= '9')
+            return true;
+    return false;
+}
+
+/* a7x2's children: not part of the id. */
+static struct sv strip_genitive(struct sv word)
+{
+    size_t n = sv_ends(word, SV("'s")) ? 2 : sv_ends(word, SV("’s")) ? 4 : 0;
+
+    return n && has_digit(word) ? sv_first(word, word.n - n) : word;
+}
+
+/* tree(from=a7x2): a call as in other languages. */
+static bool is_call_paren(struct sv v, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        if (byte_lower(v.s[i]) < 'a' || byte_lower(v.s[i]) > 'z')
+            return false;
+    return n && v.s[n] == '(';
+}
+
+/* A bare value: up to a blank. ST_INVALID_SYNTAX: a quotation opens inside it. */
+static enum status bare(struct sv *v, struct token *t, struct err *e)
+{
+    size_t n = 0;
+
+    while (n < v->n && !is_blank(v->s[n]) && !is_call_paren(*v, n)) {
+        if (opening(sv_skip(*v, n), false)) {
+            err_set(e, ST_INVALID_SYNTAX, "a quotation touches the word before it");
+            err_hint(e, "put a blank before the quotation, and \\ before a quote inside a text");
+            return err_reason(e, LEX_QUOTES);
+        }
+        n++;
+    }
+    struct sv word = strip_end(sv_first(*v, n), t);
+    *v = sv_skip(*v, n);
+    if (!t->key.s && sv_starts(word, SV("--")) && word.n > 2)
+        word = sv_skip(word, 2);
+    t->text = strip_end(strip_pairs(word, t), t);
+    if (!t->brackets && !t->key.s)
+        t->text = strip_genitive(t->text);
+    return ST_OK;
+}
+
+static enum status text_token(const struct quote *q, struct sv *rest, struct arena *a,
+                              struct token *t, struct err *e)
+{
+    struct sb   b = sb_in(a, 0);
+    enum quoted found = quoted(q, rest, &b);
+
+    t->type = TOKEN_TEXT;
+    t->text = sb_sv(&b);
+    if (found == QUOTED_OPEN) {
+        err_set(e, ST_INVALID_SYNTAX, "a quotation is not closed");
+        err_hint(e, "end the text with \" and write \\\" for a quote inside it");
+        return err_reason(e, LEX_QUOTES);
+    }
+    if (!is_break(*rest)) {
+        err_set(e, ST_INVALID_SYNTAX, "a quotation ends inside a word");
+        err_hint(e, "write \\\" for a quote inside a text");
+        return err_reason(e, LEX_QUOTES);
+    }
+    if (found == QUOTED_AMBIGUOUS) {
+        err_set(e, ST_INVALID_SYNTAX, "\\n before a letter may be a line end or part of a word");
+        return err_hint(e, "write a real line break for a line end, or \\\\n for a backslash and "
+                           "an n");
+    }
+    while (rest->n && !is_blank(rest->s[0]) && is_break(*rest)) {
+        t->comma = t->comma || rest->s[0] == ',';
+        *rest = sv_skip(*rest, 1);
+    }
+    return ST_OK;
 }
 
 static enum status next_token(struct sv *rest, struct arena *a, struct token *t, struct err *e)
 {
-    t->key = take_key(rest, a);
-    if (t->key.s && key_length(*rest))
+    const char *start = rest->s;
+    enum status st;
+    size_t      skip;
+
+    if (sv_starts(*rest, SV("§")) && rest->n > 2 && !is_blank(rest->s[2])) {
+        t->key = SV("section");
+        *rest = sv_skip(*rest, 2);
+    } else {
+        t->key = take_key(rest, a);
+    }
+    if (t->key.s && key_length(*rest, &skip))
         t->inner = take_key(rest, a);
-    if (opening(*rest)) {
-        struct sb b = sb_in(a, 0);
-        t->type = TOKEN_TEXT;
-        if (!quoted(rest, &b)) {
-            err_set(e, ST_INVALID_SYNTAX, "a quotation is not closed");
-            return err_hint(e, "end the text with \" and write \\\" for a quote inside it");
-        }
-        t->text = sb_sv(&b);
-        return ST_OK;
+    const struct quote *q = opening(*rest, true);
+    st = q ? text_token(q, rest, a, t, e) : bare(rest, t, e);
+    t->raw = (struct sv){ start, (size_t)(rest->s - start) };
+    return st;
+}
+
+/* A ( before a word, and a ) or a dash that stands alone, say nothing. */
+static bool skip_mark(struct sv *line)
+{
+    static const char *const marks[] = { "(", ")", ",", "-", "–", "—", ":", "=" };
+
+    for (size_t i = 0; i < COUNT(marks); i++) {
+        struct sv after = sv_skip(*line, strlen(marks[i]));
+        if (!sv_starts(*line, sv_of(marks[i])) || (i > 0 && after.n && !is_blank(after.s[0])))
+            continue;
+        *line = after;
+        return true;
     }
-    t->text = bare(rest, t->key.s != NULL, &t->brackets);
-    if (!t->text.n) {
-        err_set(e, ST_INVALID_SYNTAX, SV_FMT ": has no value", SV_ARG(t->key));
-        return err_hint(e, "write " SV_FMT ":value or " SV_FMT ":\"value\", without a blank",
-                        SV_ARG(t->key), SV_ARG(t->key));
-    }
-    return ST_OK;
+    return false;
 }
 
 enum status lex(struct sv line, struct arena *a, struct token **out, size_t *n, struct err *e)
@@ -146,6 +372,10 @@ enum status lex(struct sv line, struct arena *a, struct token **out, size_t *n, 
             line = sv_skip(line, 1);
         if (!line.n)
             break;
+        if (line.s[0] == ',' && list.n)
+            list.v[list.n - 1].comma = true;
+        if (skip_mark(&line))
+            continue;
         if (next_token(&line, a, vec_push(&list, a), e))
             return err_code(e);
     }

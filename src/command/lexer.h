@@ -1,4 +1,8 @@
-/* Words of a command line. */
+/* Words and quotations of a command line.
+ *
+ * Quotations: "…", “…”, „…“, «…», 「…」, '…' and """…"""; backslashes in them follow escape.h.
+ * Round a word, brackets, backticks, # and asterisks are decoration, and so are a comma, a full
+ * stop, a colon or a question mark behind it. */
 #ifndef HEDDLE_LEXER_H
 #define HEDDLE_LEXER_H
 
@@ -7,16 +11,22 @@
 
 enum token_type { TOKEN_WORD, TOKEN_TEXT };
 struct token {
-    enum token_type type;     /* of its value: bare or quoted */
-    struct sv       key;      /* of key:value; absent without one */
-    struct sv       inner;    /* second key, as in pin:doc:"name"; absent without one */
-    struct sv       text;     /* the value, unescaped */
-    bool            brackets; /* it was written [like this] */
+    enum token_type type;  /* of its value: bare or quoted */
+    struct sv       key;   /* of key:value and key=value, in lower case; absent without one */
+    struct sv       inner; /* second key, as in pin:doc:"name"; absent without one */
+    struct sv       text;  /* the value, unescaped */
+    struct sv       raw;   /* all of it, as it stands in the line */
+    bool brackets;         /* it was written [like this], `like this` or #this: an id or a name */
+    bool comma;            /* a comma follows */
+    bool colon;            /* a colon or = and a blank follow: perhaps a key */
 };
 
-/* The tokens of a line. ST_INVALID_SYNTAX: a quote is not closed, or a key has no value. */
+/* The tokens of a line. ST_INVALID_SYNTAX with the reason LEX_QUOTES: a quotation is not closed, or
+ * touches a word. */
 enum status lex(struct sv line, struct arena *a, struct token **out, size_t *n,
                 struct err *e) MUST_USE;
+
+#define LEX_QUOTES "quotes"
 
 /* Where the command at the start of a text ends: at the first line break outside a quotation, or at
  * the end of the text. False when a quotation in it is never closed. One pass. */

@@ -1,3 +1,5 @@
+/* Finds the commands in what a model wrote. One pass over the lines; a line is read once more where
+ * a quotation or a block begins in it. */
 #include "command/scan.h"
 
 #include "base/sb.h"
@@ -5,14 +7,33 @@
 #include "command/grammar.h"
 #include "command/lexer.h"
 
+#include <string.h>
+
+/* Text between these holds no commands. `anywhere`: it may begin within a line; otherwise only at
+ * the start of one, because prose talks about tags. */
+static const struct block {
+    const char *open, *close;
+    bool        anywhere;
+} blocks[] = {
+    { "<!--", "-->", true },
+    { "<pre", "</pre>", false },
+    { "<code", "</code>", false },
+    { "<thinking", "</thinking>", false },
+    { "<think", "</think>", false },
+    { "<thought", "</thought>", false },
+    { "<scratchpad", "</scratchpad>", false },
+};
+
 struct scanner {
     struct sv     rest; /* not read yet */
     struct arena *a;
     struct sb     prose;
     VEC(struct scanned_line) lines;
-    struct scan *out;
-    size_t       fence;    /* length of the run of backticks we are inside of; 0: none */
-    size_t       unclosed; /* commands whose quotation never closes */
+    struct scan        *out;
+    char                fence;       /* ` or ~: we are inside of one; 0: no */
+    size_t              fence_marks; /* how many of them opened it */
+    const struct block *block;       /* we are inside of one; NULL: no */
+    bool                says;        /* the prose holds more than blanks and answered lines */
 };
 
 static struct sv take_line(struct sv *rest)
@@ -26,16 +47,94 @@ static struct sv take_line(struct sv *rest)
     return line;
 }
 
-/* The run of backticks that makes this line a fence, or 0. What follows the run names a language;
- * when it holds a backtick, the line is code within a line. */
-static size_t backticks(struct sv line)
+/* ---- what holds no commands ---------------------------------------------------------- */
+
+/* The run of backticks or tildes that makes this line a fence, or 0. What follows the run names a
+ * language; when it holds a backtick, the line is code within a line. */
+static size_t fence_marks(struct sv line, char mark)
 {
     size_t n = 0;
 
-    while (n < line.n && line.s[n] == '`')
+    while (n < line.n && line.s[n] == mark)
         n++;
-    return n >= 3 && !sv_has(sv_skip(line, n), '`') ? n : 0;
+    return n >= 3 && (mark != '`' || !sv_has(sv_skip(line, n), '`')) ? n : 0;
 }
+
+static bool starts_tag(struct sv v, const char *tag)
+{
+    size_t n = strlen(tag);
+
+    if (v.n < n)
+        return false;
+    for (size_t i = 0; i < n; i++)
+        if (byte_lower(v.s[i]) != tag[i])
+            return false;
+    return tag[1] == '!' || v.n == n || strchr("> \t/", v.s[n]);
+}
+
+/* Where the block is closed in the line: the offset behind its end, or 0. */
+static size_t block_end(const struct block *b, struct sv line)
+{
+    size_t n = strlen(b->close);
+
+    for (size_t i = 0; i + n <= line.n; i++) {
+        size_t k = 0;
+        while (k < n && byte_lower(line.s[i + k]) == b->close[k])
+            k++;
+        if (k == n)
+            return i + n;
+    }
+    return 0;
+}
+
+static const struct block *block_at(struct sv v, bool starts)
+{
+    for (size_t i = 0; i < COUNT(blocks); i++)
+        if ((starts || blocks[i].anywhere) && starts_tag(v, blocks[i].open))
+            return &blocks[i];
+    return NULL;
+}
+
+/* Blocks that begin and end in this line; what is open at its end stays open. Backticks within the
+ * line hide what is between them. */
+static void follow_blocks(struct scanner *s, struct sv line)
+{
+    bool starts = true, code = false;
+
+    while (line.n) {
+        if (s->block) {
+            size_t end = block_end(s->block, line);
+            if (!end)
+                return;
+            s->block = NULL;
+            line = sv_skip(line, end);
+            continue;
+        }
+        if (!code)
+            s->block = block_at(line, starts);
+        code = line.s[0] == '`' ? !code : code;
+        starts = starts && (line.s[0] == ' ' || line.s[0] == '\t');
+        line = sv_skip(line, 1);
+    }
+}
+
+static void follow_fence(struct scanner *s, struct sv line)
+{
+    line = sv_trim(line);
+    if (s->fence) {
+        size_t n = fence_marks(line, s->fence);
+        if (n >= s->fence_marks && line.n == n)
+            s->fence = 0;
+        return;
+    }
+    for (const char *mark = "`~"; *mark && !s->fence; mark++)
+        if ((s->fence_marks = fence_marks(line, *mark)))
+            s->fence = *mark;
+    if (!s->fence)
+        follow_blocks(s, line);
+}
+
+/* ---- lines that look like commands ---------------------------------------------------- */
 
 static bool is_command(struct sv line, struct sv *after)
 {
@@ -47,52 +146,215 @@ static bool is_command(struct sv line, struct sv *after)
     return true;
 }
 
-/* Lines up to one that is ← alone, or to the end. */
+/* How many lines of a text start with an arrow. */
+static size_t arrows(struct sv text)
+{
+    size_t    n = 0;
+    struct sv after;
+
+    while (text.n)
+        n += is_command(take_line(&text), &after);
+    return n;
+}
+
+/* What people put before an arrow, and the arrows that are not ours. Longer ones first. */
+static const char *const decorations[] = { "\xef\xbb\xbf",
+                                           "\xe2\x80\x8b",
+                                           "\xe2\x81\xa0",
+                                           "\xc2\xa0",
+                                           "\xe3\x80\x80",
+                                           "**",
+                                           "__",
+                                           "*",
+                                           "_",
+                                           "`",
+                                           "-",
+                                           "+",
+                                           "•",
+                                           "·",
+                                           ">",
+                                           "#",
+                                           "|",
+                                           "\"",
+                                           "“",
+                                           "(",
+                                           "[",
+                                           "\\",
+                                           " ",
+                                           "\t" };
+static const char *const arrow_marks[] = { "→", "-->", "->", "==>", "=>", "--→", "⇒",
+                                           "➜", "➔",   "➡",  "⟶",   "›",  "»" };
+
+/* "1." and "2)" of a numbered list. */
+static size_t list_number(struct sv v)
+{
+    size_t n = 0;
+
+    while (n < v.n && v.s[n] >= '0' && v.s[n] <= '9')
+        n++;
+    return n && n < v.n && (v.s[n] == '.' || v.s[n] == ')') ? n + 1 : 0;
+}
+
+static size_t starts_with_one(struct sv v, const char *const *marks, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        if (sv_starts(v, sv_of(marks[i])))
+            return strlen(marks[i]);
+    return 0;
+}
+
+/* What decorated the arrow decorates the end of the line too. */
+static struct sv strip_tail(struct sv v)
+{
+    static const char *const tails[] = { "**", "__", "*", "_", "`", "|", ")", "]", "”" };
+    bool                     again = true;
+
+    while (again) {
+        again = false;
+        v = sv_trim(v);
+        for (size_t i = 0; i < COUNT(tails); i++)
+            if (sv_ends(v, sv_of(tails[i]))) {
+                v.n -= strlen(tails[i]);
+                again = true;
+            }
+    }
+    return v;
+}
+
+/* Does an arrow stand behind nothing but decoration? *after is what follows it. */
+static bool is_lookalike(struct sv line, struct sv *after)
+{
+    struct sv v = sv_trim(line);
+    size_t    n = list_number(v);
+    bool      decorated = n > 0;
+
+    v = sv_skip(v, n);
+    for (;;) {
+        size_t arrow = starts_with_one(v, arrow_marks, COUNT(arrow_marks));
+        if (arrow) {
+            *after = decorated ? strip_tail(sv_skip(v, arrow)) : sv_trim(sv_skip(v, arrow));
+            return true;
+        }
+        n = starts_with_one(v, decorations, COUNT(decorations));
+        if (!n)
+            return false;
+        decorated = true;
+        v = sv_skip(v, n);
+    }
+}
+
+static void add_answer(struct scanner *s, struct sv text, const struct err *answer)
+{
+    struct err *e = ARENA_NEW(s->a, struct err, 1);
+
+    *e = *answer;
+    *vec_push(&s->lines, s->a) =
+        (struct scanned_line){ .text = text, .is_refused = true, .refusal = e };
+}
+
+enum { SHOWN_MAX = 200 };
+
+/* Answers a line that looks like a command, when a command can be seen in it: "-> so she left" is
+ * prose. */
+static bool answer_lookalike(struct scanner *s, struct sv line)
+{
+    struct sv   after, thought;
+    struct call c;
+    struct err  e = { 0 }, answer = { 0 };
+
+    if (!is_lookalike(line, &after) || !after.n || lex_is_open(after))
+        return false;
+    bool        think = call_is_think(after, &thought);
+    enum status st = think ? ST_OK : call_parse(after, s->a, &c, &e);
+    if (!think && !c.tool && !strstr(e.hint, "did you mean"))
+        return false;
+    err_set(&answer, ST_INVALID_SYNTAX, "not run: a command is a line that starts with →");
+    if (st || after.n > SHOWN_MAX)
+        err_hint(&answer, "%s", e.hint[0] ? e.hint : "start the line with → and nothing before it");
+    else
+        err_hint(&answer, "→ " SV_FMT, SV_ARG(after));
+    add_answer(s, after, &answer);
+    return true;
+}
+
+/* ---- commands and thoughts ------------------------------------------------------------ */
+
+/* Lines up to one that ends with ←, or to the end. What follows a ← in its line is looked at as a
+ * line of its own; it cannot be a command, because it does not start its line. */
 static void take_thought(struct scanner *s, struct sv first)
 {
     struct sb b = sb_in(s->a, 0);
+    ptrdiff_t end = sv_find(first, SV("←"));
+    struct sv rest = end < 0 ? (struct sv){ 0 } : sv_trim(sv_skip(first, (size_t)end + 3));
+    size_t    inside = 0;
+    struct sv after;
 
-    sb_add(&b, first);
-    while (s->rest.n) {
-        struct sv line = take_line(&s->rest);
-        if (sv_is(sv_trim(line), "←"))
-            break;
-        if (b.n)
+    sb_add(&b, end < 0 ? first : sv_first(first, (size_t)end));
+    while (end < 0 && s->rest.n) {
+        struct sv line = take_line(&s->rest), trimmed = sv_trim(line);
+        if (sv_ends(trimmed, SV("←"))) {
+            line = sv_first(trimmed, trimmed.n - 3);
+            end = 0;
+        }
+        inside += is_command(line, &after);
+        if (b.n && (end < 0 || sv_trim(line).n))
             sb_addc(&b, '\n');
-        sb_add(&b, line);
+        sb_add(&b, end < 0 ? line : sv_trim(line));
     }
-    *vec_push(&s->lines, s->a) = (struct scanned_line){ sv_trim(sb_sv(&b)), true };
+    *vec_push(&s->lines, s->a) =
+        (struct scanned_line){ .text = sv_trim(sb_sv(&b)), .is_think = true };
+    if (end < 0 && inside) {
+        struct err e = { 0 };
+        err_set(&e, ST_INVALID_SYNTAX, "the thought has no end: %zu line%s with → in it %s text",
+                inside, inside == 1 ? "" : "s", inside == 1 ? "is" : "are");
+        err_hint(&e, "end a thought with ← alone on a line");
+        add_answer(s, SV("think"), &e);
+    }
+    if (rest.n && !answer_lookalike(s, rest) && !s->out->commands) {
+        s->says = true;
+        sb_add(&s->prose, rest);
+        sb_addc(&s->prose, '\n');
+    }
 }
 
-/* So often a quotation is followed to the end of the output in vain; after that, every command is
- * one line. Such output is refused or useless anyway, and must not cost its square. */
-enum { UNCLOSED_MAX = 100 };
+/* After this command nothing counts any more. */
+static void stop_after(struct scanner *s, struct scanned_line *line)
+{
+    line->not_run = arrows(s->rest);
+    s->out->discarded = sv_trim(s->rest);
+    if (!s->out->discarded.n)
+        s->out->discarded = (struct sv){ 0 };
+    s->rest = sv_skip(s->rest, s->rest.n);
+}
 
-/* The command with the lines its open quotation reaches into. A quotation that never closes
- * takes nothing with it: the line alone is then the (broken) command. */
+/* The command with the lines its open quotation reaches into. A quotation that never closes, or one
+ * that cannot be told from the words around it, ends the output: nobody knows where its text ends.
+ */
 static void take_command(struct scanner *s, struct sv command)
 {
-    struct sv text = { command.s, (size_t)(s->rest.s + s->rest.n - command.s) };
-    size_t    end;
+    struct sv   text = { command.s, (size_t)(s->rest.s + s->rest.n - command.s) };
+    size_t      end;
+    struct call c;
+    struct err  e = { 0 };
+    bool        closed = lex_command_end(text, &end);
 
-    if (s->unclosed < UNCLOSED_MAX && lex_command_end(text, &end)) {
+    if (closed) {
         command = sv_trim(sv_first(text, end));
         s->rest = sv_skip(text, end < text.n ? end + 1 : end);
-    } else {
-        s->unclosed++;
     }
-    *vec_push(&s->lines, s->a) = (struct scanned_line){ command, false };
+    struct scanned_line *line = vec_push(&s->lines, s->a);
+    *line = (struct scanned_line){ .text = command };
     s->out->commands++;
+    if (!closed || (call_parse(command, s->a, &c, &e) && strcmp(e.reason, LEX_QUOTES) == 0))
+        stop_after(s, line);
 }
 
 static void take_prose(struct scanner *s, struct sv line)
 {
-    size_t ticks = backticks(sv_trim(line));
+    bool answered = !s->fence && !s->block && answer_lookalike(s, line);
 
-    if (!s->fence)
-        s->fence = ticks;
-    else if (ticks >= s->fence && sv_trim(line).n == ticks)
-        s->fence = 0;
+    s->says = s->says || (!answered && sv_trim(line).n);
+    follow_fence(s, line);
     sb_add(&s->prose, line);
     sb_addc(&s->prose, '\n');
 }
@@ -105,19 +367,19 @@ void scan_output(struct sv output, struct arena *a, struct scan *out)
     *out = (struct scan){ 0 };
     while (s.rest.n) {
         struct sv before = s.rest, line = take_line(&s.rest);
-        if (!s.fence && is_command(line, &command)) {
+        if (!s.fence && !s.block && is_command(line, &command)) {
             if (call_is_think(command, &first))
                 take_thought(&s, first);
             else
                 take_command(&s, command);
-        } else if (out->commands && sv_trim(line).n) {
-            out->discarded = sv_trim(before);
-            break;
         } else if (!out->commands) {
             take_prose(&s, line);
+        } else if (sv_trim(line).n && !answer_lookalike(&s, line)) {
+            out->discarded = sv_trim(before);
+            break;
         }
     }
-    out->prose = sb_sv(&s.prose);
+    out->prose = s.says ? sb_sv(&s.prose) : SV("");
     while (out->prose.n && out->prose.s[out->prose.n - 1] == '\n')
         out->prose.n--;
     out->lines = s.lines.v;

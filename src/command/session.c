@@ -6,6 +6,7 @@
 #include "base/rand.h"
 #include "base/utf8.h"
 #include "base/vec.h"
+#include "command/batch.h"
 #include "command/result.h"
 #include "command/scan.h"
 #include "loom/piece.h"
@@ -227,12 +228,20 @@ static enum status attempt(struct session *s, struct result *r, struct err *e)
 
     if (c.tool)
         r->verb = sv_of(c.tool->name);
+    if (s->refusal) {
+        *e = *s->refusal;
+        return err_code(e);
+    }
     if (st)
         return st;
     assert(c.tool); /* what parses is a call of a tool */
+    if (call_each_count(&c) > 1) {
+        err_set(e, ST_INVALID_SYNTAX, "a list of nodes is not one command");
+        return err_hint(e, "one → line for each");
+    }
     if (permission_check(s->agent.permissions, c.tool->needs, e))
         return err_code(e);
-    if (c.tool->run(s, &c, r, e))
+    if (batch_settle(s, &c, e) || c.tool->run(s, &c, r, e))
         return err_code(e);
     return s->in_turn ? result_settle(s, &c, r, e) : ST_OK;
 }
@@ -351,50 +360,6 @@ static enum status too_many(const struct scan *scan, struct err *e)
     return err_hint(e, "use at most %d at a time; nothing was run", TURN_COMMANDS_MAX);
 }
 
-/* A thought is run like any command, as think with its text. */
-static enum status run_line(struct session *s, const struct scanned_line *line, struct result *r,
-                            struct err *e)
-{
-    struct sb b = sb_in(s->a, 0);
-
-    if (!line->is_think)
-        return session_line(s, line->text, r, e);
-    sb_adds(&b, "think ");
-    sb_add(&b, line->text);
-    return session_line(s, sb_sv(&b), r, e);
-}
-
-/* All commands one after another, in lower case; at[i] is where those after the i-th begin. */
-static struct sv join_lines(struct session *s, const struct scan *scan, size_t *at)
-{
-    struct sb b = sb_in(s->a, 0);
-
-    for (size_t i = 0; i < scan->n; i++) {
-        if (!scan->lines[i].is_think)
-            sb_add(&b, scan->lines[i].text);
-        sb_addc(&b, '\n');
-        at[i] = b.n;
-    }
-    return sv_lower(sb_sv(&b), s->a);
-}
-
-static enum status run_batch(struct session *s, const struct scan *scan, struct turn *out,
-                             struct err *e)
-{
-    size_t    at[TURN_COMMANDS_MAX];
-    struct sv lines = join_lines(s, scan, at);
-
-    out->results = ARENA_NEW(s->a, struct result, scan->n ? scan->n : 1);
-    s->prose = sv_lower(scan->prose, s->a);
-    for (size_t i = 0; i < scan->n; i++) {
-        s->closes_turn = i + 1 == scan->n;
-        s->later = sv_skip(lines, at[i]);
-        if (run_line(s, &scan->lines[i], &out->results[out->n++], e))
-            return err_code(e);
-    }
-    return ST_OK;
-}
-
 /* What is stored of a turn's prose. In buffer mode the nodes of a path are one text: blanks at the
  * ends of one are part of it. */
 static enum status settle_prose(struct session *s, struct sv *prose, struct err *e)
@@ -430,7 +395,7 @@ enum status session_turn(struct session *s, struct sv output, struct turn *out, 
     sb_add_lossy(&valid, output);
     output = sb_sv(&valid);
     *out = (struct turn){ 0 };
-    if (s->agent.permissions & PERM_loom_aware)
+    if (s->agent.permissions & (PERM_loom_aware | PERM_doc_read | PERM_doc_write))
         scan_output(output, s->a, &scan);
     else
         scan = all_prose(output);
@@ -444,7 +409,7 @@ enum status session_turn(struct session *s, struct sv output, struct turn *out, 
         st = session_say(s, scan.prose, (struct sv){ 0 }, "turn", &out->node, e);
         out->has_node = !st;
     }
-    st = st ? st : run_batch(s, &scan, out, e);
+    st = st ? st : batch_run(s, &scan, out, e);
     s->in_turn = s->closes_turn = false; /* whatever came of it: the next line is no part of it */
     return st;
 }

@@ -65,6 +65,8 @@ struct session {
     bool               in_turn;     /* a batch of commands runs */
     struct sv          prose;       /* of that turn, in lower case */
     struct sv          later;       /* commands that follow the running one, in lower case */
+    struct sv          lost;        /* the last switch of the batch, when it failed; or absent */
+    const struct err  *refusal;     /* the running line is answered with this; NULL: it runs */
     struct sv          passed;      /* where others had gone on from what was written to last: what
                                        was written is a new branch beside it; absent: nowhere */
 };
@@ -106,7 +108,7 @@ enum status session_open_person(struct session *s, struct log *log, const struct
                                 struct err *e) MUST_USE;
 
 /* A whole output of an agent: prose becomes a node, then its commands run. For an agent
- * without loom_aware all of it is prose. */
+ * that may use no tool at all, all of it is prose. */
 enum status session_turn(struct session *s, struct sv output, struct turn *out,
                          struct err *e) MUST_USE;
 
@@ -118,7 +120,12 @@ enum status session_say(struct session *s, struct sv text, struct sv at, const c
 /* The agent goes to a node, unless it is there: what follows answers that node. */
 enum status session_go(struct session *s, struct sv to, struct err *e) MUST_USE;
 
-/* One command line, without its arrow. */
+/* A command line, without its arrow, as a person or model wrote it: a list of nodes gives a result
+ * for each of them. out->results grows with them. */
+enum status session_lines(struct session *s, struct sv line, struct turn *out,
+                          struct err *e) MUST_USE;
+
+/* One command, without its arrow. */
 enum status session_line(struct session *s, struct sv line, struct result *out,
                          struct err *e) MUST_USE;
 

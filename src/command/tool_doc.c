@@ -154,6 +154,23 @@ static enum status place(struct session *s, const struct doc *d, struct sv where
     return ST_OK;
 }
 
+/* A text that starts with a heading takes the place of the section with its heading, which is what
+ * `read section:` shows; any other takes the place of what follows the heading. So a section that
+ * was read, changed and written back has one heading, and a section that was only told what it says
+ * keeps its name. */
+static void replace_section(struct session *s, const struct doc *d, const struct section *at,
+                            struct sv text, struct change *ch)
+{
+    struct sb b = sb_in(s->a, 0);
+    size_t    from = doc_starts_with_heading(text) ? at->start : at->body;
+
+    if (from == at->body)
+        sb_addc(&b, '\n');
+    sb_add(&b, as_lines(s, d, from, text));
+    sb_adds(&b, at->end < d->text.n ? "\n" : ""); /* the next heading keeps its distance */
+    ch->is = (struct doc_change){ from, at->end - from, sb_sv(&b) };
+}
+
 static enum status plan(struct session *s, const struct call *c, const struct doc *d,
                         struct change *ch, struct err *e)
 {
@@ -168,15 +185,14 @@ static enum status plan(struct session *s, const struct call *c, const struct do
         ch->is.insert = as_lines(s, d, ch->is.at, text);
         return ST_OK;
     }
+    if (call_has(c, "create")) {
+        sb_adds(&ch->told, "created");
+        ch->is.insert = as_lines(s, d, 0, text);
+        return ST_OK;
+    }
     if (doc_section(d->text, section, &at, e))
         return err_code(e);
-    ch->is.at = at.body;
-    ch->is.cut = at.end - at.body;
-    struct sb b = sb_in(s->a, 0);
-    sb_addc(&b, '\n');
-    sb_add(&b, as_lines(s, d, at.body, text));
-    sb_adds(&b, at.end < d->text.n ? "\n" : ""); /* the next heading keeps its distance */
-    ch->is.insert = sb_sv(&b);
+    replace_section(s, d, &at, text, ch);
     sb_adds(&ch->told, "replaced §");
     sb_add_oneline(&ch->told, section);
     sb_adds(&ch->told, " in");
@@ -249,13 +265,46 @@ static enum status check_unchanged(struct session *s, const struct doc *d, struc
     return err_hint(e, "read it again, then write");
 }
 
+/* A document that is not there yet. One that is empty counts as not there: that is what undo leaves
+ * of a document that was created. */
+static enum status new_doc(struct session *s, const struct call *c, struct doc *out,
+                           struct result *r, struct err *e)
+{
+    struct sv   name = call_text(c, "doc");
+    enum status st = find_doc(s, c, out, r, e);
+
+    if (!st && !out->text.n && !out->read_only)
+        return ST_OK;
+    if (!st || st == ST_INVALID_SYNTAX) {
+        err_set(e, ST_CONFLICT, "there is a document \"" SV_FMT "\" already",
+                SV_ARG(sv_first(name, 120)));
+        return err_hint(e, "→ write doc:\"name\" append \"text\" adds to it");
+    }
+    if (st != ST_NOT_FOUND)
+        return st;
+    if (!s->env.docs.create)
+        return err_set(e, ST_NOT_FOUND, "no documents can be made here");
+    if (s->env.docs.create(s->env.docs.ctx, s->loom.thread, name, s->a, out, e))
+        return err_code(e);
+    struct sb object = sb_in(s->a, 0);
+    show_target(&object, &(struct link_target){ .doc = name }, true);
+    r->object = sb_sv(&object);
+    return ST_OK;
+}
+
+static enum status doc_to_write(struct session *s, const struct call *c, struct doc *out,
+                                struct result *r, struct err *e)
+{
+    return call_has(c, "create") ? new_doc(s, c, out, r, e) : find_doc(s, c, out, r, e);
+}
+
 RUN(write)
 {
     struct doc    d;
     struct change ch;
     struct sv     now, name = call_text(c, "doc");
 
-    if (find_doc(s, c, &d, r, e) || check_unchanged(s, &d, e) || plan(s, c, &d, &ch, e) ||
+    if (doc_to_write(s, c, &d, r, e) || check_unchanged(s, &d, e) || plan(s, c, &d, &ch, e) ||
         doc_apply(s, name, &d, &ch.is, r, &now, e))
         return err_code(e);
     r->undo = describe(s, name, &d, &ch.is, r->doc_hash, true);

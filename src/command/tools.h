@@ -28,15 +28,28 @@ extern const char *const tool_groups[]; /* in the order of help; ends with NULL 
 
 const struct tool *tool_find(struct sv name); /* NULL when there is none */
 
-/* Phrases that stand for a tool. A phrase counts only when what follows is of the kind
- * `next`. `with` is put in front of the arguments, as if it had been written. */
-enum next_kind { NEXT_ANY, NEXT_ID, NEXT_TEXT, NEXT_DOC };
+/* What must follow a phrase: anything; a node or a place; quoted text; a document; a number. */
+enum next_kind { NEXT_ANY, NEXT_ID, NEXT_TEXT, NEXT_DOC, NEXT_COUNT };
+
+/* Phrases that stand for a tool. A word of a phrase may be a choice, "show/view tree"; fillers
+ * between its words are skipped. A row counts only when what follows is of the kind `next`, and
+ * when the word `also` stands somewhere behind it ("doc": when a document does). `with` is put in
+ * front of the arguments, as if it had been written. Without a tool the phrase is refused with the
+ * hint. */
 struct synonym {
     const char    *phrase, *tool;
     enum next_kind next;
-    const char    *with;
+    const char    *with, *also, *hint;
 };
-extern const struct synonym synonyms[]; /* longest phrases first; ends with a NULL phrase */
+extern const struct synonym synonyms[]; /* the first that fits counts; ends with a NULL phrase */
+
+/* phrases.c: words that stand before a command ("can you"), that mean nothing ("the"), that make a
+ * command doubtful ("not"), places ("here"), words that are not a node ("it"), the beginnings of
+ * sentences that are not a text, numbers. Lists are "a|b=meant". */
+extern const char *const phrase_lead_ins[]; /* ends with NULL */
+extern const char *const phrase_fillers,
+    *const phrase_doubts, *const phrase_places, *const phrase_vague, *const phrase_not_a_text,
+                                                                         *const phrase_numbers;
 
 /* `→ help`, `→ help TOOL`, and the manual page of the language (mdoc). */
 void tools_help(struct sb *b, unsigned permissions);

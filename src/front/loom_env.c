@@ -59,6 +59,14 @@ static enum status write_doc(void *ctx, const struct doc *d, struct sv text, str
     return env->own.write(env->own.ctx, d, text, e);
 }
 
+static enum status create_doc(void *ctx, struct sv thread, struct sv name, struct arena *a,
+                              struct doc *out, struct err *e)
+{
+    struct loom_env *env = ctx;
+
+    return env->own.create(env->own.ctx, thread, name, a, out, e);
+}
+
 struct names {
     VEC(struct doc_name) list;
 };
@@ -147,7 +155,7 @@ void loom_env_init(struct loom_env *env, struct app *app)
     env->own = docs_in_folder(&env->folder);
     share_init(&env->share, &app->log, app->root_fd, app->actor, app->a);
     env->session =
-        (struct session_env){ .docs = { env, read_doc, write_doc, list_docs },
+        (struct session_env){ .docs = { env, read_doc, write_doc, list_docs, create_doc },
                               .describe = describe,
                               .describe_ctx = env,
                               .ask = ask,

@@ -219,16 +219,19 @@ static enum status act(struct prompt *p, struct sv input, struct err *e)
 {
     struct session *s = &p->session;
     struct sb       b = sb_in(&p->line, 0);
-    struct result   r;
+    struct turn     turn;
     struct node     n;
 
     s->loom.now = clock_now_ms();
     if (sv_starts(input, SV("/")) || sv_starts(input, SV("→"))) {
         input = sv_skip(input, input.s[0] == '/' ? 1 : 3);
-        if (session_line(s, sv_trim(input), &r, e))
+        if (session_lines(s, sv_trim(input), &turn, e))
             return err_code(e);
-        if (!r.silent || !r.ok)
-            result_show(&b, &r);
+        for (size_t i = 0; i < turn.n; i++)
+            if (!turn.results[i].silent || !turn.results[i].ok) {
+                sb_adds(&b, b.n ? "\n" : "");
+                result_show(&b, &turn.results[i]);
+            }
     } else {
         if (session_say(s, input, (struct sv){ 0 }, "say", &n, e)) {
             app_fail(p->app, e); /* said to the person, who goes on */
