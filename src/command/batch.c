@@ -1,6 +1,7 @@
 /* Runs the commands of a turn. A line with a list of nodes is one command for each of them, but
  * only when all of them exist: "prune a7x2 and stop" must not prune half of what it says. */
 #include "command/batch.h"
+#include "base/utf8.h"
 
 #include "base/vec.h"
 
@@ -61,7 +62,7 @@ static enum status check_lost(struct session *s, const struct call *c, struct er
     if (session_node(s, (struct sv){ 0 }, &here, e))
         return err_code(e);
     err_set(e, ST_CONFLICT, "not run: → " SV_FMT " failed, so you are still at [" SV_FMT "]",
-            SV_ARG(sv_first(s->lost, 100)), SV_ARG(here.local));
+            SV_ARG(utf8_first(s->lost, 100)), SV_ARG(here.local));
     return err_hint(e, "switch first, or name the node: → %s", c->tool->syntax[0]);
 }
 
@@ -152,12 +153,13 @@ static enum status run_list(struct batch *b, const struct call *c, struct err *e
 /* What is not run because of a line is part of its answer. */
 static void say_not_run(struct result *r, size_t n)
 {
-    char  *text = r->error.text;
-    size_t at = strlen(text);
+    struct err *e = &r->error;
+    size_t      at = strlen(e->text);
 
-    if (!r->ok && n)
-        snprintf(text + at, sizeof r->error.text - at, "; %zu line%s with → after it %s not run", n,
-                 n == 1 ? "" : "s", n == 1 ? "was" : "were");
+    if (r->ok || !n)
+        return;
+    snprintf(e->text + at, sizeof e->text - at, "; %zu line%s with → after it %s not run", n,
+             n == 1 ? "" : "s", n == 1 ? "was" : "were");
 }
 
 static enum status run_command(struct batch *b, const struct scanned_line *line, struct err *e)

@@ -1,5 +1,6 @@
 /* The text of documents: words, lines, headings and sections of Markdown. */
 #include "command/docs.h"
+#include "base/utf8.h"
 
 #include "base/hash.h"
 
@@ -204,10 +205,10 @@ static enum status no_section(struct sv text, struct sv id, bool several, struct
         sb_addf(&names, "%s" SV_FMT, names.n ? ", " : "", SV_ARG(h.id.s ? h.id : h.title));
     if (several)
         err_set(e, ST_INVALID_SYNTAX, "more than one section is called '" SV_FMT "'",
-                SV_ARG(sv_first(id, 80)));
+                SV_ARG(utf8_first(id, 80)));
     else
         err_set(e, ST_NOT_FOUND, "the document has no section '" SV_FMT "'",
-                SV_ARG(sv_first(id, 80)));
+                SV_ARG(utf8_first(id, 80)));
     err_hint(e, names.n ? "sections: %s" : "it has no headings%s", names.n ? sb_sv(&names).s : "");
     arena_free(&scratch);
     return err_code(e);

@@ -2,6 +2,7 @@
 #include "base/fs.h"
 #include "base/hash.h"
 #include "base/path.h"
+#include "base/utf8.h"
 #include "command/docs.h"
 
 #include <sys/stat.h>
@@ -115,7 +116,7 @@ static enum status find(struct docs_folder *f, struct sv thread, struct sv name,
     size_t                   found = 0;
 
     if (path_normal(name, a, &path, e))
-        return err_in(e, "doc:\"" SV_FMT "\"", SV_ARG(sv_first(name, 80)));
+        return err_in(e, "doc:\"" SV_FMT "\"", SV_ARG(utf8_first(name, 80)));
     for (size_t i = 0; i < COUNT(suffix); i++)
         for (size_t k = 0; k < COUNT(below); k++) {
             struct sb b = sb_in(a, 0);
@@ -132,11 +133,11 @@ static enum status find(struct docs_folder *f, struct sv thread, struct sv name,
         return ST_OK;
     if (found) {
         err_set(e, ST_INVALID_SYNTAX, "several documents are titled \"" SV_FMT "\"",
-                SV_ARG(sv_first(name, 120)));
+                SV_ARG(utf8_first(name, 120)));
         return err_hint(e, "name one by its file");
     }
     return err_set(e, ST_NOT_FOUND, "no document \"" SV_FMT "\" in this thread",
-                   SV_ARG(sv_first(name, 120)));
+                   SV_ARG(utf8_first(name, 120)));
 }
 
 static enum status folder_read(void *ctx, struct sv thread, struct sv name, struct arena *a,
@@ -154,12 +155,12 @@ static enum status folder_write(void *ctx, const struct doc *d, struct sv text, 
 {
     struct docs_folder *f = ctx;
 
-    if (!d->hash.n && fs_mkdirs(f->root_fd, sv_cut_last(d->path, '/').head, e))
-        return err_code(e);
     if (!is_own_work(f->root_fd, d->path)) {
         err_set(e, ST_PERMISSION_DENIED, "this document is read-only here");
         return err_hint(e, "write to a document of this thread");
     }
+    if (!d->hash.n && fs_mkdirs(f->root_fd, sv_cut_last(d->path, '/').head, e))
+        return err_code(e);
     return fs_write(f->root_fd, d->path, text, 0666, e);
 }
 
@@ -192,7 +193,7 @@ static enum status folder_create(void *ctx, struct sv thread, struct sv name, st
 
     (void)ctx;
     if (path_normal(name, a, &path, e) || check_new(path, e))
-        return err_in(e, "doc:\"" SV_FMT "\"", SV_ARG(sv_first(name, 80)));
+        return err_in(e, "doc:\"" SV_FMT "\"", SV_ARG(utf8_first(name, 80)));
     bool plain = !sv_has(path, '/'), typed = sv_ends(path, SV(".md")) || sv_ends(path, SV(".txt"));
     sb_addf(&b, SV_FMT "/" SV_FMT "%s", SV_ARG(thread_dir(thread, plain ? "/artifacts" : "", a)),
             SV_ARG(path), typed ? "" : ".md");

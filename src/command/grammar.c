@@ -2,6 +2,7 @@
  * key:value, "key value" and "using NAME"; the second gives what is left, in order, to the
  * parameters that may stand without a key. */
 #include "command/grammar.h"
+#include "base/utf8.h"
 
 #include "command/lexer.h"
 #include "command/tools.h"
@@ -429,7 +430,7 @@ static enum status fit_word(struct reading *r, const struct param *p, const stru
     if (known && !sv_starts(meant, SV("→")))
         return p->flags & PARAM_SILENT ? ST_OK : give(r, p, meant, e);
     err_set(e, ST_INVALID_SYNTAX, "%s cannot be '" SV_FMT "'", p->name,
-            SV_ARG(sv_first(t->text, 60)));
+            SV_ARG(utf8_first(t->text, 60)));
     return known ? err_hint(e, SV_FMT, SV_ARG(meant)) : misfit(r, sv_of(p->name), e);
 }
 
@@ -446,11 +447,11 @@ static enum status fit_id(struct reading *r, const struct param *p, const struct
     }
     if (is_plain(t) && in_words(phrase_vague, t->text, &meant)) {
         err_set(e, ST_INVALID_SYNTAX, "'" SV_FMT "' does not name a node",
-                SV_ARG(sv_first(t->text, 60)));
+                SV_ARG(utf8_first(t->text, 60)));
         return err_hint(e, "name it by its id, or write here, parent or root: → %s",
                         r->tool->syntax[0]);
     }
-    err_set(e, ST_INVALID_SYNTAX, "'" SV_FMT "' is not a node id", SV_ARG(sv_first(t->text, 60)));
+    err_set(e, ST_INVALID_SYNTAX, "'" SV_FMT "' is not a node id", SV_ARG(utf8_first(t->text, 60)));
     return misfit(r, t->key, e);
 }
 
@@ -474,7 +475,7 @@ static enum status fit(struct reading *r, const struct param *p, const struct to
     if (!wanted)
         return give(r, p, text, e);
     err_set(e, ST_INVALID_SYNTAX, "%s: takes %s, not '" SV_FMT "'", p->name, wanted,
-            SV_ARG(sv_first(t->text, 60)));
+            SV_ARG(utf8_first(t->text, 60)));
     return misfit(r, sv_of(p->name), e);
 }
 
@@ -758,7 +759,7 @@ static enum status bare_word(struct reading *r, size_t *at, struct err *e)
                         SV_ARG(t->text));
     }
     err_set(e, ST_INVALID_SYNTAX, "%s cannot take '" SV_FMT "'", r->tool->name,
-            SV_ARG(sv_first(t->text, 60)));
+            SV_ARG(utf8_first(t->text, 60)));
     return misfit(r, t->text, e);
 }
 

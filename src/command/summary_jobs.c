@@ -1,4 +1,5 @@
 /* The summaries that are due. */
+#include "base/sentence.h"
 #include "base/utf8.h"
 #include "base/vec.h"
 #include "command/summary.h"
@@ -13,15 +14,7 @@ enum {
 
 struct sv summary_trim(struct sv text)
 {
-    size_t end = 0;
-
-    text = sv_trim(text);
-    for (size_t i = 0; i < text.n; i++) {
-        bool stop = text.s[i] == '.' || text.s[i] == '!' || text.s[i] == '?';
-        bool ends = i + 1 == text.n || text.s[i + 1] == ' ' || text.s[i + 1] == '\n';
-        end = stop && ends ? i + 1 : end;
-    }
-    return end ? sv_first(text, end) : text;
+    return sentence_whole(text);
 }
 
 /* The first model that answers; *out absent when none does. A model that is not there is asked

@@ -49,7 +49,7 @@ static enum status find_subject(struct session *s, struct sv named, struct agent
     if (agent_find(s->log, name, s->a, out, &found, e))
         return err_code(e);
     if (!found)
-        return err_set(e, ST_NOT_FOUND, "no agent \"" SV_FMT "\"", SV_ARG(sv_first(name, 80)));
+        return err_set(e, ST_NOT_FOUND, "no agent \"" SV_FMT "\"", SV_ARG(utf8_first(name, 80)));
     if (sv_eq(out->name, s->agent.name))
         return err_set(e, ST_PERMISSION_DENIED, "an agent cannot continue as itself");
     if (out->kind != AUTHOR_MODEL)

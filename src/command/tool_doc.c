@@ -2,6 +2,7 @@
 #include "base/clock.h"
 #include "base/hash.h"
 #include "base/json.h"
+#include "base/sentence.h"
 #include "base/utf8.h"
 #include "command/run.h"
 #include "loom/shown.h"
@@ -32,6 +33,8 @@ static void add_words(struct sb *b, struct sv text)
     sb_add_count(b, doc_words(text), "word");
 }
 
+enum { EXTRACT_WORDS = 60 };
+
 /* The first sentence that is no heading. */
 static struct sv extract(struct sv text)
 {
@@ -39,8 +42,7 @@ static struct sv extract(struct sv text)
         struct sv_cut c = sv_cut(text, '\n');
         struct sv     line = sv_trim(c.head);
         if (line.n && line.s[0] != '#') {
-            ptrdiff_t end = sv_find(line, SV(". "));
-            return end > 0 ? sv_first(line, (size_t)end + 1) : line;
+            return sentence_first(line, EXTRACT_WORDS);
         }
         text = c.found ? c.tail : SV("");
     }
@@ -277,7 +279,7 @@ static enum status new_doc(struct session *s, const struct call *c, struct doc *
         return ST_OK;
     if (!st || st == ST_INVALID_SYNTAX) {
         err_set(e, ST_CONFLICT, "there is a document \"" SV_FMT "\" already",
-                SV_ARG(sv_first(name, 120)));
+                SV_ARG(utf8_first(name, 120)));
         return err_hint(e, "→ write doc:\"name\" append \"text\" adds to it");
     }
     if (st != ST_NOT_FOUND)

@@ -1,4 +1,5 @@
 /* help. */
+#include "base/utf8.h"
 #include "command/run.h"
 
 RUN(help)
@@ -11,7 +12,7 @@ RUN(help)
         return ST_OK;
     }
     if (!t) {
-        err_set(e, ST_NOT_FOUND, "there is no tool '" SV_FMT "'", SV_ARG(sv_first(name, 60)));
+        err_set(e, ST_NOT_FOUND, "there is no tool '" SV_FMT "'", SV_ARG(utf8_first(name, 60)));
         return err_hint(e, "→ help lists the tools");
     }
     tool_help(&r->text, t);

@@ -1,6 +1,7 @@
 /* Tools that move and write: switch, respond, annotate, link, edit, bookmark, prune, exclude. Each
  * notes how it can be taken back. */
 #include "base/json.h"
+#include "base/utf8.h"
 #include "command/run.h"
 #include "loom/shown.h"
 
@@ -68,10 +69,10 @@ static enum status find_titled(struct session *s, const struct store_thread *thr
         return open_tree(s, found, out, e);
     if (times) {
         err_set(e, ST_INVALID_SYNTAX, "several trees are called \"" SV_FMT "\"",
-                SV_ARG(sv_first(name, 120)));
+                SV_ARG(utf8_first(name, 120)));
         return err_hint(e, "name the thread instead, such as tree:\"" SV_FMT "\"", SV_ARG(found));
     }
-    err_set(e, ST_NOT_FOUND, "no tree \"" SV_FMT "\"", SV_ARG(sv_first(name, 120)));
+    err_set(e, ST_NOT_FOUND, "no tree \"" SV_FMT "\"", SV_ARG(utf8_first(name, 120)));
     return unread ? err_hint(e, "a thread that nobody opened as a tree is found by its id only")
                   : e->code;
 }

@@ -1,5 +1,6 @@
 #include "loom/node.h"
 
+#include "base/sentence.h"
 #include "base/utf8.h"
 #include "base/vec.h"
 #include "loom/loom_internal.h"
@@ -138,23 +139,6 @@ enum status node_text(struct loom *l, int64_t seq, struct sv *out, struct err *e
 
 enum { SUMMARY_WORDS = 30 };
 
-/* Up to the end of the first sentence, at most SUMMARY_WORDS words. */
-static struct sv first_sentence(struct sv text)
-{
-    size_t words = 0;
-
-    text = sv_trim(text);
-    for (size_t i = 0; i < text.n; i++) {
-        bool blank = text.s[i] == ' ' || text.s[i] == '\n' || text.s[i] == '\t';
-        bool ends =
-            blank && i && (text.s[i - 1] == '.' || text.s[i - 1] == '!' || text.s[i - 1] == '?');
-        words += blank && i && text.s[i - 1] != ' ' && text.s[i - 1] != '\n';
-        if (ends || words >= SUMMARY_WORDS || (text.s[i] == '\n' && i && text.s[i - 1] == '\n'))
-            return sv_trim(sv_first(text, i));
-    }
-    return text;
-}
-
 enum status node_summary(struct loom *l, const struct node *n, struct sv *out, bool *made,
                          struct err *e)
 {
@@ -174,7 +158,7 @@ enum status node_summary(struct loom *l, const struct node *n, struct sv *out, b
     }
     if (node_text(l, n->seq, out, e))
         return err_code(e);
-    *out = first_sentence(*out);
+    *out = sentence_first(*out, SUMMARY_WORDS);
     return ST_OK;
 }
 

@@ -175,10 +175,10 @@ void found_excerpt(struct sb *b, struct sv text, struct sv query)
     if (at + words[0].n > text.n)
         at = 0;
     size_t from = at > EXCERPT_BEFORE ? at - EXCERPT_BEFORE : 0;
-    while (from && ((unsigned char)text.s[from] & 0xc0) == 0x80)
-        from--;
     while (from && text.s[from] != ' ' && at - from < EXCERPT_BEFORE + 20)
         from--;
+    while (from && ((unsigned char)text.s[from] & 0xc0) == 0x80)
+        from--; /* to the start of a character */
     struct sb part = sb_in(b->a, 0);
     sb_adds(&part, from ? "..." : "");
     sb_add(&part, sv_trim(sv_skip(text, from)));

@@ -259,17 +259,19 @@ void sb_add_quoted(struct sb *b, struct sv text)
     arena_free(&scratch);
 }
 
-/* The longest start of v, a folded line, that ends before a word and has at most max
- * characters; when its first word is longer than that, the word is cut. */
+/* The longest start of v, a folded line, that ends before a word (before a character, where words
+ * are written without blanks) and has at most max characters; when its first word is longer than
+ * that, the word is cut. */
 static struct sv cut_at_word(struct sv v, size_t max)
 {
     size_t at = 0, chars = 0, last_gap = 0, len;
 
     for (; at < v.n && chars < max; chars++, at += len) {
-        if (utf8_decode(sv_skip(v, at), &len) == ' ')
+        int32_t cp = utf8_decode(sv_skip(v, at), &len);
+        if (cp == ' ' || utf8_is_unspaced(cp))
             last_gap = at;
     }
-    if (at < v.n && v.s[at] == ' ')
+    if (at < v.n && (v.s[at] == ' ' || utf8_is_unspaced(utf8_decode(sv_skip(v, at), &len))))
         last_gap = at;
     return sv_first(v, last_gap ? last_gap : at);
 }

@@ -1,5 +1,6 @@
 /* The commands of a turn in a session: lists, places, failed switches, refusals that stop the rest.
  */
+#include "base/utf8.h"
 #include "loom_test.h"
 
 static struct sv shown(struct loom_test *t, const struct result *r)
@@ -163,7 +164,36 @@ static void what_looks_like_a_command_is_answered_and_kept(void)
     loom_test_close(&t);
 }
 
-TAP_MAIN(T(text_of_a_broken_quotation_is_never_run), T(a_list_runs_for_all_or_for_none),
-         T(places_are_nodes), T(after_a_failed_switch_nothing_is_written_at_the_old_place),
+/* Excerpts and previews of texts without blanks: whole characters, and more than the first word. */
+static void excerpts_are_cut_between_characters(void)
+{
+    struct loom_test t;
+    struct sb        b;
+
+    loom_test_open(&t, PERM_ALL);
+    for (int i = 0; i < 4; i++) {
+        b = sb_in(&t.a, 0);
+        sb_adds(&b, "→ respond a7x2 \"I ");
+        for (int k = 0; k < i; k++)
+            sb_addc(&b, 'x');
+        for (int k = 0; k < 30; k++)
+            sb_adds(&b, "天地玄黄");
+        sb_adds(&b, "needle宇宙洪荒\"");
+        sb_addc(&b, '\0');
+        struct turn turn = take(&t, sb_sv(&b).s);
+        CHECK(turn.n == 1 && turn.results[0].ok);
+    }
+    struct turn turn = take(&t, "→ find \"needle\"\n→ list a7x2 continuations");
+    struct sv   found = shown(&t, &turn.results[0]), list = shown(&t, &turn.results[1]);
+    CHECK(utf8_invalid(found) < 0 && utf8_invalid(list) < 0);
+    CHECK(sv_find(found, SV("\xef\xbf\xbd")) < 0);
+    CHECK(holds(found, "needle"));
+    CHECK(holds(list, "I 天地玄黄天地"));
+    loom_test_close(&t);
+}
+
+TAP_MAIN(T(excerpts_are_cut_between_characters), T(text_of_a_broken_quotation_is_never_run),
+         T(a_list_runs_for_all_or_for_none), T(places_are_nodes),
+         T(after_a_failed_switch_nothing_is_written_at_the_old_place),
          T(who_may_only_use_documents_has_commands_too),
          T(what_looks_like_a_command_is_answered_and_kept), )
