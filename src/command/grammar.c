@@ -140,9 +140,10 @@ static bool next_is(const struct reading *r, size_t at, enum next_kind kind)
     if (kind == NEXT_ANY)
         return true;
     if (at >= r->n)
-        return false;
+        return kind == NEXT_NOTHING;
     const struct token *t = &r->tokens[at];
     switch (kind) {
+    case NEXT_NOTHING: return false;
     case NEXT_DOC: return is_doc(r, at);
     case NEXT_TEXT: return !t->key.s && t->type == TOKEN_TEXT;
     case NEXT_COUNT: return is_plain(t) && as_count(t->text, &meant);
@@ -264,7 +265,20 @@ static enum status check_doubt(const struct reading *r, struct err *e)
     return ST_OK;
 }
 
-static enum status find_verb(struct reading *r, const char **with, struct err *e)
+/* "What are the children of a7x2": the verb of looking is left out. */
+static bool skip_question(struct reading *r)
+{
+    for (size_t i = 0; phrase_questions[i]; i++) {
+        size_t at = r->at;
+        if (phrase_at(r, phrase_questions[i], &at) && at < r->n) {
+            r->at = at;
+            return true;
+        }
+    }
+    return false;
+}
+
+static enum status find_phrase(struct reading *r, const char **with, struct err *e)
 {
     *with = NULL;
     if (r->at >= r->n)
@@ -292,6 +306,25 @@ static enum status find_verb(struct reading *r, const char **with, struct err *e
         return unknown_verb(t->key.s ? t->key : t->text, e);
     r->at++;
     return ST_OK;
+}
+
+static enum status find_verb(struct reading *r, const char **with, struct err *e)
+{
+    struct sv  meant;
+    struct err tried = { 0 };
+    size_t     at = r->at;
+
+    if (find_phrase(r, with, &tried) == ST_OK)
+        return ST_OK;
+    r->at = at;
+    if (skip_question(r) && find_phrase(r, with, e) == ST_OK) {
+        if (!r->tool->writes && !in_words(phrase_acting, sv_of(r->tool->name), &meant))
+            return ST_OK;
+        r->tool = NULL;
+    }
+    r->at = at;
+    *e = tried;
+    return err_code(e);
 }
 
 /* ---- hints -------------------------------------------------------------------------- */
@@ -416,7 +449,7 @@ static bool could_be(const struct reading *r, const struct param *p, const struc
     case PARAM_WORD: return word && (!p->words || in_words(p->words, t->text, &meant));
     case PARAM_RANGE: return word && sv_has(t->text, '-');
     case PARAM_LINES: return word && is_lines(t->text);
-    case PARAM_DOC: return t->type == TOKEN_TEXT || is_file(t);
+    case PARAM_DOC: return t->type == TOKEN_TEXT || is_file(t) || (word && is_plain(t));
     default: return false;
     }
 }
@@ -568,7 +601,11 @@ static const struct param *pair(struct reading *r, size_t at, struct token *valu
 
     if (!p || p->type == PARAM_FLAG || given(r->call, p))
         return NULL;
-    size_t i = skip_little(r, at + 1);
+    size_t i = at + 1;
+    if (i < r->n && p->type == PARAM_WORD && p->words && !plain_in(&r->tokens[i], p->words))
+        i = skip_little(r, i); /* "as nodes": a word that says nothing elsewhere */
+    else if (p->type != PARAM_WORD || !p->words)
+        i = skip_little(r, i);
     if (i >= r->n || r->used[i])
         return NULL;
     *value = r->tokens[i];
@@ -614,6 +651,12 @@ static enum status take_announced(struct reading *r, size_t at, const struct par
     }
     if (r->used[i] || !could_be(r, p, &r->tokens[i]) || is_free_count(r, &r->tokens[i]))
         return ST_OK; /* using agent:"Name", with 3 continuations: only a little word */
+    if (sv_is(sv_of(p->name), "agent") && plain_in(&r->tokens[at], "with") &&
+        r->tokens[i].type == TOKEN_TEXT) {
+        err_set(e, ST_INVALID_SYNTAX, "is \"" SV_FMT "\" an agent or your own text?",
+                SV_ARG(utf8_first(r->tokens[i].text, 60)));
+        return err_hint(e, "→ continue from ID using agent:\"Name\", or → respond ID \"text\"");
+    }
     for (size_t k = at; k <= i; k++)
         r->used[k] = true;
     return fit(r, p, &r->tokens[i], e);
@@ -673,6 +716,19 @@ static const struct param *word_param(struct reading *r, struct sv word, struct 
     return NULL;
 }
 
+/* Letters and digits mixed: an id rather than a word. "find the children of a7x2" is another tool.
+ */
+static bool is_surely_id(struct sv v)
+{
+    bool letter = false, digit = false;
+
+    for (size_t i = 0; i < v.n; i++) {
+        digit = digit || (v.s[i] >= '0' && v.s[i] <= '9');
+        letter = letter || (byte_lower(v.s[i]) >= 'a' && byte_lower(v.s[i]) <= 'z');
+    }
+    return letter && digit && is_id(v);
+}
+
 enum { OPEN_WORDS_MAX = 6 };
 
 /* find the mother knows: the words from here to the next key, as they were written. */
@@ -687,7 +743,10 @@ static enum status open_text(struct reading *r, const struct param *p, size_t *a
     while (last > first &&
            (is_filler(&r->tokens[last]) || plain_in(&r->tokens[last], r->tool->little)))
         last--; /* "in the tree" */
-    if (in_words(phrase_not_a_text, r->tokens[first].text, &meant) ||
+    bool id = false;
+    for (size_t i = first; i <= last; i++)
+        id = id || is_surely_id(r->tokens[i].text);
+    if (id || in_words(phrase_not_a_text, r->tokens[first].text, &meant) ||
         last - first >= OPEN_WORDS_MAX || (first && r->tokens[first - 1].key.s)) {
         err_set(e, ST_INVALID_SYNTAX, "%s needs its %s in quotes", r->tool->name, p->name);
         return misfit(r, sv_of(p->name), e);
@@ -701,7 +760,7 @@ static enum status open_text(struct reading *r, const struct param *p, size_t *a
  * "the nodes about" does not; "a way" begins one that is refused. */
 static bool opens_text(const struct reading *r, size_t at)
 {
-    bool article = plain_in(&r->tokens[at], "the");
+    bool article = plain_in(&r->tokens[at], "the") && strcmp(r->tool->name, "find") == 0;
     bool last = at + 1 >= r->n || r->used[at + 1];
 
     if (article)
@@ -731,6 +790,24 @@ static const struct param *free_bare(struct reading *r, const struct token *t)
     return id;
 }
 
+/* "this node: a7x2", "this branch a7x2": the node is named behind it. */
+static bool points_ahead(const struct reading *r, size_t at)
+{
+    size_t    next = skip_little(r, at + 1);
+    struct sv id;
+
+    return plain_in(&r->tokens[at], "this") && next < r->n && !r->used[next] &&
+           !r->tokens[next].key.s && as_node(&r->tokens[next], &id) && !call_place(id).s;
+}
+
+/* "drop a7x2 pin", "read the "notes" document": the name of what was given, behind it. */
+static bool given_by_name(const struct reading *r, struct sv word)
+{
+    const struct param *p = param_named(r->tool, word);
+
+    return p && p->type != PARAM_FLAG && given(r->call, p);
+}
+
 static enum status bare_word(struct reading *r, size_t *at, struct err *e)
 {
     const struct token *t = &r->tokens[*at];
@@ -745,6 +822,8 @@ static enum status bare_word(struct reading *r, size_t *at, struct err *e)
             if (p->flags & PARAM_MANY)
                 return ST_OK;
     }
+    if (points_ahead(r, *at) || (is_plain(t) && given_by_name(r, t->text)))
+        return ST_OK;
     p = free_bare(r, t);
     bool open = p && (p->flags & PARAM_OPEN) && opens_text(r, *at);
     if (!open && (is_filler(t) || plain_in(t, r->tool->little)))

@@ -232,8 +232,9 @@ static struct sv strip_pairs(struct sv word, struct token *t)
     static const struct {
         const char *open, *close;
         bool        id;
-    } pairs[] = { { "[", "]", true },  { "`", "`", true },  { "**", "**", false },
-                  { "*", "*", false }, { "<", ">", false }, { "__", "__", false } };
+    } pairs[] = { { "[", "]", true },   { "`", "`", true },  { "**", "**", false },
+                  { "*", "*", false },  { "<", ">", false }, { "{", "}", true },
+                  { "__", "__", false } };
 
     for (size_t i = 0; i < COUNT(pairs); i++) {
         struct sv open = sv_of(pairs[i].open), close = sv_of(pairs[i].close);

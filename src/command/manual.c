@@ -30,18 +30,39 @@ static void literal_lines(struct sb *b, const char *const *lines)
     sb_adds(b, ".Ed\n");
 }
 
+enum { PHRASE_SHOWN_MAX = 40 };
+
+/* A phrase with its choices; a long one with the first of each. */
+static struct sv phrase_shown(const char *phrase, struct arena *a)
+{
+    struct sb     b = sb_in(a, 0);
+    struct sv_cut c = { .tail = sv_of(phrase), .found = true };
+
+    if (strlen(phrase) <= PHRASE_SHOWN_MAX)
+        return sv_of(phrase);
+    while (c.found) {
+        c = sv_cut(c.tail, ' ');
+        sb_adds(&b, b.n ? " " : "");
+        sb_add(&b, sv_cut(c.head, '/').head);
+    }
+    return sb_sv(&b);
+}
+
 static void other_words(struct sb *b, const struct tool *t)
 {
-    bool any = false;
+    struct sb list = sb_in(b->a, 0);
 
     for (size_t i = 0; synonyms[i].phrase; i++) {
         if (!synonyms[i].tool || strcmp(synonyms[i].tool, t->name) != 0)
             continue;
-        sb_adds(b, any ? ", " : ".Pp\nAlso: ");
-        sb_adds(b, synonyms[i].phrase);
-        any = true;
+        struct sv shown = phrase_shown(synonyms[i].phrase, b->a);
+        if (sv_find(sb_sv(&list), shown) >= 0)
+            continue;
+        sb_adds(&list, list.n ? ", " : "");
+        sb_add(&list, shown);
     }
-    sb_adds(b, any ? ".\n" : "");
+    if (list.n)
+        sb_addf(b, ".Pp\nAlso: " SV_FMT ".\n", SV_ARG(sb_sv(&list)));
 }
 
 static void one_tool(struct sb *b, const struct tool *t)

@@ -8,6 +8,12 @@ const char *const phrase_lead_ins[] = {
     "i need to", "i will", "i'll", "i’ll", "go ahead and", "now", "first", "ok", "okay", "just", NULL,
 };
 
+/* Questions: they look, and never change anything. */
+const char *const phrase_questions[] = {
+    "what are", "what is", "what's", "what’s", "which", "what", "any", "do i have", "are there any", "are there", NULL,
+};
+const char *const phrase_acting = "switch|pin|stash|recall|drop|search|think";
+
 const char *const phrase_fillers = "please|me|the|node|nodes|a|an|my|its|both|thanks";
 
 /* What makes a sentence a doubt, a condition, a choice or its contrary. */
@@ -16,7 +22,7 @@ const char *const phrase_doubts =
     "or|either|maybe|perhaps|should|shall|but|except|without|instead|later|before|then|&&|did|was";
 
 /* Places that are not ids. What stands after = is the place that is meant. */
-const char *const phrase_places = "here|this=here|current=here|@here=here|parent|@parent=parent|root|@root=root";
+const char *const phrase_places = "here|this=here|current=here|@here=here|parent|@parent=parent|root|@root=root|top=root";
 
 /* Words that name no node, though they stand where one could: [it] in brackets is an id. */
 const char *const phrase_vague =
@@ -31,26 +37,34 @@ const char *const phrase_not_a_text =
 
 const char *const phrase_numbers = "one=1|two=2|three=3|four=4|five=5|six=6|seven=7|eight=8|nine=9|ten=10";
 
-#define SEE "show/view/display/see/get/print/list/examine/check"
+#define SEE "show/view/display/see/get/print/list/examine/check/fetch/render/enumerate/open/give/tell/inspect/review"
 
 /* The first row that fits is taken, so that longer phrases stand before those they begin with, and
  * rows with a condition before those without. */
 const struct synonym synonyms[] = {
     /* what is not there, with what is */
     { "find out",          NULL, NEXT_ANY, NULL, NULL, "→ find \"words\" finds nodes" },
+    { "delete/remove annotation/note/comment", "unannotate", NEXT_ID, NULL, NULL, NULL },
+    { "delete/remove link/connection", "unlink", NEXT_ANY, NULL, NULL, NULL },
     { "delete/remove/clear/drop bookmark", "unbookmark", NEXT_ANY, NULL, NULL, NULL },
     { "delete/remove pin/pins", "drop",  NEXT_ANY,  NULL, NULL, NULL },
     { "delete/remove stash", "drop",     NEXT_ANY,  "stash", NULL, NULL },
     { "remove",            "drop",       NEXT_ID,   NULL, "memory", NULL },
+    { "remove",            "exclude",    NEXT_ID,   NULL, "context", NULL },
+    { "throw away stash",  "drop",       NEXT_ANY,  "stash", NULL, NULL },
+    { "let go of",         "drop",       NEXT_ID,   NULL, NULL, NULL },
     { "delete/remove/erase/kill", NULL,  NEXT_ANY,  NULL, NULL,
       "→ prune ID hides a node, → unbookmark ID, → drop pin:ID and → drop stash:\"label\" take things away" },
     { "merge",             NULL, NEXT_ANY, NULL, NULL, "→ link ID to ID connects two nodes" },
     { "copy/swap/rename",  NULL, NEXT_ANY, NULL, NULL, "→ respond ID \"text\" adds a node, → edit ID \"text\" rewrites one" },
     { "redo",              NULL, NEXT_ANY, NULL, NULL, "→ undo takes your last write back; do it again with its own command" },
+    { "undo prune of",     "restore",    NEXT_ID,   NULL, NULL, NULL },
     { "undo",              NULL, NEXT_ID,  NULL, NULL, "→ undo alone takes your last write back; → restore ID brings a pruned node back" },
 
     /* looking */
     { "read node",         "view",       NEXT_ID,   NULL, NULL, NULL },
+    { "read/show/see branch", "view",    NEXT_ID,   "branch", NULL, NULL },
+    { "read",              "view",       NEXT_ID,   NULL, "full|fully|entirety|annotations", NULL },
     { SEE " tree summary", "tree",       NEXT_ANY,  "summary", NULL, NULL },
     { "summary of tree",   "tree",       NEXT_ANY,  "summary", NULL, NULL },
     { "summarize/summarise tree", "tree", NEXT_ANY, "summary", NULL, NULL },
@@ -58,6 +72,7 @@ const struct synonym synonyms[] = {
     { SEE "/draw whole/full/entire tree", "tree", NEXT_ANY, NULL, NULL, NULL },
     { SEE "/draw tree/subtree", "tree", NEXT_ANY, NULL, NULL, NULL },
     { "tree view",         "tree",       NEXT_ANY,  NULL, NULL, NULL },
+    { SEE " overview/map", "tree",       NEXT_ANY,  NULL, NULL, NULL },
     { "map",               "tree",       NEXT_ANY,  NULL, NULL, NULL },
     { "overview",          "tree",       NEXT_ANY,  NULL, NULL, NULL },
     { SEE " path",         "path",       NEXT_ANY,  NULL, NULL, NULL },
@@ -66,10 +81,16 @@ const struct synonym synonyms[] = {
     { SEE " where i am",   "view",       NEXT_ANY,  "here", NULL, NULL },
     { SEE " position",     "view",       NEXT_ANY,  "here", NULL, NULL },
     { "how do i get to",   "path",       NEXT_ID,   NULL, NULL, NULL },
+    { SEE "/trace current path", "path", NEXT_ANY,  NULL, NULL, NULL },
+    { "trace path",        "path",       NEXT_ANY,  NULL, NULL, NULL },
     { SEE " difference/differences/diff", "diff", NEXT_ANY, NULL, NULL, NULL },
     { "what is difference", "diff",      NEXT_ANY,  NULL, NULL, NULL },
-    { "difference",        "diff",       NEXT_ANY,  NULL, NULL, NULL },
+    { "difference/differences", "diff",       NEXT_ANY,  NULL, NULL, NULL },
     { "compare",           "diff",       NEXT_ANY,  NULL, NULL, NULL },
+    { "contrast",          "diff",       NEXT_ID,   NULL, NULL, NULL },
+    { "how do/does",       "diff",       NEXT_ID,   NULL, "differ", NULL },
+    { SEE " recent/new changes", "changes", NEXT_ANY, NULL, NULL, NULL },
+    { SEE " what changed", "changes",    NEXT_ANY,  NULL, NULL, NULL },
     { SEE " changes",      "changes",    NEXT_ANY,  NULL, NULL, NULL },
     { "what has changed",  "changes",    NEXT_ANY,  NULL, NULL, NULL },
     { "what changed",      "changes",    NEXT_ANY,  NULL, NULL, NULL },
@@ -102,8 +123,16 @@ const struct synonym synonyms[] = {
     { "what is bookmarked", "list",      NEXT_ANY,  "bookmarks", NULL, NULL },
     { "what links to",     "list",       NEXT_ID,   "links", NULL, NULL },
     { "who is here",       "list",       NEXT_ANY,  "agents", NULL, NULL },
+    { "who else is here",  "list",       NEXT_ANY,  "agents", NULL, NULL },
+    { "what is linked to", "list",       NEXT_ID,   "links", NULL, NULL },
     { "what comes after",  "list",       NEXT_ID,   "continuations", NULL, NULL },
     { "what follows",      "list",       NEXT_ID,   "continuations", NULL, NULL },
+    { "which follow/follows", "list",       NEXT_ID,   "continuations", NULL, NULL },
+    { SEE " what follows", "list",       NEXT_ID,   "continuations", NULL, NULL },
+    { SEE " child",        "list",       NEXT_ANY,  "continuations", NULL, NULL },
+    { SEE " bookmarked",   "list",       NEXT_ANY,  "bookmarks", NULL, NULL },
+    { "bookmarked",        "list",       NEXT_ANY,  "bookmarks", NULL, NULL },
+    { "documents",         "list",       NEXT_ANY,  "docs", NULL, NULL },
     { "continuations/children/branches/replies of/to/from/for/on", "list", NEXT_ID, "continuations", NULL, NULL },
     { "continuations/children/branches/replies", "list", NEXT_ID, "continuations", NULL, NULL },
     { "annotations/notes/comments of/on/for", "list", NEXT_ID, "annotations", NULL, NULL },
@@ -125,8 +154,12 @@ const struct synonym synonyms[] = {
     { SEE " trace",        "memory",     NEXT_ANY,  "trace", NULL, NULL },
     { SEE " recent/last actions", "memory", NEXT_ANY, "trace", NULL, NULL },
     { SEE " stashes",      "memory",     NEXT_ANY,  "stashed", NULL, NULL },
+    { SEE " stashed",      "memory",     NEXT_ANY,  "stashed", NULL, NULL },
+    { "what is stashed",   "memory",     NEXT_ANY,  "stashed", NULL, NULL },
+    { SEE " action history/log", "memory", NEXT_ANY, "trace", NULL, NULL },
     { SEE " what is stashed", "memory",  NEXT_ANY,  "stashed", NULL, NULL },
     { "what is in memory", "memory",     NEXT_ANY,  NULL, NULL, NULL },
+    { "what do i have in memory", "memory", NEXT_ANY, NULL, NULL, NULL },
     { "working memory",    "memory",     NEXT_ANY,  NULL, NULL, NULL },
     { "status",            "memory",     NEXT_ANY,  NULL, NULL, NULL },
     { "trace",             "memory",     NEXT_ANY,  "trace", NULL, NULL },
@@ -137,46 +170,67 @@ const struct synonym synonyms[] = {
     { SEE " available commands/tools", "help", NEXT_ANY, NULL, NULL, NULL },
     { "what can i do",     "help",       NEXT_ANY,  NULL, NULL, NULL },
     { "how do i use",      "help",       NEXT_ANY,  NULL, NULL, NULL },
+    { "how does",          "help",       NEXT_ANY,  NULL, "work", NULL },
+    { "explain",           "help",       NEXT_ANY,  NULL, NULL, NULL },
+    { "usage of/for",      "help",       NEXT_ANY,  NULL, NULL, NULL },
     { "commands",          "help",       NEXT_ANY,  NULL, NULL, NULL },
     { "?",                 "help",       NEXT_ANY,  NULL, NULL, NULL },
 
     /* documents, nodes, the web */
     { "show/open/view/display/get/see/print", "read", NEXT_DOC, NULL, NULL, NULL },
     { "get/load stash",    "recall",     NEXT_ANY,  NULL, NULL, NULL },
+    { "fetch/show/open stash", "recall", NEXT_TEXT, NULL, NULL, NULL },
+    { "fetch",             "read",       NEXT_DOC,  NULL, NULL, NULL },
+    { "open",              "read",       NEXT_TEXT, NULL, NULL, NULL },
+    { "pull/open up",      "view",       NEXT_ID,   NULL, NULL, NULL },
+    { "check out",         "view",       NEXT_ID,   NULL, NULL, NULL },
     { "take look at",      "view",       NEXT_ANY,  NULL, NULL, NULL },
     { "look at",           "view",       NEXT_ANY,  NULL, NULL, NULL },
     { "search in tree",    "find",       NEXT_ANY,  NULL, NULL, NULL },
     { "search in this tree", "find",     NEXT_ANY,  NULL, NULL, NULL },
     { "search tree/nodes", "find",       NEXT_ANY,  NULL, NULL, NULL },
     { "look for",          "find",       NEXT_TEXT, NULL, NULL, NULL },
+    { "look for nodes",    "find",       NEXT_ANY,  NULL, NULL, NULL },
+    { "locate",            "find",       NEXT_TEXT, NULL, NULL, NULL },
+    { "search this tree",  "find",       NEXT_ANY,  NULL, NULL, NULL },
     { "grep",              "find",       NEXT_ANY,  NULL, NULL, NULL },
     { "look up",           "search",     NEXT_TEXT, NULL, NULL, NULL },
     { "do web search",     "search",     NEXT_ANY,  NULL, NULL, NULL },
+    { "search news",       "search",     NEXT_ANY,  "topic:news", NULL, NULL },
     { "web search",        "search",     NEXT_ANY,  NULL, NULL, NULL },
     { "google",            "search",     NEXT_TEXT, NULL, NULL, NULL },
     { "what is in",        "view",       NEXT_ID,   NULL, NULL, NULL },
+    { "what's/what’s in",  "view",       NEXT_ID,   NULL, NULL, NULL },
     { "what does",         "view",       NEXT_ID,   NULL, "say", NULL },
+    { "show what's/what’s in", "view",   NEXT_ID,   NULL, NULL, NULL },
+    { "show what is in",   "view",       NEXT_ID,   NULL, NULL, NULL },
     { "show/display/inspect/open/see/print/examine", "view", NEXT_ANY, NULL, NULL, NULL },
-    { "get",               "view",       NEXT_ID,   NULL, NULL, NULL },
+    { "get/fetch/expand/review/check", "view", NEXT_ID, NULL, NULL, NULL },
 
     /* moving */
     { "go up",             "switch",     NEXT_ANY,  "parent", NULL, NULL },
+    { "up",                "switch",     NEXT_NOTHING, "parent", NULL, NULL },
+    { "move up to",        "switch",     NEXT_ID,   NULL, NULL, NULL },
+    { "move up",           "switch",     NEXT_NOTHING, "parent", NULL, NULL },
+    { "go/move over to",   "switch",     NEXT_ID,   NULL, NULL, NULL },
+    { "set/move/change position to", "switch", NEXT_ID, NULL, NULL, NULL },
+    { "change to",         "switch",     NEXT_ID,   NULL, NULL, NULL },
+    { "jump",              "switch",     NEXT_ID,   NULL, NULL, NULL },
     { "go back to",        "switch",     NEXT_ID,   NULL, NULL, NULL },
     { "go back",           NULL, NEXT_ANY, NULL, NULL, "→ switch to parent goes one up; → path shows the nodes above you" },
     { "back to",           "switch",     NEXT_ID,   NULL, NULL, NULL },
     { "back",              NULL, NEXT_ANY, NULL, NULL, "→ switch to parent goes one up; → path shows the nodes above you" },
     { "next",              NULL, NEXT_ANY, NULL, NULL, "→ list ID continuations shows what there is; → switch to ID goes there" },
-    { "go/move/jump/navigate/travel/head/return to", "switch", NEXT_ANY, NULL, NULL, NULL },
+    { "go/move/jump/navigate/travel/head/return/step to", "switch", NEXT_ANY, NULL, NULL, NULL },
     { "move me to",        "switch",     NEXT_ID,   NULL, NULL, NULL },
     { "goto",              "switch",     NEXT_ANY,  NULL, NULL, NULL },
     { "navigate",          "switch",     NEXT_ID,   NULL, NULL, NULL },
     { "checkout",          "switch",     NEXT_ID,   NULL, NULL, NULL },
-    { "change position to", "switch",    NEXT_ID,   NULL, NULL, NULL },
 
     /* asking a model */
     { "generate",          "continue",   NEXT_ANY,  NULL, NULL, NULL },
     { "extend",            "continue",   NEXT_ANY,  NULL, NULL, NULL },
-    { "give/create/make", "continue", NEXT_COUNT, NULL, NULL, NULL },
+    { "give/create/make/request/sample", "continue", NEXT_COUNT, NULL, NULL, NULL },
 
     /* documents */
     { "create/make/start new doc/document/file", "write", NEXT_ANY, "create doc", NULL, NULL },
@@ -184,7 +238,9 @@ const struct synonym synonyms[] = {
     { "new doc/document/file", "write",  NEXT_ANY,  "create doc", NULL, NULL },
     { "append/add to",     "write",      NEXT_DOC,  "append", NULL, NULL },
     { "append/add",        "write",      NEXT_DOC,  "append", NULL, NULL },
+    { "add",               "write",      NEXT_TEXT, NULL, "start|beginning", NULL },
     { "append/add",        "write",      NEXT_TEXT, "append", "doc", NULL },
+    { "append/add line/text/sentence/paragraph", "write", NEXT_TEXT, "append", "doc", NULL },
     { "prepend",           "write",      NEXT_ANY,  "at:start", "doc", NULL },
     { "insert into",       "write",      NEXT_DOC,  NULL, NULL, NULL },
     { "insert",            "write",      NEXT_ANY,  NULL, "doc", NULL },
@@ -192,13 +248,14 @@ const struct synonym synonyms[] = {
 
     { "set/put aside",     "stash",      NEXT_TEXT, NULL, NULL, NULL },
     /* nodes: bookmarks, notes, pins and links have the same verbs as answers */
-    { "add/set bookmark",  "bookmark",   NEXT_ANY,  NULL, NULL, NULL },
-    { "add/leave/attach/make note/annotation/comment", "annotate", NEXT_ANY, NULL, NULL, NULL },
+    { "add/set/save/put bookmark", "bookmark",   NEXT_ANY,  NULL, NULL, NULL },
+    { "add/leave/attach/make/put/write note/annotation/comment", "annotate", NEXT_ANY, NULL, NULL, NULL },
     { "add pin for/to",    "pin",        NEXT_ID,   NULL, NULL, NULL },
     { "add pin",           "pin",        NEXT_ID,   NULL, NULL, NULL },
     { "add",               "pin",        NEXT_ID,   NULL, "memory", NULL },
-    { "add/create/make link", "link",    NEXT_ANY,  NULL, NULL, NULL },
-    { "add/write/post response/reply/answer/child", "respond", NEXT_ANY, NULL, NULL, NULL },
+    { "put",               "pin",        NEXT_ID,   NULL, "memory", NULL },
+    { "add/create/make/draw link/connection", "link",    NEXT_ANY,  NULL, NULL, NULL },
+    { "add/write/post/new/create response/reply/answer/child", "respond", NEXT_ANY, NULL, NULL, NULL },
     { "create/add node under/at/after", "respond", NEXT_ID, NULL, NULL, NULL },
     { "create under/at/after", "respond", NEXT_ID,  NULL, NULL, NULL },
     { "post",              "respond",    NEXT_TEXT, NULL, NULL, NULL },
@@ -210,6 +267,9 @@ const struct synonym synonyms[] = {
     { "comment/note on",   "annotate",   NEXT_ID,   NULL, NULL, NULL },
     { "comment",           "annotate",   NEXT_ANY,  NULL, NULL, NULL },
     { "note",              "annotate",   NEXT_ID,   NULL, NULL, NULL },
+    { "note/attach",       "annotate",   NEXT_TEXT, NULL, NULL, NULL },
+    { "disconnect",        "unlink",     NEXT_ANY,  NULL, NULL, NULL },
+    { "tie",               "link",       NEXT_ID,   NULL, NULL, NULL },
     { "connect",           "link",       NEXT_ANY,  NULL, NULL, NULL },
     { "relate",            "link",       NEXT_ANY,  NULL, NULL, NULL },
     { "replace/change content/text/contents of", "edit", NEXT_ID, NULL, NULL, NULL },
@@ -219,10 +279,12 @@ const struct synonym synonyms[] = {
     { "change/update/modify/set", "edit", NEXT_ID,  NULL, NULL, NULL },
     { "mark",              "bookmark",   NEXT_ANY,  NULL, NULL, NULL },
     { "star/flag",         "bookmark",   NEXT_ID,   NULL, NULL, NULL },
+    { "take bookmark off", "unbookmark", NEXT_ANY,  NULL, NULL, NULL },
     { "unmark",            "unbookmark", NEXT_ANY,  NULL, NULL, NULL },
     { "unstar",            "unbookmark", NEXT_ANY,  NULL, NULL, NULL },
     { "archive branch",    "prune",      NEXT_ANY,  NULL, NULL, NULL },
     { "hide",              "prune",      NEXT_ANY,  NULL, NULL, NULL },
+    { "un-prune",          "restore",    NEXT_ID,   NULL, NULL, NULL },
     { "unprune",           "restore",    NEXT_ANY,  NULL, NULL, NULL },
     { "unhide",            "restore",    NEXT_ANY,  NULL, NULL, NULL },
     { "stop excluding",    "include",    NEXT_ID,   NULL, NULL, NULL },

@@ -277,7 +277,7 @@ static enum status new_doc(struct session *s, const struct call *c, struct doc *
 
     if (!st && !out->text.n && !out->read_only)
         return ST_OK;
-    if (!st || st == ST_INVALID_SYNTAX) {
+    if (!st) {
         err_set(e, ST_CONFLICT, "there is a document \"" SV_FMT "\" already",
                 SV_ARG(utf8_first(name, 120)));
         return err_hint(e, "→ write doc:\"name\" append \"text\" adds to it");

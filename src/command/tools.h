@@ -28,14 +28,15 @@ extern const char *const tool_groups[]; /* in the order of help; ends with NULL 
 
 const struct tool *tool_find(struct sv name); /* NULL when there is none */
 
-/* What must follow a phrase: anything; a node or a place; quoted text; a document; a number. */
-enum next_kind { NEXT_ANY, NEXT_ID, NEXT_TEXT, NEXT_DOC, NEXT_COUNT };
+/* What must follow a phrase: anything; a node or a place; quoted text; a document; a number;
+ * nothing. */
+enum next_kind { NEXT_ANY, NEXT_ID, NEXT_TEXT, NEXT_DOC, NEXT_COUNT, NEXT_NOTHING };
 
 /* Phrases that stand for a tool. A word of a phrase may be a choice, "show/view tree"; fillers
  * between its words are skipped. A row counts only when what follows is of the kind `next`, and
- * when the word `also` stands somewhere behind it ("doc": when a document does). `with` is put in
- * front of the arguments, as if it had been written. Without a tool the phrase is refused with the
- * hint. */
+ * when one of the words `also` stands somewhere behind it ("doc": when a document does). `with` is
+ * put in front of the arguments, as if it had been written. Without a tool the phrase is refused
+ * with the hint. */
 struct synonym {
     const char    *phrase, *tool;
     enum next_kind next;
@@ -46,7 +47,9 @@ extern const struct synonym synonyms[]; /* the first that fits counts; ends with
 /* phrases.c: words that stand before a command ("can you"), that mean nothing ("the"), that make a
  * command doubtful ("not"), places ("here"), words that are not a node ("it"), the beginnings of
  * sentences that are not a text, numbers. Lists are "a|b=meant". */
-extern const char *const phrase_lead_ins[]; /* ends with NULL */
+extern const char *const phrase_lead_ins[];  /* ends with NULL */
+extern const char *const phrase_questions[]; /* ends with NULL; before tools that only look */
+extern const char *const phrase_acting;      /* tools that do not write and yet do something */
 extern const char *const phrase_fillers,
     *const phrase_doubts, *const phrase_places, *const phrase_vague, *const phrase_not_a_text,
                                                                          *const phrase_numbers;
