@@ -68,7 +68,7 @@ PARAMS(link_params,
     { PARAM_TEXT,  "note",    KEYED, NULL, NULL, "label" });
 PARAMS(unlink_params,
     { PARAM_ID,    "id",      BARE | MUST, NULL, NULL, "source" },
-    { PARAM_ID,    "target",  BARE | ONE, NULL, NULL, "from|to" },
+    { PARAM_ID,    "target",  BARE | ONE, NULL, NULL, "to" },
     { PARAM_DOC,   "doc",     KEYED | ONE, NULL, NULL, "document" },
     { PARAM_TEXT,  "tree",    KEYED | ONE, NULL, NULL, NULL },
     { PARAM_ID,    "node",    KEYED | PARAM_OF_TREE, NULL, NULL, NULL },
