@@ -1,141 +1,28 @@
-/* From a line to a call: the verb, then the arguments in two passes. The first takes what is named,
- * key:value, "key value" and "using NAME"; the second gives what is left, in order, to the
- * parameters that may stand without a key. */
+/* From a line to a call: the lead-in, the verb (phrases.c), then the arguments (arguments.c). */
 #include "command/grammar.h"
-#include "base/utf8.h"
 
-#include "command/lexer.h"
+#include "command/arguments.h"
 #include "command/tools.h"
+#include "command/words.h"
 
-#include <stdio.h>
 #include <string.h>
 
-/* ---- words ------------------------------------------------------------------------ */
-
-static bool same_word(struct sv a, struct sv b)
-{
-    if (a.n != b.n)
-        return false;
-    for (size_t i = 0; i < a.n; i++)
-        if (byte_lower(a.s[i]) != byte_lower(b.s[i]))
-            return false;
-    return true;
-}
-
-/* Is `word` in "a|b=a|c"? *meant is what it stands for. */
-static bool in_words(const char *words, struct sv word, struct sv *meant)
-{
-    struct sv_cut c = { .tail = sv_of(words), .found = words != NULL };
-
-    while (c.found) {
-        c = sv_cut(c.tail, '|');
-        struct sv_cut alias = sv_cut(c.head, '=');
-        if (same_word(alias.head, word)) {
-            *meant = alias.found ? alias.tail : alias.head;
-            return true;
-        }
-    }
-    return false;
-}
-
-/* A word that was written as a word: no key, no quotes, no brackets. */
-static bool is_plain(const struct token *t)
-{
-    return t->type == TOKEN_WORD && !t->key.s && !t->brackets;
-}
-
-static bool plain_in(const struct token *t, const char *words)
-{
-    struct sv meant;
-
-    return is_plain(t) && in_words(words, t->text, &meant);
-}
-
-static bool is_filler(const struct token *t)
-{
-    return plain_in(t, phrase_fillers);
-}
-
-/* What may be the id of a node: letters, digits, edit marks, and ann-3. */
-static bool is_id(struct sv v)
-{
-    if (!v.n || v.n > 128)
-        return false;
-    for (size_t i = 0; i < v.n; i++) {
-        unsigned char c = (unsigned char)v.s[i];
-        bool alnum = (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
-        bool mark = c == '\'' || (c == '-' && i > 0) || c >= 0x80;
-        if (!alnum && !(mark && i > 0))
-            return false;
-        if (c >= 0x80 && !sv_starts(sv_skip(v, i), SV("’")))
-            return false;
-        i += c >= 0x80 ? 2 : 0;
-    }
-    return true;
-}
-
-/* A place, or an id that is not a word of ours. *id is what goes into the call. */
-static bool as_node(const struct token *t, struct sv *id)
-{
-    static const struct {
-        const char *place, *text;
-    } places[] = { { "here", "@here" }, { "parent", "@parent" }, { "root", "@root" } };
-    struct sv meant;
-
-    *id = t->text;
-    if (t->type != TOKEN_WORD)
-        return false;
-    if (!t->brackets && in_words(phrase_places, t->text, &meant)) {
-        for (size_t i = 0; i < COUNT(places); i++)
-            if (sv_is(meant, places[i].place))
-                *id = sv_of(places[i].text);
-        return true;
-    }
-    return is_id(t->text) && (t->brackets || !in_words(phrase_vague, t->text, &meant));
-}
-
-static bool as_count(struct sv v, struct sv *digits)
-{
-    int64_t n;
-
-    *digits = v;
-    return sv_to_int(v, &n) || in_words(phrase_numbers, v, digits);
-}
-
-/* notes.md, drafts/one.md: a name of a document without quotes. */
-static bool is_file(const struct token *t)
-{
-    struct sv_cut c = sv_cut_last(t->text, '.');
-
-    return t->type == TOKEN_WORD && !t->key.s && c.found && c.head.n && c.tail.n && is_id(c.tail);
-}
-
 /* ---- verbs ------------------------------------------------------------------------ */
-
-struct reading {
-    const struct token *tokens;
-    size_t              n, at;
-    bool               *used; /* by the first pass */
-    struct call        *call;
-    const struct tool  *tool;
-    bool                joined; /* a comma or "and" was read since the last node */
-    struct arena       *a;
-};
 
 static bool is_doc(const struct reading *r, size_t at)
 {
     const struct token *t = &r->tokens[at];
     bool                follows = at + 1 < r->n && !r->tokens[at + 1].key.s;
 
-    return (t->key.s && (sv_is(t->key, "doc") || sv_is(t->key, "document"))) || is_file(t) ||
-           (plain_in(t, "doc|document|file") && follows);
+    return (t->key.s && (sv_is(t->key, "doc") || sv_is(t->key, "document"))) || word_is_file(t) ||
+           (word_plain_in(t, "doc|document|file") && follows);
 }
 
 static bool next_is(const struct reading *r, size_t at, enum next_kind kind)
 {
     struct sv meant;
 
-    while (at < r->n && is_filler(&r->tokens[at]))
+    while (at < r->n && word_is_filler(&r->tokens[at]))
         at++;
     if (kind == NEXT_ANY)
         return true;
@@ -146,8 +33,8 @@ static bool next_is(const struct reading *r, size_t at, enum next_kind kind)
     case NEXT_NOTHING: return false;
     case NEXT_DOC: return is_doc(r, at);
     case NEXT_TEXT: return !t->key.s && t->type == TOKEN_TEXT;
-    case NEXT_COUNT: return is_plain(t) && as_count(t->text, &meant);
-    default: return (!t->key.s || sv_is(t->key, "id")) && as_node(t, &meant);
+    case NEXT_COUNT: return word_is_plain(t) && word_as_count(t->text, &meant);
+    default: return (!t->key.s || sv_is(t->key, "id")) && word_as_node(t, &meant);
     }
 }
 
@@ -157,7 +44,7 @@ static bool also_is(const struct reading *r, size_t at, const char *also)
     bool doc = also && strcmp(also, "doc") == 0;
 
     for (size_t i = at; also && i < r->n; i++)
-        if (doc ? is_doc(r, i) : plain_in(&r->tokens[i], also))
+        if (doc ? is_doc(r, i) : word_plain_in(&r->tokens[i], also))
             return true;
     return !also;
 }
@@ -169,7 +56,7 @@ static bool is_choice(struct sv choices, struct sv word)
 
     while (c.found) {
         c = sv_cut(c.tail, '/');
-        if (same_word(c.head, word))
+        if (word_same(c.head, word))
             return true;
     }
     return false;
@@ -183,9 +70,9 @@ static bool phrase_at(const struct reading *r, const char *phrase, size_t *at)
 
     while (c.found) {
         c = sv_cut(c.tail, ' ');
-        while (i < r->n && is_filler(&r->tokens[i]) && !is_choice(c.head, r->tokens[i].text))
+        while (i < r->n && word_is_filler(&r->tokens[i]) && !is_choice(c.head, r->tokens[i].text))
             i++;
-        if (i >= r->n || !is_plain(&r->tokens[i]) || !is_choice(c.head, r->tokens[i].text))
+        if (i >= r->n || !word_is_plain(&r->tokens[i]) || !is_choice(c.head, r->tokens[i].text))
             return false;
         i++;
     }
@@ -233,8 +120,9 @@ static bool leading_count(struct reading *r)
     static const char *const nouns = "continuations|continuation|children|replies|branches";
     struct sv                meant;
 
-    if (r->n < r->at + 2 || !is_plain(&r->tokens[r->at]) ||
-        !as_count(r->tokens[r->at].text, &meant) || !plain_in(&r->tokens[r->at + 1], nouns))
+    if (r->n < r->at + 2 || !word_is_plain(&r->tokens[r->at]) ||
+        !word_as_count(r->tokens[r->at].text, &meant) ||
+        !word_plain_in(&r->tokens[r->at + 1], nouns))
         return false;
     r->tool = tool_find(SV("continue"));
     return true;
@@ -250,14 +138,14 @@ static void skip_lead_in(struct reading *r)
             i = (size_t)-1; /* again from the first */
         }
     }
-    while (r->at < r->n && is_filler(&r->tokens[r->at]))
+    while (r->at < r->n && word_is_filler(&r->tokens[r->at]))
         r->at++;
 }
 
 static enum status check_doubt(const struct reading *r, struct err *e)
 {
     for (size_t i = r->at; i < r->n; i++)
-        if (plain_in(&r->tokens[i], phrase_doubts)) {
+        if (word_plain_in(&r->tokens[i], phrase_doubts)) {
             err_set(e, ST_INVALID_SYNTAX, "'" SV_FMT "' leaves open whether this should run",
                     SV_ARG(r->tokens[i].text));
             return err_hint(e, "nothing was run; write only the command, and text in quotes");
@@ -301,7 +189,7 @@ static enum status find_phrase(struct reading *r, const char **with, struct err 
         return ST_OK;
     }
     const struct token *t = &r->tokens[r->at];
-    r->tool = is_plain(t) ? tool_find(t->text) : NULL;
+    r->tool = word_is_plain(t) ? tool_find(t->text) : NULL;
     if (!r->tool)
         return unknown_verb(t->key.s ? t->key : t->text, e);
     r->at++;
@@ -318,7 +206,7 @@ static enum status find_verb(struct reading *r, const char **with, struct err *e
         return ST_OK;
     r->at = at;
     if (skip_question(r) && find_phrase(r, with, e) == ST_OK) {
-        if (!r->tool->writes && !in_words(phrase_acting, sv_of(r->tool->name), &meant))
+        if (!r->tool->writes && !word_in(phrase_acting, sv_of(r->tool->name), &meant))
             return ST_OK;
         r->tool = NULL;
     }
@@ -327,620 +215,7 @@ static enum status find_verb(struct reading *r, const char **with, struct err *e
     return err_code(e);
 }
 
-/* ---- hints -------------------------------------------------------------------------- */
-
-static bool form_has(const char *form, const char *name, const char *mark)
-{
-    char with_mark[40];
-
-    snprintf(with_mark, sizeof with_mark, "%.30s%s", name, mark);
-    return strstr(form, with_mark) != NULL;
-}
-
-/* How much of what was given stands in this form. */
-static int form_score(const struct call *c, const char *form, struct sv key)
-{
-    char name[32];
-    int  score = 0;
-
-    snprintf(name, sizeof name, "%.*s", (int)(key.n < 24 ? key.n : 24), key.s ? key.s : "");
-    if (key.n)
-        score += form_has(form, name, ":") ? 8 : form_has(form, name, "") ? 4 : 0;
-    for (size_t i = 0; i < c->n; i++) {
-        const struct param *p = c->args[i].param;
-        if (form_has(form, p->name, ":") || (p->type == PARAM_FLAG && form_has(form, p->name, "")))
-            score += 3;
-        else if (p->type == PARAM_ID && (p->flags & PARAM_BARE) && strstr(form, " ID"))
-            score += 1;
-        else if (p->type == PARAM_TEXT && (p->flags & PARAM_BARE) && strstr(form, " \""))
-            score += 2;
-    }
-    return score;
-}
-
-/* Show the form that is nearest to what was tried. */
-static enum status misfit(const struct reading *r, struct sv key, struct err *e)
-{
-    const char *form = r->tool->syntax[0];
-    int         best = form_score(r->call, form, key);
-
-    for (size_t i = 1; r->tool->syntax[i]; i++) {
-        int score = form_score(r->call, r->tool->syntax[i], key);
-        if (score > best) {
-            best = score;
-            form = r->tool->syntax[i];
-        }
-    }
-    return err_hint(e, "→ %s", form);
-}
-
-/* ---- one value ---------------------------------------------------------------------- */
-
-static const struct call_arg *given(const struct call *c, const struct param *p)
-{
-    for (size_t i = 0; i < c->n; i++)
-        if (c->args[i].param == p)
-            return &c->args[i];
-    return NULL;
-}
-
-static enum status give(struct reading *r, const struct param *p, struct sv text, struct err *e)
-{
-    if (given(r->call, p) && !((p->flags & PARAM_MANY) && r->joined)) {
-        err_set(e, ST_INVALID_SYNTAX, "%s is given twice", p->name);
-        return err_hint(e, "one → line for each");
-    }
-    if (r->call->n == CALL_ARGS_MAX) {
-        err_set(e, ST_INVALID_SYNTAX, "too many arguments");
-        return err_hint(e, "use several → lines");
-    }
-    r->call->args[r->call->n++] = (struct call_arg){ p, text };
-    return ST_OK;
-}
-
-static const struct param *param_named(const struct tool *t, struct sv name)
-{
-    struct sv meant;
-
-    for (const struct param *p = t->params; p->type; p++)
-        if (same_word(name, sv_of(p->name)))
-            return p;
-    for (const struct param *p = t->params; p->type; p++)
-        if (in_words(p->keys, name, &meant))
-            return p;
-    return NULL;
-}
-
-static bool is_lines(struct sv v)
-{
-    struct sv_cut c = sv_cut(v, '-');
-    struct sv     n;
-
-    return c.found && as_count(sv_trim(c.head), &n) && as_count(sv_trim(c.tail), &n);
-}
-
-/* A word that belongs to the tool is no value: link a7x2 to doc "x". */
-static bool is_tool_word(const struct reading *r, const struct token *t)
-{
-    struct sv meant;
-
-    if (!is_plain(t))
-        return false;
-    for (const struct param *p = r->tool->params; p->type; p++)
-        if (p->type == PARAM_FLAG &&
-            (same_word(t->text, sv_of(p->name)) || in_words(p->words, t->text, &meant)))
-            return true;
-    return param_named(r->tool, t->text) || in_words(r->tool->little, t->text, &meant);
-}
-
-/* Could this be a value of the parameter, in a place where nothing demands it? */
-static bool could_be(const struct reading *r, const struct param *p, const struct token *t)
-{
-    struct sv meant;
-    bool      word = t->type == TOKEN_WORD && !is_tool_word(r, t);
-
-    if (t->key.s)
-        return false;
-    switch (p->type) {
-    case PARAM_ID: return word && as_node(t, &meant);
-    case PARAM_COUNT: return word && as_count(t->text, &meant);
-    case PARAM_TEXT:
-        return t->type == TOKEN_TEXT || (word && (p->flags & (PARAM_LOOSE | PARAM_OPEN)));
-    case PARAM_WORD: return word && (!p->words || in_words(p->words, t->text, &meant));
-    case PARAM_RANGE: return word && sv_has(t->text, '-');
-    case PARAM_LINES: return word && is_lines(t->text);
-    case PARAM_DOC: return t->type == TOKEN_TEXT || is_file(t) || (word && is_plain(t));
-    default: return false;
-    }
-}
-
-static enum status fit_word(struct reading *r, const struct param *p, const struct token *t,
-                            struct err *e)
-{
-    struct sv meant = t->text;
-    bool      known = !p->words || in_words(p->words, t->text, &meant);
-
-    if (known && !sv_starts(meant, SV("→")))
-        return p->flags & PARAM_SILENT ? ST_OK : give(r, p, meant, e);
-    err_set(e, ST_INVALID_SYNTAX, "%s cannot be '" SV_FMT "'", p->name,
-            SV_ARG(utf8_first(t->text, 60)));
-    return known ? err_hint(e, SV_FMT, SV_ARG(meant)) : misfit(r, sv_of(p->name), e);
-}
-
-static enum status fit_id(struct reading *r, const struct param *p, const struct token *t,
-                          struct err *e)
-{
-    struct sv   id, meant;
-    enum status st;
-
-    if (as_node(t, &id)) {
-        st = give(r, p, id, e);
-        r->joined = t->comma;
-        return st;
-    }
-    if (is_plain(t) && in_words(phrase_vague, t->text, &meant)) {
-        err_set(e, ST_INVALID_SYNTAX, "'" SV_FMT "' does not name a node",
-                SV_ARG(utf8_first(t->text, 60)));
-        return err_hint(e, "name it by its id, or write here, parent or root: → %s",
-                        r->tool->syntax[0]);
-    }
-    err_set(e, ST_INVALID_SYNTAX, "'" SV_FMT "' is not a node id", SV_ARG(utf8_first(t->text, 60)));
-    return misfit(r, t->key, e);
-}
-
-/* A value for a parameter, checked against its type. */
-static enum status fit(struct reading *r, const struct param *p, const struct token *t,
-                       struct err *e)
-{
-    struct sv   text = t->text;
-    const char *wanted = NULL;
-
-    if (p->type == PARAM_WORD)
-        return fit_word(r, p, t, e);
-    if (p->type == PARAM_ID)
-        return fit_id(r, p, t, e);
-    if (p->type == PARAM_COUNT && !as_count(t->text, &text))
-        wanted = "a whole number";
-    if (p->type == PARAM_RANGE && !sv_has(t->text, '-'))
-        wanted = "a range such as A-B";
-    if (p->type == PARAM_LINES && !is_lines(t->text))
-        wanted = "a range such as 10-20";
-    if (!wanted)
-        return give(r, p, text, e);
-    err_set(e, ST_INVALID_SYNTAX, "%s: takes %s, not '" SV_FMT "'", p->name, wanted,
-            SV_ARG(utf8_first(t->text, 60)));
-    return misfit(r, sv_of(p->name), e);
-}
-
-/* ---- first pass: what is named ------------------------------------------------------ */
-
-/* full:true is full; append:"text" is append "text". */
-static enum status keyed_flag(struct reading *r, const struct param *p, const struct token *t,
-                              struct err *e)
-{
-    const struct param *text = param_named(r->tool, SV("text"));
-
-    if (t->type == TOKEN_TEXT && text && !give(r, p, SV(""), e))
-        return give(r, text, t->text, e);
-    if (plain_in(&(struct token){ .text = t->text, .type = t->type }, "true|yes|on"))
-        return give(r, p, SV(""), e);
-    err_set(e, ST_INVALID_SYNTAX, "%s is given or left out, and has no value", p->name);
-    return misfit(r, sv_of(p->name), e);
-}
-
-static enum status keyed(struct reading *r, const struct token *t, struct err *e)
-{
-    const struct param *p = param_named(r->tool, t->key);
-    struct sv           meant;
-
-    if (p && t->inner.s) { /* pin:doc:"name" */
-        struct token inner = *t;
-        inner.key = t->inner;
-        inner.inner = (struct sv){ 0 };
-        if (sv_is(t->key, "pin") && sv_is(t->inner, "doc"))
-            return keyed(r, &inner, e);
-        p = NULL;
-    }
-    for (const struct param *f = r->tool->params; !p && f->type; f++)
-        if (f->type == PARAM_FLAG && in_words(f->words, t->key, &meant))
-            p = f;
-    if (p && !t->inner.s && p->type == PARAM_FLAG)
-        return keyed_flag(r, p, t, e);
-    if (p && (p->flags & (PARAM_KEYED | PARAM_BARE)))
-        return fit(r, p, t, e);
-    err_set(e, ST_INVALID_SYNTAX, "%s takes no '" SV_FMT ":'", r->tool->name, SV_ARG(t->key));
-    return misfit(r, t->key, e);
-}
-
-/* The first word from `at` on that is neither a filler nor a little word. */
-static size_t skip_little(const struct reading *r, size_t at)
-{
-    while (at < r->n && (is_filler(&r->tokens[at]) || plain_in(&r->tokens[at], r->tool->little)))
-        at++;
-    return at;
-}
-
-/* [r001]-[a7x2] is r001-a7x2. */
-static struct sv without_brackets(const struct reading *r, struct sv text)
-{
-    struct sb b = sb_in(r->a, 0);
-
-    for (size_t i = 0; i < text.n; i++)
-        if (text.s[i] != '[' && text.s[i] != ']')
-            sb_addc(&b, text.s[i]);
-    return sb_sv(&b);
-}
-
-/* `2 to 3`, `r001 to a7x2`: a range in words becomes one. *last is its last token. */
-static void join_range(const struct reading *r, struct token *value, size_t *last)
-{
-    struct sb b = sb_in(r->a, 0);
-
-    value->text = without_brackets(r, value->text);
-    if (*last + 2 >= r->n || !plain_in(&r->tokens[*last + 1], "to|through") ||
-        sv_has(value->text, '-'))
-        return;
-    sb_add(&b, value->text);
-    sb_addc(&b, '-');
-    sb_add(&b, r->tokens[*last + 2].text);
-    value->text = sb_sv(&b);
-    *last += 2;
-}
-
-static bool is_range(const struct param *p)
-{
-    return p->type == PARAM_RANGE || p->type == PARAM_LINES;
-}
-
-/* depth 3, section motivation, text: "…": a key without its colon. *last is the last token of it;
- * NULL: this is not one. */
-static const struct param *pair(struct reading *r, size_t at, struct token *value, size_t *last)
-{
-    const struct token *t = &r->tokens[at];
-    const struct param *p = is_plain(t) && !is_filler(t) ? param_named(r->tool, t->text) : NULL;
-
-    if (!p || p->type == PARAM_FLAG || given(r->call, p))
-        return NULL;
-    size_t i = at + 1;
-    if (i < r->n && p->type == PARAM_WORD && p->words && !plain_in(&r->tokens[i], p->words))
-        i = skip_little(r, i); /* "as nodes": a word that says nothing elsewhere */
-    else if (p->type != PARAM_WORD || !p->words)
-        i = skip_little(r, i);
-    if (i >= r->n || r->used[i])
-        return NULL;
-    *value = r->tokens[i];
-    *last = i;
-    if (is_range(p) && value->type == TOKEN_WORD)
-        join_range(r, value, last);
-    return could_be(r, p, value) ? p : NULL;
-}
-
-/* using "Name", with GPT-4o. */
-static const struct param *announced(struct reading *r, const struct token *t)
-{
-    for (const struct param *p = r->tool->params; p->type; p++)
-        if (p->after && plain_in(t, p->after) && !given(r->call, p))
-            return p;
-    return NULL;
-}
-
-/* May the count that stands here be meant for a count? */
-static bool is_free_count(struct reading *r, const struct token *t)
-{
-    struct sv n;
-
-    if (!is_plain(t) || !as_count(t->text, &n))
-        return false;
-    for (const struct param *p = r->tool->params; p->type; p++)
-        if (p->type == PARAM_COUNT && (p->flags & PARAM_BARE) && !given(r->call, p))
-            return true;
-    return false;
-}
-
-static enum status take_announced(struct reading *r, size_t at, const struct param *p,
-                                  struct err *e)
-{
-    size_t i = at + 1;
-
-    while (i < r->n && is_filler(&r->tokens[i]))
-        i++;
-    if (i >= r->n) {
-        err_set(e, ST_INVALID_SYNTAX, "'" SV_FMT "' is followed by nothing",
-                SV_ARG(r->tokens[at].text));
-        return misfit(r, sv_of(p->name), e);
-    }
-    if (r->used[i] || !could_be(r, p, &r->tokens[i]) || is_free_count(r, &r->tokens[i]))
-        return ST_OK; /* using agent:"Name", with 3 continuations: only a little word */
-    if (sv_is(sv_of(p->name), "agent") && plain_in(&r->tokens[at], "with") &&
-        r->tokens[i].type == TOKEN_TEXT) {
-        err_set(e, ST_INVALID_SYNTAX, "is \"" SV_FMT "\" an agent or your own text?",
-                SV_ARG(utf8_first(r->tokens[i].text, 60)));
-        return err_hint(e, "→ continue from ID using agent:\"Name\", or → respond ID \"text\"");
-    }
-    for (size_t k = at; k <= i; k++)
-        r->used[k] = true;
-    return fit(r, p, &r->tokens[i], e);
-}
-
-static enum status named_at(struct reading *r, size_t i, struct err *e)
-{
-    const struct token *t = &r->tokens[i];
-    const struct param *p;
-    struct token        value;
-    size_t              last;
-
-    if (t->key.s) {
-        r->used[i] = true;
-        value = *t;
-        p = param_named(r->tool, t->key);
-        if (p && is_range(p))
-            value.text = without_brackets(r, t->text);
-        return keyed(r, &value, e);
-    }
-    if ((p = pair(r, i, &value, &last))) {
-        for (size_t k = i; k <= last; k++)
-            r->used[k] = true;
-        return fit(r, p, &value, e);
-    }
-    p = announced(r, t);
-    return p ? take_announced(r, i, p, e) : ST_OK;
-}
-
-/* ---- second pass: what is left ------------------------------------------------------- */
-
-static enum status quoted_text(struct reading *r, const struct token *t, struct err *e)
-{
-    for (const struct param *p = r->tool->params; p->type; p++) {
-        bool takes =
-            p->type == PARAM_TEXT || p->type == PARAM_DOC || (p->type == PARAM_WORD && !p->words);
-        if (takes && (p->flags & PARAM_BARE) && !given(r->call, p))
-            return give(r, p, t->text, e);
-    }
-    err_set(e, ST_INVALID_SYNTAX, "%s takes no further text", r->tool->name);
-    return misfit(r, t->key, e);
-}
-
-/* A flag's own name, a word of a choice: these win over ids. */
-static const struct param *word_param(struct reading *r, struct sv word, struct sv *meant)
-{
-    for (const struct param *p = r->tool->params; p->type; p++) {
-        if (p->type == PARAM_FLAG &&
-            (same_word(word, sv_of(p->name)) || in_words(p->words, word, meant))) {
-            *meant = SV("");
-            return p;
-        }
-        if (p->type == PARAM_WORD && (p->flags & PARAM_BARE) && p->words &&
-            in_words(p->words, word, meant))
-            return p;
-    }
-    return NULL;
-}
-
-/* Letters and digits mixed: an id rather than a word. "find the children of a7x2" is another tool.
- */
-static bool is_surely_id(struct sv v)
-{
-    bool letter = false, digit = false;
-
-    for (size_t i = 0; i < v.n; i++) {
-        digit = digit || (v.s[i] >= '0' && v.s[i] <= '9');
-        letter = letter || (byte_lower(v.s[i]) >= 'a' && byte_lower(v.s[i]) <= 'z');
-    }
-    return letter && digit && is_id(v);
-}
-
-enum { OPEN_WORDS_MAX = 6 };
-
-/* find the mother knows: the words from here to the next key, as they were written. */
-static enum status open_text(struct reading *r, const struct param *p, size_t *at, struct err *e)
-{
-    size_t    first = *at, last = *at;
-    struct sv meant;
-
-    while (last + 1 < r->n && !r->used[last + 1] && is_plain(&r->tokens[last + 1]))
-        last++;
-    *at = last;
-    while (last > first &&
-           (is_filler(&r->tokens[last]) || plain_in(&r->tokens[last], r->tool->little)))
-        last--; /* "in the tree" */
-    bool id = false;
-    for (size_t i = first; i <= last; i++)
-        id = id || is_surely_id(r->tokens[i].text);
-    if (id || in_words(phrase_not_a_text, r->tokens[first].text, &meant) ||
-        last - first >= OPEN_WORDS_MAX || (first && r->tokens[first - 1].key.s)) {
-        err_set(e, ST_INVALID_SYNTAX, "%s needs its %s in quotes", r->tool->name, p->name);
-        return misfit(r, sv_of(p->name), e);
-    }
-    const char *end = r->tokens[last].text.s + r->tokens[last].text.n;
-    return give(r, p,
-                (struct sv){ r->tokens[first].text.s, (size_t)(end - r->tokens[first].text.s) }, e);
-}
-
-/* Is this word, which says nothing elsewhere, the beginning of a text? "the mother" begins one,
- * "the nodes about" does not; "a way" begins one that is refused. */
-static bool opens_text(const struct reading *r, size_t at)
-{
-    bool article = plain_in(&r->tokens[at], "the") && strcmp(r->tool->name, "find") == 0;
-    bool last = at + 1 >= r->n || r->used[at + 1];
-
-    if (article)
-        return !last && skip_little(r, at) == at + 1 && is_plain(&r->tokens[at + 1]);
-    return plain_in(&r->tokens[at], phrase_not_a_text) &&
-           !plain_in(&r->tokens[at], r->tool->little);
-}
-
-/* The first free parameter that may stand without a key and could be this. */
-static const struct param *free_bare(struct reading *r, const struct token *t)
-{
-    const struct param *id = NULL;
-    struct sv           n;
-
-    for (const struct param *p = r->tool->params; p->type; p++) {
-        bool again = given(r->call, p) && !((p->flags & PARAM_MANY) && r->joined);
-        bool loose = p->type == PARAM_TEXT && (p->flags & (PARAM_LOOSE | PARAM_OPEN));
-        if (!(p->flags & PARAM_BARE) || again)
-            continue;
-        if (p->type == PARAM_COUNT && !t->brackets && as_count(t->text, &n))
-            return p;
-        if (!id && (p->type == PARAM_ID || (loose && !t->brackets) ||
-                    (p->type == PARAM_WORD && !p->words && !t->brackets) ||
-                    (p->type == PARAM_DOC && is_file(t))))
-            id = p;
-    }
-    return id;
-}
-
-/* "this node: a7x2", "this branch a7x2": the node is named behind it. */
-static bool points_ahead(const struct reading *r, size_t at)
-{
-    size_t    next = skip_little(r, at + 1);
-    struct sv id;
-
-    return plain_in(&r->tokens[at], "this") && next < r->n && !r->used[next] &&
-           !r->tokens[next].key.s && as_node(&r->tokens[next], &id) && !call_place(id).s;
-}
-
-/* "drop a7x2 pin", "read the "notes" document": the name of what was given, behind it. */
-static bool given_by_name(const struct reading *r, struct sv word)
-{
-    const struct param *p = param_named(r->tool, word);
-
-    return p && p->type != PARAM_FLAG && given(r->call, p);
-}
-
-static enum status bare_word(struct reading *r, size_t *at, struct err *e)
-{
-    const struct token *t = &r->tokens[*at];
-    struct sv           meant;
-    const struct param *p;
-
-    if (!t->brackets && (p = word_param(r, t->text, &meant)))
-        return give(r, p, meant, e);
-    if (plain_in(t, "and|&|plus")) {
-        r->joined = true;
-        for (p = r->tool->params; p->type; p++)
-            if (p->flags & PARAM_MANY)
-                return ST_OK;
-    }
-    if (points_ahead(r, *at) || (is_plain(t) && given_by_name(r, t->text)))
-        return ST_OK;
-    p = free_bare(r, t);
-    bool open = p && (p->flags & PARAM_OPEN) && opens_text(r, *at);
-    if (!open && (is_filler(t) || plain_in(t, r->tool->little)))
-        return ST_OK;
-    if (p && p->type == PARAM_TEXT && (p->flags & PARAM_OPEN))
-        return open_text(r, p, at, e);
-    if (p)
-        return fit(r, p, t, e);
-    if (t->colon && param_named(r->tool, t->text)) {
-        err_set(e, ST_INVALID_SYNTAX, SV_FMT ": has no value", SV_ARG(t->text));
-        return err_hint(e, "write " SV_FMT ":value or " SV_FMT ":\"value\"", SV_ARG(t->text),
-                        SV_ARG(t->text));
-    }
-    err_set(e, ST_INVALID_SYNTAX, "%s cannot take '" SV_FMT "'", r->tool->name,
-            SV_ARG(utf8_first(t->text, 60)));
-    return misfit(r, t->text, e);
-}
-
-static bool takes_text(const struct tool *t)
-{
-    for (const struct param *p = t ? t->params : NULL; p && p->type; p++)
-        if (p->type == PARAM_TEXT && (p->flags & PARAM_BARE))
-            return true;
-    return false;
-}
-
-/* Words behind a text that nothing takes, or a second text: a quote inside the text was perhaps
- * taken for its end. */
-static enum status refused_at(const struct reading *r, size_t at, struct err *e)
-{
-    bool text = false;
-
-    for (size_t i = 0; i < at && i < r->n; i++)
-        text = text || (r->tokens[i].type == TOKEN_TEXT && !r->tokens[i].key.s);
-    if (at < r->n && r->tokens[at].type == TOKEN_TEXT)
-        text = text || takes_text(r->tool);
-    return text && at < r->n && !r->tokens[at].key.s ? err_reason(e, LEX_QUOTES) : err_code(e);
-}
-
-static enum status read_args(struct reading *r, struct err *e)
-{
-    r->used = ARENA_NEW(r->a, bool, r->n + 1);
-    for (size_t i = 0; i < r->n; i++)
-        if (!r->used[i] && named_at(r, i, e))
-            return refused_at(r, i, e);
-    for (size_t i = 0; i < r->n; i++) {
-        const struct token *t = &r->tokens[i];
-        size_t              at = i;
-        if (r->used[i])
-            continue;
-        if (t->type == TOKEN_TEXT ? quoted_text(r, t, e) : bare_word(r, &i, e))
-            return refused_at(r, at, e);
-    }
-    return ST_OK;
-}
-
-/* ---- what was read, as a whole ------------------------------------------------------- */
-
-/* The parameter without which this one means nothing; NULL: it stands by itself. */
-static const char *companion(const struct param *p)
-{
-    return p->flags & PARAM_OF_ID       ? "id"
-           : p->flags & PARAM_OF_BRANCH ? "branch"
-           : p->flags & PARAM_OF_DOC    ? "doc"
-           : p->flags & PARAM_OF_TREE   ? "tree"
-                                        : NULL;
-}
-
-/* What is given must have a meaning where it stands: nothing is passed over. */
-static enum status check_given(const struct reading *r, const struct call_arg *x, struct err *e)
-{
-    const struct param *p = x->param;
-    const char         *colon = p->flags & PARAM_KEYED ? ":" : "", *with = companion(p);
-
-    if ((p->flags & PARAM_FILLED) && !sv_trim(x->text).n)
-        return err_set(e, ST_INVALID_SYNTAX, "the %s is empty", p->name);
-    if (with && !call_has(r->call, with)) {
-        bool id = p->flags & PARAM_OF_ID;
-        err_set(e, ST_INVALID_SYNTAX, "%s%s goes with %s%s", p->name, colon, id ? "ID" : with,
-                id ? "" : ":");
-        return misfit(r, sv_of(p->name), e);
-    }
-    if ((p->flags & PARAM_ALONE) && r->call->n > 1) {
-        err_set(e, ST_INVALID_SYNTAX, "%s%s stands alone", p->name, colon);
-        return err_hint(e, "→ %s %s", r->tool->name, p->name);
-    }
-    return ST_OK;
-}
-
-static enum status check_complete(const struct reading *r, struct err *e)
-{
-    const struct tool *t = r->tool;
-    size_t             one = 0, maybe = 0;
-    bool               wants_one = false;
-
-    for (const struct param *p = t->params; p->type; p++) {
-        const struct call_arg *arg = given(r->call, p);
-        bool                   there = arg != NULL;
-        if (there && check_given(r, arg, e))
-            return err_code(e);
-        if ((p->flags & PARAM_REQUIRED) && !there) {
-            err_set(e, ST_INVALID_SYNTAX, "%s needs a %s%s", t->name,
-                    p->type == PARAM_ID ? "node" : p->name,
-                    p->type == PARAM_TEXT ? " in quotes" : "");
-            return misfit(r, sv_of(p->name), e);
-        }
-        one += there && (p->flags & PARAM_ONE);
-        maybe += there && (p->flags & PARAM_MAYBE_ONE);
-        wants_one = wants_one || (p->flags & PARAM_ONE);
-    }
-    if ((!wants_one || one == 1) && maybe <= 1)
-        return ST_OK;
-    err_set(e, ST_INVALID_SYNTAX,
-            one == 0 && wants_one ? "%s needs something to act on" : "%s takes only one of these",
-            t->name);
-    return misfit(r, (struct sv){ 0 }, e);
-}
+/* ---- the whole line ---------------------------------------------------------------- */
 
 /* In the order of the table, so that equal calls are equal arrays; a list keeps its order. */
 static void sort_args(struct call *c)
@@ -962,8 +237,8 @@ bool call_is_think(struct sv command, struct sv *text)
     while (n < command.n && ((command.s[n] >= 'a' && command.s[n] <= 'z') ||
                              (command.s[n] >= 'A' && command.s[n] <= 'Z')))
         n++;
-    bool ends = n == command.n || !is_id(sv_first(sv_skip(command, n), 1));
-    if (!ends || !in_words("think|reflect|scratchpad", sv_first(command, n), &meant))
+    bool ends = n == command.n || !word_is_id(sv_first(sv_skip(command, n), 1));
+    if (!ends || !word_in("think|reflect|scratchpad", sv_first(command, n), &meant))
         return false;
     command = sv_skip(command, n);
     *text = sv_trim(sv_starts(command, SV(":")) ? sv_skip(command, 1) : command);
@@ -1011,9 +286,9 @@ static enum status parse_call(struct reading *r, struct err *e)
 
     skip_lead_in(r);
     if (check_doubt(r, e) || find_verb(r, &with, e))
-        return refused_at(r, r->n ? r->n - 1 : 0, e);
+        return arguments_refused(r, r->n ? r->n - 1 : 0, e);
     r->call->tool = r->tool;
-    if (arguments(r, with, e) || read_args(r, e) || check_complete(r, e))
+    if (arguments(r, with, e) || arguments_read(r, e))
         return err_code(e);
     sort_args(r->call);
     return ST_OK;
