@@ -371,6 +371,7 @@ RUN(find)
     int64_t       max = call_count(c, "max", FIND_DEFAULT);
     struct found *list;
     size_t        n;
+    bool          more;
 
     r->object = query;
     if (max < 1 || max > FIND_MAX) {
@@ -378,13 +379,13 @@ RUN(find)
         return err_hint(e, max < 1 ? "use max:1 or more" : "use max:%d or less", FIND_MAX);
     }
     if (loom_index(s->log, s->loom.thread, e) ||
-        loom_find(&s->loom, query, false, (size_t)max, &list, &n, e))
+        loom_find(&s->loom, query, false, (size_t)max, &list, &n, &more, e))
         return err_code(e);
     sb_adds(&r->text, "Find: \"");
     sb_add_oneline(&r->text, query);
     sb_adds(&r->text, "\"\n");
     sb_add_count(&r->text, (int64_t)n, "node");
-    sb_adds(&r->text, (int64_t)n == max ? " (there may be more)\n" : "\n");
+    sb_adds(&r->text, more ? " (there may be more)\n" : "\n");
     for (size_t i = 0; i < n; i++) {
         sb_addf(&r->text, "  [" SV_FMT "] %s · ", SV_ARG(list[i].node.local),
                 author_kind_name(list[i].node.kind));

@@ -8,6 +8,7 @@
 
 #include <string.h>
 
+enum { WORDLESS_MAX = 64 };
 enum { WORDS_MAX = 32, EXCERPT_BEFORE = 30, EXCERPT = 90, TRIES = 20 };
 
 /* ---- the index ---------------------------------------------------------------------- */
@@ -31,7 +32,7 @@ enum status loom_index(struct log *log, struct sv thread, struct err *e)
     struct arena                             scratch = { 0 };
     struct entry                             x;
     bool                                     more = true;
-    int64_t                                  last;
+    int64_t                                  last, wordless = 0;
     enum status                              s = store_text_last(log->store, thread, &last, e);
 
     if (s || last == INT64_MAX)
@@ -42,9 +43,12 @@ enum status loom_index(struct log *log, struct sv thread, struct err *e)
         struct arena_mark m = arena_mark(&scratch);
         s = put_words(log, thread, &x, &scratch, e);
         arena_reset(&scratch, m);
+        wordless = kind_of(x.kind) == KIND_AI_MESSAGE ? 0 : wordless + 1;
+        last = x.seq;
     }
     arena_free(&scratch);
-    return s;
+    /* Entries behind the last message would be passed over again at every search. */
+    return s || wordless < WORDLESS_MAX ? s : store_text_put(log->store, thread, last, SV(""), e);
 }
 
 enum status loom_index_is_due(struct log *log, struct sv thread, bool *due, struct err *e)
@@ -115,6 +119,11 @@ static size_t split(struct sv query, struct sv *words)
     return n;
 }
 
+struct found_list {
+    struct found *v;
+    size_t        n, cap; /* as VEC() has them */
+};
+
 static enum status keep(struct loom *l, const struct store_hit *hit, struct found *out, bool *ok,
                         struct err *e)
 {
@@ -128,39 +137,59 @@ static enum status keep(struct loom *l, const struct store_hit *hit, struct foun
     if (!*ok)
         return ST_OK;
     out->thread = hit->thread;
-    if (node_at(&at, hit->seq, &out->node, e) || node_hidden(&at, &out->node, &by, e) ||
-        node_text(&at, hit->seq, &out->text, e) || loom_title(&at, &out->title, e))
+    if (node_at(&at, hit->seq, &out->node, e) || node_hidden(&at, &out->node, &by, e))
         return err_code(e);
     *ok = by == NO_NODE && !out->node.withdrawn;
+    if (*ok && (node_text(&at, hit->seq, &out->text, e) || loom_title(&at, &out->title, e)))
+        return err_code(e);
+    return ST_OK;
+}
+
+/* The newest `ask` matches, those that can be seen. *all: there are no others. */
+static enum status look(struct loom *l, const struct sv *words, size_t count, bool everywhere,
+                        size_t ask, size_t max, struct found_list *out, bool *all, struct err *e)
+{
+    struct store_hit *list;
+    size_t            hits, at = 0;
+
+    out->n = 0;
+    if (store_text_find(l->log->store, everywhere ? (struct sv){ 0 } : l->thread, words, count, ask,
+                        l->a, &list, &hits, e))
+        return err_code(e);
+    for (; at < hits && out->n < max; at++) {
+        struct found one;
+        bool         ok;
+        if (keep(l, &list[at], &one, &ok, e))
+            return err_code(e);
+        if (ok)
+            *vec_push(out, l->a) = one;
+    }
+    *all = hits < ask && at == hits;
     return ST_OK;
 }
 
 enum status loom_find(struct loom *l, struct sv query, bool everywhere, size_t max,
-                      struct found **out, size_t *n, struct err *e)
+                      struct found **out, size_t *n, bool *more, struct err *e)
 {
     struct sv         words[WORDS_MAX];
-    size_t            count = split(query, words), hits;
-    struct store_hit *list;
-    VEC(struct found) found = { 0 };
+    size_t            count = split(query, words);
+    struct found_list found = { 0 };
+    bool              all = false;
 
     if (!count || utf8_invalid(query) >= 0) {
         err_set(e, ST_INVALID_SYNTAX, "there is no word to look for");
         return err_hint(e, "give letters or digits; words in 'single quotes' are a phrase");
     }
-    /* More than asked for, because some may be hidden. */
-    if (store_text_find(l->log->store, everywhere ? (struct sv){ 0 } : l->thread, words, count,
-                        max + TRIES, l->a, &list, &hits, e))
-        return err_code(e);
-    for (size_t i = 0; i < hits && found.n < max; i++) {
-        struct found one;
-        bool         ok;
-        if (keep(l, &list[i], &one, &ok, e))
+    /* More than asked for, because some may be hidden; many more when many are. */
+    for (size_t ask = max + TRIES; !all && found.n < max; ask *= 8) {
+        if (look(l, words, count, everywhere, ask, max, &found, &all, e))
             return err_code(e);
-        if (ok)
-            *vec_push(&found, l->a) = one;
+        if (ask >= FIND_LOOKED_AT)
+            break;
     }
     *out = found.v;
     *n = found.n;
+    *more = !all;
     return ST_OK;
 }
 

@@ -19,10 +19,12 @@ enum status loom_index(struct log *log, struct sv thread, struct err *e) MUST_US
 enum status loom_index_is_due(struct log *log, struct sv thread, bool *due, struct err *e) MUST_USE;
 
 /* Visible nodes of this tree (or of every tree, when `everywhere`) that hold every word of
- * the query, newest first, at most `max`. Words between single quotes are a phrase.
- * ST_INVALID_SYNTAX: the query has no word. */
+ * the query, newest first, at most `max`; *more when there may be others. Words between single
+ * quotes are a phrase. However common the words are, at most FIND_LOOKED_AT nodes are looked at:
+ * those that are hidden do not count. ST_INVALID_SYNTAX: the query has no word. */
+enum { FIND_LOOKED_AT = 2000 };
 enum status loom_find(struct loom *l, struct sv query, bool everywhere, size_t max,
-                      struct found **out, size_t *n, struct err *e) MUST_USE;
+                      struct found **out, size_t *n, bool *more, struct err *e) MUST_USE;
 
 /* A stretch of the text around the first word of the query, on one line, in quotes. */
 void found_excerpt(struct sb *b, struct sv text, struct sv query);

@@ -113,17 +113,20 @@ static enum status run(struct app *app, const void *opts, struct err *e)
     struct loom   l = { .log = &app->log, .thread = o->thread, .a = app->a, .now = clock_now_ms() };
     struct found *list;
     size_t        n;
+    bool          more;
 
     if (max < 1 || max > SEARCH_MOST)
         return err_set(e, ST_USAGE, "--max takes a number from 1 to %d", SEARCH_MOST);
     if ((!o->thread.s && fold_threads(app, e)) || update_index(app, o->thread, e) ||
         log_begin(&app->log, o->thread, STORE_READ, e))
         return err_code(e);
-    enum status s = loom_find(&l, app_arg(app, 0), !o->thread.s, (size_t)max, &list, &n, e);
+    enum status s = loom_find(&l, app_arg(app, 0), !o->thread.s, (size_t)max, &list, &n, &more, e);
     log_abort(&app->log);
     if (s)
         return s;
     print(app, app_arg(app, 0), list, n);
+    if (more && (int64_t)n < max)
+        warn("many of the matches are hidden: the newest %d were looked at", FIND_LOOKED_AT);
     return ST_OK;
 }
 
