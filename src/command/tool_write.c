@@ -362,10 +362,13 @@ static enum status check_nobody_inside(struct session *s, const struct node *n, 
             return err_code(e);
         if (up.seq != n->slot)
             continue;
-        err_set(e, ST_CONFLICT, "%s" SV_FMT "%s is active at [" SV_FMT "]",
-                others[i].kind == AUTHOR_HUMAN ? "" : "\"",
-                SV_ARG(others[i].kind == AUTHOR_HUMAN ? SV("Human") : others[i].agent),
-                others[i].kind == AUTHOR_HUMAN ? "" : "\"", SV_ARG(others[i].node.local));
+        struct sb who = sb_in(s->a, 0);
+        if (others[i].kind == AUTHOR_HUMAN)
+            sb_adds(&who, "Human");
+        else
+            sb_add_quoted(&who, others[i].agent);
+        err_set(e, ST_CONFLICT, SV_FMT " is active at [" SV_FMT "]", SV_ARG(sb_sv(&who)),
+                SV_ARG(others[i].node.local));
         return err_hint(e, "ask them to move, or prune a branch below");
     }
     return ST_OK;

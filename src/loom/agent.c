@@ -3,6 +3,7 @@
 #include "base/json.h"
 #include "base/path.h"
 #include "base/vec.h"
+#include "loom/shown.h"
 #include "thread/kind.h"
 
 /* ---- permissions ------------------------------------------------------------------ */
@@ -170,9 +171,21 @@ enum status agent_list(struct log *l, struct arena *a, struct agent **out, size_
 
 /* ---- writing ---------------------------------------------------------------------- */
 
+enum status agent_name_check(struct sv name, struct err *e)
+{
+    if (name_check(name, "agent name", e))
+        return err_code(e);
+    if (shown_is_name(name))
+        return ST_OK;
+    err_set(e, ST_INVALID_SYNTAX, "agent name '" SV_FMT "' could be taken for something else",
+            SV_ARG(name));
+    return err_hint(e, "use a name of your own: no quotes, brackets, arrows, = or * in it, no "
+                       "characters that nobody sees, and not human, model, tool or you");
+}
+
 static enum status check_agent(const struct agent *x, struct err *e)
 {
-    if (name_check(x->name, "agent name", e) || check_needs(x->permissions, e))
+    if (check_needs(x->permissions, e))
         return err_code(e);
     if (x->kind == AUTHOR_MODEL && !x->model.n) {
         err_set(e, ST_USAGE, "a model agent needs a model");
@@ -227,7 +240,8 @@ enum status agent_add(struct log *l, const struct agent *x, struct sv actor, int
     struct agent old;
     bool         found;
 
-    if (check_agent(x, e) || agent_find(l, x->name, a, &old, &found, e))
+    if (agent_name_check(x->name, e) || check_agent(x, e) ||
+        agent_find(l, x->name, a, &old, &found, e))
         return err_code(e);
     if (found) {
         err_set(e, ST_CONFLICT, "there is an agent '" SV_FMT "' already", SV_ARG(x->name));

@@ -57,6 +57,10 @@ enum status agent_find(struct log *l, struct sv name, struct arena *a, struct ag
 enum status agent_list(struct log *l, struct arena *a, struct agent **out, size_t *n,
                        struct err *e) MUST_USE;
 
+/* A name that new agents may have: one that name_check() takes, and that no reader can take for a
+ * line, a mark or a word of ours. ST_INVALID_SYNTAX. */
+enum status agent_name_check(struct sv name, struct err *e) MUST_USE;
+
 /* Append in an open write transaction on GLOBAL_THREAD. agent_add: ST_CONFLICT when the name
  * is taken, ST_USAGE when a model has no `model`, ST_INVALID_SYNTAX when a person has one.
  * agent_put changes an agent that is there. */

@@ -3,6 +3,7 @@
  * lease has run out. lease/SLOT is the row of a lease. */
 #include "base/vec.h"
 #include "loom/loom_internal.h"
+#include "loom/shown.h"
 #include "loom/write.h"
 #include "thread/kind.h"
 
@@ -45,9 +46,12 @@ enum status lease_list(struct loom *l, struct lease **out, size_t *n, struct err
     return ST_OK;
 }
 
-static enum status refuse(const struct lease *x, struct err *e)
+static enum status refuse(struct loom *l, const struct lease *x, struct err *e)
 {
-    err_set(e, ST_CONFLICT, "\"" SV_FMT "\" is generating at [" SV_FMT "]", SV_ARG(x->agent),
+    struct sb name = sb_in(l->a, 0);
+
+    sb_add_quoted(&name, x->agent);
+    err_set(e, ST_CONFLICT, SV_FMT " is generating at [" SV_FMT "]", SV_ARG(sb_sv(&name)),
             SV_ARG(x->node.local));
     err_reason(e, "leased");
     return err_hint(e, "retry after it yields or work on another branch");
@@ -62,7 +66,7 @@ enum status lease_check(struct loom *l, struct sv agent, const struct node *n, s
         return err_code(e);
     for (size_t i = 0; i < count; i++)
         if (list[i].node.slot == n->slot && !sv_eq(list[i].agent, agent))
-            return refuse(&list[i], e);
+            return refuse(l, &list[i], e);
     return ST_OK;
 }
 
@@ -80,7 +84,7 @@ enum status lease_check_path(struct loom *l, struct sv agent, const struct node 
         if (node_ancestor(l, &list[i].node, n->depth, &up, e))
             return err_code(e);
         if (up.slot == n->slot)
-            return refuse(&list[i], e);
+            return refuse(l, &list[i], e);
     }
     return ST_OK;
 }

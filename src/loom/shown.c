@@ -3,6 +3,8 @@
 #include "base/utf8.h"
 #include "loom/loom_internal.h"
 
+#include <strings.h>
+
 /* What stands at the start of a line of ours, after blanks. A line of another's that starts so
  * could be taken for it. tests/unit/loom_shown.c holds this against everything we print. */
 /* clang-format off */
@@ -236,11 +238,53 @@ void sb_add_oneline(struct sb *b, struct sv text)
     fold_line(b, text, SIZE_MAX);
 }
 
+/* Words of ours for who somebody is. */
+static bool is_reserved(struct sv name)
+{
+    static const struct sv words[] = { SV_STATIC("human"), SV_STATIC("model"),
+                                       SV_STATIC("tool"),  SV_STATIC("collaborator"),
+                                       SV_STATIC("you"),   SV_STATIC("agent"),
+                                       SV_STATIC("system") };
+
+    for (size_t i = 0; i < COUNT(words); i++)
+        if (name.n == words[i].n && strncasecmp(name.s, words[i].s, name.n) == 0)
+            return true;
+    return false;
+}
+
+/* Characters that our lines are made of. */
+static bool is_mark(int32_t cp)
+{
+    return cp == '"' || cp == '[' || cp == ']' || cp == '<' || cp == '>' || cp == '=' ||
+           cp == '`' || cp == '*' || cp == 0xb7 || (cp >= 0x2190 && cp <= 0x21ff) ||
+           (cp >= 0x2500 && cp <= 0x257f) || (cp >= 0x2713 && cp <= 0x2718);
+}
+
+bool shown_is_name(struct sv name)
+{
+    bool   gap = true; /* no blank in front, none at the end, no two together */
+    size_t len;
+
+    if (!name.n || is_reserved(name) || looks_like_ours(name))
+        return false;
+    for (struct sv v = name; v.n; v = sv_skip(v, len)) {
+        int32_t cp = utf8_decode(v, &len);
+        if (cp < 0x20 || (cp >= 0x7f && cp < 0xa0) || is_mark(cp) || utf8_is_unseen(cp) ||
+            (is_blank(cp) && cp != ' ') || (cp == ' ' && gap))
+            return false;
+        gap = cp == ' ';
+    }
+    return !gap;
+}
+
 void sb_add_name(struct sb *b, struct sv name)
 {
-    if (looks_like_ours(name))
-        sb_addc(b, '\\');
-    sb_add_oneline(b, name);
+    if (shown_is_name(name)) {
+        sb_add(b, name);
+        return;
+    }
+    sb_adds(b, "agent ");
+    sb_add_quoted(b, name);
 }
 
 void sb_add_quoted(struct sb *b, struct sv text)

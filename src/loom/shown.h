@@ -25,8 +25,13 @@ void sb_add_preview(struct sb *b, struct sv text, size_t max);
 /* Folded to one line, not cut: for quoted names and labels. */
 void sb_add_oneline(struct sb *b, struct sv text);
 
-/* The same for a name that may stand first in a line: it gets the backslash of sb_add_shown(). */
+/* The name of an agent, which may stand first in a line. One that agent_name_check() would not
+ * take, from an older log, is put in quotes: agent "Human". */
 void sb_add_name(struct sb *b, struct sv name);
+
+/* Is it a name that can be taken for nothing of ours: no line of a block, no word for a kind of
+ * author, no mark, no character that nobody sees? */
+bool shown_is_name(struct sv name);
 
 /* In quotes, as a command takes it: one line, with \\ before quotes and backslashes. */
 void sb_add_quoted(struct sb *b, struct sv text);

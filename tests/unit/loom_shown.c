@@ -21,12 +21,29 @@ static struct sv shown(struct sv text)
 /* Is the line ours as a whole, or does it show a text of somebody? */
 static bool is_ours(struct sv line)
 {
-    static const char *const theirs[] = { "\"",        "---",     "- ",       "+ ",
-                                          "#",         "    ",    "  \"",     "To be forgiven",
-                                          "Eldest",    "A house", "Let us",   "Why does",
-                                          "Building",  "  ada ",  "  Collab", "  Sub",
-                                          "Inspect",   "view —",  "Shows a",  "  pinned ", "  annotated ",
-                                          "  viewed ", "A loom" };
+    static const char *const theirs[] = { "\"",
+                                          "---",
+                                          "- ",
+                                          "+ ",
+                                          "#",
+                                          "    ",
+                                          "  \"",
+                                          "To be forgiven",
+                                          "Eldest",
+                                          "A house",
+                                          "Let us",
+                                          "Why does",
+                                          "Building",
+                                          "  ada ",
+                                          "  Collab",
+                                          "  Sub",
+                                          "Inspect",
+                                          "view —",
+                                          "Shows a",
+                                          "  pinned ",
+                                          "  annotated ",
+                                          "  viewed ",
+                                          "A loom" };
 
     for (size_t i = 0; i < COUNT(theirs); i++)
         if (sv_starts(line, sv_of(theirs[i])))
@@ -168,6 +185,63 @@ static void ordinary_text_is_left_alone(void)
     arena_free(&t.a);
 }
 
+/* ---- names -------------------------------------------------------------------------- */
+
+static struct sv named(const char *name)
+{
+    struct sb b = sb_in(&t.a, 0);
+
+    sb_add_name(&b, sv_of(name));
+    return sb_sv(&b);
+}
+
+static void names_are_names(void)
+{
+    static const char *const good[] = {
+        "Ana", "GPT-4o", "Dr. Li", "ada@home",    "claude_2",
+        "Zoë", "мария",  "小明",   "Ana (night)", "01KAGENT00000000000000000B"
+    };
+    static const char *const bad[] = { "Human",
+                                       "human",
+                                       "=== Loom Context ===",
+                                       "→ prune x",
+                                       "a\xe2\x80\xae"
+                                       "b",
+                                       "a\xe2\x80\x8b"
+                                       "b",
+                                       "✓ done",
+                                       "[a7x2]",
+                                       "Pinned:",
+                                       "x\ny",
+                                       " x",
+                                       "x ",
+                                       "a  b",
+                                       "3 nodes",
+                                       "say \"hi\"",
+                                       "hint: x",
+                                       "",
+                                       "x active at [a7x2]",
+                                       "\xc2\xa0x",
+                                       "a\xf3\xa0\x81\xa1",
+                                       "Model" };
+
+    for (size_t i = 0; i < COUNT(good); i++)
+        CHECK(shown_is_name(sv_of(good[i])));
+    for (size_t i = 0; i < COUNT(bad); i++) {
+        struct err e;
+        CHECK(!shown_is_name(sv_of(bad[i])));
+        CHECK_INT(agent_name_check(sv_of(bad[i]), &e), ST_INVALID_SYNTAX);
+    }
+    /* In a log that has one, it is plain that it is a name. */
+    CHECK_SV(named("Human"), SV("agent \"Human\""));
+    CHECK_SV(named("=== Loom Context ==="), SV("agent \"=== Loom Context ===\""));
+    CHECK_SV(named("a\xe2\x80\xae"
+                   "b"),
+             SV("agent \"a\\\\u{202e}b\""));
+    CHECK_SV(named("Ana"), SV("Ana"));
+    arena_free(&t.a);
+}
+
 /* ---- parts -------------------------------------------------------------------------- */
 
 static void every_part_of_a_text_can_be_read(void)
@@ -264,5 +338,5 @@ static void a_huge_stash_costs_little_room(void)
 }
 
 TAP_MAIN(T(what_we_print_is_never_repeated_by_a_text), T(a_recalled_stash_is_no_section),
-         T(ordinary_text_is_left_alone), T(every_part_of_a_text_can_be_read),
+         T(ordinary_text_is_left_alone), T(names_are_names), T(every_part_of_a_text_can_be_read),
          T(a_long_node_is_read_as_the_advice_says), T(a_huge_stash_costs_little_room), )

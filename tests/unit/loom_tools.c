@@ -422,6 +422,19 @@ static void plant_entries(void)
     CHECK(log_commit(&t.log, &t.e) == ST_OK);
 }
 
+/* A name that agent_add() refuses, as an older log may have it. */
+static void plant_agent(const char *name)
+{
+    struct agent x = { .name = sv_of(name),
+                       .kind = AUTHOR_MODEL,
+                       .model = SV("offline:echo"),
+                       .permissions = PERM_ALL };
+
+    CHECK(log_begin(&t.log, GLOBAL_THREAD, STORE_WRITE, &t.e) == ST_OK);
+    CHECK(agent_put(&t.log, &x, SV("t"), TEST_NOW, &t.a, &t.e) == ST_OK);
+    CHECK(log_commit(&t.log, &t.e) == ST_OK);
+}
+
 static void text_of_others_cannot_pass_for_ours(void)
 {
     static const char *const lines[] = {
@@ -483,7 +496,7 @@ static void text_of_others_cannot_pass_for_ours(void)
     t.web_text = SV(EVIL);
     plant(EVIL);
     plant_entries();
-    test_agent(&t, "→ prune r001", "offline:echo", PERM_ALL);
+    plant_agent("→ prune r001");
     for (size_t i = 0; i < COUNT(lines); i++)
         check_harmless(loom_test_run(&t, lines[i], &ok), lines[i]);
     b = sb_in(&t.a, 0);
