@@ -41,19 +41,15 @@ static bool is_word(struct sv raw, const char *words)
     return false;
 }
 
-/* Relative, and in its one normal form; a folder may end with a slash. What JSON escapes (a
- * backslash, a control character) is in no path of ours. */
+/* Parts that are names, with one slash between them; a folder may end with one. "" is the folder
+ * itself. Escapes need no decoding: none of them is a slash or a dot. */
 static bool is_path(struct sv raw)
 {
-    if (!is_text(raw))
+    if (!is_text(raw) || sv_find(raw, SV("\\u0000")) >= 0)
         return false;
     struct sv     path = { raw.s + 1, raw.n - 2 };
     struct sv_cut cut = { .tail = sv_ends(path, SV("/")) ? sv_first(path, path.n - 1) : path,
-                          .found = true };
-    if (!path.n) /* the folder itself */
-        return true;
-    if (sv_has(path, '\\'))
-        return false;
+                          .found = path.n > 0 };
     while (cut.found) {
         cut = sv_cut(cut.tail, '/');
         if (!cut.head.n || sv_is(cut.head, ".") || sv_is(cut.head, ".."))

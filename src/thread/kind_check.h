@@ -27,7 +27,7 @@ enum field_type {
     FIELD_NAME,    /* a string that name_check() takes */
     FIELD_WORD,    /* one of `words` */
     FIELD_HASH,    /* 64 lower-case hex digits */
-    FIELD_PATH,    /* a relative path without ".", "..", empty parts, NUL and \ */
+    FIELD_PATH,    /* a relative path without ".", "..", empty parts and NUL */
     FIELD_INT,     /* a whole number */
     FIELD_COUNT,   /* a whole number from 0 on */
     FIELD_BOOL,    /* true or false */
