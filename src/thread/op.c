@@ -1,3 +1,4 @@
+/* Context operations: checked, appended or parked, and taken up again at the end of a run. */
 #include "thread/op.h"
 
 #include "base/path.h"
@@ -89,7 +90,9 @@ static enum status settle_meta(struct op *op, struct arena *a, struct err *e)
     const struct json *said = json_find(&meta, "rebase");
     if (said && op->rebase && !json_truth(said))
         return err_set(e, ST_INVALID_SYNTAX, "rebase is asked for, and meta says otherwise");
-    op->rebase = op->type == OP_REPLACE && (op->rebase || json_truth(said));
+    /* A compaction that says what it was made from means to keep what came after. */
+    bool implied = !said && op->has_base_seq && sv_is(op->reason, "compaction");
+    op->rebase = op->type == OP_REPLACE && (op->rebase || json_truth(said) || implied);
     if (op->rebase && !op->has_base_seq) {
         err_set(e, ST_INVALID_SYNTAX, "rebase needs the seq the snapshot was made from");
         return err_hint(e, "add --base-seq N");
@@ -179,6 +182,23 @@ static enum status settle_fork(struct log *l, struct op *op, struct arena *a, st
     return ST_OK;
 }
 
+/* What a run is made of does not change while it goes on, whoever asks. */
+static enum status check_busy(struct log *l, const struct op *op, struct arena *a, struct err *e)
+{
+    struct sv other = { 0 };
+
+    if (op->type != OP_REPLACE)
+        return ST_OK;
+    if (run_in_lane(l, op->thread, op->lane, a, &other, e))
+        return err_code(e);
+    if (!other.n || sv_eq(other, op->agent))
+        return ST_OK;
+    err_set(e, ST_CONFLICT, "a run of agent '" SV_FMT "' is active in lane '" SV_FMT "'",
+            SV_ARG(other), SV_ARG(op->lane));
+    err_reason(e, "lane_busy");
+    return err_hint(e, "wait for its end, or fork the lane: `heddle op fork`");
+}
+
 /* Everything the request leaves open, from the log. */
 static enum status settle(struct log *l, struct op *op, struct arena *a, struct err *e)
 {
@@ -193,7 +213,13 @@ static enum status settle(struct log *l, struct op *op, struct arena *a, struct 
     }
     if (!op->lane.s && lane_active(l, op->thread, op->agent, a, &op->lane, e))
         return err_code(e);
-    if (settle_meta(op, a, e) || check_base(op, h.rev, e))
+    if (op->has_expect && op->expect != h.rev) {
+        err_set(e, ST_CONFLICT, "thread '" SV_FMT "' is at revision %lld, not at %lld",
+                SV_ARG(op->thread), (long long)h.rev, (long long)op->expect);
+        err_reason(e, "rev");
+        return err_hint(e, "look at what was appended since, then try again");
+    }
+    if (settle_meta(op, a, e) || check_base(op, h.rev, e) || check_busy(l, op, a, e))
         return err_code(e);
     return op->type == OP_FORK ? settle_fork(l, op, a, e) : ST_OK;
 }
@@ -267,6 +293,14 @@ static enum status same_as_entry(struct log *l, const struct op *op, const struc
         if (again.from_seq == OP_AT_HEAD)
             json_int(json_find(from, "seq"), &again.from_seq);
     }
+    /* Before rebase was implied, such a compaction was stored without it. */
+    if (again.rebase && !op->rebase && !json_find(json_find(old, "meta"), "rebase")) {
+        struct json meta = { .type = JSON_OBJECT };
+        if (op->meta.n && json_parse(op->meta, 0, a, &meta, e))
+            return err_in(e, "meta");
+        again.rebase = false;
+        again.meta = json_canonical(&meta, a);
+    }
     struct sv snapshot = { 0 };
     bool      is_parked = sv_is(n->kind, kind_name(KIND_CONTEXT_OP_DEFERRED)); /* as it was given */
     if (again.type == OP_REPLACE && is_parked)
@@ -285,24 +319,29 @@ static enum status taken(const struct op *op, struct err *e)
     return err_hint(e, "use a new op_id for a new operation");
 }
 
-/* Look for the op_id in the log and in the parked slot. */
+static enum status entry_of(struct log *l, struct sv thread, int64_t seq, struct arena *a,
+                            struct entry *out, bool *found, struct err *e)
+{
+    struct store_query q = { .thread = thread, .from = seq, .to = seq };
+
+    return store_first(l->store, &q, a, out, found, e);
+}
+
+/* Look for the op_id in the log and among the operations that wait, of any agent. */
 static enum status find_duplicate(struct log *l, const struct op *op, const struct context *given,
-                                  const struct run_state *run, struct arena *a,
-                                  struct op_result *out, struct err *e)
+                                  struct arena *a, struct op_result *out, struct err *e)
 {
     struct entry n;
+    struct sv    owner;
+    int64_t      waits = -1;
     bool         found, same = false;
 
-    if (store_find_op(l->store, op->thread, op->op_id, a, &n, &found, e))
+    if (store_find_op(l->store, op->thread, op->op_id, a, &n, &found, e) ||
+        (!found && run_parked(l, op->thread, op->op_id, a, &waits, &owner, e)))
         return err_code(e);
-    bool parked = !found && run->parked_seq >= 0 && sv_eq(run->parked_op, op->op_id);
-    if (parked) {
-        struct store_query q = { .thread = op->thread,
-                                 .from = run->parked_seq,
-                                 .to = run->parked_seq };
-        if (store_first(l->store, &q, a, &n, &found, e))
-            return err_code(e);
-    }
+    bool parked = !found && waits >= 0;
+    if (parked && entry_of(l, op->thread, waits, a, &n, &found, e))
+        return err_code(e);
     if (!found)
         return ST_OK;
     if (sv_is(n.kind, kind_name(KIND_AI_CONTEXT_OPERATION)) || parked)
@@ -335,7 +374,7 @@ enum status op_apply_in(struct log *l, const struct op *request, struct arena *a
     if (check_request(&op, e) || (op.type == OP_REPLACE && context_read(op.context, a, &given, e)))
         return err_code(e);
     if (run_state_read(l, op.thread, op.agent, a, &run, e) ||
-        find_duplicate(l, &op, &given, &run, a, out, e))
+        find_duplicate(l, &op, &given, a, out, e))
         return err_code(e);
     if (out->duplicate)
         return ST_OK;
@@ -385,11 +424,13 @@ static enum status op_of_entry(const struct entry *n, struct arena *a, struct op
         .op_id = json_text(&p, "op_id"),
         .lane = json_text(&p, "context_ref"),
         .reason = json_text(o, "reason"),
-        .meta = json_canonical(json_find(o, "meta"), a),
+        .meta = json_find(o, "meta") ? json_canonical(json_find(o, "meta"), a) : SV("{}"),
         .rebase = json_truth(json_find(json_find(o, "meta"), "rebase")),
         .also_switch = json_truth(json_find(o, "switch")),
         .from = json_text(json_find(o, "from"), "lane"),
     };
+    if (!op->reason.n)
+        op->reason = SV("manual");
     op->has_base_seq = json_int(json_find(o, "base_seq"), &op->base_seq);
     json_int(json_find(json_find(o, "from"), "seq"), &op->from_seq);
     if (op->type == OP_REPLACE)
@@ -397,28 +438,98 @@ static enum status op_of_entry(const struct entry *n, struct arena *a, struct op
     return ST_OK;
 }
 
-enum status op_apply_parked(struct log *l, struct sv thread, int64_t parked, struct sv actor,
-                            int64_t at, struct arena *a, int64_t *seq, struct err *e)
+/* May it be appended? Asked before anything is, so that a refusal leaves the transaction whole. */
+static enum status check_parked(struct log *l, struct op_parked *p, struct arena *a, struct err *e)
 {
-    struct store_query q = { .thread = thread, .from = parked, .to = parked };
-    struct entry       n, other;
-    struct op          op;
-    struct context     given = { 0 };
-    struct sv          snapshot = { 0 };
-    bool               found;
+    struct entry n = { .kind = sv_of(kind_name(KIND_AI_CONTEXT_OPERATION)),
+                       .lane = p->op.lane,
+                       .actor = p->op.actor,
+                       .payload = p->payload,
+                       .refs = op_refs(p->op.lane, p->op.op_id, (struct sv){ 0 }, a) };
+    struct lane  lane;
+    struct sv    other = { 0 };
+    bool         found = false;
 
-    *seq = -1;
-    if (store_first(l->store, &q, a, &n, &found, e) || op_of_entry(&n, a, &op, e) ||
-        store_find_op(l->store, thread, op.op_id, a, &other, &found, e))
+    if (kind_check_depth(p->payload, e) || kind_prepare(&n, e) || entry_check(&n, e))
+        return err_code(e);
+    if (p->op.type == OP_FORK && lane_find(l, p->op.thread, p->op.lane, a, &lane, &found, e))
         return err_code(e);
     if (found)
-        return ST_OK; /* someone else used the op_id meanwhile: once is enough */
-    op.thread = thread;
-    op.actor = actor;
-    op.at = at;
-    if (op.type == OP_REPLACE && (context_read(op.context, a, &given, e) ||
-                                  snapshot_of(l, &op, &given, STORE_TO_END, a, &snapshot, e)))
+        return err_set(e, ST_CONFLICT, "lane '" SV_FMT "' was made meanwhile", SV_ARG(p->op.lane));
+    if (p->op.type == OP_REPLACE && run_in_lane(l, p->op.thread, p->op.lane, a, &other, e))
         return err_code(e);
-    return append_op(l, &op, KIND_AI_CONTEXT_OPERATION, op_payload(&op, snapshot, a),
-                     (struct sv){ 0 }, a, seq, e);
+    if (other.n && !sv_eq(other, p->op.agent))
+        return err_set(e, ST_CONFLICT, "a run of agent '" SV_FMT "' is active in lane '" SV_FMT "'",
+                       SV_ARG(other), SV_ARG(p->op.lane));
+    return ST_OK;
+}
+
+/* Has another entry its op_id? That is fine when it says the same. */
+static enum status check_taken(struct log *l, struct op_parked *p, const struct context *given,
+                               struct arena *a, struct err *e)
+{
+    struct entry other;
+    bool         found;
+
+    if (store_find_op(l->store, p->op.thread, p->op.op_id, a, &other, &found, e))
+        return err_code(e);
+    if (!found)
+        return ST_OK;
+    if (sv_is(other.kind, kind_name(KIND_AI_CONTEXT_OPERATION)) &&
+        same_as_entry(l, &p->op, &other, given, a, &p->applied_before, e))
+        return err_code(e);
+    return p->applied_before ? ST_OK : taken(&p->op, e);
+}
+
+static enum status read_parked(struct log *l, struct sv thread, int64_t parked, struct sv actor,
+                               int64_t at, struct arena *a, struct op_parked *p, struct err *e)
+{
+    struct context given = { 0 };
+    struct entry   n;
+    struct sv      snapshot = { 0 };
+    bool           found = false;
+
+    *p = (struct op_parked){ 0 };
+    if (entry_of(l, thread, parked, a, &n, &found, e))
+        return err_code(e);
+    if (!found || !kind_is_sound(&n))
+        return err_set(e, ST_INVALID_SYNTAX, "its entry cannot be read");
+    if (op_of_entry(&n, a, &p->op, e))
+        return err_code(e);
+    p->op.thread = thread;
+    p->op.actor = actor;
+    p->op.at = at;
+    if ((p->op.type == OP_REPLACE && context_read(p->op.context, a, &given, e)) ||
+        check_taken(l, p, &given, a, e))
+        return err_code(e);
+    if (p->applied_before)
+        return ST_OK;
+    if (p->op.type == OP_REPLACE && snapshot_of(l, &p->op, &given, STORE_TO_END, a, &snapshot, e))
+        return err_code(e);
+    p->payload = op_payload(&p->op, snapshot, a);
+    return check_parked(l, p, a, e);
+}
+
+enum status op_parked_read(struct log *l, struct sv thread, int64_t parked, struct sv actor,
+                           int64_t at, struct arena *a, struct op_parked *out, struct err *why,
+                           struct err *e)
+{
+    *why = (struct err){ 0 };
+    enum status s = read_parked(l, thread, parked, actor, at, a, out, e);
+
+    if (s != ST_INVALID_SYNTAX && s != ST_CONFLICT && s != ST_LIMIT_EXCEEDED && s != ST_NOT_FOUND)
+        return s;
+    *why = *e;
+    return ST_OK;
+}
+
+enum status op_parked_apply(struct log *l, const struct op_parked *p, struct arena *a,
+                            struct err *e)
+{
+    int64_t seq;
+
+    if (p->applied_before)
+        return ST_OK;
+    return append_op(l, &p->op, KIND_AI_CONTEXT_OPERATION, p->payload, (struct sv){ 0 }, a, &seq,
+                     e);
 }

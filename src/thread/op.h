@@ -20,13 +20,16 @@ struct op {
     struct sv    context;       /* replace: a context in either shape, as JSON text */
     bool         has_base_seq;  /* replace: what the snapshot was made from */
     int64_t      base_seq;
-    bool         rebase;      /* and messages after it are folded on top */
-    struct sv    meta;        /* a JSON object; absent: {} */
-    struct sv    from;        /* fork: absent: the active lane */
-    int64_t      from_seq;    /* fork: last shared seq; OP_AT_HEAD: the head */
-    bool         also_switch; /* fork: and make it the agent's lane */
-    struct sv    actor;
-    int64_t      at;
+    bool         rebase;   /* and messages after it are folded on top; a compaction with a base_seq
+                            * does so unless meta says {"rebase":false} */
+    struct sv meta;        /* a JSON object; absent: {} */
+    struct sv from;        /* fork: absent: the active lane */
+    int64_t   from_seq;    /* fork: last shared seq; OP_AT_HEAD: the head */
+    bool      also_switch; /* fork: and make it the agent's lane */
+    bool      has_expect;  /* only if the thread has exactly `expect` entries */
+    int64_t   expect;
+    struct sv actor;
+    int64_t   at;
 };
 #define OP_AT_HEAD INT64_MAX
 
@@ -41,9 +44,11 @@ struct op_result {
 const char *op_type_name(enum op_type t);
 
 /* One transaction of its own. ST_INVALID_SYNTAX: no op_id, a bad reason, lane or context.
- * ST_CONFLICT: the op_id was used with other content (reason "op_id"), or the lane to fork
- * exists (reason "lane_exists"). ST_NOT_FOUND: no such lane or seq to fork from or to rebase
- * onto. An op_id is up to ENTRY_ID_MAX bytes of UTF-8 without ", \ and control characters. */
+ * ST_CONFLICT: the op_id was used, or is parked by any agent, with other content (reason "op_id"),
+ * the head moved (reason "rev"), the lane to fork exists (reason "lane_exists"), or the lane to
+ * replace is that of another agent's active run (reason "lane_busy"). ST_NOT_FOUND: no such lane or
+ * seq to fork from or to rebase onto. An op_id is up to ENTRY_ID_MAX bytes of UTF-8 without ",
+ * \ and control characters. */
 enum status op_apply(struct log *l, const struct op *op, struct arena *a, struct op_result *out,
                      struct err *e) MUST_USE;
 
@@ -51,9 +56,21 @@ enum status op_apply(struct log *l, const struct op *op, struct arena *a, struct
 enum status op_apply_in(struct log *l, const struct op *op, struct arena *a, struct op_result *out,
                         struct err *e) MUST_USE;
 
-/* Append the operation that entry `parked` holds, now that its run is over; in the caller's write
- * transaction. *seq is -1 when its op_id was used by another entry meanwhile. */
-enum status op_apply_parked(struct log *l, struct sv thread, int64_t parked, struct sv actor,
-                            int64_t at, struct arena *a, int64_t *seq, struct err *e) MUST_USE;
+/* The operation that entry `parked` of the thread holds, made ready for the end of the run of its
+ * agent: a snapshot of a compaction gets what the lane has now. When it cannot be applied any more
+ * (it cannot be read, its op_id was used, its lane was made or is busy), *why is set and nothing
+ * fails; ST_IO and the like are the only errors. In the caller's write transaction. */
+struct op_parked {
+    struct op op;
+    struct sv payload;
+    bool      applied_before; /* another entry says the same: there is nothing left to do */
+};
+enum status op_parked_read(struct log *l, struct sv thread, int64_t parked, struct sv actor,
+                           int64_t at, struct arena *a, struct op_parked *out, struct err *why,
+                           struct err *e) MUST_USE;
+
+/* Append it. */
+enum status op_parked_apply(struct log *l, const struct op_parked *p, struct arena *a,
+                            struct err *e) MUST_USE;
 
 #endif

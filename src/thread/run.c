@@ -1,3 +1,4 @@
+/* The calls that start, steer and end a run. */
 #include "thread/run.h"
 
 #include "base/path.h"
@@ -6,6 +7,7 @@
 #include "base/vec.h"
 #include "thread/lane.h"
 #include "thread/op.h"
+#include "thread/project.h"
 #include "thread/run_internal.h"
 
 /* ---- the transaction --------------------------------------------------------------- */
@@ -132,7 +134,40 @@ struct sv run_refs(const struct run_tx *t, const struct json *callers,
 
 /* ---- the end of a run --------------------------------------------------------------- */
 
-static struct sv finish_payload(const struct run_tx *t, const struct run_end *end)
+enum status run_release_held(struct run_tx *t, struct err *e)
+{
+    for (size_t i = 0; i < t->s.n_calls; i++) {
+        struct run_call    call = t->s.calls[i];
+        struct store_query q = { .thread = t->thread, .from = call.held, .to = call.held };
+        struct entry       n;
+        bool               found = false;
+        if (call.done || call.held < 0)
+            continue;
+        if (store_first(t->l->store, &q, t->a, &n, &found, e))
+            return err_code(e);
+        if (found &&
+            run_append(t, KIND_AI_MESSAGE, n.lane, n.payload, n.refs, (struct sv){ 0 }, NULL, e))
+            return err_code(e);
+    }
+    return ST_OK;
+}
+
+/* The parked operation that `why` keeps from being applied. */
+static void write_dropped_op(struct jw *w, const struct run_tx *t, const struct err *why)
+{
+    struct sb reason = sb_in(t->a, 0);
+
+    sb_add_lossy(&reason, sv_of(why->text));
+    jw_key(w, "dropped_op");
+    jw_open(w, '{');
+    jw_kstr(w, "op_id", t->s.parked_op);
+    jw_kstr(w, "reason", sb_sv(&reason));
+    jw_kint(w, "seq", t->s.parked_seq);
+    jw_close(w, '}');
+}
+
+static struct sv finish_payload(const struct run_tx *t, const struct run_end *end,
+                                const struct err *dropped)
 {
     struct sb b = sb_in(t->a, 0);
     struct jw w = jw_in(&b, 0);
@@ -149,6 +184,8 @@ static struct sv finish_payload(const struct run_tx *t, const struct run_end *en
             jw_str(&w, t->s.queue[i].id);
         jw_close(&w, ']');
     }
+    if (dropped->text[0])
+        write_dropped_op(&w, t, dropped);
     jw_kstr(&w, "outcome", sv_of(end->outcome));
     jw_kstr(&w, "reason", end->reason);
     jw_kstr(&w, "request_id", t->s.request_id);
@@ -157,18 +194,34 @@ static struct sv finish_payload(const struct run_tx *t, const struct run_end *en
         jw_raw(&w, end->result);
     }
     jw_kstr(&w, "run_id", t->s.run_id);
+    if (end->usage.s) {
+        jw_key(&w, "usage");
+        jw_raw(&w, end->usage);
+    }
+    if (end->usage_total.s) {
+        jw_key(&w, "usage_total");
+        jw_raw(&w, end->usage_total);
+    }
     jw_close(&w, '}');
     return sb_sv(&b);
 }
 
 enum status run_finish(struct run_tx *t, const struct run_end *end, struct err *e)
 {
-    struct sv payload = finish_payload(t, end);
-    struct sv refs = end->refs.s ? end->refs : run_refs(t, NULL, NULL, 0);
-    int64_t   seq, parked = t->s.parked_seq;
+    struct sv        refs = end->refs.s ? end->refs : run_refs(t, NULL, NULL, 0);
+    struct op_parked parked;
+    struct err       dropped = { 0 };
+    bool             waits;
 
-    if (run_append(t, KIND_RUN_FINISHED, t->s.lane, payload, refs, end->op_id, NULL, e) ||
-        (parked >= 0 && op_apply_parked(t->l, t->thread, parked, t->actor, t->at, t->a, &seq, e)))
+    if (run_release_held(t, e))
+        return err_code(e);
+    waits = t->s.parked_seq >= 0;
+    if (waits && op_parked_read(t->l, t->thread, t->s.parked_seq, t->actor, t->at, t->a, &parked,
+                                &dropped, e))
+        return err_code(e);
+    if (run_append(t, KIND_RUN_FINISHED, t->s.lane, finish_payload(t, end, &dropped), refs,
+                   end->op_id, NULL, e) ||
+        (waits && !dropped.text[0] && op_parked_apply(t->l, &parked, t->a, e)))
         return err_code(e);
     return run_state_read(t->l, t->thread, t->agent, t->a, &t->s, e);
 }
@@ -196,6 +249,17 @@ static enum status check_tools(const struct run_start *start, struct err *e)
         return err_hint(e, "tools are named in \"run.tools\" of .heddle/config.json");
     }
     return ST_OK;
+}
+
+static enum status check_iterations(const struct run_start *start, struct err *e)
+{
+    const struct json *most = json_find(start->config, "max_iterations");
+    int64_t            n;
+
+    if (!most || (json_int(most, &n) && n >= 1))
+        return ST_OK;
+    err_set(e, ST_INVALID_SYNTAX, "max_iterations must be a whole number from 1 on");
+    return err_reason(e, "invalid_max_iterations");
 }
 
 static struct sv start_payload(const struct run_tx *t, const struct run_start *start)
@@ -248,45 +312,143 @@ static enum status read_refs(struct sv text, struct arena *a, struct json *out, 
     return ST_OK;
 }
 
-/* A request id is used once in a thread: late events of an old run cannot reach a new one. */
-static enum status claim_request(struct run_tx *t, struct sv *op_id, struct err *e)
+/* What the settings say a lane without a prompt begins with is part of its context only once the
+ * log says so: here, before the run that it holds for. */
+static enum status log_prompt(struct run_tx *t, struct sv lane, const struct run_start *start,
+                              struct err *e)
 {
-    struct entry n;
-    bool         found;
+    struct sb        context = sb_in(t->a, 0), id = sb_in(t->a, 0);
+    struct op_result r;
 
-    *op_id = run_op_id("run:", t->s.request_id, t->a);
-    if (store_find_op(t->l->store, t->thread, *op_id, t->a, &n, &found, e))
-        return err_code(e);
-    if (!found)
-        return ST_OK;
-    err_set(e, ST_CONFLICT, "request '" SV_FMT "' was started before (entry %lld)",
-            SV_ARG(t->s.request_id), (long long)n.seq);
-    err_reason(e, "request_id");
-    return err_hint(e, "give each request an id of its own");
+    sb_adds(&context, "{\"messages\":[],\"system_prompt\":");
+    if (start->system_prompt.n)
+        sb_add_json_string(&context, start->system_prompt);
+    else
+        sb_adds(&context, "null");
+    sb_addc(&context, '}');
+    sb_add(&id, run_op_id("prompt:", t->s.request_id, t->a));
+    struct op op = { .type = OP_REPLACE,
+                     .thread = t->thread,
+                     .agent = t->agent,
+                     .op_id = sb_sv(&id),
+                     .lane = lane,
+                     .reason = SV("system"),
+                     .context = sb_sv(&context),
+                     .has_base_seq = true,
+                     .base_seq = -1, /* and everything that was said stays */
+                     .rebase = true,
+                     .meta = SV("{\"origin\":\"settings\"}"),
+                     .actor = t->actor,
+                     .at = t->at };
+    return op_apply_in(t->l, &op, t->a, &r, e);
 }
 
-static enum status do_start(struct run_tx *t, const struct run_start *start, struct err *e)
+/* The prompt of the settings counts where the lane has none, or has one of the settings that was
+ * other; a snapshot's own prompt wins, even when it is null. */
+static enum status settle_prompt(struct run_tx *t, struct sv lane, const struct run_start *start,
+                                 struct err *e)
 {
-    struct json refs;
-    struct sv   lane, claim;
+    struct projection_of of = { t->thread, lane, STORE_TO_END, { 0 } };
+    struct projection    p;
+    struct store_query   q = { .thread = t->thread };
+    struct entry         n;
+    struct json          v;
+    bool                 found = false;
 
-    if (t->s.active) {
-        err_set(e, ST_CONFLICT, "request '" SV_FMT "' is still running", SV_ARG(t->s.request_id));
+    if (t->is_new)
+        return start->system_prompt.n ? log_prompt(t, lane, start, e) : ST_OK;
+    if (project(t->l, &of, t->a, &p, e))
+        return err_code(e);
+    if (p.anchor < 0)
+        return start->system_prompt.n ? log_prompt(t, lane, start, e) : ST_OK;
+    q.from = q.to = p.anchor;
+    if (sv_eq(p.system_prompt, start->system_prompt) ||
+        store_first(t->l->store, &q, t->a, &n, &found, e))
+        return sv_eq(p.system_prompt, start->system_prompt) ? ST_OK : err_code(e);
+    if (!found || json_parse(n.payload, 0, t->a, &v, e))
+        return found ? err_code(e) : ST_OK;
+    const struct json *meta = json_find(json_find(&v, "operation"), "meta");
+    return sv_is(json_text(meta, "origin"), "settings") ? log_prompt(t, lane, start, e) : ST_OK;
+}
+
+/* The two entries a run begins with. */
+static enum status append_start(struct run_tx *t, const struct run_start *start, struct sv lane,
+                                struct sv op_id, struct err *e)
+{
+    struct store_head h;
+    struct json       refs;
+
+    if (read_refs(start->refs, t->a, &refs, e))
+        return err_code(e);
+    struct entry both[] = { { .at = t->at,
+                              .kind = sv_of(kind_name(KIND_RUN_STARTED)),
+                              .lane = lane,
+                              .actor = t->actor,
+                              .payload = start_payload(t, start),
+                              .refs = run_refs(t, NULL, NULL, 0),
+                              .op_id = op_id },
+                            { .at = t->at,
+                              .kind = sv_of(kind_name(KIND_AI_MESSAGE)),
+                              .lane = lane,
+                              .actor = t->actor,
+                              .payload = user_payload(t, lane, start->content),
+                              .refs = run_refs(t, &refs, NULL, 0) } };
+    if (kind_check_depth(both[0].payload, e) || kind_check_depth(both[1].payload, e))
+        return err_code(e);
+    if (log_append(t->l, t->thread, LOG_ANY_REV, both, COUNT(both), &h, e)) {
+        if (sv_is(sv_of(e->reason), "op_id")) {
+            err_set(e, ST_CONFLICT, "request '" SV_FMT "' was started before, with other content",
+                    SV_ARG(t->s.request_id));
+            err_reason(e, "request_id");
+            err_hint(e, "give each request an id of its own");
+        }
+        return err_code(e);
+    }
+    return run_state_read(t->l, t->thread, t->agent, t->a, &t->s, e);
+}
+
+static enum status may_start(struct run_tx *t, const struct run_state *now, struct sv lane,
+                             struct err *e)
+{
+    struct sv other;
+
+    if (now->active) {
+        err_set(e, ST_CONFLICT, "request '" SV_FMT "' is still running", SV_ARG(now->request_id));
         err_reason(e, "busy");
         return err_hint(e, "`heddle run steer` adds to it, `heddle run cancel` ends it");
     }
-    if (check_tools(start, e) || read_refs(start->refs, t->a, &refs, e) ||
-        lane_active(t->l, t->thread, t->agent, t->a, &lane, e))
+    if (run_in_lane(t->l, t->thread, lane, t->a, &other, e))
         return err_code(e);
+    if (!other.n)
+        return ST_OK;
+    err_set(e, ST_CONFLICT, "a run of agent '" SV_FMT "' is active in lane '" SV_FMT "'",
+            SV_ARG(other), SV_ARG(lane));
+    err_reason(e, "lane_busy");
+    return err_hint(e, "wait for its end, or give this agent a lane of its own: `heddle op fork "
+                       "--switch --agent`");
+}
+
+/* A request id is used once in a thread: late events of an old run cannot reach a new one. Asking
+ * for the same run again is harmless, also when it is over. */
+static enum status do_start(struct run_tx *t, const struct run_start *start, struct err *e)
+{
+    struct run_state now = t->s;
+    struct entry     n;
+    struct sv        lane, claim;
+    bool             found = false;
+
     t->s.request_id = start->request_id.n ? start->request_id : rand_id("req_", 20, t->a);
     t->s.run_id = t->s.request_id;
-    if (claim_request(t, &claim, e))
+    claim = run_op_id("run:", t->s.request_id, t->a);
+    if (store_find_op(t->l->store, t->thread, claim, t->a, &n, &found, e))
         return err_code(e);
-    struct sv user = user_payload(t, lane, start->content), opening = start_payload(t, start);
-    struct sv all_refs = run_refs(t, &refs, NULL, 0);
-    if (run_append(t, KIND_RUN_STARTED, lane, opening, run_refs(t, NULL, NULL, 0), claim, NULL, e))
+    if (found)
+        return append_start(t, start, n.lane, claim, e);
+    if (check_tools(start, e) || check_iterations(start, e) ||
+        lane_active(t->l, t->thread, t->agent, t->a, &lane, e) || may_start(t, &now, lane, e) ||
+        settle_prompt(t, lane, start, e))
         return err_code(e);
-    return run_append(t, KIND_AI_MESSAGE, lane, user, all_refs, (struct sv){ 0 }, NULL, e);
+    return append_start(t, start, lane, claim, e);
 }
 
 enum status run_start(struct log *l, const struct run_ref *who, const struct run_start *start,
@@ -327,33 +489,65 @@ static enum status may_steer(const struct run_tx *t, struct sv expected, struct 
     return ST_OK;
 }
 
-static enum status do_steer(struct run_tx *t, const struct run_steer *steer, struct sv *input_id,
-                            struct err *e)
+static struct sv input_payload(const struct run_tx *t, const struct run_steer *steer, struct sv id,
+                               const struct json *refs)
 {
-    struct sv   text = sv_trim(steer->text);
-    struct json refs;
-    struct sb   b = sb_in(t->a, 0);
-    struct jw   w = jw_in(&b, 0);
+    struct sb b = sb_in(t->a, 0);
+    struct jw w = jw_in(&b, 0);
 
-    if (may_steer(t, steer->request_id, text, e) || check_text(text, "the text", e) ||
-        check_text(steer->source, "the source", e) || read_refs(steer->refs, t->a, &refs, e))
-        return err_code(e);
-    *input_id = rand_id("inp_", 20, t->a);
     jw_open(&w, '{');
     if (!sv_eq(t->agent, AGENT_DEFAULT))
         jw_kstr(&w, "agent", t->agent);
-    jw_kstr(&w, "content", text);
-    jw_kstr(&w, "input_id", *input_id);
+    jw_kstr(&w, "content", sv_trim(steer->text));
+    jw_kstr(&w, "input_id", id);
     jw_kstr(&w, "kind", sv_of(steer->kind));
     jw_key(&w, "refs");
-    jw_raw(&w, json_canonical(&refs, t->a));
+    jw_raw(&w, json_canonical(refs, t->a));
     jw_kstr(&w, "request_id", t->s.request_id);
     jw_kstr(&w, "run_id", t->s.run_id);
     if (steer->source.n)
         jw_kstr(&w, "source", steer->source);
     jw_close(&w, '}');
-    return run_append(t, KIND_RUN_INPUT, t->s.lane, sb_sv(&b), run_refs(t, NULL, NULL, 0),
-                      (struct sv){ 0 }, NULL, e);
+    return sb_sv(&b);
+}
+
+/* Was it accepted before, under its op_id? Then it was for the run that the entry names. */
+static enum status steered_before(struct run_tx *t, struct sv op_id, bool *found, struct err *e)
+{
+    struct entry n;
+    struct json  p;
+
+    *found = false;
+    if (!op_id.s)
+        return ST_OK;
+    if (store_find_op(t->l->store, t->thread, op_id, t->a, &n, found, e))
+        return err_code(e);
+    if (!*found)
+        return ST_OK;
+    if (json_parse(n.payload, 0, t->a, &p, e))
+        return err_code(e);
+    t->s.lane = n.lane;
+    t->s.request_id = json_text(&p, "request_id");
+    t->s.run_id = json_text(&p, "run_id");
+    return ST_OK;
+}
+
+static enum status do_steer(struct run_tx *t, const struct run_steer *steer, struct sv *input_id,
+                            struct err *e)
+{
+    struct sv   text = sv_trim(steer->text), op_id = { 0 };
+    struct json refs;
+    bool        repeated;
+
+    if (steer->op_id.n)
+        op_id = run_op_id("input:", steer->op_id, t->a);
+    if (check_text(text, "the text", e) || check_text(steer->source, "the source", e) ||
+        read_refs(steer->refs, t->a, &refs, e) || steered_before(t, op_id, &repeated, e) ||
+        (!repeated && may_steer(t, steer->request_id, text, e)))
+        return err_code(e);
+    *input_id = steer->op_id.n ? steer->op_id : rand_id("inp_", 20, t->a);
+    return run_append(t, KIND_RUN_INPUT, t->s.lane, input_payload(t, steer, *input_id, &refs),
+                      run_refs(t, NULL, NULL, 0), op_id, NULL, e);
 }
 
 enum status run_steer(struct log *l, const struct run_ref *who, const struct run_steer *steer,
@@ -361,6 +555,8 @@ enum status run_steer(struct log *l, const struct run_ref *who, const struct run
 {
     struct run_tx t = tx_of(l, who, a);
 
+    if (steer->op_id.s && name_check(steer->op_id, "op_id", e))
+        return err_code(e);
     if (begin_known(&t, STORE_WRITE, e))
         return err_code(e);
     return end(&t, do_steer(&t, steer, input_id, e), e);
@@ -374,8 +570,13 @@ static enum status drain_one(struct run_tx *t, struct run_input input, struct jw
     bool               found;
     int64_t            seq;
 
-    if (store_first(t->l->store, &q, t->a, &n, &found, e) || json_parse(n.payload, 0, t->a, &p, e))
+    if (store_first(t->l->store, &q, t->a, &n, &found, e))
         return err_code(e);
+    if (!found || json_parse(n.payload, 0, t->a, &p, e)) {
+        err_set(e, ST_CORRUPT, "entry %lld, an input that waits, cannot be read",
+                (long long)input.seq);
+        return err_hint(e, "`heddle verify` says what is wrong with the log");
+    }
     const struct run_ref_pair more[] = { { "input_id", input.id },
                                          { "source", json_text(&p, "source") } };
     struct sv                 refs = run_refs(t, json_find(&p, "refs"), more, COUNT(more));
@@ -392,6 +593,15 @@ static enum status drain_one(struct run_tx *t, struct run_input input, struct jw
     return ST_OK;
 }
 
+/* A user's message between a call and its results would part them. */
+static enum status may_drain(const struct run_tx *t, struct err *e)
+{
+    if (!t->s.active || t->s.status != RUN_AWAITING_TOOL)
+        return ST_OK;
+    refuse(e, ST_CONFLICT, "awaiting_tool", "tool calls are open: input waits until they are done");
+    return err_hint(e, "report their results first: `heddle run event` with tool_completed");
+}
+
 enum status run_drain(struct log *l, const struct run_ref *who, struct arena *a, struct sv *drained,
                       struct err *e)
 {
@@ -402,6 +612,7 @@ enum status run_drain(struct log *l, const struct run_ref *who, struct arena *a,
 
     if (begin_known(&t, STORE_WRITE, e))
         return err_code(e);
+    s = may_drain(&t, e);
     jw_open(&w, '[');
     while (!s && t.s.active && t.s.n_queue)
         s = drain_one(&t, t.s.queue[0], &w, e);

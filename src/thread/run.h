@@ -2,9 +2,10 @@
  * per agent. Every step is in the log the moment it is known; the context of the lane is
  * always the projection of the log, whether the run completed, failed or was cancelled.
  *
- * Refusals carry a reason: busy, unknown_allowed_tools (start); idle, request_mismatch,
- * empty_content, queue_full, closed (steering); request_mismatch, unknown_tool_call,
- * stale_event, invalid_event (events). */
+ * Refusals carry a reason: busy, lane_busy (another agent's run is active in the lane), request_id,
+ * unknown_allowed_tools, invalid_max_iterations (start); idle, request_mismatch, empty_content,
+ * queue_full, closed (steering); awaiting_tool (draining); request_mismatch, unknown_tool_call,
+ * stale_event, invalid_event, event_id, tool_call_id (events). */
 #ifndef HEDDLE_RUN_H
 #define HEDDLE_RUN_H
 
@@ -25,8 +26,13 @@ struct run_start {
     struct sv          refs;       /* JSON object of the caller's; absent: none */
     const struct json *config;  /* model, max_iterations, tools: kept with the run; may be NULL */
     const struct json *allowed; /* list of tool names, each of which config.tools must have */
+    struct sv system_prompt;    /* of the settings; absent: none. Where the lane has no snapshot of
+                                 * its own it is logged first, as a replace with reason system */
 };
 
+/* With a request_id that was started before, by the same agent with the same content, nothing is
+ * written and *out is the state of the agent's run; with other content ST_CONFLICT, reason
+ * request_id. */
 enum status run_start(struct log *l, const struct run_ref *who, const struct run_start *start,
                       struct arena *a, struct run_state *out, struct err *e) MUST_USE;
 
@@ -38,8 +44,11 @@ struct run_report {
 };
 
 /* Apply runtime events in order: {"kind","id"?,"seq"?,"request_id"?,"run_id"?,"iteration"?,
- * "tool_call_id"?,"tool_name"?,"data":{…}}. All or none. An event whose id was logged before
- * is skipped and counted. Kinds without an effect on log or context are accepted. */
+ * "tool_call_id"?,"tool_name"?,"data":{…}}. All or none. An id is one of its run: an event whose id
+ * was logged in the run before is skipped and counted when it says the same, and is ST_CONFLICT,
+ * reason event_id, when it does not. A result of a call that was really made is always recorded,
+ * also when the run went on without it or is over. Kinds without an effect on log or context are
+ * accepted. */
 enum status run_events(struct log *l, const struct run_ref *who, const struct json *events,
                        size_t n, struct arena *a, struct run_state *out, struct run_report *report,
                        struct err *e) MUST_USE;
@@ -50,6 +59,8 @@ struct run_steer {
     struct sv   request_id; /* expected; absent: any */
     struct sv   source;     /* absent: none */
     struct sv   refs;       /* JSON object; absent: none */
+    struct sv   op_id;      /* a name; repeating it with the same text is harmless. It becomes the
+                             * input's id; absent: one is made */
 };
 
 /* Accept steering for the active run: durable at once, part of the context when drained. */
@@ -58,7 +69,7 @@ enum status run_steer(struct log *l, const struct run_ref *who, const struct run
 
 /* Move all waiting steering into the context, oldest first, as user messages; the runtime
  * calls this before it asks the model and after a final answer. *drained is a JSON list
- * of {"content","id","seq"}. */
+ * of {"content","id","seq"}. Refused while tool calls are open. */
 enum status run_drain(struct log *l, const struct run_ref *who, struct arena *a, struct sv *drained,
                       struct err *e) MUST_USE;
 

@@ -27,13 +27,20 @@ struct run_end {
     struct sv   result;        /* canonical JSON; absent: the result there is stays */
     struct sv   cancel_reason; /* text */
     struct sv   refs, op_id;   /* of the event that ends it */
+    struct sv   usage;         /* JSON object, to be added to the run's */
+    struct sv   usage_total;   /* JSON object, the runtime's sum over the run */
 };
 
 /* The op_id under which something of ours is found again: prefix and id, or a hash of the id when
  * it is too long for that or no text. */
 struct sv run_op_id(const char *prefix, struct sv id, struct arena *a);
 
-/* End the run, then apply the parked context operation. */
+/* Results that came before those of earlier calls, written as messages in the order of the calls:
+ * before anything that ends the waiting. */
+enum status run_release_held(struct run_tx *t, struct err *e) MUST_USE;
+
+/* Write what is held, end the run, then apply the parked context operation. One that cannot be
+ * applied any more is named in run_finished, and does not keep the run from ending. */
 enum status run_finish(struct run_tx *t, const struct run_end *end, struct err *e) MUST_USE;
 
 /* Caller's refs less the names that are ours, then request_id and run_id, then whatever

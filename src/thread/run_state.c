@@ -1,8 +1,12 @@
+/* The row of a run: how it is written and read, and the fold that keeps it. */
 #include "thread/run_state.h"
 
 #include "base/vec.h"
 #include "thread/kind.h"
 #include "thread/lane.h"
+
+#include <float.h>
+#include <stdlib.h>
 
 static const char *const status_names[] = { "idle", "awaiting_llm", "awaiting_tool", "completed",
                                             "error" };
@@ -42,8 +46,10 @@ void run_state_write(struct sb *b, const struct run_state *s)
 
     jw_open(&w, '{');
     jw_kbool(&w, "active", s->active);
+    jw_kint(&w, "calls_seq", s->calls_seq);
     jw_kstr(&w, "cancel_reason", s->cancel_reason);
     jw_kstr(&w, "checkpoint_token", s->checkpoint_token);
+    kraw(&w, "dropped_op", s->dropped_op);
     jw_kint(&w, "event_seq", s->event_seq);
     jw_kint(&w, "iteration", s->iteration);
     jw_kstr(&w, "lane", s->lane);
@@ -124,6 +130,8 @@ static enum status parse_state(struct sv row, struct arena *a, struct run_state 
                              .cancel_reason = json_text(&v, "cancel_reason"),
                              .checkpoint_token = json_text(&v, "checkpoint_token"),
                              .usage = raw_or_absent(json_find(&v, "usage"), a),
+                             .dropped_op = raw_or_absent(json_find(&v, "dropped_op"), a),
+                             .calls_seq = -1,
                              .parked_seq = -1 };
     for (size_t i = 0; i < COUNT(status_names); i++)
         if (sv_is(json_text(&v, "status"), status_names[i]))
@@ -131,6 +139,7 @@ static enum status parse_state(struct sv row, struct arena *a, struct run_state 
     json_int(json_find(&v, "iteration"), &s->iteration);
     json_int(json_find(&v, "max_iterations"), &s->max_iterations);
     json_int(json_find(&v, "event_seq"), &s->event_seq);
+    json_int(json_find(&v, "calls_seq"), &s->calls_seq);
     const struct json *parked = json_find(&v, "pending_context_op");
     s->parked_op = json_text(parked, "op_id");
     json_int(json_find(parked, "seq"), &s->parked_seq);
@@ -147,7 +156,7 @@ static enum status parse_state(struct sv row, struct arena *a, struct run_state 
 
 static struct run_state fresh_state(void)
 {
-    return (struct run_state){ .status = RUN_IDLE, .parked_seq = -1 };
+    return (struct run_state){ .status = RUN_IDLE, .calls_seq = -1, .parked_seq = -1 };
 }
 
 enum status run_state_read(struct log *l, struct sv thread, struct sv agent, struct arena *a,
@@ -162,6 +171,167 @@ enum status run_state_read(struct log *l, struct sv thread, struct sv agent, str
     return found ? parse_state(row, a, out, e) : ST_OK;
 }
 
+enum status run_in_lane(struct log *l, struct sv thread, struct sv lane, struct arena *a,
+                        struct sv *agent, struct err *e)
+{
+    bool found;
+
+    if (log_row_get(l, thread, &thread_view, key_of_name("busy", lane, a), a, agent, &found, e))
+        return err_code(e);
+    if (!found)
+        *agent = (struct sv){ 0 };
+    return ST_OK;
+}
+
+enum status run_parked(struct log *l, struct sv thread, struct sv op_id, struct arena *a,
+                       int64_t *seq, struct sv *agent, struct err *e)
+{
+    struct sv   row;
+    struct json v;
+    bool        found;
+
+    *seq = -1;
+    *agent = (struct sv){ 0 };
+    if (log_row_get(l, thread, &thread_view, key_of_name("parked", op_id, a), a, &row, &found, e))
+        return err_code(e);
+    if (!found)
+        return ST_OK;
+    if (json_parse(row, 0, a, &v, e))
+        return err_in(e, "parked row");
+    json_int(json_find(&v, "seq"), seq);
+    *agent = json_text(&v, "agent");
+    return ST_OK;
+}
+
+/* ---- usage -------------------------------------------------------------------------- */
+
+/* A number as digits and a power of ten, exactly; false when it has too many of either. */
+static bool read_decimal(struct sv text, int64_t *digits, int *scale)
+{
+    bool    negative = text.n && text.s[0] == '-', point = false;
+    int64_t value = 0;
+
+    *scale = 0;
+    for (size_t i = negative; i < text.n; i++) {
+        if (text.s[i] == '.') {
+            point = true;
+            continue;
+        }
+        if (text.s[i] < '0' || text.s[i] > '9' || *scale >= 15 ||
+            __builtin_mul_overflow(value, 10, &value) ||
+            __builtin_add_overflow(value, text.s[i] - '0', &value))
+            return false;
+        *scale += point;
+    }
+    *digits = negative ? -value : value;
+    return true;
+}
+
+static bool raise_scale(int64_t *digits, int *scale, int to)
+{
+    for (; *scale < to; ++*scale)
+        if (__builtin_mul_overflow(*digits, 10, digits))
+            return false;
+    return true;
+}
+
+static struct sv decimal_text(int64_t digits, int scale, struct arena *a)
+{
+    struct sb b = sb_in(a, 0), number = sb_in(a, 0);
+    uint64_t  size = digits < 0 ? 0 - (uint64_t)digits : (uint64_t)digits;
+
+    sb_addf(&number, "%0*llu", scale + 1, (unsigned long long)size);
+    struct sv text = sb_sv(&number);
+    sb_adds(&b, digits < 0 ? "-" : "");
+    sb_add(&b, sv_first(text, text.n - (size_t)scale));
+    if (scale) {
+        sb_addc(&b, '.');
+        sb_add(&b, sv_skip(text, text.n - (size_t)scale));
+    }
+    return sb_sv(&b);
+}
+
+/* Decimal fractions are summed exactly, so that a hundred cents are a dollar; what is too long or
+ * has an exponent as the machine's floating point. */
+static struct json sum_numbers(const struct json *x, const struct json *y, struct arena *a)
+{
+    struct sv   one = { x->s, x->n }, two = { y->s, y->n };
+    int64_t     m, n, sum;
+    int         k, l;
+    struct json out = { .type = JSON_NUMBER };
+    struct sv   text;
+
+    if (read_decimal(one, &m, &k) && read_decimal(two, &n, &l) && raise_scale(&m, &k, l) &&
+        raise_scale(&n, &l, k) && !__builtin_add_overflow(m, n, &sum)) {
+        text = decimal_text(sum, k, a);
+    } else {
+        struct sb b = sb_in(a, 0);
+        double    d = strtod(sv_cstr(one, a), NULL) + strtod(sv_cstr(two, a), NULL);
+        if (!(d <= DBL_MAX && d >= -DBL_MAX))
+            return *y; /* no number of JSON's is that large */
+        sb_addf(&b, "%.17g", d);
+        text = sb_sv(&b);
+    }
+    out.s = text.s;
+    out.n = text.n;
+    return out;
+}
+
+/* Two usages of one run: numbers are summed, objects member by member; else the newer. */
+static struct json sum_usage(const struct json *old, const struct json *more, struct arena *a)
+{
+    VEC(struct json_member) sum = { 0 };
+
+    if (json_is(old, JSON_NUMBER) && json_is(more, JSON_NUMBER))
+        return sum_numbers(old, more, a);
+    if (!json_is(old, JSON_OBJECT) || !json_is(more, JSON_OBJECT))
+        return *more;
+    for (size_t i = 0; i < old->n; i++)
+        if (!json_find_sv(more, old->members[i].key))
+            *vec_push(&sum, a) = old->members[i];
+    for (size_t i = 0; i < more->n; i++) {
+        struct json_member m = more->members[i];
+        const struct json *had = json_find_sv(old, m.key);
+        if (had)
+            m.value = sum_usage(had, &m.value, a);
+        *vec_push(&sum, a) = m;
+    }
+    return (struct json){ JSON_OBJECT, sum.n, { .members = sum.v } };
+}
+
+static struct sv add_usage(struct sv old, const struct json *more, struct arena *a)
+{
+    struct json have;
+    struct err  ignored;
+
+    if (!json_is(more, JSON_OBJECT))
+        return old;
+    if (!old.s || json_parse(old, 0, a, &have, &ignored))
+        return json_canonical(more, a);
+    struct json total = sum_usage(&have, more, a);
+    return json_canonical(&total, a);
+}
+
+/* The runtime's own total: what it names is as it says, the rest as it was summed. */
+static struct sv set_usage(struct sv old, const struct json *total, struct arena *a)
+{
+    struct json have = { .type = JSON_OBJECT };
+    struct err  ignored;
+    VEC(struct json_member) all = { 0 };
+
+    if (!json_is(total, JSON_OBJECT))
+        return old;
+    if (old.s && json_parse(old, 0, a, &have, &ignored))
+        have.n = 0;
+    for (size_t i = 0; i < have.n; i++)
+        if (!json_find_sv(total, have.members[i].key))
+            *vec_push(&all, a) = have.members[i];
+    for (size_t i = 0; i < total->n; i++)
+        *vec_push(&all, a) = total->members[i];
+    struct json out = { JSON_OBJECT, all.n, { .members = all.v } };
+    return json_canonical(&out, a);
+}
+
 /* ---- the fold ----------------------------------------------------------------------- */
 
 static void on_started(struct run_state *s, const struct json *p, const struct entry *n)
@@ -174,49 +344,28 @@ static void on_started(struct run_state *s, const struct json *p, const struct e
     next.run_id = json_text(p, "run_id");
     next.lane = n->lane;
     next.iteration = 1;
-    next.max_iterations = 10;
+    next.max_iterations = RUN_ITERATIONS;
     json_int(json_find(json_find(p, "config"), "max_iterations"), &next.max_iterations);
+    if (next.max_iterations < 1) /* an older version took any number */
+        next.max_iterations = 1;
     *s = next;
 }
 
-/* Integers of both objects summed, member by member; other members: the newer one's. */
-static struct sv add_usage(struct sv old, const struct json *more, struct arena *a)
-{
-    struct json have = { .type = JSON_OBJECT };
-    struct err  ignored;
-    VEC(struct json_member) sum = { 0 };
-
-    if (!json_is(more, JSON_OBJECT))
-        return old;
-    if (old.s && json_parse(old, 0, a, &have, &ignored))
-        have.n = 0;
-    for (size_t i = 0; i < have.n; i++)
-        if (!json_find_sv(more, have.members[i].key))
-            *vec_push(&sum, a) = have.members[i];
-    for (size_t i = 0; i < more->n; i++) {
-        struct json_member m = more->members[i];
-        int64_t            x, y, both;
-        if (json_int(&m.value, &x) && json_int(json_find_sv(&have, m.key), &y) &&
-            !__builtin_add_overflow(x, y, &both))
-            m.value = json_of_int(both, a);
-        *vec_push(&sum, a) = m;
-    }
-    struct json total = { JSON_OBJECT, sum.n, { .members = sum.v } };
-    return json_canonical(&total, a);
-}
-
-static void on_assistant(struct run_state *s, const struct json *p, struct arena *a)
+static void on_assistant(struct run_state *s, const struct json *p, const struct entry *n,
+                         struct arena *a)
 {
     const struct json *calls = json_find(p, "tool_calls");
 
     s->usage = add_usage(s->usage, json_find(p, "usage"), a);
     if (json_is(calls, JSON_ARRAY) && calls->n) {
         open_calls(calls, a, s);
+        s->calls_seq = n->seq;
         s->status = RUN_AWAITING_TOOL;
         s->sealed = false;
         return;
     }
     s->n_calls = 0;
+    s->calls_seq = -1;
     s->status = RUN_AWAITING_LLM;
     s->result = raw_or_absent(json_find(p, "content"), a);
     s->sealed = s->n_queue == 0;
@@ -257,7 +406,7 @@ static void on_user(struct run_state *s, const struct json *refs)
 }
 
 static void on_message(struct run_state *s, const struct json *p, const struct json *refs,
-                       struct arena *a)
+                       const struct entry *n, struct arena *a)
 {
     struct sv role = json_text(p, "role");
     int64_t   seq;
@@ -267,17 +416,23 @@ static void on_message(struct run_state *s, const struct json *p, const struct j
     if (json_int(json_find(refs, "event_seq"), &seq) && seq > s->event_seq)
         s->event_seq = seq;
     if (sv_is(role, "assistant"))
-        on_assistant(s, p, a);
+        on_assistant(s, p, n, a);
     else if (sv_is(role, "tool"))
         on_tool(s, p);
     else if (sv_is(role, "user"))
         on_user(s, refs);
 }
 
+/* An entry of the run that is active. Others change nothing: they are late, or a stranger's. */
+static bool is_of_run(const struct run_state *s, const struct json *p)
+{
+    return s->active && sv_eq(json_text(p, "run_id"), s->run_id);
+}
+
 static void on_held(struct run_state *s, const struct json *p, const struct entry *n)
 {
     for (size_t i = 0; i < s->n_calls; i++)
-        if (sv_eq(s->calls[i].id, json_text(p, "tool_call_id")))
+        if (!s->calls[i].done && sv_eq(s->calls[i].id, json_text(p, "tool_call_id")))
             s->calls[i].held = n->seq;
 }
 
@@ -289,9 +444,13 @@ static void on_finished(struct run_state *s, const struct json *p, struct arena 
     s->sealed = false;
     s->n_queue = 0;
     s->n_calls = 0;
-    s->parked_seq = -1; /* it follows in the same transaction, unless its op_id was taken */
+    s->calls_seq = -1;
+    s->parked_seq = -1; /* it follows in the same transaction, or is dropped_op */
     s->status = sv_is(outcome, "completed") ? RUN_COMPLETED : RUN_ERROR;
     s->termination_reason = json_text(p, "reason");
+    s->dropped_op = raw_or_absent(json_find(p, "dropped_op"), a);
+    s->usage = add_usage(s->usage, json_find(p, "usage"), a);
+    s->usage = set_usage(s->usage, json_find(p, "usage_total"), a);
     if (json_find(p, "result"))
         s->result = raw_or_absent(json_find(p, "result"), a);
     if (sv_is(outcome, "cancelled"))
@@ -309,25 +468,64 @@ static void on_input(struct run_state *s, const struct json *p, const struct ent
     s->queue = more;
 }
 
-/* clang-format off */
+/* A checkpoint may also come after the end, which it does not undo. */
+static void on_checkpoint(struct run_state *s, const struct json *p)
+{
+    if (sv_eq(json_text(p, "run_id"), s->run_id))
+        s->checkpoint_token = json_text(p, "token");
+}
+
+static void on_parked(struct run_state *s, const struct json *p, const struct entry *n)
+{
+    s->parked_op = json_text(p, "op_id");
+    s->parked_seq = n->seq;
+}
+
 static void apply(struct run_state *s, enum kind k, const struct json *p, const struct json *refs,
                   const struct entry *n, struct arena *a)
 {
-    switch (k) {
-    case KIND_RUN_STARTED:    on_started(s, p, n); break;
-    case KIND_RUN_INPUT:      on_input(s, p, n, a); break;
-    case KIND_RUN_TOOL_HELD:  on_held(s, p, n); break;
-    case KIND_RUN_FINISHED:   on_finished(s, p, a); break;
-    case KIND_RUN_CHECKPOINT: s->checkpoint_token = json_text(p, "token"); break;
-    case KIND_AI_MESSAGE:     on_message(s, p, refs, a); break;
-    case KIND_CONTEXT_OP_DEFERRED:
-        s->parked_op = json_text(p, "op_id");
-        s->parked_seq = n->seq;
-        break;
-    default: break;
-    }
+    if (k == KIND_RUN_STARTED)
+        on_started(s, p, n);
+    else if (k == KIND_AI_MESSAGE)
+        on_message(s, p, refs, n, a);
+    else if (k == KIND_RUN_CHECKPOINT)
+        on_checkpoint(s, p);
+    else if (k == KIND_CONTEXT_OP_DEFERRED && s->active)
+        on_parked(s, p, n);
+    else if (!is_of_run(s, p))
+        return;
+    else if (k == KIND_RUN_INPUT)
+        on_input(s, p, n, a);
+    else if (k == KIND_RUN_TOOL_HELD)
+        on_held(s, p, n);
+    else if (k == KIND_RUN_FINISHED)
+        on_finished(s, p, a);
 }
-/* clang-format on */
+
+/* Rows that others look at: which lane is busy, which op_ids wait. */
+static enum status put_neighbours(struct fold *f, struct sv agent, const struct run_state *was,
+                                  const struct run_state *is, struct err *e)
+{
+    bool moved = was->active != is->active || !sv_eq(was->lane, is->lane);
+    bool parked = was->parked_seq != is->parked_seq;
+
+    if (moved && was->active && fold_del(f, key_of_name("busy", was->lane, f->a), e))
+        return err_code(e);
+    if (moved && is->active && fold_put(f, key_of_name("busy", is->lane, f->a), agent, e))
+        return err_code(e);
+    if (parked && was->parked_seq >= 0 &&
+        fold_del(f, key_of_name("parked", was->parked_op, f->a), e))
+        return err_code(e);
+    if (!parked || is->parked_seq < 0)
+        return ST_OK;
+    struct sb b = sb_in(f->a, 0);
+    struct jw w = jw_in(&b, 0);
+    jw_open(&w, '{');
+    jw_kstr(&w, "agent", agent);
+    jw_kint(&w, "seq", is->parked_seq);
+    jw_close(&w, '}');
+    return fold_put(f, key_of_name("parked", is->parked_op, f->a), sb_sv(&b), e);
+}
 
 static bool concerns_runs(enum kind k, const struct entry *n)
 {
@@ -357,11 +555,15 @@ enum status run_fold(struct fold *f, const struct entry *n, struct err *e)
         json_parse(n->refs.n ? n->refs : SV("{}"), 0, f->a, &refs, e))
         return err_code(e);
     struct sv agent = json_text(&payload, "agent");
-    struct sv key = key_of_name("run", agent.n ? agent : AGENT_DEFAULT, f->a);
+    agent = agent.n ? agent : AGENT_DEFAULT;
+    struct sv key = key_of_name("run", agent, f->a);
     if (fold_get(f, key, &row, &found, e) || (found && parse_state(row, f->a, &s, e)))
         return err_code(e);
+    struct run_state was = s;
     apply(&s, k, &payload, &refs, n, f->a);
     struct sb b = sb_in(f->a, 0);
     run_state_write(&b, &s);
-    return fold_put(f, key, sb_sv(&b), e);
+    if (fold_put(f, key, sb_sv(&b), e))
+        return err_code(e);
+    return put_neighbours(f, agent, &was, &s, e);
 }

@@ -1,9 +1,16 @@
-/* The state of an agent's run, folded from the log into one row (run/AGENT). */
+/* The state of an agent's run, folded from the log into one row (run/AGENT). Beside it are the rows
+ *
+ *     busy/LANE            the agent whose run is active in the lane
+ *     parked/OP_ID         {"agent","seq"}: the operation that waits for the end of the agent's run
+ *     applied/AGENT/SEQ    the op_id of an operation of the agent
+ */
 #ifndef HEDDLE_RUN_STATE_H
 #define HEDDLE_RUN_STATE_H
 
 #include "base/json.h"
 #include "thread/log.h"
+
+enum { RUN_ITERATIONS = 10 }; /* of a run that says nothing else */
 
 enum run_status { RUN_IDLE, RUN_AWAITING_LLM, RUN_AWAITING_TOOL, RUN_COMPLETED, RUN_ERROR };
 
@@ -30,10 +37,13 @@ struct run_state {
     struct sv         usage; /* canonical object, numbers summed over the run; absent: none */
     struct run_call  *calls; /* of the last assistant message, in its order */
     size_t            n_calls;
-    struct run_input *queue; /* steering that waits */
+    int64_t           calls_seq; /* of that message; -1: none */
+    struct run_input *queue;     /* steering that waits */
     size_t            n_queue;
     struct sv         parked_op;  /* op_id of the parked context operation */
     int64_t           parked_seq; /* -1: none */
+    struct sv         dropped_op; /* of a run that ended: the parked operation that could not be
+                                   * applied, as {"op_id","reason","seq"}; absent: none */
 };
 
 const char *run_status_name(enum run_status s);
@@ -42,8 +52,16 @@ const char *run_status_name(enum run_status s);
 enum status run_state_read(struct log *l, struct sv thread, struct sv agent, struct arena *a,
                            struct run_state *out, struct err *e) MUST_USE;
 
-/* Canonical JSON, as stored and as shown. */
+/* Canonical JSON, as stored. */
 void run_state_write(struct sb *b, const struct run_state *s);
+
+/* The agent whose run is active in a lane; absent: none. In a transaction. */
+enum status run_in_lane(struct log *l, struct sv thread, struct sv lane, struct arena *a,
+                        struct sv *agent, struct err *e) MUST_USE;
+
+/* The entry of the operation that waits under an op_id, whoever parked it; -1: none. */
+enum status run_parked(struct log *l, struct sv thread, struct sv op_id, struct arena *a,
+                       int64_t *seq, struct sv *agent, struct err *e) MUST_USE;
 
 /* The part of thread_view's fold that concerns runs. */
 enum status run_fold(struct fold *f, const struct entry *n, struct err *e) MUST_USE;

@@ -2,7 +2,7 @@
  *
  *     lane/NAME      {"at":SEQ,"from":LANE,"seq":SEQ}, or {"seq":SEQ} for a lane of its own
  *     active/AGENT   the name of the lane the agent works on
- *     run/AGENT      the state of its run, see run_state.c
+ *     run/AGENT      the state of its run, and rows beside it: see run_state.h
  */
 #include "base/json.h"
 #include "thread/kind.h"
@@ -43,6 +43,11 @@ static enum status fold_operation(struct fold *f, const struct entry *n, struct 
     op = json_find(&p, "operation");
     type = json_text(op, "type");
     agent = json_text(&p, "agent");
+    agent = agent.n ? agent : AGENT_DEFAULT;
+    struct sb prefix = sb_in(f->a, 0);
+    sb_addf(&prefix, "applied/" SV_FMT, SV_ARG(agent));
+    if (fold_put(f, key_of_seq(sb_sv(&prefix).s, n->seq, f->a), n->op_id, e))
+        return err_code(e);
     if (sv_is(type, "fork")) {
         from = json_find(op, "from");
         json_int(json_find(from, "seq"), &at);
@@ -53,7 +58,7 @@ static enum status fold_operation(struct fold *f, const struct entry *n, struct 
     } else if (add_lane(f, n->lane, (struct sv){ 0 }, -1, n->seq, e)) {
         return err_code(e);
     }
-    return fold_put(f, key_of_name("active", agent.n ? agent : AGENT_DEFAULT, f->a), n->lane, e);
+    return fold_put(f, key_of_name("active", agent, f->a), n->lane, e);
 }
 
 static enum status fold(struct fold *f, const struct entry *n, struct err *e)
@@ -67,4 +72,4 @@ static enum status fold(struct fold *f, const struct entry *n, struct err *e)
     return run_fold(f, n, e);
 }
 
-const struct view thread_view = { .name = "thread", .version = 2, .fold = fold };
+const struct view thread_view = { .name = "thread", .version = 3, .fold = fold };

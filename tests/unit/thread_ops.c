@@ -304,16 +304,64 @@ static void the_lane_of_a_parked_operation_is_the_active_one_when_it_was_given(v
     CHECK_SV(brief("default", NOW), SV("-| u:x"));
 }
 
-static void a_parked_operation_whose_id_was_used_meanwhile_is_dropped(void)
+static void the_id_of_a_parked_operation_is_taken_whoever_asks(void)
 {
     start("Q", "r1");
-    apply(REPLACE("default", "o", CTX("mine")));
-    apply(REPLACE("default", "o", CTX("theirs")), .agent = SV("bob")); /* idle: applied at once */
+    apply(REPLACE("side", "o", CTX("mine")));
+    refuse(ST_CONFLICT, REPLACE("side", "o", CTX("theirs")), .agent = SV("bob"));
+    CHECK(sv_is(sv_of(t.e.reason), "op_id"));
+    struct run_state s = events("{\"kind\":\"request_completed\"}");
+    CHECK_INT(s.parked_seq, -1);
+    CHECK(!s.dropped_op.s);
+    CHECK_SV(brief("side", NOW), SV("-| u:mine"));
+    refuse(ST_CONFLICT, REPLACE("side", "o", CTX("theirs")), .agent = SV("bob"));
+    check_whole();
+}
+
+static void a_parked_operation_that_cannot_be_applied_any_more_is_named(void)
+{
+    start("Q", "r1");
+    apply(REPLACE("side", "o", CTX("mine")));
+    line("{\"kind\":\"note\",\"op_id\":\"o\",\"payload\":{}}"); /* past the operations */
     struct run_state s = events("{\"kind\":\"request_completed\"}");
     CHECK_INT(s.status, RUN_COMPLETED);
     CHECK_INT(s.parked_seq, -1);
-    CHECK_INT(count_kind("ai_context_operation"), 1);
-    CHECK_SV(brief("default", NOW), SV("-| u:theirs"));
+    CHECK(sv_find(s.dropped_op, SV("\"op_id\":\"o\"")) >= 0);
+    CHECK(sv_find(s.dropped_op, SV("with other content")) >= 0);
+    CHECK_INT(count_kind("ai_context_operation"), 0);
+    start("Q2", "r2");
+    apply(FORK("new", "f", "default", OP_AT_HEAD), .also_switch = true);
+    say_on("new", "user", "x"); /* somebody makes the lane meanwhile */
+    s = events("{\"kind\":\"request_completed\"}");
+    CHECK(sv_find(s.dropped_op, SV("was made meanwhile")) >= 0);
+    CHECK_SV(active(), SV("default"));
+    check_whole();
+}
+
+static void an_operation_can_demand_a_revision(void)
+{
+    say("user", "0");
+    refuse(ST_CONFLICT, REPLACE("default", "o", CTX("x")), .has_expect = true, .expect = 2);
+    CHECK(sv_is(sv_of(t.e.reason), "rev"));
+    apply(REPLACE("default", "o", CTX("x")), .has_expect = true, .expect = 1);
+    struct op_result r = apply(REPLACE("default", "o", CTX("x")), .has_expect = true, .expect = 1);
+    CHECK(r.duplicate);
+}
+
+static void a_compaction_that_says_what_it_was_made_from_hides_nothing_after_it(void)
+{
+    say("user", "0");
+    say("assistant", "1");
+    say("user", "2");
+    apply(REPLACE("default", "c", CTX("(0,1)")), .reason = SV("compaction"), .has_base_seq = true,
+          .base_seq = 1);
+    CHECK_SV(brief("default", NOW), SV("-| u:(0,1) u:2"));
+    struct op_result r = apply(REPLACE("default", "c", CTX("(0,1)")), .reason = SV("compaction"),
+                               .has_base_seq = true, .base_seq = 1);
+    CHECK(r.duplicate);
+    apply(REPLACE("default", "d", CTX("all")), .reason = SV("compaction"), .has_base_seq = true,
+          .base_seq = 1, .meta = SV("{\"rebase\":false}"));
+    CHECK_SV(brief("default", NOW), SV("-| u:all"));
     check_whole();
 }
 
@@ -479,7 +527,10 @@ THREAD_MAIN(T(replace_writes_one_entry_with_everything_in_it),
             T(a_fork_during_a_run_is_made_at_once_and_parks_nothing),
             T(a_switch_during_a_run_leaves_its_messages_where_they_are),
             T(the_lane_of_a_parked_operation_is_the_active_one_when_it_was_given),
-            T(a_parked_operation_whose_id_was_used_meanwhile_is_dropped),
+            T(the_id_of_a_parked_operation_is_taken_whoever_asks),
+            T(a_parked_operation_that_cannot_be_applied_any_more_is_named),
+            T(an_operation_can_demand_a_revision),
+            T(a_compaction_that_says_what_it_was_made_from_hides_nothing_after_it),
             T(a_rebased_compaction_parked_during_a_run_keeps_the_turn),
             T(a_compaction_keeps_durable_skills_and_no_spoofs),
             T(a_skill_the_snapshot_still_calls_stays_behind_its_call),

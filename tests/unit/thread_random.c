@@ -256,7 +256,9 @@ static void run_step(struct dice *d, int i, struct arena *a)
     case 5:
     case 6:
         if (s.n_calls)
-            sb_addf(&b, "{\"kind\":\"tool_completed\",\"tool_call_id\":\"" SV_FMT "\"}",
+            sb_addf(&b,
+                    "{\"kind\":\"tool_completed\",\"tool_call_id\":\"" SV_FMT
+                    "\",\"data\":{\"result\":1}}",
                     SV_ARG(s.calls[roll(d, (uint32_t)s.n_calls)].id));
         break;
     case 7:

@@ -84,7 +84,7 @@ static void a_request_id_is_used_once(void)
 
     start("Q", "r1");
     events(DONE);
-    CHECK_INT(start_run(NULL, "Q", "r1", &s), ST_CONFLICT);
+    CHECK_INT(start_run(NULL, "another Q", "r1", &s), ST_CONFLICT);
     CHECK(reason_is("request_id"));
     CHECK_INT(start_run(NULL, "Q", "../r", &s), ST_INVALID_SYNTAX);
     OK(start_run(NULL, "Q", NULL, &s)); /* one is made */
@@ -435,7 +435,7 @@ static void ids_of_any_length_are_found_again(void)
     OK(send_events(NULL, sb_sv(&b).s, &s, &r));
     CHECK_INT(r.duplicates, 1);
     events(DONE);
-    CHECK_INT(start_run(NULL, "Q", sb_sv(&id).s, &s), ST_CONFLICT);
+    CHECK_INT(start_run(NULL, "another Q", sb_sv(&id).s, &s), ST_CONFLICT);
     CHECK(reason_is("request_id"));
 }
 
@@ -449,11 +449,14 @@ static void events_of_another_run_or_of_the_past_are_fenced_out(void)
     CHECK(reason_is("request_mismatch"));
     events("{\"kind\":\"llm_completed\",\"seq\":5,\"data\":{\"tool_calls\":[{\"id\":\"t1\","
            "\"name\":\"f\"}]}}");
-    CHECK_INT(refused_events("{\"kind\":\"tool_completed\",\"seq\":5,\"tool_call_id\":\"t1\"}"),
-              ST_CONFLICT);
+    CHECK_INT(
+        refused_events("{\"kind\":\"input_injected\",\"seq\":5,\"data\":{\"content\":\"x\"}}"),
+        ST_CONFLICT);
     CHECK(reason_is("stale_event"));
     CHECK_INT(rev(), before + 1);
-    events("{\"kind\":\"tool_completed\",\"seq\":6,\"tool_call_id\":\"t1\"}\n" DONE);
+    events(
+        "{\"kind\":\"tool_completed\",\"seq\":6,\"tool_call_id\":\"t1\",\"data\":{\"result\":null}}"
+        "\n" DONE);
     CHECK_INT(refused_events(ANSWER("late")), ST_CONFLICT);
     CHECK(reason_is("idle"));
 }
@@ -462,8 +465,10 @@ static void events_are_applied_all_or_none(void)
 {
     start("Q", "r1");
     int64_t before = rev();
-    CHECK_INT(refused_events(ANSWER("A") "{\"kind\":\"tool_completed\",\"tool_call_id\":\"zz\"}\n"),
-              ST_CONFLICT);
+    CHECK_INT(
+        refused_events(ANSWER("A") "{\"kind\":\"tool_completed\",\"tool_call_id\":\"zz\",\"data\":{"
+                                   "\"result\":1}}\n"),
+        ST_CONFLICT);
     CHECK(sv_starts(sv_of(t.e.text), SV("event 2:")));
     CHECK_INT(rev(), before);
     CHECK_INT(refused_events(ANSWER("A") "{\"data\":{}}"), ST_INVALID_SYNTAX);
@@ -507,9 +512,10 @@ static void an_active_run_survives_a_crash_and_can_go_on(void)
     run_state_write(&x, &before);
     run_state_write(&y, &after);
     CHECK_SV(sb_sv(&x), sb_sv(&y));
-    CHECK_INT(refused_events("{\"kind\":\"tool_completed\",\"seq\":2,\"tool_call_id\":\"t1\"}"),
+    CHECK_INT(refused_events("{\"kind\":\"llm_completed\",\"seq\":2,\"data\":{\"text\":\"x\"}}"),
               ST_CONFLICT);
-    events("{\"kind\":\"tool_completed\",\"seq\":4,\"tool_call_id\":\"t1\"}");
+    events(
+        "{\"kind\":\"tool_completed\",\"seq\":4,\"tool_call_id\":\"t1\",\"data\":{\"result\":1}}");
     drain();
     after = events(ANSWER("A") DONE);
     CHECK_INT(after.status, RUN_COMPLETED);
@@ -534,6 +540,419 @@ static void a_run_whose_process_is_gone_can_be_ended(void)
     start("Q2", "r2");
 }
 
+/* ---- ids of events ----------------------------------------------------------------------------
+ */
+
+static void two_runs_may_number_their_events_alike(void)
+{
+    struct run_state  s;
+    struct run_report r;
+
+    start("Q1", "r1");
+    events("{\"kind\":\"llm_completed\",\"id\":\"evt_1\",\"data\":{\"text\":\"A1\"}}\n"
+           "{\"kind\":\"request_completed\",\"id\":\"evt_2\"}");
+    start("Q2", "r2");
+    OK(send_events(NULL,
+                   "{\"kind\":\"llm_completed\",\"id\":\"evt_1\",\"data\":{\"text\":\"A2\"}}\n"
+                   "{\"kind\":\"request_completed\",\"id\":\"evt_2\"}",
+                   &s, &r));
+    CHECK_INT(r.duplicates, 0);
+    CHECK_INT(s.status, RUN_COMPLETED);
+    CHECK_SV(brief("default", NOW), SV("CP| u:Q1 a:A1 u:Q2 a:A2"));
+}
+
+static void two_agents_may_number_their_events_alike(void)
+{
+    struct run_state  s;
+    struct run_report r;
+
+    say("user", "x");
+    apply(SWITCH("b", "sw"), .agent = SV("bob"));
+    start("Q1", "r1");
+    OK(start_run("bob", "Q2", "r2", &s));
+    events("{\"kind\":\"llm_completed\",\"id\":\"e\",\"data\":{\"text\":\"A1\"}}");
+    OK(send_events("bob", "{\"kind\":\"llm_completed\",\"id\":\"e\",\"data\":{\"text\":\"A2\"}}",
+                   &s, &r));
+    CHECK_INT(r.logged, 1);
+    CHECK_SV(brief("b", NOW), SV("CP| u:Q2 a:A2"));
+}
+
+static void an_event_id_with_other_content_is_a_conflict(void)
+{
+    static const char *const others[] = {
+        "{\"kind\":\"llm_completed\",\"id\":\"e\",\"data\":{\"text\":\"B\"}}",
+        "{\"kind\":\"llm_completed\",\"id\":\"e\",\"data\":{\"text\":\"A\",\"thinking\":\"t\"}}",
+        "{\"kind\":\"input_injected\",\"id\":\"e\",\"data\":{\"content\":\"A\"}}",
+        "{\"kind\":\"request_completed\",\"id\":\"e\"}",
+    };
+
+    start("Q", "r1");
+    events("{\"kind\":\"llm_completed\",\"id\":\"e\",\"data\":{\"text\":\"A\"}}");
+    int64_t before = rev();
+    for (size_t i = 0; i < COUNT(others); i++) {
+        CHECK_INT(refused_events(others[i]), ST_CONFLICT);
+        CHECK(reason_is("event_id"));
+    }
+    events("{\"kind\":\"llm_completed\",\"id\":\"e\",\"data\":{\"text\":\"A\"}}"); /* the same */
+    CHECK_INT(rev(), before);
+}
+
+static void an_entry_under_the_op_id_of_an_event_swallows_nothing(void)
+{
+    start("Q", "r1");
+    line("{\"kind\":\"note\",\"op_id\":\"event:e9\",\"payload\":{}}");
+    line("{\"kind\":\"note\",\"op_id\":\"event:r1/e8\",\"payload\":{}}");
+    events("{\"kind\":\"llm_completed\",\"id\":\"e9\",\"data\":{\"text\":\"A\"}}");
+    CHECK_SV(brief("default", NOW), SV("CP| u:Q a:A"));
+    CHECK_INT(
+        refused_events("{\"kind\":\"llm_completed\",\"id\":\"e8\",\"data\":{\"text\":\"B\"}}"),
+        ST_CONFLICT);
+}
+
+static void an_event_of_an_older_log_is_known_again(void)
+{
+    struct run_state  s;
+    struct run_report r;
+
+    start("Q", "r1");
+    line("{\"kind\":\"ai_message\",\"op_id\":\"event:e1\",\"payload\":{\"role\":\"assistant\","
+         "\"content\":\"A\",\"request_id\":\"r1\",\"run_id\":\"r1\"},\"refs\":{\"request_id\":"
+         "\"r1\","
+         "\"run_id\":\"r1\",\"signal_id\":\"e1\"}}");
+    OK(send_events(NULL, "{\"kind\":\"llm_completed\",\"id\":\"e1\",\"data\":{\"text\":\"A\"}}", &s,
+                   &r));
+    CHECK_INT(r.duplicates, 1);
+}
+
+/* ---- results -------------------------------------------------------------------------------- */
+
+#define TWO_CALLS                                                                                  \
+    "{\"kind\":\"llm_completed\",\"data\":{\"tool_calls\":[{\"id\":\"c1\",\"name\":\"f\"},{"       \
+    "\"id\":"                                                                                      \
+    "\"c2\",\"name\":\"pay\"}]}}\n"
+#define RESULT(id, text)                                                                           \
+    "{\"kind\":\"tool_completed\",\"tool_call_id\":\"" id "\",\"data\":{\"content\":\"" text       \
+    "\"}}\n"
+
+static void a_result_that_is_held_is_a_message_at_every_end(void)
+{
+    static const char *const ends[] = { "{\"kind\":\"request_completed\"}",
+                                        "{\"kind\":\"request_failed\"}",
+                                        "{\"kind\":\"request_cancelled\"}",
+                                        "{\"kind\":\"worker_exit\"}",
+                                        "{\"kind\":\"llm_started\",\"iteration\":99}",
+                                        "cancel",
+                                        "recover" };
+    struct run_ref           who = who_of(NULL);
+    struct run_state         s;
+
+    for (size_t i = 0; i < COUNT(ends); i++) {
+        struct sb id = sb_in(&t.a, 0), lane = sb_in(&t.a, 0), op = sb_in(&t.a, 0);
+        sb_addf(&id, "r%zu", i);
+        sb_addf(&lane, "l%zu", i);
+        sb_addf(&op, "s%zu", i);
+        say_on(sb_sv(&lane).s, "user", "x");
+        apply(SWITCH(sb_sv(&lane).s, sb_sv(&op).s));
+        start("Q", sb_sv(&id).s);
+        events(TWO_CALLS RESULT("c2", "paid"));
+        if (ends[i][0] == '{')
+            events(ends[i]);
+        else if (ends[i][0] == 'c')
+            OK(run_cancel(&t.l, &who, (struct sv){ 0 }, (struct sv){ 0 }, &t.a, &s, &t.e));
+        else
+            OK(run_recover(&t.l, &who, &t.a, &s, &t.e));
+        CHECK_SV(brief(sb_sv(&lane).s, NOW), SV("CP| u:x u:Q a[c1,c2]: t(c2):paid"));
+        CHECK(!run_now().active);
+    }
+    check_whole();
+}
+
+static void a_result_is_recorded_also_when_the_model_went_on_or_the_run_is_over(void)
+{
+    struct run_state  s;
+    struct run_report r;
+
+    start("Q", "r1");
+    events(
+        "{\"kind\":\"llm_completed\",\"seq\":1,\"data\":{\"tool_calls\":[{\"id\":\"c1\",\"name\":"
+        "\"f\"},{\"id\":\"c2\",\"name\":\"g\"},{\"id\":\"c3\",\"name\":\"h\"}]}}");
+    events(RESULT("c2", "two"));
+    events("{\"kind\":\"llm_completed\",\"seq\":9,\"data\":{\"text\":\"never mind\"}}");
+    CHECK_SV(brief("default", NOW), SV("CP| u:Q a[c1,c2,c3]: t(c2):two a:never mind"));
+    events("{\"kind\":\"tool_completed\",\"id\":\"e7\",\"seq\":7,\"tool_call_id\":\"c1\",\"data\":{"
+           "\"content\":\"one\"}}");
+    events(DONE);
+    events(RESULT("c3", "three"));
+    struct entry n = last_entry();
+    struct json  p = payload_of(&n), refs = refs_of(&n);
+    CHECK_SV(json_text(&p, "run_id"), SV("r1"));
+    CHECK_SV(json_text(&refs, "run_id"), SV("r1"));
+    CHECK_SV(brief("default", NOW),
+             SV("CP| u:Q a[c1,c2,c3]: t(c2):two a:never mind t(c1):one t(c3):three"));
+    OK(send_events(NULL, RESULT("c3", "three") RESULT("c2", "two"), &s, &r));
+    CHECK_INT(r.duplicates, 2);
+    CHECK_INT(refused_events(RESULT("c3", "other")), ST_CONFLICT);
+    CHECK(reason_is("tool_call_id"));
+    CHECK_INT(refused_events(RESULT("c9", "x")), ST_CONFLICT);
+    CHECK(reason_is("unknown_tool_call"));
+    CHECK_INT(s.status, RUN_COMPLETED);
+    start("Q2", "r2");
+    CHECK_INT(refused_events(RESULT("c3", "three")), ST_CONFLICT); /* r2 made no such call */
+    OK(send_events(
+        NULL,
+        "{\"kind\":\"tool_completed\",\"run_id\":\"r1\",\"tool_call_id\":\"c3\",\"data\":"
+        "{\"content\":\"three\"}}",
+        &s, &r));
+    CHECK_INT(r.duplicates, 1);
+    check_whole();
+}
+
+static struct sv content_for(const char *data)
+{
+    struct sb        b = sb_in(&t.a, 0), id = sb_in(&t.a, 0);
+    struct run_state s;
+    struct run_ref   who = who_of(NULL);
+
+    sb_addf(&id, "r%lld", (long long)rev());
+    start("Q", sb_sv(&id).s);
+    events(
+        "{\"kind\":\"llm_completed\",\"data\":{\"tool_calls\":[{\"id\":\"t\",\"name\":\"f\"}]}}");
+    sb_addf(&b, "{\"kind\":\"tool_completed\",\"tool_call_id\":\"t\",\"data\":%s}", data);
+    if (refused_events(sb_sv(&b).s)) {
+        OK(run_cancel(&t.l, &who, (struct sv){ 0 }, (struct sv){ 0 }, &t.a, &s, &t.e));
+        return SV("refused");
+    }
+    struct entry n = last_entry();
+    struct json  p = payload_of(&n);
+    OK(run_cancel(&t.l, &who, (struct sv){ 0 }, (struct sv){ 0 }, &t.a, &s, &t.e));
+    return json_text(&p, "content");
+}
+
+static void the_content_of_a_result_is_kept_whatever_it_is_or_refused(void)
+{
+    CHECK_SV(content_for("{\"content\":{\"temp\":22}}"), SV("{\"temp\":22}"));
+    CHECK_SV(content_for("{\"content\":22}"), SV("22"));
+    CHECK_SV(content_for("{\"content\":false}"), SV("false"));
+    CHECK_SV(content_for("{\"result\":{\"temp\":22}}"),
+             SV("{\"ok\":true,\"result\":{\"temp\":22}}"));
+    CHECK_SV(content_for("{\"result\":null}"), SV("{\"ok\":true,\"result\":null}"));
+    CHECK_SV(content_for("{\"error\":\"no\"}"), SV("{\"error\":\"no\",\"ok\":false}"));
+    CHECK_SV(content_for("{\"output\":\"x\"}"), SV("refused"));
+    CHECK_SV(content_for("{}"), SV("refused"));
+    CHECK_SV(content_for("null"), SV("refused"));
+    CHECK_SV(content_for("\"text\""), SV("refused"));
+    CHECK_SV(content_for("{\"content\":null}"), SV("refused"));
+}
+
+static void an_answer_that_is_none_does_not_end_the_run(void)
+{
+    static const char *const bad[] = { "{}",
+                                       "{\"output\":\"x\"}",
+                                       "{\"tool_calls\":{}}",
+                                       "{\"content\":7}",
+                                       "\"text\"",
+                                       "{\"tool_calls\":[{}]}",
+                                       "{\"text\":\"x\",\"thinking\":[]}",
+                                       "{\"tool_calls\":[{\"id\":\"a\"},{\"id\":\"a\"}]}" };
+
+    start("Q", "r1");
+    for (size_t i = 0; i < COUNT(bad); i++) {
+        struct sb b = sb_in(&t.a, 0);
+        sb_addf(&b, "{\"kind\":\"llm_completed\",\"data\":%s}", bad[i]);
+        CHECK_INT(refused_events(sb_sv(&b).s), ST_CONFLICT);
+        CHECK(reason_is("invalid_event"));
+    }
+    CHECK(!run_now().sealed);
+    events("{\"kind\":\"llm_completed\",\"data\":{\"text\":\"A\",\"thinking_content\":\"hm\"}}");
+    struct entry n = last_entry();
+    struct json  p = payload_of(&n);
+    CHECK_SV(json_text(&p, "thinking"), SV("hm"));
+}
+
+static void input_waits_while_calls_are_open(void)
+{
+    struct run_ref who = who_of(NULL);
+    struct sv      list;
+
+    start("Q", "r1");
+    steer("S");
+    events(TWO_CALLS);
+    CHECK_INT(run_drain(&t.l, &who, &t.a, &list, &t.e), ST_CONFLICT);
+    CHECK(reason_is("awaiting_tool"));
+    events(RESULT("c1", "1") RESULT("c2", "2"));
+    drain();
+    CHECK_SV(brief("default", NOW), SV("CP| u:Q a[c1,c2]: t(c1):1 t(c2):2 u:S"));
+}
+
+/* ---- usage, ids, lanes, ends --------------------------------------------------------------------
+ */
+
+static void usage_is_summed_in_every_depth_and_of_every_answer(void)
+{
+    start("Q", "r1");
+    struct run_state s = events(
+        "{\"kind\":\"llm_completed\",\"data\":{\"text\":\"A\",\"usage\":{\"cost\":0.1,\"input\":10,"
+        "\"details\":{\"cached\":3},\"model\":\"a\"}}}\n"
+        "{\"kind\":\"llm_completed\",\"data\":{\"text\":\"B\",\"usage\":{\"cost\":0.25,\"input\":5,"
+        "\"details\":{\"cached\":4,\"audio\":1},\"model\":\"b\"}}}\n"
+        "{\"kind\":\"llm_completed\",\"data\":{\"text\":\"\",\"finish_reason\":\"length\","
+        "\"usage\":{"
+        "\"input\":100}}}");
+    CHECK_SV(s.termination_reason, SV("incomplete_response"));
+    CHECK_SV(s.usage, SV("{\"cost\":0.35,\"details\":{\"audio\":1,\"cached\":7},\"input\":115,"
+                         "\"model\":\"b\"}"));
+    start("Q", "r2");
+    s = events(
+        "{\"kind\":\"llm_completed\",\"data\":{\"text\":\"A\",\"usage\":{\"input\":1,\"x\":2}}}"
+        "\n{\"kind\":\"request_completed\",\"data\":{\"usage\":{\"input\":7,\"output\":9}}}");
+    CHECK_SV(s.usage, SV("{\"input\":7,\"output\":9,\"x\":2}")); /* the runtime's own total */
+    start("Q", "r3");
+    s = events(
+        "{\"kind\":\"llm_completed\",\"data\":{\"text\":\"A\",\"usage\":{\"n\":"
+        "9223372036854775807,\"e\":1e2}}}\n"
+        "{\"kind\":\"llm_completed\",\"data\":{\"text\":\"A\",\"usage\":{\"n\":1,\"e\":1}}}");
+    CHECK_SV(s.usage, SV("{\"e\":101,\"n\":9.2233720368547758e+18}"));
+    check_whole();
+}
+
+static void starting_and_steering_again_with_the_same_id_is_harmless(void)
+{
+    struct run_state s;
+    struct run_ref   who = who_of(NULL);
+    struct run_steer steering = { .kind = "steer", .text = SV("S"), .op_id = SV("in-1") };
+    struct sv        id;
+
+    start("Q", "r1");
+    int64_t before = rev();
+    OK(start_run(NULL, "Q", "r1", &s));
+    CHECK(s.active);
+    CHECK_INT(rev(), before);
+    OK(run_steer(&t.l, &who, &steering, &t.a, &id, &t.e));
+    OK(run_steer(&t.l, &who, &steering, &t.a, &id, &t.e));
+    CHECK_SV(id, SV("in-1"));
+    CHECK_INT(rev(), before + 1);
+    steering.text = SV("other");
+    CHECK_INT(run_steer(&t.l, &who, &steering, &t.a, &id, &t.e), ST_CONFLICT);
+    drain();
+    events(ANSWER("A") DONE);
+    before = rev();
+    steering.text = SV("S");
+    OK(run_steer(&t.l, &who, &steering, &t.a, &id, &t.e)); /* also after the end */
+    OK(start_run(NULL, "Q", "r1", &s));
+    CHECK_INT(s.status, RUN_COMPLETED);
+    CHECK_INT(start_run("bob", "Q", "r1", &s), ST_CONFLICT); /* another agent's is another */
+    CHECK_INT(rev(), before);
+    check_whole();
+}
+
+static void two_agents_do_not_run_in_one_lane(void)
+{
+    struct run_state s;
+
+    start("Q1", "r1");
+    CHECK_INT(start_run("bob", "Q2", "r2", &s), ST_CONFLICT);
+    CHECK(reason_is("lane_busy"));
+    refuse(ST_CONFLICT, REPLACE("default", "o", "{\"messages\":[]}"), .agent = SV("bob"));
+    CHECK(reason_is("lane_busy"));
+    apply(FORK("b", "f", "default", OP_AT_HEAD), .agent = SV("bob"), .also_switch = true);
+    OK(start_run("bob", "Q2", "r2", &s)); /* on a lane of its own it never waits */
+    events(ANSWER("A") DONE);
+    apply(REPLACE("default", "o", "{\"messages\":[]}"), .agent = SV("carol"));
+    OK(start_run("carol", "Q3", "r3", &s));
+    check_whole();
+}
+
+static void a_number_of_iterations_below_one_is_refused(void)
+{
+    struct run_ref   who = who_of(NULL);
+    struct json      config = json_of_text("{\"max_iterations\":-3}");
+    struct run_start start_with = { .content = SV("\"Q\""), .config = &config };
+    struct run_state s;
+
+    CHECK_INT(run_start(&t.l, &who, &start_with, &t.a, &s, &t.e), ST_INVALID_SYNTAX);
+    CHECK_INT(rev(), 0);
+}
+
+/* Records of a log from elsewhere that no operation of ours would write. */
+static void import_record(const char *kind, const char *payload)
+{
+    struct json       v = json_of_text(payload);
+    struct store_head h;
+    struct entry      n = { .at = t.now++,
+                            .kind = sv_of(kind),
+                            .lane = LANE_DEFAULT,
+                            .payload = json_canonical(&v, &t.a) };
+
+    OK(log_begin(&t.l, THREAD, STORE_WRITE, &t.e));
+    OK(log_import(&t.l, THREAD, &n, 1, &h, NULL, NULL, &t.e));
+    OK(log_commit(&t.l, &t.e));
+}
+
+static void a_parked_operation_that_cannot_be_read_does_not_keep_a_run_from_ending(void)
+{
+    static const char *const payloads[] = {
+        "{}",
+        "{\"op_id\":\"x\",\"context_ref\":\"default\",\"operation\":{\"type\":\"replace\"}}",
+        "{\"op_id\":7,\"context_ref\":\"default\",\"operation\":{\"type\":\"switch\"}}",
+        "{\"op_id\":\"x\",\"context_ref\":\"default\",\"operation\":\"switch\"}",
+        "{\"op_id\":\"y\\\"\",\"context_ref\":\"default\",\"operation\":{\"type\":\"switch\"}}",
+        "{\"op_id\":\"z\",\"context_ref\":\"a/b\",\"operation\":{\"type\":\"switch\"}}",
+    };
+    struct run_ref   who = who_of(NULL);
+    struct run_state s;
+
+    for (size_t i = 0; i < COUNT(payloads); i++) {
+        struct sb id = sb_in(&t.a, 0);
+        sb_addf(&id, "r%zu", i);
+        start("Q", sb_sv(&id).s);
+        import_record("ai_context_operation_deferred", payloads[i]);
+        OK(run_cancel(&t.l, &who, (struct sv){ 0 }, (struct sv){ 0 }, &t.a, &s, &t.e));
+        CHECK(!s.active);
+    }
+    CHECK_SV(active(), SV("default"));
+    check_whole();
+}
+
+static void records_of_other_runs_do_not_end_or_feed_this_one(void)
+{
+    start("Q", "r1");
+    import_record("run_finished", "{\"outcome\":\"completed\",\"run_id\":\"r0\"}");
+    import_record("run_input", "{\"content\":\"x\",\"input_id\":\"i\",\"run_id\":\"r0\"}");
+    import_record("run_tool_held",
+                  "{\"content\":\"x\",\"role\":\"tool\",\"run_id\":\"r0\",\"tool_call_id\":\"t\"}");
+    struct run_state s = run_now();
+    CHECK(s.active);
+    CHECK_INT(s.n_queue, 0);
+    events(ANSWER("A") DONE);
+    check_whole();
+}
+
+static void the_prompt_of_the_settings_is_logged_when_a_run_begins(void)
+{
+    struct run_ref   who = who_of(NULL);
+    struct run_start with = { .content = SV("\"Q1\""), .system_prompt = SV("A") };
+    struct run_state s;
+
+    say("user", "before");
+    OK(run_start(&t.l, &who, &with, &t.a, &s, &t.e));
+    CHECK_SV(brief("default", 0), SV("CP| u:before"));
+    CHECK_SV(brief("default", NOW), SV("A| u:before u:Q1"));
+    events(ANSWER("A1") DONE);
+    int64_t end = rev() - 1;
+    OK(run_start(&t.l, &who, &with, &t.a, &s, &t.e)); /* the same: nothing to say */
+    events(ANSWER("A2") DONE);
+    CHECK_INT(count_kind("ai_context_operation"), 1);
+    with.system_prompt = SV("B");
+    OK(run_start(&t.l, &who, &with, &t.a, &s, &t.e));
+    CHECK_SV(brief("default", NOW), SV("B| u:before u:Q1 a:A1 u:Q1 a:A2 u:Q1"));
+    CHECK_SV(brief("default", end), SV("A| u:before u:Q1 a:A1"));
+    events(DONE);
+    apply(REPLACE("default", "own", "{\"system_prompt\":null,\"messages\":[]}"));
+    OK(run_start(&t.l, &who, &with, &t.a, &s, &t.e)); /* a snapshot's own prompt wins */
+    CHECK_SV(brief("default", NOW), SV("-| u:Q1"));
+    check_whole();
+}
+
 THREAD_MAIN(
     T(a_start_logs_the_user_with_our_refs), T(callers_refs_are_kept_but_cannot_name_ours),
     T(a_second_start_is_busy), T(an_unknown_tool_is_refused_and_nothing_is_logged),
@@ -553,4 +972,17 @@ THREAD_MAIN(
     T(a_batch_reported_twice_is_harmless), T(ids_of_any_length_are_found_again),
     T(events_of_another_run_or_of_the_past_are_fenced_out), T(events_are_applied_all_or_none),
     T(nothing_can_be_reported_where_nothing_ran), T(events_without_an_effect_change_nothing),
-    T(an_active_run_survives_a_crash_and_can_go_on), T(a_run_whose_process_is_gone_can_be_ended), )
+    T(an_active_run_survives_a_crash_and_can_go_on), T(a_run_whose_process_is_gone_can_be_ended),
+    T(two_runs_may_number_their_events_alike), T(two_agents_may_number_their_events_alike),
+    T(an_event_id_with_other_content_is_a_conflict),
+    T(an_entry_under_the_op_id_of_an_event_swallows_nothing),
+    T(an_event_of_an_older_log_is_known_again), T(a_result_that_is_held_is_a_message_at_every_end),
+    T(a_result_is_recorded_also_when_the_model_went_on_or_the_run_is_over),
+    T(the_content_of_a_result_is_kept_whatever_it_is_or_refused),
+    T(an_answer_that_is_none_does_not_end_the_run), T(input_waits_while_calls_are_open),
+    T(usage_is_summed_in_every_depth_and_of_every_answer),
+    T(starting_and_steering_again_with_the_same_id_is_harmless),
+    T(two_agents_do_not_run_in_one_lane), T(a_number_of_iterations_below_one_is_refused),
+    T(a_parked_operation_that_cannot_be_read_does_not_keep_a_run_from_ending),
+    T(records_of_other_runs_do_not_end_or_feed_this_one),
+    T(the_prompt_of_the_settings_is_logged_when_a_run_begins), )
