@@ -11,7 +11,7 @@
 /* clang-format off */
 static const struct config_key keys[] = {
     { "store",                       "string",  CONFIG_FREE,      "where the log lives: a path below the workspace (default .heddle/heddle.db)" },
-    { "system_prompt",               "string",  CONFIG_FREE,      "prompt of a lane that has no snapshot of its own" },
+    { "system_prompt",               "string",  CONFIG_FREE,      "prompt of a lane without one: logged when a run begins" },
     { "run",                         "object",  CONFIG_FREE,      "what a run is made of; part of a checkpoint's fingerprint" },
     { "run.model",                   "string",  CONFIG_FREE,      "model id, as provider:name" },
     { "run.max_iterations",          "integer", CONFIG_FREE,      "model calls in one run before it is ended (default 10)" },

@@ -34,6 +34,11 @@ static enum status check_pair(const struct token_key *k, const struct token_key 
         bad_keys(e, "the old default secret is known to everybody");
         return err_hint(e, "make one of your own: head -c 32 /dev/urandom | base64");
     }
+    if (k->secret.n < TOKEN_SECRET_MIN) {
+        err_set(e, ST_INVALID_SYNTAX, KEYS_ENV ": a secret is shorter than %d bytes",
+                TOKEN_SECRET_MIN);
+        return err_hint(e, "make one that cannot be guessed: head -c 32 /dev/urandom | base64");
+    }
     for (size_t i = 0; i < n; i++)
         if (sv_eq(before[i].kid, k->kid))
             return bad_keys(e, "two keys have the same id");

@@ -1,3 +1,4 @@
+/* Checkpoint tokens as values: what is signed, and the checks on the way back. */
 #include "thread/checkpoint.h"
 
 #include "base/vec.h"
@@ -124,7 +125,7 @@ static void write_state(struct jw *w, const struct checkpoint_state *s, struct s
 
 static void write_pointer(struct jw *w, const struct checkpoint *c)
 {
-    jw_key(w, "thread");
+    jw_key(w, "origin");
     if (!c->thread.s) {
         jw_null(w);
         return;
@@ -154,11 +155,11 @@ static struct sv write_payload(const struct checkpoint *c, struct sv kid, struct
     jw_kint(&w, "iat_ms", c->iat_ms);
     jw_kstr(&w, "iss", SV(CHECKPOINT_ISSUER));
     jw_kstr(&w, "kid", kid);
+    write_pointer(&w, c);
     jw_kstr(&w, "request_id", c->state.request_id);
     jw_kstr(&w, "run_id", c->state.run_id);
     jw_key(&w, "state");
     write_state(&w, &c->state, c->lane, a);
-    write_pointer(&w, c);
     jw_kint(&w, "v", TOKEN_VERSION);
     jw_close(&w, '}');
     return sb_sv(&b);
@@ -200,6 +201,13 @@ static bool read_status(struct sv word, enum checkpoint_status *out)
     return false;
 }
 
+/* Absent or null is 0; else a whole number: of a time, which may lie before 1970. */
+static bool read_time(const struct json *v, int64_t *out)
+{
+    *out = 0;
+    return !v || v->type == JSON_NULL || json_int(v, out);
+}
+
 /* Absent or null is 0; else a whole number that is not negative. */
 static bool read_count(const struct json *v, int64_t *out)
 {
@@ -230,9 +238,9 @@ static const char *read_rest(const struct json *v, struct arena *a, struct check
         return "iteration is not a count";
     if (!read_count(json_find(v, "seq"), &s->seq))
         return "seq is not a count";
-    if (!read_count(json_find(v, "started_at_ms"), &s->started_at_ms) ||
-        !read_count(json_find(v, "updated_at_ms"), &s->updated_at_ms))
-        return "a time is not a count of milliseconds";
+    if (!read_time(json_find(v, "started_at_ms"), &s->started_at_ms) ||
+        !read_time(json_find(v, "updated_at_ms"), &s->updated_at_ms))
+        return "a time is not a whole number of milliseconds";
     if (!are_calls(calls))
         return "pending_tool_calls is not a list of calls with id and name";
     if (usage && usage->type != JSON_OBJECT && usage->type != JSON_NULL)
@@ -296,12 +304,15 @@ static void read_pointer(const struct json *v, struct checkpoint *c)
         c->rev = -1;
 }
 
+/* One payload has one text: another spelling of it was not made by us, whoever signed it. */
 static enum status parse_payload(struct sv text, struct arena *a, struct json *out, struct err *e)
 {
     struct err ignored;
 
     if (json_parse(text, 0, a, out, &ignored) || out->type != JSON_OBJECT)
         return token_refuse(e, TOKEN_BAD_PAYLOAD, NULL);
+    if (!sv_eq(json_canonical(out, a), text))
+        return token_refuse(e, TOKEN_BAD_PAYLOAD, "its JSON is not canonical");
     return ST_OK;
 }
 
@@ -353,13 +364,13 @@ enum status checkpoint_verify(struct sv token, const struct checkpoint_keys *key
     const struct json *state = json_find(&payload, "state");
     if (!json_is(state, JSON_OBJECT) || !json_find(state, "context"))
         return token_refuse(e, TOKEN_BAD_STATE, NULL);
-    if (json_find(state, "thread"))
+    if (json_find(state, "thread") || json_find(&payload, "thread"))
         return token_refuse(e, TOKEN_LEGACY_STATE, NULL);
     if (checkpoint_state_read(state, a, &c.state, e))
         return err_code(e);
     c.kid = key->kid;
     json_int(json_find(&payload, "iat_ms"), &c.iat_ms);
-    read_pointer(json_find(&payload, "thread"), &c);
+    read_pointer(json_find(&payload, "origin"), &c);
     *out = c;
     return ST_OK;
 }

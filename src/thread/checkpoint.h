@@ -8,7 +8,8 @@
  *     checkpoint_restore(&log, token, &c, actor, now, &a, &result, e)
  *
  * Taking one changes nothing; restoring one is a `replace` with reason restore whose op_id
- * comes from the token, so that restoring it twice is a duplicate. Tokens are refused with
+ * comes from the token, so that restoring it twice is a duplicate, until something was said in the
+ * lane: then the token is restored again. Tokens are refused with
  * the reasons of thread/token.h. Keys, clock and configuration are arguments. */
 #ifndef HEDDLE_CHECKPOINT_H
 #define HEDDLE_CHECKPOINT_H
@@ -120,8 +121,9 @@ enum status checkpoint_take(struct log *l, const struct checkpoint_from *from, s
 enum status checkpoint_check_log(struct log *l, const struct checkpoint *c, struct arena *a,
                                  struct err *e) MUST_USE;
 
-/* Check the log and append the replace, in one transaction. During a run of the agent the
- * operation is deferred like any other. */
+/* Check the log and append the replace, in one transaction. Results of pending calls that had come
+ * before their turn become messages of the context. During a run of the agent the operation is
+ * deferred like any other. */
 enum status checkpoint_restore(struct log *l, struct sv token, const struct checkpoint *c,
                                struct sv actor, int64_t now_ms, struct arena *a,
                                struct op_result *out, struct err *e) MUST_USE;

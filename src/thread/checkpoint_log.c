@@ -228,8 +228,7 @@ static enum status take(struct taking *t, struct err *e)
     t->c.rev = t->head.rev;
     t->c.chain = hash_hex(&t->head.chain, t->a);
     t->c.fingerprint = checkpoint_fingerprint(t->from->config, t->a);
-    struct projection_of of = { t->c.thread, t->c.lane, STORE_TO_END,
-                                t->from->config->system_prompt };
+    struct projection_of of = { t->c.thread, t->c.lane, STORE_TO_END, { 0 } };
     if (project(t->l, &of, t->a, &p, e) || project_context(&p, &t->c.state.context, e) ||
         settle_status(t, e))
         return err_code(e);
@@ -296,14 +295,103 @@ static struct sv restore_meta(const struct checkpoint *c, struct arena *a)
     return sb_sv(&b);
 }
 
-static struct sv restore_op_id(struct sv token, struct arena *a)
+/* The n-th restoration of a token. */
+static struct sv restore_op_id(struct sv token, int n, struct arena *a)
 {
     struct hash h = hash_blake2b(&token, 1);
     struct sb   b = sb_in(a, 0);
 
     sb_adds(&b, "restore_");
     sb_add_hex(&b, h.b, 16);
+    if (n > 1)
+        sb_addf(&b, "_%d", n);
     return sb_sv(&b);
+}
+
+/* Is the lane still what entry `seq` made of it: no message and no snapshot since, and the agent is
+ * on it? */
+static enum status still_restored(struct log *l, const struct checkpoint *c, int64_t seq,
+                                  struct arena *a, bool *out, struct err *e)
+{
+    struct projection_of of = { c->thread, c->lane, STORE_TO_END, { 0 } };
+    struct projection    p;
+    struct store_query   q = { .thread = c->thread,
+                               .from = seq + 1,
+                               .to = STORE_TO_END,
+                               .lane = c->lane,
+                               .mark = MARK_MESSAGE };
+    struct entry         n;
+    struct sv            lane;
+    bool                 found = false;
+
+    if (project(l, &of, a, &p, e) || lane_active(l, c->thread, c->agent, a, &lane, e) ||
+        store_first(l->store, &q, a, &n, &found, e))
+        return err_code(e);
+    *out = p.anchor == seq && !found && sv_eq(lane, c->lane);
+    return ST_OK;
+}
+
+/* The op_id of this restoration: repeating one is harmless as long as nothing came after it; after
+ * further work the token is restored again. */
+static enum status choose_op_id(struct log *l, struct sv token, const struct checkpoint *c,
+                                struct arena *a, struct sv *out, struct err *e)
+{
+    struct entry n;
+    bool         found = true, still = false;
+    int64_t      last = -1;
+
+    for (int i = 1; found; i++) {
+        struct sv id = restore_op_id(token, i, a);
+        if (store_find_op(l->store, c->thread, id, a, &n, &found, e))
+            return err_code(e);
+        if (!found && last >= 0 && still_restored(l, c, last, a, &still, e))
+            return err_code(e);
+        *out = still ? *out : id;
+        last = found ? n.seq : last;
+    }
+    return ST_OK;
+}
+
+/* The messages of a restored context: results that had come before their turn stand behind the
+ * rest, so that their calls are not made again. */
+static enum status restored_context(const struct checkpoint *c, struct arena *a,
+                                    struct context *out, struct err *e)
+{
+    VEC(struct message) list = { 0 };
+    struct json calls = { .type = JSON_ARRAY };
+
+    for (size_t i = 0; i < c->state.context.n; i++)
+        *vec_push(&list, a) = c->state.context.messages[i];
+    if (c->state.pending_tool_calls.n && json_parse(c->state.pending_tool_calls, 0, a, &calls, e))
+        return err_in(e, "pending_tool_calls");
+    for (size_t i = 0; i < calls.n; i++) {
+        const struct json *result = json_find(&calls.items[i], "result");
+        if (!json_is(result, JSON_STRING) && !json_is(result, JSON_ARRAY))
+            continue;
+        *vec_push(&list, a) = (struct message){
+            .seq = -1,
+            .role = SV("tool"),
+            .content = json_canonical(result, a),
+            .tool_call_id = json_canonical(json_find(&calls.items[i], "id"), a),
+            .name = json_canonical(json_find(&calls.items[i], "name"), a),
+        };
+    }
+    *out = c->state.context;
+    out->messages = list.v;
+    out->n = list.n;
+    return ST_OK;
+}
+
+static enum status restore_in(struct log *l, struct sv token, const struct checkpoint *c,
+                              struct op *op, struct arena *a, struct op_result *out, struct err *e)
+{
+    struct context context;
+
+    if (checkpoint_check_log(l, c, a, e) || restored_context(c, a, &context, e) ||
+        choose_op_id(l, token, c, a, &op->op_id, e))
+        return err_code(e);
+    op->context = context_stored(&context, context_id(c->lane, a), a);
+    return op_apply_in(l, op, a, out, e);
 }
 
 enum status checkpoint_restore(struct log *l, struct sv token, const struct checkpoint *c,
@@ -313,10 +401,8 @@ enum status checkpoint_restore(struct log *l, struct sv token, const struct chec
     struct op op = { .type = OP_REPLACE,
                      .thread = c->thread,
                      .agent = c->agent,
-                     .op_id = restore_op_id(token, a),
                      .lane = c->lane,
                      .reason = SV("restore"),
-                     .context = context_stored(&c->state.context, context_id(c->lane, a), a),
                      .has_base_seq = true,
                      .base_seq = c->rev - 1,
                      .meta = restore_meta(c, a),
@@ -327,7 +413,7 @@ enum status checkpoint_restore(struct log *l, struct sv token, const struct chec
         return token_refuse(e, TOKEN_MISSING_THREAD, NULL);
     if (log_begin(l, c->thread, STORE_WRITE, e))
         return err_code(e);
-    if (checkpoint_check_log(l, c, a, e) || op_apply_in(l, &op, a, out, e) || log_commit(l, e)) {
+    if (restore_in(l, token, c, &op, a, out, e) || log_commit(l, e)) {
         log_abort(l);
         return err_code(e);
     }

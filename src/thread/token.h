@@ -21,6 +21,8 @@ enum {
     TOKEN_KEYS_MAX = 16,
 };
 
+/* A secret is at least TOKEN_SECRET_MIN bytes long: whoever can guess it can sign. */
+enum { TOKEN_SECRET_MIN = 16 };
 struct token_key {
     struct sv kid, secret;
 };
@@ -45,7 +47,7 @@ struct checkpoint_keys {
     X(EXPIRED,            "token_expired",            ST_PERMISSION_DENIED,  "the token has expired") \
     X(OTHER_CONFIG,       "token_config_mismatch",    ST_CONFLICT,           "the token was made under another configuration") \
     X(BAD_STATE,          "invalid_token_state",      ST_INVALID_SYNTAX,     "the token holds no state with a context") \
-    X(LEGACY_STATE,       "legacy_token_state",       ST_INVALID_SYNTAX,     "the token's state carries a thread, as older versions did") \
+    X(LEGACY_STATE,       "legacy_token_state",       ST_INVALID_SYNTAX,     "the token carries a thread, as older versions did") \
     X(LEGACY_THREAD,      "legacy_thread_checkpoint", ST_INVALID_SYNTAX,     "the state carries a thread, as older versions did") \
     X(MISSING_FIELD,      "missing_field",            ST_INVALID_SYNTAX,     "the state lacks a field") \
     X(BAD_STATUS,         "invalid_status",           ST_INVALID_SYNTAX,     "the state's status is none there is") \

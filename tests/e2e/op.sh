@@ -113,7 +113,19 @@ exits "an unknown operation is misuse" 2
 
 echo '{"system_prompt":"from the config"}' >.heddle/config.json
 run heddle project t --lane default --at 0
-json "the config has a prompt for lanes without one" "$out" .system_prompt '"from the config"'
+json "a prompt of the config does not change the past" "$out" .system_prompt null
+run heddle project t --lane default --at 0 --system given
+json "one can be given" "$out" .system_prompt '"given"'
+heddle run start prompted --text Q >/dev/null
+json "with a run it is in the log" "$(heddle project prompted)" .system_prompt '"from the config"'
+echo '{"system_prompt":"another"}' >.heddle/config.json
+json "and a run in flight keeps it" "$(heddle project prompted)" .system_prompt '"from the config"'
+heddle run cancel prompted >/dev/null
+heddle run start prompted --text Q >/dev/null
+json "the next one has the new one" "$(heddle project prompted)" '[.system_prompt, (.messages | length)]' '["another",2]'
+json "and the past its own" "$(heddle project prompted --at 2)" .system_prompt '"from the config"'
+run heddle op switch t --lane default --expect 0 --json
+json "an operation can demand a revision" "$out" '[.error.code, .error.reason]' '["CONFLICT","rev"]'
 ok "after all that the log is whole" heddle verify
 
 done_testing

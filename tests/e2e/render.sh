@@ -4,7 +4,6 @@
 . "$(dirname "$0")/lib.sh"
 
 heddle init >/dev/null
-echo '{"system_prompt":"CP"}' >.heddle/config.json
 heddle log append t >/dev/null <<'JSON'
 {"kind":"ai_message","payload":{"role":"user","content":"Q"}}
 {"kind":"ai_message","payload":{"role":"assistant","content":"","tool_calls":[{"id":"t1","name":"f","arguments":{"a":1}},{"id":"t2","name":"g","arguments":"{\"b\":2}"}]}}
@@ -13,43 +12,43 @@ heddle log append t >/dev/null <<'JSON'
 {"kind":"ai_message","payload":{"role":"assistant","content":"x","thinking":"h"}}
 JSON
 
-run heddle project t --format anthropic
+run heddle project --system CP t --format anthropic
 exits "anthropic" 0
 json "the prompt is on top" "$out" .system '"CP"'
 json "roles alternate" "$out" '[.messages[].role]' '["user","assistant","user","assistant"]'
 json "calls have their input as an object" "$out" '[.messages[1].content[].input]' '[{"a":1},{"b":2}]'
 json "both results are in one message" "$out" '[.messages[2].content[].tool_use_id]' '["t1","t2"]'
 has "what has no place is told" "$err" "entry 4: dropped thinking without a signature"
-same "and twice is the same bytes" "$(heddle project t --format anthropic 2>/dev/null)" "$out"
+same "and twice is the same bytes" "$(heddle project --system CP t --format anthropic 2>/dev/null)" "$out"
 
-run heddle project t --format openai
+run heddle project --system CP t --format openai
 json "openai has no system key" "$out" keys '["messages"]'
 json "its prompt comes first" "$out" '[.messages[].role]' '["system","user","assistant","tool","tool","assistant"]'
 json "arguments are text" "$out" '[.messages[2].tool_calls[].function.arguments]' '["{\"a\":1}","{\"b\":2}"]'
 
-run heddle project t --format text
+run heddle project --system CP t --format text
 has "text has headings" "$out" "assistant #1"
 has "and calls" "$out" '  calls f [t1] {"a":1}'
-run heddle project t --format json
+run heddle project --system CP t --format json
 json "json keeps the thinking" "$out" '.messages[4].content' '[{"thinking":"h","type":"thinking"},{"text":"x","type":"text"}]'
-same "json is the default" "$(heddle project t)" "$out"
-run heddle project t --format yaml
+same "json is the default" "$(heddle project --system CP t)" "$out"
+run heddle project --system CP t --format yaml
 exits "an unknown format is misuse" 2
 
-run heddle project t --format openai --at 1
+run heddle project --system CP t --format openai --at 1
 json "open calls get a result" "$out" '[.messages[].role]' '["system","user","assistant","tool","tool"]'
 json "that says what happened" "$out" '.messages[3].content | fromjson | [.ok,.error.type]' '[false,"interrupted"]'
 has "and it is told" "$err" "entry 1, call t1: added an interrupted result"
-run heddle project t --format openai --at 2
+run heddle project --system CP t --format openai --at 2
 same "one line for each repair" "$(printf '%s\n' "$err" | grep -c interrupted)" 1
 
-run heddle project t --format openai --limit 2
+run heddle project --system CP t --format openai --limit 2
 json "a limit keeps no result without its call" "$out" '[.messages[].role]' '["system","assistant"]'
-run heddle project t --limit 4
+run heddle project --system CP t --limit 4
 json "in json as well" "$out" '[.messages[].role]' '["assistant","tool","tool","assistant"]'
-run heddle project t --limit 0
+run heddle project --system CP t --limit 0
 json "none is none" "$out" .messages '[]'
-run heddle project t --limit -1
+run heddle project --system CP t --limit -1
 exits "less than none is misuse" 2
 
 # A run that failed before its tools ran leaves the call in the log, open.
@@ -58,17 +57,17 @@ heddle run event g >/dev/null <<'JSON'
 {"kind":"llm_completed","id":"e1","seq":1,"data":{"content":"","tool_calls":[{"id":"t1","name":"rm","arguments":{}}]}}
 {"kind":"request_failed","id":"e2","seq":2,"data":{"error":"no","error_type":"tool_guardrail"}}
 JSON
-json "the log ends with the call" "$(heddle project g)" '.messages[-1].tool_calls[0].id' '"t1"'
-run heddle project g --format anthropic
+json "the log ends with the call" "$(heddle project --system CP g)" '.messages[-1].tool_calls[0].id' '"t1"'
+run heddle project --system CP g --format anthropic
 json "a request has its result" "$out" '.messages[-1].content[0] | [.tool_use_id,.is_error]' '["t1",true]'
 
 # A prompt that a snapshot took away stays away.
 echo '{"system_prompt":null,"messages":[{"role":"user","content":[{"type":"text","text":"see"},{"type":"image_url","url":"https://x/y.png"}]}]}' |
     heddle op replace t --context - >/dev/null
-run heddle project t --format anthropic
+run heddle project --system CP t --format anthropic
 json "no prompt, no key" "$out" keys '["messages"]'
 json "pictures are source blocks" "$out" '.messages[0].content[1].source' '{"type":"url","url":"https://x/y.png"}'
-run heddle project t --format openai
+run heddle project --system CP t --format openai
 json "and image_url parts" "$out" '.messages[0].content[1].image_url.url' '"https://x/y.png"'
 
 done_testing

@@ -67,7 +67,7 @@ run event "$DONE" t
 has "and it ends" "$out" "completed"
 run event "$DONE" t --json
 json "once" "$out" .error.reason '"idle"'
-run heddle run start t --text Q --request-id r1 --json
+run heddle run start t --text other --request-id r1 --json
 json "its id is used up" "$out" .error.reason '"request_id"'
 
 run heddle run start t --text - --request-id r2 </dev/null
@@ -97,8 +97,11 @@ json "unknown tools" "$out" .error.reason '"unknown_allowed_tools"'
 # ---- agents
 run heddle run start t --text Q --agent ann --request-id a1
 exits "one agent" 0
+run heddle run start t --text Q --agent bob --request-id b1 --json
+json "another waits for its lane" "$out" .error.reason '"lane_busy"'
+heddle op fork t --lane bobs --switch --agent bob >/dev/null
 run heddle run start t --text Q --agent bob --request-id b1
-exits "and another, at the same time" 0
+exits "and on its own goes at the same time" 0
 run event "$ANSWER" t --agent bob --json
 json "each has its own state" "$out" .state.result '"A"'
 run heddle run status t --agent ann --json

@@ -239,6 +239,72 @@ static void taking_twice_writes_nothing_and_restoring_twice_writes_once(void)
     CHECK_INT(rev(), 3);
 }
 
+static void after_further_work_a_token_is_restored_again(void)
+{
+    struct op_result r;
+
+    fresh();
+    say("default", "{'role':'user','content':'q'}");
+    struct checkpoint c = take();
+    struct sv         token = sign(&c), before = project_now();
+    for (int i = 1; i <= 3; i++) {
+        say("default", "{'role':'assistant','content':'wrong turn'}");
+        CHECK(put_back(token, &r) == ST_OK);
+        CHECK(r.applied && !r.duplicate && r.seq == 2 * i);
+        CHECK_SV(project_now(), before);
+        CHECK(put_back(token, &r) == ST_OK);
+        CHECK(r.duplicate && r.seq == 2 * i);
+        CHECK_INT(rev(), 2 * i + 1);
+    }
+}
+
+static void a_result_that_was_held_is_in_the_restored_context(void)
+{
+    struct op_result r;
+    struct run_state state;
+
+    fresh();
+    start("r1");
+    event(CALLS);
+    event("{'kind':'tool_completed','tool_call_id':'t2','data':{'content':'paid'}}");
+    struct checkpoint c = take();
+    struct sv         token = sign(&c);
+    CHECK(put_back(token, &r) == ST_OK && r.deferred);
+    CHECK(run_recover(&l, &who, &arena, &state, &e) == ST_OK);
+    CHECK(sv_find(project_now(), unquote("'content':'paid','name':'g','role':'tool'")) >= 0);
+    CHECK(sv_find(project_now(), unquote("'tool_call_id':'t2'")) >= 0);
+}
+
+static void entries_from_before_1970_do_not_spoil_a_token(void)
+{
+    struct op_result  r;
+    struct store_head h;
+    struct entry      n = { .at = -86400000,
+                            .kind = SV("ai_message"),
+                            .lane = SV("default"),
+                            .payload = SV("{\"content\":\"old\",\"role\":\"user\"}") };
+
+    fresh();
+    CHECK(log_begin(&l, SV("t"), STORE_WRITE, &e) == ST_OK);
+    CHECK(log_append(&l, SV("t"), LOG_ANY_REV, &n, 1, &h, &e) == ST_OK);
+    CHECK(log_commit(&l, &e) == ST_OK);
+    struct checkpoint c = take();
+    CHECK(put_back(sign(&c), &r) == ST_OK);
+}
+
+static void a_token_carries_no_thread(void)
+{
+    struct checkpoint read;
+
+    fresh();
+    say("default", "{'role':'user','content':'q'}");
+    struct checkpoint c = take();
+    CHECK(checkpoint_verify(sign(&c), &keys, checkpoint_fingerprint(&config, &arena), 100, &arena,
+                            &read, &e) == ST_OK);
+    CHECK(sv_find(read.payload, SV("\"thread\"")) < 0);
+    CHECK_SV(read.thread, SV("t"));
+}
+
 static void restoring_during_a_run_waits_for_its_end(void)
 {
     struct op_result r;
@@ -340,6 +406,10 @@ TAP_MAIN(T(the_status_follows_the_run), T(a_turn_of_calls_resumes_with_its_tools
          T(a_result_that_came_early_is_not_lost),
          T(failed_and_cancelled_runs_have_no_pending_calls), T(a_thread_nobody_ran_can_be_kept_too),
          T(taking_twice_writes_nothing_and_restoring_twice_writes_once),
-         T(restoring_during_a_run_waits_for_its_end), T(a_log_that_is_not_the_tokens_is_refused),
+         T(restoring_during_a_run_waits_for_its_end),
+         T(after_further_work_a_token_is_restored_again),
+         T(a_result_that_was_held_is_in_the_restored_context),
+         T(entries_from_before_1970_do_not_spoil_a_token), T(a_token_carries_no_thread),
+         T(a_log_that_is_not_the_tokens_is_refused),
          T(a_restore_that_fails_half_way_leaves_nothing),
          T(nothing_of_a_message_is_lost_on_the_way), )

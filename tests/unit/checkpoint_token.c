@@ -66,11 +66,21 @@ static struct sv verdict(struct sv token)
 }
 
 /* A token around any payload (with ' for "), signed rightly. FP stands for the fingerprint. */
-static struct sv token_around(const char *quoted)
+static struct sv token_of_text(struct sv text)
 {
-    struct sb  b = sb_in(&arena, 0);
     struct sv  token = { 0 };
     struct err e = { 0 };
+
+    CHECK(token_sign(text, &keys.keys[0], &arena, &token, &e) == ST_OK);
+    return token;
+}
+
+/* Around a payload with ' for ", in canonical form when it is JSON. */
+static struct sv token_around(const char *quoted)
+{
+    struct sb   b = sb_in(&arena, 0);
+    struct json v;
+    struct err  e = { 0 };
 
     for (const char *p = quoted; *p; p++) {
         if (strncmp(p, "FP", 2) == 0) {
@@ -80,8 +90,8 @@ static struct sv token_around(const char *quoted)
             sb_addc(&b, *p == '\'' ? '"' : *p);
         }
     }
-    CHECK(token_sign(sb_sv(&b), &keys.keys[0], &arena, &token, &e) == ST_OK);
-    return token;
+    bool is_json = json_parse(sb_sv(&b), 0, &arena, &v, &e) == ST_OK;
+    return token_of_text(is_json ? json_canonical(&v, &arena) : sb_sv(&b));
 }
 
 static struct sv cat(struct sv a, const char *more)
@@ -231,8 +241,20 @@ static void the_payload_is_checked_next(void)
     CHECK_SV(
         verdict(token_around(HEAD "'config_fingerprint':'FP','state':{'context':{},'thread':{}}}")),
         SV("legacy_token_state"));
+    CHECK_SV(
+        verdict(token_around(HEAD "'config_fingerprint':'FP','state':{'context':{}},'thread':{}}")),
+        SV("legacy_token_state"));
     CHECK_SV(verdict(token_around(HEAD "'config_fingerprint':'FP','state':{'context':{}}}")),
              SV("missing_field"));
+}
+
+static void a_payload_has_one_spelling(void)
+{
+    CHECK_SV(verdict(token_of_text(SV("{\"kid\":\"k1\",\"v\":2}"))), SV("invalid_token_issuer"));
+    CHECK_SV(verdict(token_of_text(SV("{\"v\":2,\"kid\":\"k1\"}"))), SV("invalid_token_payload"));
+    CHECK_SV(verdict(token_of_text(SV("{\"kid\":\"k1\", \"v\":2}"))), SV("invalid_token_payload"));
+    CHECK_SV(verdict(token_of_text(SV("{\"kid\":\"\\u006b1\",\"v\":2}"))),
+             SV("invalid_token_payload"));
 }
 
 static struct sv state_verdict(const char *quoted)
@@ -377,7 +399,8 @@ TAP_MAIN(T(a_token_gives_back_what_was_signed),
          T(one_salt_never_gives_two_payloads_one_nonce), T(a_seal_that_does_not_open_is_refused),
          T(older_keys_still_verify_and_unknown_ones_do_not), T(the_envelope_is_checked_first),
          T(every_changed_byte_is_noticed), T(the_payload_is_checked_next),
-         T(the_state_is_checked_last), T(a_core_thread_is_not_a_context),
-         T(a_token_is_good_until_its_last_millisecond), T(another_configuration_is_refused),
-         T(what_is_too_large_for_a_token_is_told), T(what_is_nested_too_deeply_for_a_token_is_told),
+         T(a_payload_has_one_spelling), T(the_state_is_checked_last),
+         T(a_core_thread_is_not_a_context), T(a_token_is_good_until_its_last_millisecond),
+         T(another_configuration_is_refused), T(what_is_too_large_for_a_token_is_told),
+         T(what_is_nested_too_deeply_for_a_token_is_told),
          T(a_cancelled_run_has_nothing_left_to_do), )

@@ -255,7 +255,8 @@ const struct command cmd_restore = {
     .details =
         "The token's signature, age, configuration and place in the log are checked; then its\n"
         "context replaces that of its lane, as one entry with reason restore. The log keeps\n"
-        "everything. Restoring a token twice changes nothing. - reads the token from stdin:\n"
+        "everything. Restoring a token again changes nothing, until something was said in the\n"
+        "lane: then it is restored again. - reads the token from stdin:\n"
         "\n"
         "  heddle checkpoint design | heddle restore --check -",
     .opts = restore_opts,

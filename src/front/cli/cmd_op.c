@@ -11,7 +11,7 @@
 
 struct op_opts {
     struct sv lane, op_id, reason, context, meta, from, agent;
-    int64_t   base_seq, at;
+    int64_t   base_seq, at, expect;
     bool      rebase, also_switch;
 };
 
@@ -34,6 +34,12 @@ struct op_opts {
           "an object of provenance, kept with the operation",                                      \
           offsetof(struct op_opts, meta),                                                          \
           0 },                                                                                     \
+        { OPT_NUMBER,                                                                              \
+          "expect",                                                                                \
+          "REV",                                                                                   \
+          "only if the thread has exactly REV entries",                                            \
+          offsetof(struct op_opts, expect),                                                        \
+          0 },                                                                                     \
     {                                                                                              \
         OPT_TEXT, "agent", "A", "whose lane (default: default)", offsetof(struct op_opts, agent),  \
             0                                                                                      \
@@ -46,7 +52,8 @@ static const struct opt replace_opts[] = {
       0 },
     { OPT_NUMBER, "base-seq", "N", "the entry the new context was made from",
       offsetof(struct op_opts, base_seq), 0 },
-    { OPT_FLAG, "rebase", NULL, "messages after --base-seq stay, on top of the new context",
+    { OPT_FLAG, "rebase", NULL,
+      "messages after --base-seq stay, on top of the new context (a compaction does so anyway)",
       offsetof(struct op_opts, rebase), 0 },
     COMMON_OPTS,
     { 0 },
@@ -108,10 +115,14 @@ static enum status apply(struct app *app, enum op_type type, const struct op_opt
                             .from = o->from,
                             .also_switch = o->also_switch,
                             .from_seq = o->at == OPT_UNSET ? OP_AT_HEAD : o->at,
+                            .has_expect = o->expect != OPT_UNSET,
+                            .expect = o->expect,
                             .actor = app->actor,
                             .at = clock_now_ms() };
     struct op_result r;
 
+    if (op.has_expect && op.expect < 0)
+        return err_set(e, ST_USAGE, "--expect takes a revision: 0 or more");
     if (type == OP_REPLACE && read_context(app, o->context, &op.context, e))
         return err_code(e);
     if (!op.op_id.s && new_op_id(app, op.thread, &op.op_id, e))
@@ -144,7 +155,8 @@ static enum status run_fork(struct app *app, const void *opts, struct err *e)
 
 const struct command cmd_op_replace = {
     .name = "op replace",
-    .synopsis = "T --context FILE|- [--lane L] [--op-id ID] [--reason R] [--base-seq N] [--rebase]",
+    .synopsis = "T --context FILE|- [--lane L] [--op-id ID] [--reason R] [--base-seq N] [--rebase] "
+                "[--expect REV]",
     .group = GROUP_LOG,
     .summary = "Replace the context of a lane with a snapshot",
     .details =

@@ -18,8 +18,7 @@ static const struct opt opts_table[] = {
       offsetof(struct project_opts, format), 0 },
     { OPT_NUMBER, "limit", "N", "only the newest N messages; a call is never cut from its result",
       offsetof(struct project_opts, limit), 0 },
-    { OPT_TEXT, "system", "TEXT",
-      "prompt of a lane without a snapshot (default: \"system_prompt\" of the config)",
+    { OPT_TEXT, "system", "TEXT", "prompt of a lane that has none in the log (default: none)",
       offsetof(struct project_opts, system), 0 },
     { OPT_TEXT, "agent", "A", "whose active lane (default: default)",
       offsetof(struct project_opts, agent), 0 },
@@ -57,8 +56,7 @@ static enum status print_projection(struct app *app, const struct project_opts *
                                     enum render_format f, struct err *e)
 {
     struct projection_of of = { app_arg(app, 0), o->lane, o->at == OPT_UNSET ? STORE_TO_END : o->at,
-                                o->system.s ? o->system
-                                            : config_text(&app->config, "system_prompt") };
+                                o->system };
     struct render_options ro = { o->limit != OPT_UNSET, o->limit };
     struct render_report  report = report_in(app->a);
     struct projection     p;
@@ -101,9 +99,11 @@ const struct command cmd_project = {
     .summary = "Print the context of a lane, now or at any past entry",
     .details =
         "The latest snapshot of the lane's path at or before the point, then every message after\n"
-        "it. json is canonical: sorted keys, no spaces; two runs on the same entries are equal\n"
-        "to the byte. anthropic and openai print what their requests take; tool calls without a\n"
-        "result are repaired there, and each repair is said on stderr.\n\n"
+        "it. The prompt is the log's: \"system_prompt\" of the config is logged when a run\n"
+        "begins, so that the past does not change with the settings. json is canonical: sorted\n"
+        "keys, no spaces; two runs on the same entries are equal to the byte. anthropic and openai\n"
+        "print what their requests take; tool calls without a result are repaired there, and each\n"
+        "repair is said on stderr.\n\n"
         "  heddle project design --format anthropic\n"
         "  heddle project design --at 1 --format text",
     .opts = opts_table,

@@ -8,7 +8,7 @@
 enum { EVENT_LINE_MAX = ENTRY_PAYLOAD_MAX };
 
 struct run_opts {
-    struct sv text, content, request_id, refs, tools, allowed, source, reason, agent, model;
+    struct sv text, content, request_id, refs, tools, allowed, source, reason, agent, model, op_id;
     int64_t   max_iterations;
 };
 
@@ -34,11 +34,6 @@ static const char *call_note(const struct run_call *c)
 
 static void print_state(struct app *app, const struct run_state *s)
 {
-    if (app->json) {
-        run_state_write(&app->out, s);
-        sb_addc(&app->out, '\n');
-        return;
-    }
     sb_addf(&app->out, "%s", run_status_name(s->status));
     if (s->request_id.n)
         sb_addf(&app->out, " · request " SV_FMT " · lane " SV_FMT " · iteration %lld",
@@ -53,11 +48,32 @@ static void print_state(struct app *app, const struct run_state *s)
         sb_addf(&app->out, "  %zu waiting input%s\n", s->n_queue, s->n_queue == 1 ? "" : "s");
     if (s->parked_seq >= 0)
         sb_addf(&app->out, "  parked operation " SV_FMT "\n", SV_ARG(s->parked_op));
+    if (s->dropped_op.n) {
+        sb_adds(&app->out, "  the parked operation was not applied: ");
+        sb_add_plain(&app->out, s->dropped_op);
+        sb_addc(&app->out, '\n');
+    }
     if (s->result.n) {
         sb_adds(&app->out, "  result ");
         sb_add_plain(&app->out, s->result);
         sb_addc(&app->out, '\n');
     }
+}
+
+/* The state with what the log says beside it: as text, or as the fields of the seed. */
+static enum status tell_state(struct app *app, const struct run_opts *o, const struct run_state *s,
+                              struct err *e)
+{
+    struct run_ref w = who(app, o);
+
+    if (!app->json) {
+        print_state(app, s);
+        return ST_OK;
+    }
+    if (run_describe(&app->log, &w, app->a, &app->out, e))
+        return err_code(e);
+    sb_addc(&app->out, '\n');
+    return ST_OK;
 }
 
 /* ---- start ------------------------------------------------------------------------- */
@@ -146,14 +162,14 @@ static enum status run_start_command(struct app *app, const void *opts, struct e
     struct json            config = run_config(app, o), allowed = list_of(o->allowed, app->a);
     struct run_start       start = { .request_id = o->request_id,
                                      .refs = o->refs,
+                                     .system_prompt = config_text(&app->config, "system_prompt"),
                                      .config = &config,
                                      .allowed = o->allowed.s ? &allowed : NULL };
     struct run_state       s;
 
     if (content_of(app, o, &start.content, e) || run_start(&app->log, &w, &start, app->a, &s, e))
         return err_code(e);
-    print_state(app, &s);
-    return ST_OK;
+    return tell_state(app, o, &s, e);
 }
 
 const struct command cmd_run_start = {
@@ -161,8 +177,11 @@ const struct command cmd_run_start = {
     .synopsis = "T --text TEXT [--request-id ID]",
     .group = GROUP_RUN,
     .summary = "Start a run with what the user says",
-    .details = "One run at a time per agent: while one is active, another is refused as busy.\n\n"
-               "  heddle run start chat --text 'What is in this folder?'",
+    .details =
+        "One run at a time per agent, and one agent's in a lane: while one is active, another\n"
+        "is refused. Starting the same request again (--request-id) is harmless. Where the\n"
+        "lane has no prompt of its own, \"system_prompt\" of the config is logged first.\n\n"
+        "  heddle run start chat --text 'What is in this folder?'",
     .opts = start_opts,
     .opts_size = sizeof(struct run_opts),
     .min_args = 1,
@@ -220,7 +239,8 @@ static enum status run_event_command(struct app *app, const void *opts, struct e
     }
     struct jw w2 = jw_in(&app->out, 0);
     struct sb state = sb_in(app->a, 0);
-    run_state_write(&state, &s);
+    if (run_describe(&app->log, &w, app->a, &state, e))
+        return err_code(e);
     jw_open(&w2, '{');
     jw_kint(&w2, "duplicates", r.duplicates);
     jw_kint(&w2, "events", r.events);
@@ -245,7 +265,12 @@ const struct command cmd_run_event = {
     .details = "Kinds with an effect: llm_started, llm_completed, tool_completed, input_injected,\n"
                "checkpoint, request_completed, request_failed, request_cancelled, worker_exit. All "
                "lines are\n"
-               "applied or none; an event whose id was logged before is skipped.\n"
+               "applied or none. An event whose id was logged in its run before is skipped; with "
+               "other\n"
+               "content it is refused. llm_completed needs data.content (or text) or tool_calls;\n"
+               "tool_completed needs data.content, result or error, and is recorded also after the "
+               "end.\n"
+               "usage of llm_completed is summed; that of a last event is the total.\n"
                "\n"
                "  "
                "{\"kind\":\"llm_completed\",\"id\":\"e1\",\"data\":{\"text\":\"Hello\",\"finish_"
@@ -265,6 +290,8 @@ const struct command cmd_run_event = {
 
 static const struct opt steer_opts[] = {
     REQUEST_OPT("only if this request is active"),
+    { OPT_TEXT, "op-id", "ID", "accept at most once: repeating it with the same text is harmless",
+      offsetof(struct run_opts, op_id), 0 },
     { OPT_TEXT, "source", "S", "where it comes from", offsetof(struct run_opts, source), 0 },
     { OPT_TEXT, "refs", "JSON", "an object kept with the message", offsetof(struct run_opts, refs),
       0 },
@@ -276,14 +303,25 @@ static enum status steer(struct app *app, const struct run_opts *o, const char *
 {
     struct run_ref   w = who(app, o);
     struct run_steer s = {
-        .kind = kind, .request_id = o->request_id, .source = o->source, .refs = o->refs
+        .kind = kind,
+        .request_id = o->request_id,
+        .source = o->source,
+        .refs = o->refs,
+        .op_id = o->op_id,
     };
     struct sv id;
 
     if (app_text(app, app_arg(app, 1), &s.text, e) || run_steer(&app->log, &w, &s, app->a, &id, e))
         return err_code(e);
-    sb_addf(&app->out, app->json ? "{\"input_id\":\"" SV_FMT "\"}\n" : "queued " SV_FMT "\n",
-            SV_ARG(id));
+    if (!app->json) {
+        sb_addf(&app->out, "queued " SV_FMT "\n", SV_ARG(id));
+        return ST_OK;
+    }
+    struct jw json = jw_in(&app->out, 0);
+    jw_open(&json, '{');
+    jw_kstr(&json, "input_id", id);
+    jw_close(&json, '}');
+    sb_addc(&app->out, '\n');
     return ST_OK;
 }
 
@@ -299,7 +337,7 @@ static enum status run_inject_command(struct app *app, const void *opts, struct 
 
 const struct command cmd_run_steer = {
     .name = "run steer",
-    .synopsis = "T TEXT|- [--request-id ID]",
+    .synopsis = "T TEXT|- [--request-id ID] [--op-id ID]",
     .group = GROUP_RUN,
     .summary = "Say something to the active run, from a person",
     .details =
@@ -316,7 +354,7 @@ const struct command cmd_run_steer = {
 
 const struct command cmd_run_inject = {
     .name = "run inject",
-    .synopsis = "T TEXT|- [--request-id ID] [--source S]",
+    .synopsis = "T TEXT|- [--request-id ID] [--source S] [--op-id ID]",
     .group = GROUP_RUN,
     .summary = "Say something to the active run, from a program",
     .details = "  heddle run inject live 'The build is green.' --source ci",
@@ -344,8 +382,10 @@ const struct command cmd_run_drain = {
     .synopsis = "T [--agent A]",
     .group = GROUP_RUN,
     .summary = "Move waiting input into the conversation and print it",
-    .details = "For the program that carries the run; prints a JSON list.\n\n"
-               "  heddle run drain live",
+    .details =
+        "For the program that carries the run; prints a JSON list. While tool calls are open\n"
+        "it is refused: nothing comes between a call and its results.\n\n"
+        "  heddle run drain live",
     .opts = event_opts,
     .opts_size = sizeof(struct run_opts),
     .min_args = 1,
@@ -372,8 +412,7 @@ static enum status run_cancel_command(struct app *app, const void *opts, struct 
 
     if (run_cancel(&app->log, &w, o->request_id, o->reason, app->a, &s, e))
         return err_code(e);
-    print_state(app, &s);
-    return ST_OK;
+    return tell_state(app, o, &s, e);
 }
 
 const struct command cmd_run_cancel = {
@@ -397,8 +436,7 @@ static enum status run_recover_command(struct app *app, const void *opts, struct
 
     if (run_recover(&app->log, &w, app->a, &s, e))
         return err_code(e);
-    print_state(app, &s);
-    return ST_OK;
+    return tell_state(app, opts, &s, e);
 }
 
 const struct command cmd_run_recover = {
@@ -425,8 +463,7 @@ static enum status run_status_command(struct app *app, const void *opts, struct 
 
     if (run_status(&app->log, &w, app->a, &s, e))
         return err_code(e);
-    print_state(app, &s);
-    return ST_OK;
+    return tell_state(app, opts, &s, e);
 }
 
 const struct command cmd_run_status = {
@@ -434,7 +471,10 @@ const struct command cmd_run_status = {
     .synopsis = "T [--agent A]",
     .group = GROUP_RUN,
     .summary = "Show the state of an agent's run",
-    .details = "  heddle run status live --json",
+    .details =
+        "With --json also active_context_ref, applied_context_ops (the last 128, newest first),\n"
+        "projection_cursor_seq, the text of waiting input and the arguments of open calls.\n\n"
+        "  heddle run status live --json",
     .opts = event_opts,
     .opts_size = sizeof(struct run_opts),
     .min_args = 1,
