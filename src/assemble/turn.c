@@ -151,7 +151,8 @@ static void set_content(struct turn *t, const struct json *content, struct arena
 {
     t->is_text = !json_is(content, JSON_ARRAY);
     if (t->is_text) {
-        struct sv text = json_sv(content);
+        bool      is_value = content && content->type != JSON_STRING && content->type != JSON_NULL;
+        struct sv text = is_value ? json_canonical(content, a) : json_sv(content);
         t->n_parts = text.n > 0;
         t->parts = ARENA_NEW(a, struct part, 1);
         t->parts[0] = part_of_text(or_empty(text));

@@ -99,7 +99,9 @@ enum status call_name(struct projection *p, struct message *m, struct err *e)
     p->calls_age++;
     if (!sv_is(m->role, "tool") || m->name.s || !m->tool_call_id.s)
         return ST_OK;
-    if (p->calls.n && p->calls_age <= CALL_NAME_FAR)
-        m->name = name_in(sb_sv(&p->calls), m->tool_call_id);
+    if (p->calls.n && p->calls_age <= CALL_NAME_FAR) {
+        struct sv name = name_in(sb_sv(&p->calls), m->tool_call_id);
+        m->name = name.s ? sv_dup(name, p->a) : name; /* the calls are of this moment */
+    }
     return m->name.s ? ST_OK : look_back(p, m, &m->name, e);
 }

@@ -252,6 +252,10 @@ enum status project_newest(struct projection *p, size_t want, struct context *ou
     if (!*all)
         c.list.n = want;
     reverse(c.list.v, c.list.n);
+    p->calls.n = 0; /* the calls of what was folded before say nothing here */
+    for (size_t i = 0; i < c.list.n; i++)
+        if (call_name(p, &c.list.v[i], e))
+            return err_code(e);
     *out = context_of(p, c.list.v, c.list.n);
     return ST_OK;
 }

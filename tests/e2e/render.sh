@@ -70,4 +70,12 @@ json "pictures are source blocks" "$out" '.messages[0].content[1].source' '{"typ
 run heddle project --system CP t --format openai
 json "and image_url parts" "$out" '.messages[0].content[1].image_url.url' '"https://x/y.png"'
 
+heddle log append values >/dev/null <<'JSON'
+{"kind":"ai_message","payload":{"role":"user","content":{"temp":22}}}
+{"kind":"ai_message","payload":{"role":"assistant","content":7}}
+JSON
+json "a content that is neither text nor parts is shown as its JSON" \
+    "$(heddle project values --format openai)" '[.messages[].content]' '["{\"temp\":22}","7"]'
+json "for every provider" "$(heddle project values --format anthropic)" '.messages[0].content' '"{\"temp\":22}"'
+
 done_testing

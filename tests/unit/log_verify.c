@@ -230,8 +230,9 @@ static void a_changed_op_id_is_found(void)
 {
     fresh();
     damage("UPDATE entry SET op = 'op-2' WHERE key = 1 << 36 | 10");
-    /* The chain; the payload that says otherwise; and the row of a lane that it no longer makes. */
-    CHECK_INT(verify(), 3);
+    /* The chain; the payload that says otherwise; and the rows that it no longer makes: its lane,
+     * and the operation of its agent. */
+    CHECK_INT(verify(), 4);
     CHECK(says("entry 10 is marked 2 and should be 0: op_id 'op-2'"));
     clean();
 }

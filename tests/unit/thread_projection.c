@@ -164,7 +164,17 @@ static void a_result_without_a_name_has_that_of_its_call(void)
          "\"content\":\"one\"}}");
     line("{\"kind\":\"ai_message\",\"payload\":{\"role\":\"tool\",\"tool_call_id\":\"t9\","
          "\"content\":\"nobody's\"}}");
-    struct sv text = view("default", NOW);
+    struct sv            text = view("default", NOW);
+    struct projection_of of = { THREAD, LANE_DEFAULT, NOW, { 0 } };
+    struct projection    p;
+    struct context       c;
+    bool                 all;
+    OK(log_begin(&t.l, THREAD, STORE_READ, &t.e));
+    OK(project(&t.l, &of, &t.a, &p, &t.e));
+    OK(project_newest(&p, 2, &c, &all, &t.e)); /* the calls lie before what is read */
+    log_abort(&t.l);
+    CHECK_SV(c.messages[0].name, SV("\"ls\""));
+    CHECK(!c.messages[1].name.s);
     CHECK(sv_find(text, SV("{\"content\":\"two\",\"name\":\"cat\",\"role\":\"tool\"")) > 0);
     CHECK(sv_find(text, SV("{\"content\":\"one\",\"name\":\"ls\",\"role\":\"tool\"")) > 0);
     CHECK(sv_find(text, SV("{\"content\":\"nobody's\",\"role\":\"tool\"")) > 0);
