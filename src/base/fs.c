@@ -349,7 +349,7 @@ static enum status replace(int dir, const char *name, struct sv bytes, mode_t mo
     if (s)
         unlinkat(dir, temp, 0);
     if (!s && fsync(dir) != 0)
-        s = err_errno(e, "fsync of the folder");
+        s = err_errno(e, "it was written and may not survive a crash: fsync of the folder");
     return s;
 }
 
@@ -424,7 +424,7 @@ enum status fs_draft_commit(struct fs_draft *d, struct err *e)
         d->named = false;
     pthread_sigmask(SIG_SETMASK, &before, NULL);
     if (!s && fsync(d->dir) != 0)
-        s = err_errno(e, "fsync of the folder");
+        s = err_errno(e, "it was written and may not survive a crash: fsync of the folder");
     fs_draft_drop(d);
     return s;
 }

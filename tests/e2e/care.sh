@@ -100,6 +100,25 @@ else
 fi
 chmod -R u+w ro
 
+# ---- a disk that fails while a commit is synced
+if strace -qq -e inject=close:error=EIO:when=999 true 2>/dev/null; then
+    failing() { # failing CALL: append to thread s while its first CALL fails
+        printf '{"kind":"note","payload":{"text":"once"}}\n' |
+            strace -f -qq -o /dev/null -e "trace=$1" -e "inject=$1:error=EIO:when=1" "$HEDDLE" log append s --op-id once
+    }
+    note first s >/dev/null
+    run failing fdatasync
+    exits "a failed sync is an error" 1
+    has "which does not claim that nothing was written" "$err" "it may have been written"
+    has "and says what to do" "$err" "repeat the command with the same op_id"
+    run note once s --op-id once
+    exits "which is harmless" 0
+    same "whether it was there or not" "$(heddle log export s | grep -c once)" 1
+    ok "and the log is whole" heddle verify s
+else
+    skip "a failed sync is an error" "strace cannot trace here"
+fi
+
 # ---- a database that is damaged
 mkdir broken
 cd broken || exit 1

@@ -128,6 +128,8 @@ int cli_main(int argc, char **argv)
     if (sb_flush(&app.out, &late) && !s) {
         s = late.code;
         app.json = false;
+        /* Without this the exit status would say that nothing happened. */
+        err_in(&late, "the command was done, but its answer could not be printed");
         if (!reader_is_gone(&late))
             app_fail(&app, &late);
     }

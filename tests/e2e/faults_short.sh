@@ -1,0 +1,6 @@
+#!/usr/bin/env bash
+# A short run of tests/torture/syscalls.sh: a few commands, the calls that matter most, some N.
+: "${HEDDLE:?the path of the program}"
+export SYSCALLS_ONLY="append spawn config" SYSCALLS_CALLS="openat2 pwrite64 fdatasync fsync renameat"
+export SYSCALLS_ERRORS=EIO SYSCALLS_MOST=2
+exec "$(dirname "$0")/../torture/syscalls.sh"
