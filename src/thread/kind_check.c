@@ -100,8 +100,8 @@ static enum status wrong(const struct field *f, struct err *e)
     static const char *const demands[] = {
         [FIELD_ANY] = "there",
         [FIELD_TEXT] = "text",
-        [FIELD_NAME] = "a name: at most 128 bytes of text, no control character, / or \\, no dot "
-                       "in front",
+        [FIELD_NAME] = ("a name: at most 128 bytes of text, no control character, / or \\, no dot "
+                        "in front"),
         [FIELD_WORD] = "one of: ",
         [FIELD_HASH] = "64 lower-case hex digits",
         [FIELD_PATH] = "a relative path without \"..\"",
