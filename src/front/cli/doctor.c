@@ -33,6 +33,7 @@ static struct sv clean(struct sv text, struct arena *a)
     return sb_sv(&plain);
 }
 
+static struct sv formatted(struct arena *a, const char *fmt, va_list ap) PRINTF(2, 0);
 static struct sv formatted(struct arena *a, const char *fmt, va_list ap)
 {
     struct sb b = sb_in(a, 0);
