@@ -545,13 +545,21 @@ static bool fits(const struct shape *s, struct sv text, size_t at)
 
 /* ---- finding where a shape may be -------------------------------------------------------- */
 
-enum { PROBE = 3, BUCKETS = 8, SLOTS = 512, BLOCK = 32, BLOCK_READS = BLOCK + PROBE - 1 };
+enum {
+    PROBE = 3,
+    SETS = 2,
+    BUCKETS = 16,
+    SLOTS = 512,
+    BLOCK = 32,
+    BLOCK_READS = BLOCK + PROBE - 1
+};
 
-/* A probe is the three bytes of a start that are rarest in text. The shapes are dealt into eight
- * buckets, a bit each. low[i] and high[i] say for each half of the i-th byte of a probe in which
- * buckets it occurs; bytes[i] says it for whole bytes. */
+/* A probe is the three bytes of a start that are rarest in text. The shapes are dealt into
+ * buckets, a bit each, eight to a set. low and high say for each half of the i-th byte of a probe
+ * in which buckets it occurs; bytes says it for whole bytes. */
 static struct {
-    unsigned char low[PROBE][16], high[PROBE][16], bytes[PROBE][256];
+    unsigned char low[SETS][PROBE][16], high[SETS][PROBE][16];
+    uint16_t      bytes[PROBE][256];
     uint16_t      slot[SLOTS];          /* 1 + number of the first shape with such a probe */
     uint16_t      next[COUNT(shapes)];  /* 1 + number of the next one */
     size_t        probe[COUNT(shapes)]; /* where it stands in the start */
@@ -567,50 +575,105 @@ static unsigned slot_of(const char *p)
 }
 
 /* How often a byte occurs in text, roughly. */
-static int frequency(char c)
+static unsigned frequency(unsigned char c)
 {
-    return strchr("etaoinsrhldcu ", c) ? 9
-           : c >= 'a' && c <= 'z'      ? 5
-           : is_digit(c) || c == '-'   ? 3
-           : c == '_' || c == '.'      ? 3
-                                       : 2;
+    return c == ' '                      ? 120
+           : c && strchr("etaoinsr", c)  ? 50
+           : c && strchr("lcdhupm_", c)  ? 25
+           : c >= 'a' && c <= 'z'        ? 10
+           : c && strchr("*/-(),.\n", c) ? 10
+           : is_digit((char)c)           ? 8
+           : c >= 'A' && c <= 'Z'        ? 6
+           : c > 0x20 && c < 0x7f        ? 4
+                                         : 1;
+}
+
+static uint64_t weight(const char *probe)
+{
+    return (uint64_t)frequency((unsigned char)probe[0]) * frequency((unsigned char)probe[1]) *
+           frequency((unsigned char)probe[2]);
 }
 
 static size_t rarest(const char *start)
 {
     size_t n = strlen(start), best = 0;
-    int    least = 1 << 20;
 
-    for (size_t i = 0; i + PROBE <= n; i++) {
-        int product = frequency(start[i]) * frequency(start[i + 1]) * frequency(start[i + 2]);
-        if (product < least) {
-            least = product;
+    for (size_t i = 1; i + PROBE <= n; i++)
+        if (weight(start + i) < weight(start + best))
             best = i;
-        }
-    }
     return best;
 }
 
-/* Neighbours in the alphabet share a bucket, so that few halves of bytes are in it. */
-static unsigned bucket_of(const char *probe)
+/* The halves of bytes that a bucket lets through, a bit each. */
+struct bucket {
+    uint16_t low[PROBE], high[PROBE];
+    uint64_t cost; /* how much text it lets through, in the measure of weight() */
+};
+
+static struct bucket bucket_with(const struct bucket *b, const char *probe,
+                                 const unsigned frequencies[256])
 {
-    return (unsigned)((unsigned char)probe[0] >> 2 ^ (unsigned char)probe[1] >> 6) % BUCKETS;
+    struct bucket with = *b;
+
+    with.cost = 1;
+    for (int i = 0; i < PROBE; i++) {
+        unsigned char c = (unsigned char)probe[i];
+        uint64_t      sum = 0;
+        with.low[i] = (uint16_t)(with.low[i] | 1u << (c & 15));
+        with.high[i] = (uint16_t)(with.high[i] | 1u << (c >> 4));
+        for (unsigned k = 0; k < 256; k++)
+            if (with.low[i] >> (k & 15) & 1 && with.high[i] >> (k >> 4) & 1)
+                sum += frequencies[k];
+        with.cost *= sum;
+    }
+    return with;
+}
+
+/* Into the bucket that then lets through the least that it did not before. */
+static unsigned deal(struct bucket buckets[BUCKETS], const char *probe,
+                     const unsigned frequencies[256])
+{
+    struct bucket best = { .cost = UINT64_MAX };
+    unsigned      at = 0;
+    uint64_t      least = UINT64_MAX;
+
+    for (unsigned k = 0; k < BUCKETS; k++) {
+        struct bucket with = bucket_with(&buckets[k], probe, frequencies);
+        if (with.cost - buckets[k].cost >= least)
+            continue;
+        least = with.cost - buckets[k].cost;
+        best = with;
+        at = k;
+    }
+    buckets[at] = best;
+    return at;
+}
+
+static void add_probe(const char *probe, unsigned bucket)
+{
+    unsigned char bit = (unsigned char)(1u << bucket % 8);
+
+    for (int i = 0; i < PROBE; i++) {
+        unsigned char c = (unsigned char)probe[i];
+        finder.low[bucket / 8][i][c & 15] |= bit;
+        finder.high[bucket / 8][i][c >> 4] |= bit;
+        finder.bytes[i][c] = (uint16_t)(finder.bytes[i][c] | 1u << bucket);
+    }
 }
 
 static void make_finder(void)
 {
+    struct bucket buckets[BUCKETS] = { 0 };
+    unsigned      frequencies[256];
+
+    for (unsigned c = 0; c < 256; c++)
+        frequencies[c] = frequency((unsigned char)c);
     for (size_t k = COUNT(shapes); k-- > 0;) { /* the first of the table is the first of a slot */
-        const char   *probe = shapes[k].start + (finder.probe[k] = rarest(shapes[k].start));
-        unsigned char bit = (unsigned char)(1u << bucket_of(probe));
-        unsigned      slot = slot_of(probe);
-        for (int i = 0; i < PROBE; i++) {
-            unsigned char c = (unsigned char)probe[i];
-            finder.low[i][c & 15] |= bit;
-            finder.high[i][c >> 4] |= bit;
-            finder.bytes[i][c] |= bit;
-        }
-        finder.next[k] = finder.slot[slot];
-        finder.slot[slot] = (uint16_t)(k + 1);
+        finder.probe[k] = rarest(shapes[k].start);
+        const char *probe = shapes[k].start + finder.probe[k];
+        add_probe(probe, deal(buckets, probe, frequencies));
+        finder.next[k] = finder.slot[slot_of(probe)];
+        finder.slot[slot_of(probe)] = (uint16_t)(k + 1);
     }
 }
 
@@ -642,35 +705,42 @@ static const struct shape *find_plain(struct sv text, size_t i, size_t *at)
 }
 
 #if defined(__x86_64__)
-/* In which buckets the i-th byte of a probe at each of 32 places is. */
-__attribute__((target("avx2"))) static inline __m256i buckets_at(const char *s, int i)
+/* In which buckets of a set the i-th byte of a probe at each of 32 places is. */
+__attribute__((target("avx2"))) static inline __m256i buckets_at(__m256i v, int set, int i)
 {
-    __m256i half = _mm256_set1_epi8(15), v = _mm256_loadu_si256((const void *)(s + i));
-    __m256i low = _mm256_broadcastsi128_si256(_mm_loadu_si128((const void *)finder.low[i]));
-    __m256i high = _mm256_broadcastsi128_si256(_mm_loadu_si128((const void *)finder.high[i]));
+    __m256i half = _mm256_set1_epi8(15);
+    __m256i low = _mm256_broadcastsi128_si256(_mm_loadu_si128((const void *)finder.low[set][i]));
+    __m256i high = _mm256_broadcastsi128_si256(_mm_loadu_si128((const void *)finder.high[set][i]));
 
     return _mm256_and_si256(
         _mm256_shuffle_epi8(low, _mm256_and_si256(v, half)),
         _mm256_shuffle_epi8(high, _mm256_and_si256(_mm256_srli_epi16(v, 4), half)));
 }
 
+/* Of the 32 places from s on, those where a probe may be, a bit each. */
+__attribute__((target("avx2"))) static inline uint32_t places_at(const char *s)
+{
+    __m256i hit = _mm256_setzero_si256(), v[PROBE];
+
+    for (int i = 0; i < PROBE; i++)
+        v[i] = _mm256_loadu_si256((const void *)(s + i));
+    for (int set = 0; set < SETS; set++)
+        hit = _mm256_or_si256(hit, _mm256_and_si256(buckets_at(v[0], set, 0),
+                                                    _mm256_and_si256(buckets_at(v[1], set, 1),
+                                                                     buckets_at(v[2], set, 2))));
+    return ~(uint32_t)_mm256_movemask_epi8(_mm256_cmpeq_epi8(hit, _mm256_setzero_si256()));
+}
+
 __attribute__((target("avx2"))) static const struct shape *find_avx2(struct sv text, size_t *at)
 {
     size_t i = 0;
 
-    for (; i + BLOCK_READS <= text.n; i += BLOCK) {
-        __m256i hit = _mm256_and_si256(
-            buckets_at(text.s + i, 0),
-            _mm256_and_si256(buckets_at(text.s + i, 1), buckets_at(text.s + i, 2)));
-        uint32_t none =
-            (uint32_t)_mm256_movemask_epi8(_mm256_cmpeq_epi8(hit, _mm256_setzero_si256()));
-        for (uint32_t places = ~none; places; places &= places - 1) {
-            size_t              here = i + (size_t)__builtin_ctz(places);
-            const struct shape *found = shape_at(text, here, at);
+    for (; i + BLOCK_READS <= text.n; i += BLOCK)
+        for (uint32_t places = places_at(text.s + i); places; places &= places - 1) {
+            const struct shape *found = shape_at(text, i + (size_t)__builtin_ctz(places), at);
             if (found)
                 return found;
         }
-    }
     return find_plain(text, i, at);
 }
 #endif
