@@ -75,8 +75,9 @@ list_lines list_read(struct sv text, struct arena *a)
 struct picking {
     struct lists        *l;
     enum scope           scope;
-    const struct glob   *glob;     /* or */
-    const struct ignore *patterns; /* or neither: all */
+    const struct glob   *glob;       /* or */
+    const struct ignore *patterns;   /* or neither: all */
+    bool                 names_lock; /* a pattern has the name of a lock file in it */
     size_t               found;
 };
 
@@ -104,6 +105,39 @@ static bool is_folder_link(const struct lists *l, struct sv path, const struct w
            fs_open(l->root_fd, path, O_PATH | O_DIRECTORY, &fd, &ignored) == ST_OK;
 }
 
+static const char *const lock_names[] = {
+    "package-lock.json", "npm-shrinkwrap.json",
+    "yarn.lock",         "pnpm-lock.yaml",
+    "bun.lock",          "deno.lock",
+    "Cargo.lock",        "poetry.lock",
+    "uv.lock",           "pdm.lock",
+    "Pipfile.lock",      "composer.lock",
+    "Gemfile.lock",      "go.sum",
+    "go.work.sum",       "flake.lock",
+    "mix.lock",          "pubspec.lock",
+    "Podfile.lock",      "packages.lock.json",
+    "gradle.lockfile",   "conan.lock",
+    "Package.resolved",
+};
+
+static bool is_lock_file(struct sv path)
+{
+    struct sv name = path_base(path);
+
+    for (size_t i = 0; i < COUNT(lock_names); i++)
+        if (sv_is(name, lock_names[i]))
+            return true;
+    return false;
+}
+
+/* Was the file asked for by its own name, and not by what it lies in? */
+static bool is_named(const struct picking *p, struct sv path)
+{
+    if (p->patterns)
+        return ignore_match(p->patterns, path, false) >= 0 && p->names_lock;
+    return false;
+}
+
 static bool pick(void *ctx, struct sv path, const struct walk_node *node)
 {
     struct picking *p = ctx;
@@ -113,6 +147,10 @@ static bool pick(void *ctx, struct sv path, const struct walk_node *node)
     if (is_folder_link(p->l, path, node))
         return true;
     p->found++;
+    if (!p->l->lock_files && is_lock_file(path) && !is_named(p, path)) {
+        *vec_push(&p->l->left_out, p->l->a) = sv_dup(path, p->l->a);
+        return true;
+    }
     lists_add(p->l, p->scope, path, RESOURCE_FILE);
     return true;
 }
@@ -224,6 +262,8 @@ void lists_add_matching(struct lists *l, enum scope scope, struct sv values, str
     patterns       all = take_values(l, "--include", values, here);
     struct picking p = { .l = l, .scope = scope, .patterns = compiled(l, &all) };
 
+    for (size_t i = 0; i < all.n; i++)
+        p.names_lock = p.names_lock || is_lock_file(all.v[i]);
     if (p.patterns)
         walk_files(l->walk, &l->walk->nodes.v[0], SV(""), pick, &p);
     for (size_t i = 0; i < all.n; i++) /* as a rule a mistake */

@@ -9,6 +9,9 @@
  *     https://h.example/p   a page
  *     more.context          another list, read in its place
  *
+ * Lock files of package managers (package-lock.json, Cargo.lock …) are long and say little: a
+ * folder, a glob or a pattern does not take them unless `lock_files`, their own name does.
+ *
  * Paths have one canonical form, so that a resource named in several ways is one. A backslash is
  * part of a name when there is such a file, else it is a slash as other systems write it. What
  * leads out of the project stays visible as a refused resource. */
@@ -26,7 +29,9 @@ struct lists {
     int                root_fd;
     const struct walk *walk;
     bool               allow_secrets; /* in URLs */
-    struct sv          self;          /* never read: the file to be written; or absent */
+    bool               lock_files;    /* take them from folders as well */
+    VEC(struct sv) left_out;          /* lock files that were met in folders and not taken */
+    struct sv self;                   /* never read: the file to be written; or absent */
     VEC(struct resource) resources;   /* in order of content: turn, session, global */
     VEC(uint32_t) shown[SCOPE_COUNT]; /* the summary: indexes into resources */
     VEC(struct sv) warnings;          /* one line each */

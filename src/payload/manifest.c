@@ -176,9 +176,9 @@ static manifest_rows rows_of_parsed(const struct parsed *p, bool numbered, struc
     manifest_rows rows = { 0 };
 
     if (p->tree.s)
-        add_text_row(&rows, MANIFEST_TREE, p->tree, true, a);
+        add_text_row(&rows, MANIFEST_TREE, p->tree, !p->exact, a);
     if (p->memos.s)
-        add_text_row(&rows, MANIFEST_MEMOS, p->memos, true, a);
+        add_text_row(&rows, MANIFEST_MEMOS, p->memos, !p->exact, a);
     for (size_t i = 0; i < p->resources.n; i++) {
         const struct parsed_resource *r = &p->resources.v[i];
         if (r->is_placeholder) {
@@ -187,7 +187,7 @@ static manifest_rows rows_of_parsed(const struct parsed *p, bool numbered, struc
             continue;
         }
         struct sv plain = numbered ? number_removed(r->body, a) : r->body;
-        add_text_row(&rows, r->name, plain.s ? plain : r->body, true, a);
+        add_text_row(&rows, r->name, plain.s ? plain : r->body, !p->exact, a);
     }
     add_cut_rows(&rows, p, a);
     return rows;
@@ -195,7 +195,7 @@ static manifest_rows rows_of_parsed(const struct parsed *p, bool numbered, struc
 
 static enum status not_readable(struct err *e)
 {
-    err_set(e, ST_INVALID_SYNTAX, "this is neither a payload in Markdown nor a manifest");
+    err_set(e, ST_INVALID_SYNTAX, "this is neither a payload in Markdown or JSON nor a manifest");
     return err_hint(e, "`heddle payload` and `heddle payload --json` write them");
 }
 
@@ -232,13 +232,22 @@ static enum status read_json(struct sv text, struct arena *a, manifest_rows *out
     return ST_OK;
 }
 
+static bool is_json_payload(struct sv text, struct arena *a)
+{
+    struct json doc;
+    struct err  ignored;
+
+    return json_parse(text, 0, a, &doc, &ignored) == ST_OK &&
+           sv_is(json_text(&doc, "format"), "heddle-payload-1");
+}
+
 enum status manifest_read(struct sv text, bool numbered, struct arena *a, manifest_rows *out,
                           struct err *e)
 {
     struct parsed p;
 
     *out = (manifest_rows){ 0 };
-    if (text.n && text.s[0] == '{')
+    if (text.n && text.s[0] == '{' && !is_json_payload(text, a))
         return read_json(text, a, out, e);
     if (sv_starts(text, SV("<?xml")))
         return not_readable(e);

@@ -1,6 +1,8 @@
 #include "payload/parse.h"
 
+#include "base/json.h"
 #include "base/utf8.h"
+#include "payload/payload.h"
 #include "payload/show.h"
 
 #include <string.h>
@@ -100,10 +102,10 @@ static bool read_label(struct sv v, struct arena *a, struct sv *name)
     return path_unshow(text, a, name);
 }
 
-/* A backslash in front of a bracket, in the text of a link. */
+/* A backslash in front of a bracket or a mark, in the text of a link. */
 static bool is_escape(struct sv text, size_t i)
 {
-    return text.s[i] == '\\' && i + 1 < text.n && (text.s[i + 1] == '[' || text.s[i + 1] == ']');
+    return text.s[i] == '\\' && i + 1 < text.n && memchr("[]_*`", text.s[i + 1], 5);
 }
 
 /* Is the target at the start of v that of a link with this text? *used counts its bytes, the
@@ -154,6 +156,10 @@ static bool is_link(struct sv v, size_t n, struct sv text, struct arena *a, stru
     if (!path_unshow(text, a, name))
         return false;
     sb_add_link(&again, *name);
+    if (sv_eq(sb_sv(&again), sv_first(v, n)))
+        return true;
+    again.n = 0;
+    sb_add_plain_link(&again, *name);
     return sv_eq(sb_sv(&again), sv_first(v, n));
 }
 
@@ -308,12 +314,104 @@ static enum status read_section(struct parser *p, struct sv title)
     return skip_section(p);
 }
 
+/* ---- the same as JSON ------------------------------------------------------------------- */
+
+static enum status bad_json(struct err *e)
+{
+    return err_set(e, ST_INVALID_SYNTAX, "a member of the payload is missing or of another type");
+}
+
+static enum status json_summary(const struct json *summary, struct arena *a, struct parsed *out,
+                                struct err *e)
+{
+    for (int s = 0; s < SCOPE_COUNT; s++) {
+        const struct json *names = json_find(summary, scope_name((enum scope)s));
+        for (size_t i = 0; json_is(names, JSON_ARRAY) && i < names->n; i++) {
+            struct parsed_entry *entry = vec_push(&out->summary, a);
+            entry->scope = (enum scope)s;
+            entry->note = SV("");
+            if (!path_unshow(json_sv(&names->items[i]), a, &entry->name))
+                return bad_json(e);
+        }
+    }
+    return ST_OK;
+}
+
+/* What was cut gets the note that Markdown has for it. */
+static enum status json_cuts(const struct json *cuts, struct arena *a, struct parsed *out,
+                             struct err *e)
+{
+    for (size_t i = 0; json_is(cuts, JSON_ARRAY) && i < cuts->n; i++) {
+        const struct json *cut = &cuts->items[i];
+        int64_t            files = 0, bytes = 0, tokens = 0;
+        struct sb          b = sb_in(a, 0);
+        struct sv          name;
+        if (!path_unshow(json_text(cut, "name"), a, &name) ||
+            !json_int(json_find(cut, "bytes"), &bytes) ||
+            !json_int(json_find(cut, "tokens"), &tokens))
+            return bad_json(e);
+        sb_adds(&b, "(" PAYLOAD_CUT_NOTE);
+        if (json_int(json_find(cut, "files"), &files))
+            sb_addf(&b, "%lld files, ", (long long)files);
+        sb_addf(&b, "%lld bytes, %lld tokens)", (long long)bytes, (long long)tokens);
+        for (size_t k = 0; k < out->summary.n; k++) /* a few at most: they are folded */
+            if (sv_eq(out->summary.v[k].name, name)) {
+                out->summary.v[k].note = sb_sv(&b);
+                break;
+            }
+    }
+    return ST_OK;
+}
+
+static enum status json_resources(const struct json *list, struct arena *a, struct parsed *out,
+                                  struct err *e)
+{
+    if (!json_is(list, JSON_ARRAY))
+        return bad_json(e);
+    for (size_t i = 0; i < list->n; i++) {
+        const struct json      *r = &list->items[i];
+        struct parsed_resource *to = vec_push(&out->resources, a);
+        struct sv               content = json_text(r, "content");
+        to->is_placeholder = !content.s;
+        to->tag = json_text(r, "language");
+        to->body = content.s ? content : json_text(r, "placeholder");
+        to->line = i + 2; /* each is on a line of its own */
+        if (!to->body.s || !path_unshow(json_text(r, "name"), a, &to->name))
+            return bad_json(e);
+    }
+    return ST_OK;
+}
+
+static enum status parse_json(struct sv text, struct arena *a, struct parsed *out, struct err *e)
+{
+    struct json doc;
+
+    if (json_parse(text, 0, a, &doc, e))
+        return err_code(e);
+    if (!sv_is(json_text(&doc, "format"), "heddle-payload-1")) {
+        err_set(e, ST_INVALID_SYNTAX, "this is no payload");
+        return err_hint(e, "its member format must be heddle-payload-1");
+    }
+    const struct json *system = json_find(&doc, "system"), *summary = json_find(&doc, "summary");
+    out->exact = true;
+    out->cwd = json_text(system, "cwd");
+    out->os = json_text(system, "os");
+    out->shell = json_text(system, "shell");
+    out->tree = json_text(&doc, "tree");
+    out->memos = json_text(&doc, "memos");
+    if (json_summary(summary, a, out, e) || json_cuts(json_find(summary, "cut"), a, out, e))
+        return err_code(e);
+    return json_resources(json_find(&doc, "resources"), a, out, e);
+}
+
 enum status payload_parse(struct sv text, struct arena *a, struct parsed *out, struct err *e)
 {
     struct parser p = { .rest = utf8_skip_bom(text), .a = a, .out = out, .e = e };
     struct sv     line;
 
     *out = (struct parsed){ 0 };
+    if (p.rest.n && p.rest.s[0] == '{')
+        return parse_json(p.rest, a, out, e);
     if (!next_line(&p, &line) ||
         (!sv_is(line, "# Agent Invocation Payload") && !sv_is(line, "# Project Context"))) {
         err_set(e, ST_INVALID_SYNTAX, "this is no payload");

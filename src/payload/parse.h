@@ -1,5 +1,5 @@
-/* An input.md read back into its parts. What emit wrote is understood exactly; the
- * layout of other builds (`# Project Context`, `### [path](/path)`) is recognised.
+/* An input.md, or the same as JSON, read back into its parts. What emit wrote is understood
+ * exactly; the layout of other builds (`# Project Context`, `### [path](/path)`) is recognised.
  *
  * One thing a fence cannot tell: whether the last line end belongs to the file. A body that
  * was not empty always ends with one here. */
@@ -21,6 +21,7 @@ struct parsed_entry {
 };
 struct parsed {
     struct sv cwd, os, shell, tree, memos; /* absent when they are not there */
+    bool      exact;                       /* JSON: bodies end as the files did */
     VEC(struct parsed_entry) summary;
     VEC(struct parsed_resource) resources;
 };

@@ -123,6 +123,7 @@ void payload_collect(struct payload *p, const struct payload_request *q, struct 
     lists_init(&p->lists, q->root_fd, &p->walk, a);
     p->lists.self = q->self;
     p->lists.allow_secrets = q->allow_secrets;
+    p->lists.lock_files = q->lock_files;
     if (rules_trouble(rules))
         *vec_push(&p->lists.warnings, a) = sv_of(rules_trouble(rules));
     read_system(p);
@@ -625,11 +626,28 @@ static void note_cuts(const struct payload *p, payload_notes *notes, struct aren
     *vec_push(notes, a) = sb_sv(&b);
 }
 
+static void note_lock_files(const struct payload *p, payload_notes *notes, struct arena *a)
+{
+    struct sb b = sb_in(a, 0);
+    size_t    n = 0;
+
+    for (size_t i = 0; i < p->lists.left_out.n; i++) {
+        size_t at = (size_t)(uintptr_t)map_find(&p->lists.by_name, p->lists.left_out.v[i]);
+        if (at && p->lists.resources.v[at - 1].scopes) /* another entry names it */
+            continue;
+        sb_adds(&b, n++ ? ", " : "lock files are not taken from folders (--lock-files does): ");
+        sb_add_path(&b, p->lists.left_out.v[i]);
+    }
+    if (n)
+        *vec_push(notes, a) = sb_sv(&b);
+}
+
 payload_notes payload_warnings(const struct payload *p, struct arena *a)
 {
     payload_notes notes = { 0 };
 
     note_cuts(p, &notes, a);
+    note_lock_files(p, &notes, a);
 
     for (size_t i = 0; i < p->walk.unread.n; i++) {
         struct sb b = sb_in(a, 0);

@@ -36,6 +36,7 @@ struct payload_request {
     struct fetch_config  fetch;
     enum payload_format  format;
     bool                 no_tree;      /* without section 2 */
+    bool                 lock_files;   /* take lock files from folders, see list.h */
     bool                 no_gitignore; /* what git ignores counts as well */
     bool                 diff, line_numbers, allow_secrets;
     bool                 hash;     /* sha256 of every resource, for a manifest */

@@ -127,14 +127,47 @@ static bool is_balanced(struct sv v)
     return depth == 0;
 }
 
-static void add_link_text(struct sb *b, struct sv shown)
+static bool is_word_byte(struct sv v, size_t i)
 {
-    bool balanced = is_balanced(shown);
+    unsigned char c = i < v.n ? (unsigned char)v.s[i] : ' ';
+
+    return (c >= '0' && c <= '9') || (byte_lower((char)c) >= 'a' && byte_lower((char)c) <= 'z') ||
+           c >= 0x80;
+}
+
+/* Would Markdown take bytes of the text for marks, as it makes __init__.py bold? Underscores
+ * inside of words are none; one that opens needs one that closes. */
+static bool is_marked(struct sv v)
+{
+    size_t stars = 0, ticks = 0;
+    bool   open = false;
+
+    for (size_t i = 0; i < v.n; i++) {
+        size_t end = i;
+        stars += v.s[i] == '*';
+        ticks += v.s[i] == '`';
+        while (end < v.n && v.s[end] == '_')
+            end++;
+        if (end == i)
+            continue;
+        bool before = i && is_word_byte(v, i - 1), behind = is_word_byte(v, end);
+        if (open && !behind)
+            return true;
+        open = open || !before;
+        i = end - 1;
+    }
+    return stars > 1 || ticks > 1;
+}
+
+static void add_link_text(struct sb *b, struct sv shown, bool plain)
+{
+    bool brackets = !is_balanced(shown), marks = !plain && is_marked(shown);
 
     for (size_t i = 0; i < shown.n; i++) {
-        if (!balanced && (shown.s[i] == '[' || shown.s[i] == ']'))
+        char c = shown.s[i];
+        if ((brackets && (c == '[' || c == ']')) || (marks && (c == '_' || c == '*' || c == '`')))
             sb_addc(b, '\\');
-        sb_addc(b, shown.s[i]);
+        sb_addc(b, c);
     }
 }
 
@@ -175,17 +208,27 @@ static struct sv target_in(struct sv name, struct sv shown, struct arena *a)
     return sb_sv(&b);
 }
 
-void sb_add_link(struct sb *b, struct sv name)
+static void add_link(struct sb *b, struct sv name, bool plain)
 {
     struct arena scratch = { 0 };
     struct sv    shown = shown_in(name, &scratch);
 
     sb_addc(b, '[');
-    add_link_text(b, shown);
+    add_link_text(b, shown, plain);
     sb_adds(b, "](");
     add_link_target(b, target_in(name, shown, &scratch));
     sb_addc(b, ')');
     arena_free(&scratch);
+}
+
+void sb_add_link(struct sb *b, struct sv name)
+{
+    add_link(b, name, false);
+}
+
+void sb_add_plain_link(struct sb *b, struct sv name)
+{
+    add_link(b, name, true);
 }
 
 void sb_add_label(struct sb *b, struct sv name)

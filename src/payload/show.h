@@ -19,6 +19,7 @@ bool is_url(struct sv v);
 /* [text](target) for section 4: the target in angle brackets when it needs them. A URL,
  * or a name such as git:diff, is its own target; a path gets a leading slash. */
 void sb_add_link(struct sb *b, struct sv name);
+void sb_add_plain_link(struct sb *b, struct sv name); /* as older builds did: no escaped marks */
 
 /* The label of section 5: `[text](target)` in a code span long enough. */
 void sb_add_label(struct sb *b, struct sv name);

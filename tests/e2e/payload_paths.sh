@@ -16,7 +16,7 @@ printf 'a\n' >a
 printf 'guide\n' >docs/guide.md
 
 # shown: the paths that the last payload lists.
-shown() { printf '%s\n' "$out" | sed -n '/^## 4/,/^## 5/s/^- \[\(.*\)\](.*/\1/p' | tr '\n' ' '; }
+shown() { printf '%s\n' "$out" | sed -n '/^## 4/,/^## 5/s/^- \[\(.*\)\](.*/\1/p' | tr -d '\\\\' | tr '\n' ' '; }
 
 # ---- nothing listed, and paths ----
 run heddle payload
@@ -195,5 +195,34 @@ run heddle payload --parse "$scratch/evil.md" --output "$scratch/into"
 exits "the same content is not in the way" 0
 run heddle payload --force
 exits "--force goes with --parse" 2
+
+# ---- lock files, marks in names, JSON that is read back ----
+mkdir app && printf '{}\n' >app/package-lock.json && printf 'x\n' >app/__init__.py
+run heddle payload app
+same "a lock file is not taken from a directory" "$(shown)" "app/__init__.py "
+has "and that is said" "$err" "lock files are not taken from folders (--lock-files does): app/package-lock.json"
+run heddle payload app --lock-files
+same "unless asked for" "$(shown)" "app/__init__.py app/package-lock.json "
+run heddle payload app app/package-lock.json
+same "or named" "$(shown)" "app/__init__.py app/package-lock.json "
+lacks "then there is nothing to say" "$err" "lock files"
+run heddle payload --include package-lock.json
+same "also by a pattern" "$(shown)" "app/package-lock.json "
+(cd app && touch _x.py snake_case.py __pycache && "$HEDDLE" payload __init__.py _x.py snake_case.py __main__.py 2>/dev/null) >/dev/null
+mv app/__init__.py __init__.py
+run heddle payload __init__.py app/snake_case.py
+has "Markdown would make this name bold" "$out" '- [\_\_init\_\_.py](/__init__.py)'
+has "and leaves underscores inside of words" "$out" '- [app/snake_case.py](/app/snake_case.py)'
+heddle payload __init__.py README.md --output "$scratch/bold.md" >/dev/null
+run heddle payload __init__.py README.md --check "$scratch/bold.md"
+exits "it is read back" 0
+seq 1000 >big.txt
+for budget in 700 100000; do
+    heddle payload __init__.py README.md big.txt --budget $budget --format json --output "$scratch/p.json" >/dev/null 2>&1
+    run heddle payload __init__.py README.md big.txt --budget $budget --format json --since "$scratch/p.json"
+    same "JSON is compared (budget $budget)" "$out$status" "0"
+done
+run heddle payload --parse "$scratch/p.json" --output "$scratch/from-json"
+ok "and written back" cmp README.md "$scratch/from-json/README.md"
 
 done_testing

@@ -21,7 +21,7 @@ struct payload_opts {
     struct sv turn, output, include, exclude, format, encoding, check, since, parse, manifest;
     int64_t   budget, max_depth, max_entries;
     bool copy, no_copy, explain, token_tree, diff, line_numbers, allow_secrets, refresh, offline,
-        estimate, no_tree, no_gitignore, from_stdin, force;
+        estimate, no_tree, no_gitignore, lock_files, from_stdin, force;
 };
 
 /* clang-format off */
@@ -42,6 +42,7 @@ static const struct opt opts[] = {
     { OPT_NUMBER, "max-entries",   "N",    "show N lines of the project's tree", O(max_entries), 0 },
     { OPT_FLAG,   "no-tree",       NULL,   "leave out the project's tree", O(no_tree), 0 },
     { OPT_FLAG,   "no-gitignore",  NULL,   "list what git ignores as well; .teddyignore still counts", O(no_gitignore), 0 },
+    { OPT_FLAG,   "lock-files",    NULL,   "take lock files (package-lock.json, Cargo.lock …) from folders too", O(lock_files), 0 },
     { OPT_FLAG,   "allow-secrets", NULL,   "show files that seem to hold keys or tokens", O(allow_secrets), 0 },
     { OPT_FLAG,   "refresh",       NULL,   "fetch pages anew, whatever is kept", O(refresh), 0 },
     { OPT_FLAG,   "offline",       NULL,   "use only pages that are kept", O(offline), 0 },
@@ -262,6 +263,7 @@ static enum status make_request(struct app *app, const struct payload_opts *o,
     q->diff = o->diff;
     q->no_tree = o->no_tree;
     q->no_gitignore = o->no_gitignore;
+    q->lock_files = o->lock_files;
     q->line_numbers = o->line_numbers;
     q->allow_secrets = o->allow_secrets;
     q->estimate = o->estimate;
