@@ -391,7 +391,7 @@ static void add_url(struct lists *l, enum scope scope, struct sv url)
         return;
     }
     sb_add(&b, sv_first(url, from));
-    sb_adds(&b, "***");
+    sb_adds(&b, "REDACTED");
     sb_add(&b, sv_skip(url, to));
     struct resource *r = lists_add(l, scope, sb_sv(&b), RESOURCE_URL);
     r->fetched = true;

@@ -50,9 +50,9 @@ rm .teddy/memos.yaml
 # ---- URLs ----
 printf 'https://ana:pw@h.example/x\nhttps://h.example/?t=%s&x=1\n' "$token" >.teddy/global.context
 run heddle payload
-has "a URL with a password is named without" "$out" "- [https://ana:***@h.example/x](https://ana:***@h.example/x)"
+has "a URL with a password is named without" "$out" "- [https://ana:REDACTED@h.example/x](https://ana:REDACTED@h.example/x)"
 lacks "its password is not shown" "$out" "ana:pw"
-has "one with a token too" "$out" "https://h.example/?t=***&x=1"
+has "one with a token too" "$out" "https://h.example/?t=REDACTED&x=1"
 has "and why" "$out" "--- LEFT OUT: may hold a secret (GitHub token) ---"
 lacks "the token is not shown" "$out$err" "$token"
 rm .teddy/global.context
