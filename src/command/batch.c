@@ -233,5 +233,8 @@ enum status session_lines(struct session *s, struct sv line, struct turn *out, s
     struct scanned_line one = { .text = line };
 
     *out = (struct turn){ 0 };
-    return run_command(&b, &one, e);
+    enum status st = run_command(&b, &one, e);
+    s->lost =
+        (struct sv){ 0 }; /* each line is a batch of its own: its answer is seen before the next */
+    return st;
 }

@@ -34,6 +34,7 @@ struct scanner {
     size_t              fence_marks; /* how many of them opened it */
     const struct block *block;       /* we are inside of one; NULL: no */
     bool                says;        /* the prose holds more than blanks and answered lines */
+    size_t              answers;     /* lines that only look like commands */
 };
 
 static struct sv take_line(struct sv *rest)
@@ -252,7 +253,7 @@ static void add_answer(struct scanner *s, struct sv text, const struct err *answ
         (struct scanned_line){ .text = text, .is_refused = true, .refusal = e };
 }
 
-enum { SHOWN_MAX = 200 };
+enum { SHOWN_MAX = 200, ANSWERS_MAX = 20 };
 
 /* Answers a line that looks like a command, when a command can be seen in it: "-> so she left" is
  * prose. */
@@ -268,7 +269,10 @@ static bool answer_lookalike(struct scanner *s, struct sv line)
     enum status st = think ? ST_OK : call_parse(after, s->a, &c, &e);
     if (!think && !c.tool && !strstr(e.hint, "did you mean"))
         return false;
-    err_set(&answer, ST_INVALID_SYNTAX, "not run: a command is a line that starts with →");
+    if (++s->answers > ANSWERS_MAX)
+        return true;
+    err_set(&answer, ST_INVALID_SYNTAX, "not run: a command is a line that starts with →%s",
+            s->answers == ANSWERS_MAX ? "; further lines like this one are not answered" : "");
     if (st || after.n > SHOWN_MAX)
         err_hint(&answer, "%s", e.hint[0] ? e.hint : "start the line with → and nothing before it");
     else

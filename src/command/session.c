@@ -354,9 +354,13 @@ enum status session_go(struct session *s, struct sv to, struct err *e)
 
 static enum status too_many(const struct scan *scan, struct err *e)
 {
-    if (scan->n <= TURN_COMMANDS_MAX)
+    size_t n = 0;
+
+    for (size_t i = 0; i < scan->n; i++)
+        n += !scan->lines[i].is_refused; /* what does not run does not count */
+    if (n <= TURN_COMMANDS_MAX)
         return ST_OK;
-    err_set(e, ST_LIMIT_EXCEEDED, "%zu commands in one turn", scan->n);
+    err_set(e, ST_LIMIT_EXCEEDED, "%zu commands in one turn", n);
     return err_hint(e, "use at most %d at a time; nothing was run", TURN_COMMANDS_MAX);
 }
 

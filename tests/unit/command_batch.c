@@ -192,8 +192,43 @@ static void excerpts_are_cut_between_characters(void)
     loom_test_close(&t);
 }
 
-TAP_MAIN(T(excerpts_are_cut_between_characters), T(text_of_a_broken_quotation_is_never_run),
-         T(a_list_runs_for_all_or_for_none), T(places_are_nodes),
-         T(after_a_failed_switch_nothing_is_written_at_the_old_place),
+static void many_lines_that_look_like_commands_do_not_spoil_a_turn(void)
+{
+    struct loom_test t;
+    struct sb        b;
+
+    loom_test_open(&t, PERM_ALL);
+    b = sb_in(&t.a, 0);
+    sb_adds(&b, "A guide:\n");
+    for (int i = 0; i < 300; i++)
+        sb_adds(&b, "- → view a7x2\n");
+    sb_addc(&b, '\0');
+    struct turn turn = take(&t, sb_sv(&b).s);
+    CHECK(turn.has_node);
+    CHECK_INT(turn.n, 20);
+    CHECK(holds(shown(&t, &turn.results[19]), "further lines like this one are not answered"));
+    loom_test_close(&t);
+}
+
+/* At a prompt each answer is read before the next line is written. */
+static void a_failed_switch_is_forgotten_at_the_prompt(void)
+{
+    struct loom_test t;
+    struct turn      turn;
+
+    loom_test_open(&t, PERM_ALL);
+    CHECK(session_lines(&t.s, SV("switch to zz99"), &turn, &t.e) == ST_OK);
+    CHECK(turn.n == 1 && !turn.results[0].ok);
+    CHECK(session_lines(&t.s, SV("bookmark here"), &turn, &t.e) == ST_OK);
+    CHECK(turn.n == 1 && turn.results[0].ok);
+    CHECK(session_lines(&t.s, SV("view a7x2, b3k9"), &turn, &t.e) == ST_OK);
+    CHECK_INT(turn.n, 2);
+    loom_test_close(&t);
+}
+
+TAP_MAIN(T(many_lines_that_look_like_commands_do_not_spoil_a_turn),
+         T(a_failed_switch_is_forgotten_at_the_prompt), T(excerpts_are_cut_between_characters),
+         T(text_of_a_broken_quotation_is_never_run), T(a_list_runs_for_all_or_for_none),
+         T(places_are_nodes), T(after_a_failed_switch_nothing_is_written_at_the_old_place),
          T(who_may_only_use_documents_has_commands_too),
          T(what_looks_like_a_command_is_answered_and_kept), )
