@@ -60,6 +60,16 @@ void rand_bytes(void *out, size_t n)
     }
 }
 
+void rand_salt(void *out, size_t n)
+{
+    bool     seeded = is_seeded();
+    uint64_t before = seed.state;
+
+    rand_bytes(out, n);
+    if (seeded)
+        seed.state = before;
+}
+
 void rand_mix(struct sv salt)
 {
     if (is_seeded())

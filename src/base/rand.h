@@ -7,6 +7,10 @@
 
 void rand_bytes(void *out, size_t n);
 
+/* Random bytes that no id is made of. Under HEDDLE_SEED they follow from the state without moving it,
+ * so that how many are drawn does not change the ids that come after. */
+void rand_salt(void *out, size_t n);
+
 /* Under HEDDLE_SEED, fold `salt` into the state, so that two runs of the program
  * against different states of a log do not draw the same ids. Otherwise nothing. */
 void rand_mix(struct sv salt);

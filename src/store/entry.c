@@ -11,18 +11,24 @@ static void add_text(struct sb *b, struct sv key, struct sv v)
         sb_add(b, SV("null"));
 }
 
-/* Canonical JSON has its keys in order: actor, at, id, kind, lane, op_id, payload, refs,
+/* Canonical JSON has its keys in order: actor, at, content, id, kind, lane, op_id, payload, refs,
  * seq. The large member is hashed where it lies instead of being copied. */
 struct hash entry_chain(const struct entry *e, const struct hash *previous)
 {
     struct arena spare = { 0 };
     char         before[1024], after[64];
+    bool         split = entry_version(e) == 2;
     struct sb    front = sb_on(before, sizeof before, &spare);
     struct sb    back = sb_on(after, sizeof after, &spare);
 
     add_text(&front, SV("{\"actor\":"), e->actor);
     sb_add(&front, SV(",\"at\":"));
     sb_add_int(&front, e->at);
+    if (split) {
+        sb_add(&front, SV(",\"content\":\""));
+        sb_add_hex(&front, e->content.b, HASH_SIZE);
+        sb_addc(&front, '"');
+    }
     if (e->id.s)
         add_text(&front, SV(",\"id\":"), e->id);
     add_text(&front, SV(",\"kind\":"), e->kind);
@@ -34,10 +40,13 @@ struct hash entry_chain(const struct entry *e, const struct hash *previous)
     sb_add_int(&back, e->seq);
     sb_add(&back, SV("}"));
 
-    struct sv parts[] = {
-        { (const char *)previous->b, HASH_SIZE }, sb_sv(&front), e->payload, SV(",\"refs\":"),
-        e->refs.n ? e->refs : SV("{}"),           sb_sv(&back)
-    };
+    struct sv   refs = e->refs.n && !split ? e->refs : SV("{}");
+    struct sv   parts[] = { { (const char *)previous->b, HASH_SIZE },
+                            sb_sv(&front),
+                          split ? e->skeleton : e->payload,
+                            SV(",\"refs\":"),
+                            refs,
+                            sb_sv(&back) };
     struct hash h = hash_blake2b(parts, COUNT(parts));
     arena_free(&spare);
     return h;
@@ -70,5 +79,6 @@ struct entry entry_dup(const struct entry *e, struct arena *a)
     copy.op_id = keep(e->op_id, a);
     copy.payload = keep(e->payload, a);
     copy.refs = keep(e->refs, a);
+    copy.skeleton = keep(e->skeleton, a);
     return copy;
 }

@@ -12,6 +12,8 @@ enum entry_mark {
     MARK_ANCHOR,  /* a snapshot from which its lane's projection starts */
 };
 
+enum { ENTRY_SALT_SIZE = 16 };
+
 struct entry {
     int64_t         seq; /* from 0, dense; given by the store */
     int64_t         at;  /* milliseconds since 1970 */
@@ -24,6 +26,15 @@ struct entry {
     struct sv       refs;    /* canonical JSON object; absent: {} */
     enum entry_mark mark;
     struct hash     chain; /* given by the store */
+
+    /* Chain version 2: what can be erased is chained as a salted commitment. The thread room fills
+     * these in before an entry is appended or checked (thread/skeleton.h). */
+    unsigned char salt[ENTRY_SALT_SIZE];
+    bool          salted;   /* there is a salt: the entry is of version 2 and not erased */
+    bool          unsalted; /* of an export of chain version 1: it is not given a salt */
+    bool          erased;   /* content and salt are gone; the payload is the skeleton */
+    struct sv     skeleton; /* the payload without its content; absent in version 1 */
+    struct hash   content;  /* commitment to the content; of an erased entry as it is stored */
 };
 
 /* Limits, enforced with ST_LIMIT_EXCEEDED when an entry comes in. */
@@ -39,8 +50,15 @@ enum {
 /* Is it within the limits, and are its names names? store_append() asks this of each entry. */
 enum status entry_check(const struct entry *n, struct err *e) MUST_USE;
 
+/* Of which version is the chain value of an entry? */
+static inline int entry_version(const struct entry *e)
+{
+    return e->salted || e->erased ? 2 : 1;
+}
+
 /* The chain value of `e` after `previous`: BLAKE2b-256 over the previous value and the
- * entry's canonical JSON (see docs/FORMATS.md). A log's first entry follows 32 zero bytes. */
+ * entry's canonical JSON (see docs/FORMATS.md). A log's first entry follows 32 zero bytes. In
+ * version 2 the JSON holds the skeleton and the commitment in place of payload and refs. */
 struct hash entry_chain(const struct entry *e, const struct hash *previous);
 
 /* The id, derived from the chain when the entry has none of its own. */

@@ -131,6 +131,9 @@ struct record {
     enum entry_mark mark;
     int32_t         n[TEXTS]; /* ABSENT: the text is not there */
     struct hash     chain;
+    bool            salted, erased;
+    unsigned char   salt[ENTRY_SALT_SIZE];
+    struct hash     content; /* of an erased entry */
 };
 
 static struct sv pack(const struct entry *n, struct arena *a)
@@ -139,9 +142,15 @@ static struct sv pack(const struct entry *n, struct arena *a)
     struct sv texts[TEXTS] = {
         n->kind, n->lane, n->actor, n->id, n->payload, n->op_id, no_refs ? SV("{}") : n->refs
     };
-    struct record r = { .at = n->at, .mark = n->mark, .chain = n->chain };
-    struct sb     b = sb_in(a, 0);
+    struct record r = {
+        .at = n->at, .mark = n->mark, .chain = n->chain, .salted = n->salted, .erased = n->erased
+    };
+    struct sb b = sb_in(a, 0);
 
+    if (n->salted)
+        memcpy(r.salt, n->salt, sizeof r.salt);
+    if (n->erased)
+        r.content = n->content;
     for (int i = 0; i < TEXTS; i++)
         r.n[i] = texts[i].s ? (int32_t)texts[i].n : ABSENT;
     sb_add(&b, (struct sv){ (const char *)&r, sizeof r });
@@ -167,6 +176,10 @@ static struct entry unpack(struct sv value, int64_t seq)
     n.at = r.at;
     n.mark = r.mark;
     n.chain = r.chain;
+    n.salted = r.salted;
+    n.erased = r.erased;
+    n.content = r.content;
+    memcpy(n.salt, r.salt, sizeof n.salt);
     return n;
 }
 
@@ -368,8 +381,10 @@ static enum status mem_insert(struct store *s, struct sv thread, int64_t rev,
     struct arena_mark mark = scratch_mark(m);
 
     read_head(m->seen, thread, &m->scratch, &h);
-    if (rev == 0)
+    if (rev == 0) {
         h.created = entries[0].at;
+        h.version = entry_version(&entries[0]);
+    }
     h.rev = rev + (int64_t)n;
     h.updated = entries[n - 1].at;
     h.chain = entries[n - 1].chain;

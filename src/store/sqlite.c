@@ -44,15 +44,15 @@ static const char *const sql[Q_COUNT] = {
     [Q_THREAD_NEXT]  = "SELECT 1 + max((SELECT coalesce(max(tid), 0) FROM thread),"
                        " (SELECT coalesce(max(key), 0) >> 36 FROM entry),"
                        " (SELECT coalesce(max(tid), 0) FROM row))",
-    [Q_THREAD_ADD]   = "INSERT INTO thread(tid, id) VALUES(?, ?)",
+    [Q_THREAD_ADD]   = "INSERT INTO thread(tid, id, version) VALUES(?, ?, ?)",
     [Q_THREAD_HEAD]  = "UPDATE thread SET rev = ?2, chain = ?3 WHERE tid = ?1",
     [Q_THREAD_VIEWS] = "UPDATE thread SET views = ?2 WHERE tid = ?1",
-    [Q_HEAD_LAST]    = "SELECT e.key, e.chain, e.at, t.views, t.rev, t.chain" HEAD_FROM,
-    [Q_HEAD_OLD]     = "SELECT e.key, e.chain, e.at, t.views, NULL, NULL" HEAD_FROM,
+    [Q_HEAD_LAST]    = "SELECT e.key, e.chain, e.at, t.views, t.rev, t.chain, t.version" HEAD_FROM,
+    [Q_HEAD_OLD]     = "SELECT e.key, e.chain, e.at, t.views, NULL, NULL, 1" HEAD_FROM,
     [Q_CHAIN]        = "SELECT chain FROM entry WHERE key = ?",
     [Q_HEAD_FIRST]   = "SELECT at FROM entry WHERE key = ?",
-    [Q_ENTRY_ADD]    = "INSERT INTO entry(key, at, mark, kind, lane, actor, id, op, refs, chain, payload, blob)"
-                       " VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12)",
+    [Q_ENTRY_ADD]    = "INSERT INTO entry(key, at, mark, kind, lane, actor, id, op, refs, chain, payload, blob, salt, content)"
+                       " VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14)",
     [Q_BLOB_ADD]     = "INSERT OR IGNORE INTO blob(hash, bytes) VALUES(?, ?)",
     [Q_MARK]         = "UPDATE entry SET mark = ?2 WHERE key = ?1",
     [Q_ROW_GET]      = "SELECT value FROM row WHERE tid = ? AND view = ? AND key = ?",

@@ -125,7 +125,7 @@ int64_t sqlite_file_size(const struct sqlite_store *q, const char *suffix);
 
 /* Make the schema when the file is empty (ST_CORRUPT without `create`), or bring an older one up
  * to date: the copy, then all steps in one transaction. */
-enum { SQLITE_SCHEMA_VERSION = 4, SQLITE_APPLICATION_ID = 0x6864646c /* "hddl" */ };
+enum { SQLITE_SCHEMA_VERSION = 5, SQLITE_APPLICATION_ID = 0x6864646c /* "hddl" */ };
 /* The oldest version that can be read without being migrated, where nothing may be written. */
 enum { SQLITE_SCHEMA_READABLE = 3 };
 struct sqlite_step {

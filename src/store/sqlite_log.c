@@ -8,10 +8,17 @@
 
 enum { BLOB_MIN = 4096, SEARCH_MAX = 1 << 20 };
 
-/* Columns of every query that reads entries, in the order of read_entry(). */
-#define BRIEF                                                                                      \
-    "e.key, e.at, e.refs, coalesce(e.payload, (SELECT bytes FROM blob WHERE hash = e.blob))"
-#define WHOLE BRIEF ", e.mark, e.kind, e.lane, e.actor, e.id, e.op, e.chain"
+/* Columns of every query that reads entries, in the order of read_entry(). A file of an older
+ * schema that may not be written has neither salts nor commitments. */
+#define BRIEF_OF(content)                                                                          \
+    "e.key, e.at, e.refs, coalesce(e.payload, (SELECT bytes FROM blob WHERE hash = "               \
+    "e.blob)), " content
+#define WHOLE_OF(content, salt)                                                                    \
+    BRIEF_OF(content) ", e.mark, e.kind, e.lane, e.actor, e.id, e.op, e.chain, " salt
+#define BRIEF BRIEF_OF("e.content")
+#define WHOLE WHOLE_OF("e.content", "e.salt")
+#define BRIEF_OLD BRIEF_OF("NULL")
+#define WHOLE_OLD WHOLE_OF("NULL", "NULL")
 
 static struct hash column_hash(sqlite3_stmt *st, int at)
 {
@@ -39,6 +46,7 @@ static void read_head(sqlite3_stmt *st, struct store_head *out)
             rev < 0 || rev > SEQ_MAX ? 0 : rev; /* of a file that was tampered with */
         out->recorded_chain = column_hash(st, 5);
     }
+    out->version = sqlite3_column_int(st, 6) == 2 ? 2 : 1;
 }
 
 enum status sqlite_head(struct store *s, struct sv thread, struct store_head *out, struct err *e)
@@ -94,7 +102,7 @@ enum status sqlite_chain_at(struct store *s, struct sv thread, int64_t seq, stru
                : sqlite_fail(q, rc, e);
 }
 
-static enum status add_thread(struct sqlite_store *q, struct sv thread, struct err *e)
+static enum status add_thread(struct sqlite_store *q, struct sv thread, int version, struct err *e)
 {
     sqlite3_stmt *next, *add;
 
@@ -112,6 +120,7 @@ static enum status add_thread(struct sqlite_store *q, struct sv thread, struct e
     }
     sqlite3_bind_int64(add, 1, tid);
     sqlite_bind_sv(add, 2, thread);
+    sqlite3_bind_int(add, 3, version);
     return sqlite_run(q, add, e);
 }
 
@@ -143,6 +152,14 @@ static enum status add_blob(struct sqlite_store *q, struct sv payload, struct ha
     return sqlite_run(q, st, e);
 }
 
+static void sqlite_bind_bytes(sqlite3_stmt *st, int at, const unsigned char *bytes, int n)
+{
+    if (n)
+        sqlite3_bind_blob(st, at, bytes, n, SQLITE_STATIC);
+    else
+        sqlite3_bind_null(st, at);
+}
+
 static enum status add_entry(struct sqlite_store *q, int64_t tid, const struct entry *n,
                              struct err *e)
 {
@@ -167,6 +184,8 @@ static enum status add_entry(struct sqlite_store *q, int64_t tid, const struct e
         sqlite3_bind_blob(st, 12, hash.b, HASH_SIZE, SQLITE_STATIC);
     else
         sqlite3_bind_null(st, 12);
+    sqlite_bind_bytes(st, 13, n->salt, n->salted ? ENTRY_SALT_SIZE : 0);
+    sqlite_bind_bytes(st, 14, n->content.b, n->erased ? HASH_SIZE : 0);
     int         rc = sqlite3_step(st);
     bool        taken = (rc & 0xff) == SQLITE_CONSTRAINT && n->op_id.s;
     enum status s = rc == SQLITE_DONE || taken ? ST_OK : sqlite_fail(q, rc, e);
@@ -194,7 +213,8 @@ enum status sqlite_insert(struct store *s, struct sv thread, int64_t rev,
                        (long long)SEQ_MAX);
     if (sqlite_tid(q, thread, &tid, e))
         return err_code(e);
-    if (!tid && (add_thread(q, thread, e) || sqlite_tid(q, thread, &tid, e)))
+    if (!tid &&
+        (add_thread(q, thread, entry_version(&entries[0]), e) || sqlite_tid(q, thread, &tid, e)))
         return err_code(e);
     for (size_t i = 0; i < n; i++)
         if (add_entry(q, tid, &entries[i], e))
@@ -219,13 +239,17 @@ struct sqlite_scan {
     "SELECT " columns " FROM entry e WHERE mark = " mark " AND lane = ?3"                          \
     " AND key BETWEEN ?1 AND ?2 ORDER BY key"
 
-/* By scan_kind(). */
-static const char *const scan_sql[SQLITE_ENTRY_SCANS] = {
-    ALL(WHOLE),         MARKED(WHOLE, "1"),         MARKED(WHOLE, "2"),
-    ALL(WHOLE) " DESC", MARKED(WHOLE, "1") " DESC", MARKED(WHOLE, "2") " DESC",
-    ALL(BRIEF),         MARKED(BRIEF, "1"),         MARKED(BRIEF, "2"),
-    ALL(BRIEF) " DESC", MARKED(BRIEF, "1") " DESC", MARKED(BRIEF, "2") " DESC",
-};
+#define SCANS(whole, brief)                                                                        \
+    {                                                                                              \
+        ALL(whole), MARKED(whole, "1"), MARKED(whole, "2"), ALL(whole) " DESC",                    \
+            MARKED(whole, "1") " DESC", MARKED(whole, "2") " DESC", ALL(brief),                    \
+            MARKED(brief, "1"), MARKED(brief, "2"), ALL(brief) " DESC",                            \
+            MARKED(brief, "1") " DESC", MARKED(brief, "2") " DESC"                                 \
+    }
+
+/* By age of the schema and scan_kind(). */
+static const char *const scan_sql[2][SQLITE_ENTRY_SCANS] = { SCANS(WHOLE, BRIEF),
+                                                             SCANS(WHOLE_OLD, BRIEF_OLD) };
 
 static int scan_kind(const struct store_query *q)
 {
@@ -259,7 +283,7 @@ enum status sqlite_scan(struct store *s, const struct store_query *query, struct
     scan->next = query->from < 0 ? 0 : query->from;
     scan->to = query->to;
     scan->done = !tid || query->from > query->to || query->to < 0;
-    if (!scan->done && sqlite_take(q, scan->kind, scan_sql[scan->kind], &scan->st, e)) {
+    if (!scan->done && sqlite_take(q, scan->kind, scan_sql[q->old][scan->kind], &scan->st, e)) {
         free(scan);
         return err_code(e);
     }
@@ -292,29 +316,36 @@ static enum status read_brief(struct sqlite_store *q, sqlite3_stmt *st, struct e
     };
     if (!out->refs.s)
         out->refs = SV("{}");
+    out->erased = sqlite3_column_type(st, 4) != SQLITE_NULL;
+    if (out->erased)
+        out->content = column_hash(st, 4);
     return out->payload.s ? ST_OK : lost(q, out->seq, "payload", e);
 }
 
 static enum status read_entry(struct sqlite_store *q, sqlite3_stmt *st, struct entry *out,
                               struct err *e)
 {
-    struct sv chain;
+    struct sv chain, salt;
 
     if (read_brief(q, st, out, e))
         return err_code(e);
-    int mark = sqlite3_column_int(st, 4);
+    int mark = sqlite3_column_int(st, 5);
     if (mark < MARK_NONE || mark > MARK_ANCHOR)
         return lost(q, out->seq, "mark", e);
     out->mark = (enum entry_mark)mark;
-    out->kind = sqlite_column_sv(st, 5);
-    out->lane = sqlite_column_sv(st, 6);
-    out->actor = sqlite_column_sv(st, 7);
-    out->id = rare_sv(st, 8);
-    out->op_id = rare_sv(st, 9);
-    chain = sqlite_column_sv(st, 10);
+    out->kind = sqlite_column_sv(st, 6);
+    out->lane = sqlite_column_sv(st, 7);
+    out->actor = sqlite_column_sv(st, 8);
+    out->id = rare_sv(st, 9);
+    out->op_id = rare_sv(st, 10);
+    chain = sqlite_column_sv(st, 11);
     if (chain.n != HASH_SIZE)
         return lost(q, out->seq, "chain value", e);
     memcpy(out->chain.b, chain.s, HASH_SIZE);
+    salt = rare_sv(st, 12);
+    out->salted = salt.n == ENTRY_SALT_SIZE && !out->erased;
+    if (out->salted)
+        memcpy(out->salt, salt.s, ENTRY_SALT_SIZE);
     return ST_OK;
 }
 
@@ -419,6 +450,8 @@ void sqlite_scan_close(struct store_scan *base)
     free(scan);
 }
 
+#define FIND_OP " FROM entry e WHERE op = ?1 AND key >> 36 = ?2"
+
 enum status sqlite_find_op(struct store *s, struct sv thread, struct sv op_id, struct arena *a,
                            struct entry *out, bool *found, struct err *e)
 {
@@ -433,7 +466,7 @@ enum status sqlite_find_op(struct store *s, struct sv thread, struct sv op_id, s
     if (!tid)
         return ST_OK;
     int rc = sqlite3_prepare_v2(
-        q->db, "SELECT " WHOLE " FROM entry e WHERE op = ?1 AND key >> 36 = ?2", -1, &st, NULL);
+        q->db, q->old ? "SELECT " WHOLE_OLD FIND_OP : "SELECT " WHOLE FIND_OP, -1, &st, NULL);
     if (rc != SQLITE_OK)
         return sqlite_fail(q, rc, e);
     sqlite_bind_sv(st, 1, op_id);

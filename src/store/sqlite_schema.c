@@ -44,6 +44,11 @@ static const struct sqlite_step steps[] = {
       "ALTER TABLE thread ADD COLUMN chain BLOB;"
       "UPDATE thread SET (rev, chain) = (SELECT (key & 68719476735) + 1, chain FROM entry"
       " WHERE key BETWEEN tid << 36 AND tid << 36 | 68719476735 ORDER BY key DESC LIMIT 1);" },
+    /* Salts of what can be erased, commitments of what was; threads that exist keep their chain. */
+    { 5,
+      "ALTER TABLE thread ADD COLUMN version INTEGER NOT NULL DEFAULT 1;"
+      "ALTER TABLE entry ADD COLUMN salt BLOB;"
+      "ALTER TABLE entry ADD COLUMN content BLOB;" },
 };
 /* clang-format on */
 

@@ -168,6 +168,20 @@ static enum status check_batch(const struct entry *entries, size_t n, struct err
     return err_hint(e, "append at most %d bytes at a time", BATCH_BYTES_MAX);
 }
 
+/* A thread keeps the version of chain it began with. */
+static enum status fit_version(struct entry *entries, size_t n, struct store_head *h, struct err *e)
+{
+    if (!h->rev && n)
+        h->version = entry_version(&entries[0]);
+    for (size_t i = 0; h->version == 1 && i < n; i++) {
+        if (entries[i].erased)
+            return err_set(e, ST_INVALID_SYNTAX,
+                           "an erased entry cannot stand in a thread of chain version 1");
+        entries[i].salted = false;
+    }
+    return ST_OK;
+}
+
 enum status store_append(struct store *s, struct sv thread, int64_t expect, struct entry *entries,
                          size_t n, struct store_head *head, struct err *e)
 {
@@ -186,6 +200,8 @@ enum status store_append(struct store *s, struct sv thread, int64_t expect, stru
     if (store_head_agrees(thread, &h, e))
         return err_code(e);
     int64_t rev = h.rev;
+    if (fit_version(entries, n, &h, e))
+        return err_code(e);
     for (size_t i = 0; i < n; i++) {
         entries[i].seq = h.rev++;
         h.chain = entries[i].chain = entry_chain(&entries[i], &h.chain);

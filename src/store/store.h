@@ -67,6 +67,7 @@ struct store_head {
     /* rev and chain as the last append recorded them beside the entries. They differ from the two
      * above when entries were cut off or added outside heddle: store_head_agrees(). */
     int64_t     recorded_rev;
+    int         version; /* of the chain: that of the first entry; 0 when rev is 0 */
     struct hash recorded_chain;
 };
 

@@ -13,8 +13,8 @@ static enum status bad(struct err *e, const char *what)
 
 static enum status check_keys(const struct json *v, struct err *e)
 {
-    static const char *const known[] = { "actor", "at",    "chain",   "id",   "kind",
-                                         "lane",  "op_id", "payload", "refs", "seq" };
+    static const char *const known[] = { "actor", "at",    "chain",   "erased", "id",   "kind",
+                                         "lane",  "op_id", "payload", "refs",   "salt", "seq" };
 
     for (size_t i = 0; i < v->n; i++) {
         bool ok = false;
@@ -64,17 +64,38 @@ static int hex_digit(char c)
     return c >= '0' && c <= '9' ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
 }
 
-bool chain_read(struct sv hex, struct hash *out)
+static bool hex_read(struct sv hex, unsigned char *out, size_t n)
 {
-    if (hex.n != 2 * HASH_SIZE)
+    if (hex.n != 2 * n)
         return false;
-    for (size_t i = 0; i < HASH_SIZE; i++) {
+    for (size_t i = 0; i < n; i++) {
         int high = hex_digit(hex.s[2 * i]), low = hex_digit(hex.s[2 * i + 1]);
         if (high < 0 || low < 0)
             return false;
-        out->b[i] = (unsigned char)(high << 4 | low);
+        out[i] = (unsigned char)(high << 4 | low);
     }
     return true;
+}
+
+bool chain_read(struct sv hex, struct hash *out)
+{
+    return hex_read(hex, out->b, HASH_SIZE);
+}
+
+/* Which version of chain the line was exported from, and what that version needs. */
+static enum status read_commitment(const struct json *v, struct entry_line *out, struct err *e)
+{
+    const struct json *salt = json_find(v, "salt"), *erased = json_find(v, "erased");
+    struct entry      *n = &out->entry;
+
+    n->unsalted = out->has_chain && !salt && !erased;
+    if (salt && erased)
+        return bad(e, "an erased entry has no salt");
+    if (salt && !(n->salted = hex_read(json_sv(salt), n->salt, ENTRY_SALT_SIZE)))
+        return bad(e, "salt must be 32 hex digits");
+    if (erased && !(n->erased = hex_read(json_sv(erased), n->content.b, HASH_SIZE)))
+        return bad(e, "erased must be 64 hex digits");
+    return ST_OK;
 }
 
 static enum status read_fields(const struct json *v, const struct entry_defaults *d,
@@ -102,6 +123,8 @@ static enum status read_fields(const struct json *v, const struct entry_defaults
         return bad(e, "seq must be a whole number");
     if (json_find(v, "chain") && !(out->has_chain = chain_read(json_text(v, "chain"), &out->chain)))
         return bad(e, "chain must be 64 hex digits");
+    if (read_commitment(v, out, e))
+        return err_code(e);
     settle_lane(v, payload, d, n);
     n->payload = json_canonical(payload, a);
     n->refs = json_is(refs, JSON_OBJECT) ? json_canonical(refs, a) : SV("{}");
@@ -183,6 +206,16 @@ void entry_write_damaged(struct sb *b, const struct entry *n, struct arena *a)
     arena_reset(a, m);
 }
 
+static void put_hex(struct jw *w, const char *key, const unsigned char *bytes, size_t n)
+{
+    jw_key(w, key);
+    sb_addc(w->b, '"');
+    sb_add_hex(w->b, bytes, n);
+    sb_addc(w->b, '"');
+    w->after_key = false;
+    w->comma = true;
+}
+
 void entry_write(struct sb *b, const struct entry *n)
 {
     struct jw w = jw_in(b, 0);
@@ -190,12 +223,9 @@ void entry_write(struct sb *b, const struct entry *n)
     jw_open(&w, '{');
     jw_kstr(&w, "actor", n->actor);
     jw_kint(&w, "at", n->at);
-    jw_key(&w, "chain");
-    sb_addc(b, '"');
-    sb_add_hex(b, n->chain.b, HASH_SIZE);
-    sb_addc(b, '"');
-    w.after_key = false;
-    w.comma = true;
+    put_hex(&w, "chain", n->chain.b, HASH_SIZE);
+    if (n->erased)
+        put_hex(&w, "erased", n->content.b, HASH_SIZE);
     if (n->id.s)
         jw_kstr(&w, "id", n->id);
     jw_kstr(&w, "kind", n->kind);
@@ -206,6 +236,8 @@ void entry_write(struct sb *b, const struct entry *n)
     jw_raw(&w, n->payload);
     jw_key(&w, "refs");
     jw_raw(&w, n->refs.n ? n->refs : SV("{}"));
+    if (n->salted)
+        put_hex(&w, "salt", n->salt, ENTRY_SALT_SIZE);
     jw_kint(&w, "seq", n->seq);
     jw_close(&w, '}');
 }

@@ -3,7 +3,9 @@
  *     {"kind":"ai_message","payload":{"role":"user","content":"hi"}}
  *
  * Optional: id, at (milliseconds), lane (null: in no lane), refs, actor (null: nobody), op_id;
- * and, from an export, seq and chain, which are checked when they are read back. */
+ * and, from an export, seq and chain, which are checked when they are read back, and salt or, of an
+ * erased entry, the commitment to what it held. A line with a chain and neither of them is of chain
+ * version 1 and stays so. */
 #ifndef HEDDLE_ENTRY_JSON_H
 #define HEDDLE_ENTRY_JSON_H
 

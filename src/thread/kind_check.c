@@ -117,30 +117,31 @@ static enum status wrong(const struct field *f, struct err *e)
                    f->type == FIELD_WORD ? f->words : "");
 }
 
-static enum status check_value(struct sv raw, const struct field *f, struct err *e);
+static enum status check_value(struct sv raw, const struct field *f, bool erased, struct err *e);
 
-static enum status check_items(struct sv list, const struct field *item, struct err *e)
+static enum status check_items(struct sv list, const struct field *item, bool erased, struct err *e)
 {
     struct sv rest = list, raw;
 
     for (size_t i = 0; json_next_item(&rest, &raw); i++)
-        if (is_null(raw) ? item->required : check_value(raw, item, e) != ST_OK)
+        if (is_null(raw) ? item->required : check_value(raw, item, erased, e) != ST_OK)
             return is_null(raw) ? wrong(item, e) : err_in(e, "%zu", i);
     return ST_OK;
 }
 
-static enum status check_value(struct sv raw, const struct field *f, struct err *e)
+static enum status check_value(struct sv raw, const struct field *f, bool erased, struct err *e)
 {
     if (!is_of_type(raw, f))
         return wrong(f, e);
     if (!f->of)
         return ST_OK;
-    if (f->type == FIELD_OBJECT ? fields_check(raw, f->of, e) : check_items(raw, f->of, e))
+    if (f->type == FIELD_OBJECT ? fields_check(raw, f->of, erased, e)
+                                : check_items(raw, f->of, erased, e))
         return err_in(e, SV_FMT, SV_ARG(f->name));
     return ST_OK;
 }
 
-enum status fields_check(struct sv object, const struct field *fields, struct err *e)
+enum status fields_check(struct sv object, const struct field *fields, bool erased, struct err *e)
 {
     struct sv rest = object, key, raw;
     uint64_t  seen = 0;
@@ -151,13 +152,13 @@ enum status fields_check(struct sv object, const struct field *fields, struct er
                 continue;
             if (is_null(raw))
                 break;
-            if (check_value(raw, &fields[i], e))
+            if (check_value(raw, &fields[i], erased, e))
                 return err_code(e);
             seen |= (uint64_t)1 << i;
             break;
         }
     for (size_t i = 0; fields[i].name.s; i++)
-        if (fields[i].required && !(seen >> i & 1))
+        if (fields[i].required && !(seen >> i & 1) && !(erased && fields[i].content))
             return wrong(&fields[i], e);
     return ST_OK;
 }
@@ -205,7 +206,7 @@ static const struct field message_fields[] = {
     F("node",         FIELD_OBJECT, .of = node_fields),
     F("request_id",   FIELD_TEXT),
     F("run_id",       FIELD_TEXT),
-    F("thinking",     FIELD_TEXT),
+    F("thinking",     FIELD_TEXT, .content = true),
     F("tool_call_id", FIELD_TEXT),
     F("tool_calls",   FIELD_LIST, .of = &a_call),
     F("usage",        FIELD_OBJECT),
@@ -241,7 +242,7 @@ static const struct field operation_fields[] = {
     F("from",           FIELD_OBJECT, .of = origin_fields),
     F("meta",           FIELD_OBJECT, .of = meta_fields),
     F("reason",         FIELD_WORD, .words = "manual restore compaction system"),
-    F("result_context", FIELD_OBJECT, .of = snapshot_fields),
+    F("result_context", FIELD_OBJECT, .content = true, .of = snapshot_fields),
     F("switch",         FIELD_BOOL),
     END,
 };
@@ -267,10 +268,10 @@ static const struct field run_started_fields[] = {
 };
 static const struct field run_input_fields[] = {
     F("agent",      FIELD_NAME),
-    F("content",    FIELD_TEXT, .required = true),
+    F("content",    FIELD_TEXT, .content = true, .required = true),
     F("input_id",   FIELD_TEXT, .required = true),
     F("kind",       FIELD_TEXT),
-    F("refs",       FIELD_OBJECT),
+    F("refs",       FIELD_OBJECT, .content = true),
     F("request_id", FIELD_TEXT),
     F("run_id",     FIELD_TEXT, .required = true),
     F("source",     FIELD_TEXT),
@@ -279,7 +280,7 @@ static const struct field run_input_fields[] = {
 static const struct field run_checkpoint_fields[] = {
     F("agent",  FIELD_NAME),
     F("run_id", FIELD_TEXT, .required = true),
-    F("token",  FIELD_TEXT, .required = true),
+    F("token",  FIELD_TEXT, .content = true, .required = true),
     END,
 };
 static const struct field dropped_op_fields[] = {
@@ -290,11 +291,11 @@ static const struct field dropped_op_fields[] = {
 };
 static const struct field run_finished_fields[] = {
     F("agent",         FIELD_NAME),
-    F("cancel_reason", FIELD_TEXT),
+    F("cancel_reason", FIELD_TEXT, .content = true),
     F("dropped_input", FIELD_LIST, .of = &a_text),
     F("dropped_op",    FIELD_OBJECT, .of = dropped_op_fields),
     F("outcome",       FIELD_WORD, .required = true, .words = "completed failed cancelled"),
-    F("reason",        FIELD_TEXT),
+    F("reason",        FIELD_TEXT, .content = true),
     F("request_id",    FIELD_TEXT),
     F("run_id",        FIELD_TEXT, .required = true),
     F("usage",         FIELD_OBJECT),
@@ -308,7 +309,7 @@ static const struct field target_fields[] = {
     F("doc",     FIELD_TEXT),
     F("node",    FIELD_TEXT),
     F("section", FIELD_TEXT),
-    F("title",   FIELD_TEXT),
+    F("title",   FIELD_TEXT, .content = true),
     F("tree",    FIELD_TEXT),
     F("type",    FIELD_TEXT),
     END,
@@ -317,27 +318,27 @@ static const struct field annotation_fields[] = {
     F("agent", FIELD_TEXT),
     F("kind",  FIELD_TEXT),
     F("node",  FIELD_TEXT, .required = true),
-    F("text",  FIELD_TEXT, .required = true),
+    F("text",  FIELD_TEXT, .content = true, .required = true),
     END,
 };
 static const struct field link_fields[] = {
     F("agent",    FIELD_TEXT),
     F("incoming", FIELD_BOOL),
     F("node",     FIELD_TEXT,   .required = true),
-    F("note",     FIELD_TEXT),
+    F("note",     FIELD_TEXT, .content = true),
     F("target",   FIELD_OBJECT, .required = true, .of = target_fields),
     END,
 };
 static const struct field mark_fields[] = {
     F("agent",      FIELD_TEXT),
     F("annotation", FIELD_INT),
-    F("label",      FIELD_TEXT),
+    F("label",      FIELD_TEXT, .content = true),
     F("link",       FIELD_INT),
     F("mark",       FIELD_TEXT, .required = true),
     F("mode",       FIELD_TEXT),
     F("node",       FIELD_TEXT),
     F("target",     FIELD_OBJECT, .of = target_fields),
-    F("title",      FIELD_TEXT),
+    F("title",      FIELD_TEXT, .content = true),
     F("until",      FIELD_INT),
     END,
 };
@@ -347,12 +348,12 @@ static const struct field memory_fields[] = {
     F("label",    FIELD_TEXT),
     F("op",       FIELD_TEXT, .required = true),
     F("target",   FIELD_OBJECT, .of = target_fields),
-    F("text",     FIELD_TEXT),
+    F("text",     FIELD_TEXT, .content = true),
     F("tokens",   FIELD_COUNT),
     END,
 };
 static const struct field action_doc_fields[] = {
-    F("hash", FIELD_TEXT),
+    F("hash", FIELD_TEXT, .content = true),
     F("path", FIELD_TEXT),
     END,
 };
@@ -361,11 +362,11 @@ static const struct field action_fields[] = {
     F("agent",      FIELD_TEXT),
     F("code",       FIELD_TEXT),
     F("doc",        FIELD_OBJECT, .of = action_doc_fields),
-    F("line",       FIELD_TEXT),
-    F("object",     FIELD_TEXT),
+    F("line",       FIELD_TEXT, .content = true),
+    F("object",     FIELD_TEXT, .content = true),
     F("outcome",    FIELD_TEXT),
     F("referenced", FIELD_BOOL),
-    F("result",     FIELD_TEXT),
+    F("result",     FIELD_TEXT, .content = true),
     F("results",    FIELD_INT),
     F("shows",      FIELD_LIST, .of = &a_shown),
     F("undoes",     FIELD_INT),
@@ -376,18 +377,18 @@ static const struct field summary_fields[] = {
     F("model",       FIELD_TEXT),
     F("provisional", FIELD_BOOL),
     F("target",      FIELD_OBJECT, .required = true, .of = target_fields),
-    F("text",        FIELD_TEXT,   .required = true),
+    F("text",        FIELD_TEXT, .content = true,   .required = true),
     END,
 };
 static const struct field response_fields[] = {
     F("answered_at",       FIELD_INT),
     F("asked_at",          FIELD_INT),
-    F("body",              FIELD_TEXT),
+    F("body",              FIELD_TEXT, .content = true),
     F("completion_tokens", FIELD_INT),
     F("finish",            FIELD_TEXT),
-    F("hash",              FIELD_HASH),
-    F("headers",           FIELD_TEXT),
-    F("interruption",      FIELD_TEXT),
+    F("hash",              FIELD_HASH, .content = true),
+    F("headers",           FIELD_TEXT, .content = true),
+    F("interruption",      FIELD_TEXT, .content = true),
     F("model",             FIELD_TEXT),
     F("prompt_tokens",     FIELD_INT),
     F("provider",          FIELD_TEXT),
@@ -395,23 +396,23 @@ static const struct field response_fields[] = {
     END,
 };
 static const struct field document_fields[] = {
-    F("after",    FIELD_TEXT),
+    F("after",    FIELD_TEXT, .content = true),
     F("agent",    FIELD_TEXT),
     F("at",       FIELD_COUNT),
-    F("before",   FIELD_TEXT),
+    F("before",   FIELD_TEXT, .content = true),
     F("doc",      FIELD_TEXT),
     F("inserted", FIELD_COUNT),
     F("path",     FIELD_TEXT),
-    F("removed",  FIELD_TEXT),
+    F("removed",  FIELD_TEXT, .content = true),
     END,
 };
 
 /* ---- threads that share, and agents --------------------------------------------------------- */
 
 static const struct field file_fields[] = {
-    F("after",  FIELD_TEXT),
-    F("before", FIELD_TEXT),
-    F("hash",   FIELD_HASH),
+    F("after",  FIELD_TEXT, .content = true),
+    F("before", FIELD_TEXT, .content = true),
+    F("hash",   FIELD_HASH, .content = true),
     F("name",   FIELD_TEXT),
     F("path",   FIELD_PATH),
     F("place",  FIELD_PATH),
@@ -431,18 +432,18 @@ static const struct field thread_operation_fields[] = {
     F("operation",   FIELD_TEXT, .required = true),
     F("action",      FIELD_TEXT),
     F("binding",     FIELD_TEXT),
-    F("content",     FIELD_TEXT),
+    F("content",     FIELD_TEXT, .content = true),
     F("created",     FIELD_INT),
     F("executor",    FIELD_TEXT),
     F("files",       FIELD_LIST, .of = &a_file),
     F("from",        FIELD_TEXT),
     F("gone",        FIELD_LIST, .of = &a_path),
-    F("gone_hashes", FIELD_LIST, .of = &a_hash),
-    F("hash",        FIELD_HASH),
+    F("gone_hashes", FIELD_LIST, .content = true, .of = &a_hash),
+    F("hash",        FIELD_HASH, .content = true),
     F("id",          FIELD_TEXT),
     F("inherited",   FIELD_OBJECT, .of = inherited_fields),
     F("injections",  FIELD_LIST, .of = &a_seq),
-    F("intent",      FIELD_TEXT),
+    F("intent",      FIELD_TEXT, .content = true),
     F("kind",        FIELD_TEXT),
     F("max_tokens",  FIELD_INT),
     F("mode",        FIELD_TEXT),
@@ -452,14 +453,14 @@ static const struct field thread_operation_fields[] = {
     F("operator",    FIELD_TEXT),
     F("parent_id",   FIELD_TEXT),
     F("permissions", FIELD_LIST, .of = &a_text),
-    F("reason",      FIELD_TEXT),
+    F("reason",      FIELD_TEXT, .content = true),
     F("ref_id",      FIELD_TEXT),
     F("session_id",  FIELD_TEXT),
     F("status",      FIELD_TEXT),
-    F("system_prompt", FIELD_TEXT),
+    F("system_prompt", FIELD_TEXT, .content = true),
     F("target",      FIELD_TEXT),
     F("thread_id",   FIELD_TEXT),
-    F("title",       FIELD_TEXT),
+    F("title",       FIELD_TEXT, .content = true),
     F("to",          FIELD_TEXT),
     F("type",        FIELD_TEXT),
     F("updated",     FIELD_INT),
@@ -512,6 +513,8 @@ static enum status check_operation(const struct entry *n, struct err *e)
     if (sv_is(type, "\"fork\"") && !has_text(member(op, "from"), "lane"))
         return err_set(e, ST_INVALID_SYNTAX, "a fork operation needs from: {\"lane\",\"seq\"}");
     if (!sv_is(type, "\"replace\""))
+        return ST_OK;
+    if (n->erased)
         return ST_OK;
     if (!snapshot.n)
         return err_set(e, ST_INVALID_SYNTAX, "a replace operation needs a result_context");
@@ -578,13 +581,18 @@ static enum status hint_for(enum kind k, const struct entry *n, struct err *e)
     return err_code(e);
 }
 
+const struct field *kind_fields(enum kind k)
+{
+    return (size_t)k < COUNT(rules) ? rules[k].fields : NULL;
+}
+
 enum status kind_check(const struct entry *n, struct err *e)
 {
     enum kind k = kind_of(n->kind);
 
-    if ((size_t)k >= COUNT(rules) || !rules[k].fields)
+    if (!kind_fields(k))
         return ST_OK;
-    if (fields_check(n->payload, rules[k].fields, e)) {
+    if (fields_check(n->payload, rules[k].fields, n->erased, e)) {
         err_in(e, "%s", k == KIND_AI_CONTEXT_OPERATION ? "not a context operation" : kind_name(k));
         return hint_for(k, n, e);
     }

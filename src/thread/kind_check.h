@@ -12,6 +12,10 @@
  *         END,
  *     };
  *
+ * `content` says which members hold other people's words: those, and members that no row names, are
+ * erased with the content of an entry; the others are its skeleton and stay (thread/skeleton.h).
+ * A hash of content is content, because it would tell what was erased.
+ *
  * A new kind is a row of KIND_TABLE (kind.h) and a row of `rules` in kind_check.c. Who makes a
  * validator stricter or milder raises KIND_RULES, so that every thread is folded anew. */
 #ifndef HEDDLE_KIND_CHECK_H
@@ -41,12 +45,18 @@ struct field {
     struct sv           name;
     enum field_type     type;
     bool                required;
-    const char         *words; /* with blanks between them */
+    bool                content; /* what was said, not what happened: it can be erased */
+    const char         *words;   /* with blanks between them */
     const struct field *of;
 };
 
-/* Is a canonical object as `fields` say? Pure. ST_INVALID_SYNTAX names the member that is not. */
-enum status fields_check(struct sv object, const struct field *fields, struct err *e) MUST_USE;
+/* The rows of a kind; NULL: it has none. See thread/skeleton.h for what `content` means. */
+const struct field *kind_fields(enum kind k);
+
+/* Is a canonical object as `fields` say? In an erased entry content may be missing. Pure.
+ * ST_INVALID_SYNTAX names the member that is not. */
+enum status fields_check(struct sv object, const struct field *fields, bool erased,
+                         struct err *e) MUST_USE;
 
 /* Is the entry as its kind demands? An unknown kind always is. Lane and op_id are looked at as far
  * as the kind needs them, by kind_prepare(). */

@@ -3,6 +3,7 @@
 #include "thread/log_internal.h"
 
 #include "thread/kind_check.h"
+#include "thread/skeleton.h"
 
 #include <string.h>
 
@@ -200,11 +201,13 @@ static bool same_refs(struct sv a, struct sv b)
 }
 
 /* Is `old`, of the log, what `n` would become? Who says the same again says it later, so that the
- * time and the actor may differ. */
-static bool says_the_same(const struct entry *old, const struct entry *n)
+ * time and the actor may differ. Of an erased entry only the skeleton can be compared. */
+static bool says_the_same(const struct entry *old, const struct entry *n, struct arena *a)
 {
+    struct sv payload = old->erased ? skeleton_of(n->kind, n->payload, a) : n->payload;
+
     return sv_eq(old->kind, n->kind) && sv_eq(old->lane, n->lane) && sv_eq(old->op_id, n->op_id) &&
-           sv_eq(old->payload, n->payload) && same_refs(old->refs, n->refs) &&
+           sv_eq(old->payload, payload) && (old->erased || same_refs(old->refs, n->refs)) &&
            (!n->id.s || sv_eq(old->id, n->id));
 }
 
@@ -230,7 +233,7 @@ static enum status compare_all(struct log *l, struct sv thread, int64_t first,
         bool               found = false;
         if (store_first(l->store, &q, a, &old, &found, e))
             return err_code(e);
-        *same = found && says_the_same(&old, &entries[i]);
+        *same = found && says_the_same(&old, &entries[i], a);
         if (*same) {
             entries[i].seq = old.seq;
             entries[i].chain = old.chain;
@@ -268,8 +271,17 @@ static enum status append_prepared(struct log *l, struct sv thread, int64_t expe
                                    struct entry *entries, size_t n, const bool *bad,
                                    struct store_head *head, struct err *e)
 {
-    if (store_append(l->store, thread, expect, entries, n, head, e))
-        return err_code(e);
+    struct arena scratch = { 0 };
+
+    skeleton_salt(entries, n);
+    for (size_t i = 0; i < n; i++)
+        skeleton_fill(&entries[i], &scratch);
+    enum status s = store_append(l->store, thread, expect, entries, n, head, e);
+    for (size_t i = 0; i < n; i++)
+        entries[i].skeleton = (struct sv){ 0 };
+    arena_free(&scratch);
+    if (s)
+        return s;
     bool is_new = n && head->rev == (int64_t)n;
     if (is_new) {
         head->views = l->views_id | bit_of(l, l->wanted);
@@ -279,12 +291,21 @@ static enum status append_prepared(struct log *l, struct sv thread, int64_t expe
     return fold_all(l, thread, head->views, entries, n, bad, e);
 }
 
+/* Only an import brings entries whose content is gone. */
+static enum status refuse_erased(const struct entry *n, struct err *e)
+{
+    if (!n->erased)
+        return ST_OK;
+    err_set(e, ST_INVALID_SYNTAX, "an erased entry cannot be appended");
+    return err_hint(e, "`heddle log import` takes an export with erased entries");
+}
+
 enum status log_append(struct log *l, struct sv thread, int64_t expect, struct entry *entries,
                        size_t n, struct store_head *head, struct err *e)
 {
     l->repeated = false;
     for (size_t i = 0; i < n; i++)
-        if (kind_prepare(&entries[i], e))
+        if (refuse_erased(&entries[i], e) || kind_prepare(&entries[i], e))
             return n > 1 ? err_in(e, "entry %zu of %zu", i + 1, n) : e->code;
     if (find_repeated(l, thread, entries, n, &l->repeated, e))
         return err_code(e);

@@ -3,6 +3,8 @@
  */
 #include "thread/log_read.h"
 
+#include "thread/skeleton.h"
+
 static void tell(struct log_reader *r, const char *fmt, ...) PRINTF(2, 3);
 static void tell(struct log_reader *r, const char *fmt, ...)
 {
@@ -79,7 +81,7 @@ enum status log_read_next(struct log_reader *r, struct entry *out, bool *intact,
     count_gap(r, *more ? out->seq : r->end > r->next ? r->end : r->next);
     if (!*more)
         return ST_OK;
-    if (store_is_intact(r->scan, out, intact, e))
+    if (skeleton_is_intact(r->scan, out, intact, e))
         return err_code(e);
     if (!*intact) {
         tell(r, "entry %lld is not what was written: its chain value does not follow from it",

@@ -24,7 +24,8 @@ enum status pin_of(struct log *l, struct sv thread, struct pin *out, struct err 
 void pin_write(struct jw *w, const struct pin *p);
 
 /* The pins of a file: one object, {"items":[…]}, or one object a line. ST_INVALID_SYNTAX names the
- * line, or which of the items, or says that there is none. Other keys are ignored, so that a newer form can be read. */
+ * line, or which of the items, or says that there is none. Other keys are ignored, so that a newer
+ * form can be read. */
 enum status pins_read(struct sv text, struct arena *a, struct pin **out, size_t *n,
                       struct err *e) MUST_USE;
 

@@ -1,6 +1,8 @@
 /* Finding the snapshot and the stretches a context is made of, and folding them. */
 #include "thread/project.h"
 
+#include "thread/skeleton.h"
+
 #include "base/vec.h"
 #include "thread/call_name.h"
 
@@ -34,7 +36,7 @@ static enum status next_intact(struct projection *p, struct store_scan *scan, st
 {
     bool intact = true;
 
-    if (store_next(scan, n, more, e) || (*more && store_is_intact(scan, n, &intact, e)))
+    if (store_next(scan, n, more, e) || (*more && skeleton_is_intact(scan, n, &intact, e)))
         return err_code(e);
     p->read += *more;
     if (intact)

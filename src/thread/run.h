@@ -83,10 +83,10 @@ enum status run_cancel(struct log *l, const struct run_ref *who, struct sv reque
 enum status run_recover(struct log *l, const struct run_ref *who, struct arena *a,
                         struct run_state *out, struct err *e) MUST_USE;
 
-/* The state as a JSON document for whoever carries or watches the run: what run_state_write() gives,
- * and by the seed's names active_context_ref, applied_context_ops (the last RUN_APPLIED_MAX, newest
- * first), pending_context_op with its type, lane and reason, projection_cursor_seq; each waiting
- * input with its text, each call with its arguments. */
+/* The state as a JSON document for whoever carries or watches the run: what run_state_write()
+ * gives, and by the seed's names active_context_ref, applied_context_ops (the last RUN_APPLIED_MAX,
+ * newest first), pending_context_op with its type, lane and reason, projection_cursor_seq; each
+ * waiting input with its text, each call with its arguments. */
 enum { RUN_APPLIED_MAX = 128 };
 enum status run_describe(struct log *l, const struct run_ref *who, struct arena *a, struct sb *out,
                          struct err *e) MUST_USE;

@@ -3,6 +3,7 @@
 #include "thread/log_internal.h"
 
 #include "thread/kind.h"
+#include "thread/skeleton.h"
 
 #define UNKNOWN ((int64_t)-1)
 
@@ -61,7 +62,9 @@ static void check_chain(struct check *c, const struct entry *n)
              (long long)c->next, (long long)n->seq - 1);
         c->chain_known = false;
     }
-    struct hash want = entry_chain(n, &c->chain);
+    struct entry full = *n;
+    skeleton_fill(&full, &c->a);
+    struct hash want = entry_chain(&full, &c->chain);
     if (c->chain_known && !hash_eq(&want, &n->chain))
         tell(c, "entry %lld is not what was written: its chain value does not follow from it",
              (long long)n->seq);

@@ -40,7 +40,7 @@ static void fresh(void)
 static void clean(void)
 {
     static const char *const suffixes[] = { "",        "-wal",    "-shm",        ".v2.bak",
-                                            ".v3.bak", ".v4.bak", ".v4.bak.part" };
+                                            ".v3.bak", ".v5.bak", ".v5.bak.part" };
 
     for (size_t i = 0; i < COUNT(suffixes); i++)
         unlink(beside(suffixes[i]));
@@ -182,10 +182,12 @@ static void tamper(const char *sql)
 /* The file as a version of the program before heads were recorded left it. */
 static void make_old(int version)
 {
-    char sql[200];
+    char sql[400];
 
     snprintf(sql, sizeof sql,
              "ALTER TABLE thread DROP COLUMN rev; ALTER TABLE thread DROP COLUMN chain;"
+             "ALTER TABLE thread DROP COLUMN version; ALTER TABLE entry DROP COLUMN salt;"
+             "ALTER TABLE entry DROP COLUMN content;"
              "PRAGMA user_version = %d",
              version);
     tamper(sql);
@@ -217,16 +219,16 @@ static void an_older_schema_is_migrated_after_a_copy(void)
     CHECK(sqlite_number(q, "SELECT count(*) FROM thread WHERE title = 'named'", &n, &e) == ST_OK);
     CHECK_INT(n, 1);
     CHECK_INT(rev(s), 3);
-    CHECK_INT(number_in(beside(".v4.bak"), "PRAGMA user_version"), SQLITE_SCHEMA_VERSION);
-    CHECK_INT(number_in(beside(".v4.bak"), "SELECT count(*) FROM entry"), 3);
-    CHECK_INT(number_in(beside(".v4.bak"), "PRAGMA application_id"), SQLITE_APPLICATION_ID);
-    CHECK_INT(number_in(beside(".v4.bak"), "SELECT count(*) FROM pragma_table_info('thread')"), 5);
+    CHECK_INT(number_in(beside(".v5.bak"), "PRAGMA user_version"), SQLITE_SCHEMA_VERSION);
+    CHECK_INT(number_in(beside(".v5.bak"), "SELECT count(*) FROM entry"), 3);
+    CHECK_INT(number_in(beside(".v5.bak"), "PRAGMA application_id"), SQLITE_APPLICATION_ID);
+    CHECK_INT(number_in(beside(".v5.bak"), "SELECT count(*) FROM pragma_table_info('thread')"), 6);
     CHECK(sqlite_migrate(q, to_next, COUNT(to_next), NEXT, &e) == ST_OK); /* nothing left to do */
     store_close(s);
 
     struct store *again; /* by the program that knows only the one before it */
     CHECK(try_open(&(struct store_options){ 0 }, &again) == ST_IO);
-    CHECK(strstr(e.text, "schema 5") && strstr(e.hint, "newer"));
+    CHECK(strstr(e.text, "schema 6") && strstr(e.hint, "newer"));
     CHECK(try_open(&(struct store_options){ .read_only = true }, &again) == ST_IO);
     CHECK_INT(number_in(path, "PRAGMA user_version"), NEXT);
     clean();
@@ -259,11 +261,11 @@ static void a_failed_step_leaves_the_old_schema(void)
     int64_t              n;
     CHECK(append(s, SV("{}"), 3) == ST_OK);
     CHECK(sqlite_migrate(q, to_broken, COUNT(to_broken), NEXT + 1, &e) == ST_IO);
-    CHECK(strstr(e.text, "schema 6") != NULL);
+    CHECK(strstr(e.text, "schema 7") != NULL);
     CHECK(sqlite_number(q, "PRAGMA user_version", &n, &e) == ST_OK);
     CHECK_INT(n, SQLITE_SCHEMA_VERSION);
     CHECK(sqlite_number(q, "SELECT count(*) FROM pragma_table_info('thread')", &n, &e) == ST_OK);
-    CHECK_INT(n, 5);
+    CHECK_INT(n, 6);
     CHECK(sqlite_number(q, "SELECT count(*) FROM sqlite_schema WHERE name = 'fine'", &n, &e) ==
           ST_OK);
     CHECK_INT(n, 0);
@@ -282,14 +284,14 @@ static void no_copy_no_migration(void)
     struct sqlite_store *q = sqlite_of(s);
     int64_t              n;
     CHECK(append(s, SV("{}"), 1) == ST_OK);
-    CHECK(mkdir(beside(".v4.bak"), 0755) == 0); /* in the way of the copy */
-    CHECK(mkdir(beside(".v4.bak/x"), 0755) == 0);
+    CHECK(mkdir(beside(".v5.bak"), 0755) == 0); /* in the way of the copy */
+    CHECK(mkdir(beside(".v5.bak/x"), 0755) == 0);
     CHECK(sqlite_migrate(q, to_next, COUNT(to_next), NEXT, &e) != ST_OK);
     CHECK(strstr(e.text, "copy before migration") != NULL);
     CHECK(sqlite_number(q, "PRAGMA user_version", &n, &e) == ST_OK);
     CHECK_INT(n, SQLITE_SCHEMA_VERSION);
-    rmdir(beside(".v4.bak/x"));
-    rmdir(beside(".v4.bak"));
+    rmdir(beside(".v5.bak/x"));
+    rmdir(beside(".v5.bak"));
     store_close(s);
     clean();
 }
@@ -863,7 +865,7 @@ static void an_added_or_exchanged_end_is_noticed(void)
     static const char *const changes[] = {
         "INSERT INTO entry SELECT key + 1, at, mark, kind, lane, actor, id, op, refs, chain, "
         "payload,"
-        " blob FROM entry ORDER BY key DESC LIMIT 1",
+        " blob, salt, content FROM entry ORDER BY key DESC LIMIT 1",
         "UPDATE entry SET chain = zeroblob(32) WHERE (key & 68719476735) = 1",
         "UPDATE thread SET rev = -9223372036854775808",
         "UPDATE thread SET rev = 9223372036854775807",
@@ -973,7 +975,7 @@ static void a_table_that_swallows_entries_is_told(void)
     CHECK(append(s, SV("{}"), 1) == ST_OK);
     store_close(s);
     tamper("DROP TABLE entry; CREATE TABLE entry(key INTEGER PRIMARY KEY, at, mark, kind UNIQUE ON "
-           "CONFLICT IGNORE, lane, actor, id, op, refs, chain, payload, blob); UPDATE thread SET "
+           "CONFLICT IGNORE, lane, actor, id, op, refs, chain, payload, blob, salt, content); UPDATE thread SET "
            "rev = NULL, chain = NULL; INSERT INTO entry(key, kind) VALUES(-5, 'note')");
     s = open_log();
     CHECK(append(s, SV("{}"), 1) == ST_CORRUPT);

@@ -1,0 +1,32 @@
+/* What of an entry can be erased.
+ *
+ * The *content* of an entry is what was said: the members of its payload that the table of its kind
+ * marks as content (thread/kind_check.h), members that the table does not name, and refs. The
+ * *skeleton* is the rest: role, place in the tree, lane, ids, type of operation. As text the
+ * skeleton is the payload with the value of each content member replaced by null, so that it has
+ * the shape of the payload and is canonical JSON; splitting a skeleton gives the same skeleton.
+ *
+ * In chain version 2 an entry is chained by its skeleton and by a commitment to its content: the
+ * BLAKE2b-256 of 16 bytes of salt, the replaced values in their order, each followed by a line
+ * feed, and refs. Without the salt nobody can tell from the commitment what the content was. */
+#ifndef HEDDLE_SKELETON_H
+#define HEDDLE_SKELETON_H
+
+#include "store/store.h"
+
+/* The skeleton of a payload, in `a`. */
+struct sv skeleton_of(struct sv kind, struct sv payload, struct arena *a);
+
+/* Fill in skeleton and commitment of an entry that has a salt, or the skeleton of one that is
+ * erased; an entry of chain version 1 is left as it is. */
+void skeleton_fill(struct entry *n, struct arena *a);
+
+/* store_is_intact() of an entry that a scan just gave. */
+enum status skeleton_is_intact(struct store_scan *scan, const struct entry *n, bool *intact,
+                               struct err *e) MUST_USE;
+
+/* Draw a salt for each of entries[0..n) that has none, unless it is erased or comes from an
+ * export of chain version 1. */
+void skeleton_salt(struct entry *entries, size_t n);
+
+#endif

@@ -1,0 +1,126 @@
+#include "base/json.h"
+#include "tap.h"
+#include "thread/kind.h"
+#include "thread/kind_check.h"
+#include "thread/skeleton.h"
+
+static struct arena a;
+
+/* A payload of each kind with every sort of member, and what of it stays. */
+static const struct {
+    const char *kind, *payload, *skeleton;
+} cases[] = {
+    { "ai_message",
+      "{\"content\":\"hi\",\"context_ref\":\"default\",\"extra\":{\"a\":[1,\"secret\"]},"
+      "\"node\":{\"id\":\"n1\",\"local_id\":\"a7x2\",\"mood\":\"x\"},\"role\":\"assistant\","
+      "\"thinking\":\"hm\",\"tool_calls\":[{\"arguments\":{\"q\":\"me\"},\"id\":\"c1\",\"name\":"
+      "\"find\"}]}",
+      "{\"content\":null,\"context_ref\":\"default\",\"extra\":null,"
+      "\"node\":{\"id\":\"n1\",\"local_id\":\"a7x2\",\"mood\":null},\"role\":\"assistant\","
+      "\"thinking\":null,\"tool_calls\":[{\"arguments\":null,\"id\":\"c1\",\"name\":\"find\"}]}" },
+    { "ai_context_operation",
+      "{\"context_ref\":\"default\",\"op_id\":\"o1\",\"operation\":{\"base_seq\":4,\"meta\":{"
+      "\"by\":\"me\","
+      "\"rebase\":true},\"reason\":\"compaction\",\"result_context\":{\"messages\":[]},\"type\":"
+      "\"replace\"}}",
+      "{\"context_ref\":\"default\",\"op_id\":\"o1\",\"operation\":{\"base_seq\":4,\"meta\":{"
+      "\"by\":null,"
+      "\"rebase\":true},\"reason\":\"compaction\",\"result_context\":null,\"type\":\"replace\"}}" },
+    { "summary", "{\"target\":{\"node\":\"a7x2\",\"type\":\"node\"},\"text\":\"short\"}",
+      "{\"target\":{\"node\":\"a7x2\",\"type\":\"node\"},\"text\":null}" },
+    { "model_response",
+      "{\"body\":\"raw\",\"hash\":"
+      "\"0000000000000000000000000000000000000000000000000000000000000000\","
+      "\"model\":\"m\"}",
+      "{\"body\":null,\"hash\":null,\"model\":\"m\"}" },
+    { "some_other_kind", "{\"a\":1,\"b\":{\"c\":2}}", "{\"a\":null,\"b\":null}" },
+    { "note", "{}", "{}" },
+};
+
+static struct entry entry_with(const char *kind, struct sv payload)
+{
+    struct entry n = { .kind = sv_of(kind), .payload = payload, .refs = SV("{}"), .salted = true };
+
+    memset(n.salt, 7, sizeof n.salt);
+    skeleton_fill(&n, &a);
+    return n;
+}
+
+static void content_is_replaced_by_null_and_the_shape_stays(void)
+{
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        struct sv once = skeleton_of(sv_of(cases[i].kind), sv_of(cases[i].payload), &a);
+        CHECK_SV(once, sv_of(cases[i].skeleton));
+        CHECK_SV(skeleton_of(sv_of(cases[i].kind), once, &a), once);
+    }
+}
+
+static void a_skeleton_is_canonical_json(void)
+{
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        struct json v;
+        struct err  e;
+        struct sv   once = skeleton_of(sv_of(cases[i].kind), sv_of(cases[i].payload), &a);
+        CHECK(json_parse(once, 0, &a, &v, &e) == ST_OK);
+        CHECK_SV(json_canonical(&v, &a), once);
+    }
+}
+
+static void the_skeleton_of_a_sound_record_is_sound_once_it_is_erased(void)
+{
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        struct entry n = entry_with(cases[i].kind, sv_of(cases[i].payload));
+        struct err   e;
+        CHECK(kind_check(&n, &e) == ST_OK);
+        n.payload = n.skeleton;
+        n.erased = true;
+        n.salted = false;
+        CHECK(kind_check(&n, &e) == ST_OK);
+    }
+}
+
+static void erasing_keeps_the_chain_value(void)
+{
+    struct hash before = { { 1 } };
+
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        struct entry n = entry_with(cases[i].kind, sv_of(cases[i].payload));
+        struct hash  whole = entry_chain(&n, &before);
+        struct entry erased = { .kind = n.kind,
+                                .payload = n.skeleton,
+                                .refs = SV("{}"),
+                                .erased = true,
+                                .content = n.content };
+        skeleton_fill(&erased, &a);
+        struct hash after = entry_chain(&erased, &before);
+        CHECK(hash_eq(&whole, &after));
+    }
+}
+
+static void any_change_of_content_salt_or_skeleton_changes_the_chain(void)
+{
+    struct hash  before = { { 1 } };
+    struct entry n = entry_with("ai_message", SV("{\"content\":\"hi\",\"role\":\"user\"}"));
+    struct hash  whole = entry_chain(&n, &before);
+    struct entry others[] = {
+        entry_with("ai_message", SV("{\"content\":\"ho\",\"role\":\"user\"}")),
+        entry_with("ai_message", SV("{\"content\":\"hi\",\"role\":\"assistant\"}")),
+        entry_with("ai_message", SV("{\"content\":\"hi\",\"more\":1,\"role\":\"user\"}")),
+        n,
+        n,
+    };
+
+    others[3].salt[0] = 8;
+    others[4].refs = SV("{\"x\":1}");
+    skeleton_fill(&others[3], &a);
+    skeleton_fill(&others[4], &a);
+    for (size_t i = 0; i < COUNT(others); i++) {
+        struct hash other = entry_chain(&others[i], &before);
+        CHECK(!hash_eq(&whole, &other));
+    }
+}
+
+TAP_MAIN(T(content_is_replaced_by_null_and_the_shape_stays), T(a_skeleton_is_canonical_json),
+         T(the_skeleton_of_a_sound_record_is_sound_once_it_is_erased),
+         T(erasing_keeps_the_chain_value),
+         T(any_change_of_content_salt_or_skeleton_changes_the_chain), )
