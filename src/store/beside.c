@@ -44,6 +44,7 @@ static struct store *rows_of(struct store *s, struct sv thread)
 static enum status refuse(struct err *e)
 {
     err_set(e, ST_IO, "the log cannot be written here");
+    err_reason(e, STORE_READ_ONLY);
     return err_hint(e, "check who owns .heddle (ls -ld)");
 }
 

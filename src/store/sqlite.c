@@ -88,6 +88,7 @@ enum status sqlite_fail(struct sqlite_store *q, int rc, struct err *e)
         return err_hint(e, "free some space and run the command again");
     case SQLITE_READONLY:
         err_set(e, ST_IO, "%s cannot be written: %s", q->path, said);
+        err_reason(e, STORE_READ_ONLY);
         return err_hint(e, "check who owns the file and its folder (ls -ld)");
     case SQLITE_CANTOPEN:
         err_set(e, ST_IO, "%s cannot be opened: %s", q->path, said);

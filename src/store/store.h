@@ -43,6 +43,9 @@ enum status store_open(struct sv url, const struct store_options *o, struct stor
                        struct err *e) MUST_USE;
 void        store_close(struct store *s); /* aborts what is open; NULL is fine */
 
+/* Reason of an ST_IO: the store may not be written, now or later. */
+#define STORE_READ_ONLY "read_only"
+
 /* A store that keeps the rows of `thread` in memory, none at first, and hands on all else to
  * `real`, which belongs to it from now on. It takes over the transaction that is open; what would
  * write to `real` is ST_IO. For views that have to be folded where nothing may be written. */

@@ -107,7 +107,7 @@ enum status log_begin(struct log *l, struct sv thread, enum store_mode mode, str
         }
         log_abort(l); /* reading: fold in a transaction of its own, then look again */
         enum status s = bring_up_to_date(l, thread, e);
-        if (s == ST_IO)
+        if (s == ST_IO && sv_is(sv_of(e->reason), STORE_READ_ONLY))
             return fold_beside(l, thread, e);
         if (s)
             break;

@@ -29,7 +29,9 @@ struct log log_of(struct store *store, const struct view *const *views);
 
 /* Begin a transaction whose subject is `thread` (absent: none in particular). Views of
  * that thread that another version of the program folded are folded anew first, and so is
- * l->wanted when the thread does not keep it yet. */
+ * l->wanted when the thread does not keep it yet. Where the store may not be written they are
+ * folded into memory: l->store is then a store in front of the one it was, and closes it with
+ * itself (store_beside()), so that whoever closes the log closes l->store. */
 enum status log_begin(struct log *l, struct sv thread, enum store_mode mode,
                       struct err *e) MUST_USE;
 /* In a write transaction: what log_begin() does for its thread, for another one of at most

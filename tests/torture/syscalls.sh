@@ -143,6 +143,8 @@ check() { # check NAME STATUS: in the workspace after the failure
     whole_files
     h list >/dev/null 2>&1 # the next command finishes what was begun
     if [ "$rc" -eq 0 ]; then
+        # A warning may say that files are left for a later command.
+        "is_done_$name" || ! grep -q 'next command' "$work/err" || h doctor --fix >/dev/null 2>&1
         "is_done_$name" || complain "exit 0, and it is not done: $(tail -n 1 "$work/err")"
     elif [ "$name" != checkpoint ] && ! "was_done_$name" && "is_done_$name"; then
         grep -q 'may have been written\|was written\|was done\|next command' "$work/err" ||

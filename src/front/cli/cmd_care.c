@@ -222,8 +222,8 @@ static enum status run_verify(struct app *app, const void *opts, struct err *e)
     if (!f.n)
         return ST_OK;
     err_set(e, ST_CORRUPT, "%lld difference%s found", (long long)f.n, f.n == 1 ? "" : "s");
-    return err_hint(e, "views are made anew with `heddle doctor --rebuild`; a broken chain means "
-                       "that entries were changed outside heddle");
+    return err_hint(e, "`heddle doctor --fix` makes views and files below .leslie/ anew; a broken "
+                       "chain means that entries were changed outside heddle");
 }
 
 const struct command cmd_verify = {
@@ -417,8 +417,10 @@ static enum status run_doctor(struct app *app, const void *opts, struct err *e)
     err_set(e, first, "%lld problem%s found", (long long)n, n == 1 ? "" : "s");
     if (first != ST_CORRUPT)
         return err_hint(e, "`heddle doctor --fix` does what is harmless");
-    return err_hint(e, "`heddle log export T > T.jsonl` saves what is readable; import it into a "
-                       "new workspace with `heddle log import T --salvage`");
+    return err_hint(e,
+                    "`heddle doctor --fix` does what is harmless; `heddle log export T > T.jsonl` "
+                    "saves what is readable of a damaged log, and `heddle log import T --salvage` "
+                    "takes it into a new workspace");
 }
 
 const struct command cmd_doctor = {
