@@ -155,12 +155,13 @@ static enum status do_reference(struct effect *f)
     struct share_thread t;
     bool                found;
 
-    /* What is gone first: a file may have to make room for a directory. */
+    /* What is gone first: a file may have to make room for a directory. Only copies of this
+     * reference: another may need the room that a later entry makes. */
     if (!sv_is(text(f, "operation"), "reference"))
         f->s->collect = true;
     if (ref_of_json(f->p, f->a, &r, f->e) || remove_copies(f, r.from) ||
-        copies_of_target(f->s, r.from, r.target, f->e) ||
-        drop_list(f, json_find(f->p, "gone_hashes")) || names_write(f->s, r.from, f->e))
+        copies_of(f->s, r.from, r.id, f->e) || drop_list(f, json_find(f->p, "gone_hashes")) ||
+        names_write(f->s, r.from, f->e))
         return err_code(f->e);
     if (!r.missing || share_thread_find(f->s, r.from, &t, &found, f->e) || !found)
         return ST_OK;
@@ -191,8 +192,8 @@ static enum status do_spawn(struct effect *f)
         return err_code(f->e);
     if (!json_is(json_find(f->p, "inherited"), JSON_OBJECT))
         return ST_OK;
-    return copies_of_target(f->s, id, (struct sv){ 0 }, f->e) ? err_code(f->e)
-                                                              : names_write(f->s, id, f->e);
+    return copies_of(f->s, id, (struct sv){ 0 }, f->e) ? err_code(f->e)
+                                                       : names_write(f->s, id, f->e);
 }
 
 static enum status do_import(struct effect *f)
@@ -225,8 +226,8 @@ enum status effects_rebuild(struct share *s, struct err *e)
     if (share_threads(s, note_thread, &b, e))
         return err_code(e);
     for (size_t i = 0; i < b.ids.n; i++)
-        if (make_folders(s, b.ids.v[i], e) ||
-            copies_of_target(s, b.ids.v[i], (struct sv){ 0 }, e) || names_write(s, b.ids.v[i], e))
+        if (make_folders(s, b.ids.v[i], e) || copies_of(s, b.ids.v[i], (struct sv){ 0 }, e) ||
+            names_write(s, b.ids.v[i], e))
             return err_code(e);
     return ST_OK;
 }

@@ -182,6 +182,16 @@ static enum status bind_dropped(struct share *s, const struct rebind_request *q,
     return ST_OK;
 }
 
+/* Of dropped references that differ in nothing but their age, the newest is meant. */
+static bool is_newest(const struct ref_list *all, const struct share_ref *r)
+{
+    for (size_t i = 0; i < all->list.n; i++)
+        if (all->list.v[i].seq > r->seq && sv_eq(all->list.v[i].target, r->target) &&
+            ref_repeats(&all->list.v[i], r))
+            return false;
+    return true;
+}
+
 enum status share_rebind(struct share *s, const struct rebind_request *q, struct ref_list *out,
                          struct err *e)
 {
@@ -202,7 +212,8 @@ enum status share_rebind(struct share *s, const struct rebind_request *q, struct
         if (bind_current(s, q, &current.list.v[i], out, e))
             return err_code(e);
     for (size_t i = 0; i < dropped.list.n; i++)
-        if (bind_dropped(s, q, &dropped.list.v[i], out, e))
+        if (is_newest(&dropped, &dropped.list.v[i]) &&
+            bind_dropped(s, q, &dropped.list.v[i], out, e))
             return err_code(e);
     return ST_OK;
 }

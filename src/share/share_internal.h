@@ -137,9 +137,9 @@ enum status copy_restore(struct share *s, const struct share_ref *r, const struc
 /* All copies of a reference. Content that is gone is a warning; what cannot be written is the error
  * that is returned, once the others are made. */
 enum status copies_place(struct share *s, const struct share_ref *r, struct err *e) MUST_USE;
-/* Those of all references from → target; an absent target: of all references. */
-enum status copies_of_target(struct share *s, struct sv from, struct sv target,
-                             struct err *e) MUST_USE;
+/* Those of the reference of that id, as it is now; an absent id: of all references of the thread.
+ */
+enum status copies_of(struct share *s, struct sv from, struct sv id, struct err *e) MUST_USE;
 
 /* ---- what is left over (collect.c) -------------------------------------------------------- */
 

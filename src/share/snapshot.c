@@ -268,7 +268,7 @@ enum status copies_place(struct share *s, const struct share_ref *r, struct err 
     return worst;
 }
 
-enum status copies_of_target(struct share *s, struct sv from, struct sv target, struct err *e)
+enum status copies_of(struct share *s, struct sv from, struct sv id, struct err *e)
 {
     struct share_ref *refs;
     size_t            n;
@@ -277,7 +277,7 @@ enum status copies_of_target(struct share *s, struct sv from, struct sv target, 
     if (share_refs(s, from, true, s->a, &refs, &n, e))
         return err_code(e);
     for (size_t i = 0; i < n; i++)
-        if ((!target.s || sv_eq(refs[i].target, target)) && copies_place(s, &refs[i], e))
+        if ((!id.s || sv_eq(refs[i].id, id)) && copies_place(s, &refs[i], e))
             worst = err_code(e);
     return worst;
 }
