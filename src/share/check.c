@@ -200,7 +200,9 @@ static const struct field live_fields[] = {
     { "place", is_live_path, false }, { "size",   is_count,     false },
 };
 static const struct field merged_fields[] = {
-    { "path", is_work, false }, { "before", is_hash, false }, { "after", is_hash, false },
+    { "path",   is_work, false }, { "before", is_hash, false }, { "after",  is_hash, false },
+    { "source", is_name, false }, { "theirs", is_hash, false }, { "kept",   is_name, false },
+    { "exec",   is_bool, false }, { "gone",   is_bool, false },
 };
 
 /* What an operation cannot do without; for an import, its `what`. */
@@ -327,7 +329,7 @@ enum status operation_check(const struct json *p, struct arena *a, struct err *e
         return err_code(e);
     if (sv_is(operation, "merge"))
         return check_files(&c, json_find(p, "files"), merged_fields, COUNT(merged_fields),
-                           "path\0after\0");
+                           "path\0");
     if (sv_is(operation, "transcript") && !sv_ends(json_text(p, "name"), SV(".txt")))
         return err_set(e, ST_INVALID_SYNTAX, "a transcript's name ends in .txt");
     if (sv_is(what, "bad") && !is_section(json_text(p, "section")))

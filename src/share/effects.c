@@ -7,6 +7,7 @@
 #include "share/operation_internal.h"
 #include "thread/kind.h"
 
+#include <sys/stat.h>
 #include <unistd.h>
 
 struct effect {
@@ -318,7 +319,8 @@ static enum status do_inject(struct effect *f)
 
 /* The bytes of an object as an ordinary file, if the file still is what it was when the
  * operation looked at it. */
-static enum status put_file(struct effect *f, struct sv path, struct sv before, struct sv after)
+static enum status put_file(struct effect *f, struct sv path, struct sv before, struct sv after,
+                            bool exec)
 {
     struct sv   now = { 0 }, bytes;
     int64_t     size;
@@ -326,28 +328,80 @@ static enum status put_file(struct effect *f, struct sv path, struct sv before, 
 
     if (st && st != ST_NOT_FOUND)
         return st;
-    if (st == ST_NOT_FOUND ? before.n > 0 : !sv_eq(now, before))
+    if (st == ST_NOT_FOUND ? before.n > 0 : !sv_eq(now, before) || sv_eq(now, after))
         return ST_OK; /* done already, or changed since: not ours to overwrite */
     st = object_read(f->s, after, f->a, &bytes, f->e);
     if (st == ST_NOT_FOUND)
         return ST_OK;
     if (st || fs_mkdirs(f->s->root, path_dir(path), f->e))
         return err_code(f->e);
-    return fs_write(f->s->root, path, bytes, 0666, f->e);
+    return fs_write(f->s->root, path, bytes, exec ? 0777 : 0666, f->e);
 }
 
+static enum status remove_file(struct effect *f, struct sv path, struct sv before)
+{
+    struct sv   now;
+    int64_t     size;
+    enum status st = object_hash_of(f->s, path, &now, &size, f->e);
+
+    if (st == ST_NOT_FOUND || (!st && !sv_eq(now, before)))
+        return ST_OK; /* done already, or changed since */
+    return st ? st : fs_remove(f->s->root, path, f->e);
+}
+
+/* The same bytes, and another right to run them. */
+static enum status set_exec(struct effect *f, struct sv path, struct sv after, bool exec)
+{
+    UNDO(fd_undo) int fd = -1;
+    struct sv         now;
+    struct stat       st;
+    int64_t           size;
+    enum status       r = object_hash_of(f->s, path, &now, &size, f->e);
+
+    if (r || !exec || !sv_eq(now, after))
+        return r == ST_NOT_FOUND ? ST_OK : r;
+    if (fs_open(f->s->root, path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK, &fd, f->e))
+        return err_code(f->e);
+    if (fstat(fd, &st) != 0)
+        return err_errno(f->e, "look at " SV_FMT, SV_ARG(path));
+    mode_t may_read = st.st_mode & 0444; /* whoever may read it may run it */
+    if ((st.st_mode & 0100) || fchmod(fd, (st.st_mode & 07777) | may_read >> 2) == 0)
+        return ST_OK;
+    return err_errno(f->e, "chmod " SV_FMT, SV_ARG(path));
+}
+
+static enum status merge_one(struct effect *f, const struct json *file)
+{
+    struct sv target = text(f, "target");
+    struct sv path = share_path(target, "", json_text(file, "path"), f->a);
+    struct sv before = json_text(file, "before"), after = json_text(file, "after");
+    struct sv kept = json_text(file, "kept");
+    bool      exec = json_is(json_find(file, "exec"), JSON_TRUE);
+
+    /* What is overwritten is put aside first. */
+    if (kept.n && put_file(f, share_path(target, MERGE_KEPT, kept, f->a), SV(""), before, false))
+        return err_code(f->e);
+    if (json_is(json_find(file, "gone"), JSON_TRUE))
+        return remove_file(f, path, before) || (kept.n && drop_unused(f, before)) ? err_code(f->e)
+                                                                                  : ST_OK;
+    if (put_file(f, path, before, after, exec) || set_exec(f, path, after, exec) ||
+        drop_unused(f, after) || (kept.n && drop_unused(f, before)))
+        return err_code(f->e);
+    return ST_OK;
+}
+
+/* Each file on its own: the first that fails is told, and none waits for it. */
 static enum status do_merge(struct effect *f)
 {
     const struct json *files = json_find(f->p, "files");
+    struct err         kept = { 0 };
 
-    for (size_t i = 0; json_is(files, JSON_ARRAY) && i < files->n; i++) {
-        const struct json *one = &files->items[i];
-        if (put_file(f, share_path(text(f, "target"), "", json_text(one, "path"), f->a),
-                     json_text(one, "before"), json_text(one, "after")) ||
-            drop_unused(f, json_text(one, "after")))
-            return err_code(f->e);
-    }
-    return ST_OK;
+    for (size_t i = 0; json_is(files, JSON_ARRAY) && i < files->n; i++)
+        if (merge_one(f, &files->items[i]) && !kept.code)
+            kept = *f->e;
+    if (kept.code)
+        *f->e = kept;
+    return kept.code;
 }
 
 enum { TRANSCRIPTS_KEPT = 50 };

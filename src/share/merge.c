@@ -1,27 +1,40 @@
 /* Bringing the work of threads together.
  *
  * Each file of a source is compared with the target's and with what they had in common: what
- * the source inherited from the target, or the target from the source. A side that did not
- * change gives way. Lines changed on both sides in different ways are a conflict, and
- * the strategy says what then:
+ * the last merge of the two took, else what one inherited from the other. A side that did not
+ * change gives way; a file that the source had then and has not now is removed.  Lines changed on
+ * both sides in different ways are a conflict, and the strategy says what then:
  *
  *     interactive   both versions stand in the file between markers, for a person to settle
- *     agent-first   the source's lines are taken
+ *     agent-first   the source's lines are taken; the target's text is kept in .meta/replaced/
  *     human         the target stays; the source's file is put beside it as NAME.from-SOURCE
  *     strict        the whole merge is refused
  *
- * Everything is worked out first; then one entry is appended, and the files follow it. */
+ * A file that meets a folder of its name is refused under every strategy. Everything is worked out
+ * first; then one entry is appended, and the files follow it. */
 #include "share/operation.h"
 
 #include "base/map.h"
 #include "base/path.h"
 #include "share/operation_internal.h"
 
-struct merged_file {
-    struct sv path;          /* below the target's folder */
-    struct sv before, after; /* hashes; before absent: there was none */
+#include <sys/stat.h>
+
+/* What is at a path. */
+struct content {
     struct sv bytes;
-    bool      exists;
+    bool      exists, folder, exec;
+};
+
+struct merged_file {
+    struct sv      path;          /* below the target's folder */
+    struct sv      before, after; /* hashes; before absent: there was none */
+    struct content was, now;      /* on disk, and as the merge has it so far */
+    struct sv      source;        /* who gave it last */
+    struct sv      theirs;        /* the hash of what they gave; absent: they removed it */
+    struct sv      theirs_bytes;
+    struct sv      kept; /* name below MERGE_KEPT of what is overwritten; or absent */
+    bool           changed;
 };
 
 enum strategy { INTERACTIVE, AGENT_FIRST, HUMAN, STRICT };
@@ -35,16 +48,25 @@ struct merge {
     struct err                 *e;
 };
 
-static enum status read_file(struct share *s, struct sv path, struct sv *bytes, bool *exists,
-                             struct err *e)
+static enum status read_file(struct share *s, struct sv path, struct content *out, struct err *e)
 {
     UNDO(fd_undo) int fd = -1;
+    struct stat       st;
     enum status       r = share_open(s, path, O_RDONLY | O_NONBLOCK, &fd, e);
 
-    if (!r)
-        r = fs_read_fd(fd, 0, s->a, bytes, e);
-    *exists = r == ST_OK;
-    return r == ST_NOT_FOUND ? ST_OK : r;
+    *out = (struct content){ 0 };
+    if (r)
+        return r == ST_NOT_FOUND ? ST_OK : r;
+    if (fstat(fd, &st) != 0)
+        return err_errno(e, "look at " SV_FMT, SV_ARG(path));
+    out->folder = S_ISDIR(st.st_mode);
+    out->exists = S_ISREG(st.st_mode);
+    out->exec = out->exists && (st.st_mode & 0100);
+    if (!out->exists && !out->folder)
+        return err_set(e, ST_IO, "'" SV_FMT "' is not a regular file", SV_ARG(path));
+    if (out->exists && fs_read_fd(fd, 0, s->a, &out->bytes, e))
+        return err_in(e, SV_FMT, SV_ARG(path));
+    return ST_OK;
 }
 
 static struct sv hash_of(struct sv bytes, struct arena *a)
@@ -62,11 +84,11 @@ static enum status target_file(struct merge *m, struct sv path, struct merged_fi
     if (!f) {
         f = ARENA_NEW(m->s->a, struct merged_file, 1);
         f->path = path;
-        if (read_file(m->s, share_path(m->r->target, "", path, m->s->a), &f->bytes, &f->exists,
-                      m->e))
+        if (read_file(m->s, share_path(m->r->target, "", path, m->s->a), &f->was, m->e))
             return err_code(m->e);
-        if (f->exists)
-            f->before = hash_of(f->bytes, m->s->a);
+        f->now = f->was;
+        if (f->was.exists)
+            f->before = hash_of(f->was.bytes, m->s->a);
         map_put(&m->files, path, f);
     }
     *out = f;
@@ -75,32 +97,55 @@ static enum status target_file(struct merge *m, struct sv path, struct merged_fi
 
 /* What `holder` has of `origin`'s file: the frozen copy, if there is one. */
 static enum status copy_held(struct merge *m, struct sv holder, struct sv origin, struct sv name,
-                             struct sv *bytes, bool *found)
+                             struct content *base)
 {
     struct share_ref *refs;
     size_t            n;
 
-    *found = false;
+    *base = (struct content){ 0 };
     if (share_refs(m->s, holder, true, m->s->a, &refs, &n, m->e))
         return err_code(m->e);
-    for (size_t i = 0; i < n && !*found; i++)
-        for (size_t k = 0; refs[i].frozen && k < refs[i].n_files && !*found; k++) {
+    for (size_t i = 0; i < n && !base->exists; i++)
+        for (size_t k = 0; refs[i].frozen && k < refs[i].n_files && !base->exists; k++) {
             if (!sv_eq(refs[i].target, origin) || !sv_eq(refs[i].files[k].name, name))
                 continue;
             if (read_file(m->s,
                           share_path(holder, "context/inherited", refs[i].files[k].place, m->s->a),
-                          bytes, found, m->e))
+                          base, m->e))
                 return err_code(m->e);
         }
     return ST_OK;
 }
 
-static enum status find_base(struct merge *m, struct sv source, struct sv name, struct sv *bytes,
-                             bool *found)
+/* What the last merge took of this file. A target that has its text of before that merge again was
+ * put back by somebody: then nothing was taken. */
+static enum status last_taken(struct merge *m, struct sv source, struct sv path,
+                              struct content *base)
 {
-    if (copy_held(m, source, m->r->target, name, bytes, found))
+    struct sv           key = share_merged_key(m->r->target, source, path, m->s->a), row;
+    bool                found;
+    struct merged_file *f;
+    enum status         r = share_row(m->s, key, &row, &found, m->e);
+
+    *base = (struct content){ 0 };
+    if (r || !found || (r = target_file(m, path, &f)))
+        return r;
+    struct sv before = sv_cut(row, ' ').tail;
+    if (sv_eq(before, f->before) && !sv_eq(before, sv_cut(row, ' ').head))
+        return ST_OK;
+    r = object_read(m->s, sv_cut(row, ' ').head, m->s->a, &base->bytes, m->e);
+    base->exists = r == ST_OK;
+    return r == ST_NOT_FOUND ? ST_OK : r;
+}
+
+static enum status find_base(struct merge *m, struct sv source, const struct scope_file *file,
+                             struct content *base)
+{
+    if (last_taken(m, source, file->source, base))
         return err_code(m->e);
-    return *found ? ST_OK : copy_held(m, m->r->target, source, name, bytes, found);
+    if (!base->exists && copy_held(m, source, m->r->target, file->name, base))
+        return err_code(m->e);
+    return base->exists ? ST_OK : copy_held(m, m->r->target, source, file->name, base);
 }
 
 static void note(struct merge *m, bool conflict, struct sv path)
@@ -116,14 +161,44 @@ static void note(struct merge *m, bool conflict, struct sv path)
         *vec_push(&m->out->merged, m->s->a) = path;
 }
 
-static void take(struct merge *m, struct merged_file *f, struct sv bytes)
+/* What the source has of it now, for the next merge to compare with. */
+static void seen(struct merge *m, struct merged_file *f, struct sv source,
+                 const struct content *theirs)
 {
-    f->bytes = bytes;
-    f->exists = true;
+    f->source = source;
+    f->theirs_bytes = theirs->bytes;
+    f->theirs = theirs->exists ? hash_of(theirs->bytes, m->s->a) : (struct sv){ 0 };
+}
+
+static void take(struct merge *m, struct merged_file *f, struct sv bytes, bool exec)
+{
+    f->now = (struct content){ .bytes = bytes, .exists = true, .exec = exec };
+    f->changed = true;
     note(m, false, f->path);
 }
 
-static enum status refuse(struct merge *m, struct sv path)
+static void take_away(struct merge *m, struct merged_file *f)
+{
+    f->now = (struct content){ 0 };
+    f->changed = true;
+    *vec_push(&m->out->removed, m->s->a) = f->path;
+}
+
+/* The target's own text goes: it stays readable beside the thread's work. */
+static void keep_replaced(struct merge *m, struct merged_file *f)
+{
+    struct sb b = sb_in(m->s->a, 0);
+
+    if (!f->was.exists || f->kept.s)
+        return;
+    sb_add(&b, path_base(f->path));
+    sb_addc(&b, '.');
+    sb_add(&b, sv_first(f->before, 12));
+    f->kept = sb_sv(&b);
+    *vec_push(&m->out->kept, m->s->a) = share_path(m->r->target, MERGE_KEPT, f->kept, m->s->a);
+}
+
+static enum status refuse(struct merge *m, struct sv path, const char *why)
 {
     struct sb b = sb_in(m->s->a, 0);
     struct jw w = jw_in(&b, 0);
@@ -132,8 +207,13 @@ static enum status refuse(struct merge *m, struct sv path)
     jw_kstr(&w, "file", path);
     jw_close(&w, '}');
     m->s->details = sb_sv(&b);
-    err_set(m->e, ST_CONFLICT, "Merge conflict detected: " SV_FMT, SV_ARG(path));
-    err_reason(m->e, "merge_conflict");
+    err_set(m->e, ST_CONFLICT, "Merge conflict detected: " SV_FMT "%s", SV_ARG(path), why);
+    return err_reason(m->e, "merge_conflict");
+}
+
+static enum status refuse_strictly(struct merge *m, struct sv path)
+{
+    refuse(m, path, "");
     return err_hint(m->e, "nothing was changed; --dry-run lists all conflicts, --strategy "
                           "interactive writes both versions into the file");
 }
@@ -141,27 +221,34 @@ static enum status refuse(struct merge *m, struct sv path)
 /* Both changed it. `merged` has the lines with markers or the source's; absent when the two
  * could not be compared line by line. */
 static enum status conflict(struct merge *m, struct sv source, struct merged_file *f,
-                            struct sv theirs, struct sv merged)
+                            const struct content *theirs, struct sv merged)
 {
     struct merged_file *beside = NULL;
     struct sb           b = sb_in(m->s->a, 0);
+    bool                exec = theirs->exec || f->now.exec;
 
     note(m, true, f->path);
     switch (m->strategy) {
-    case STRICT: return m->r->dry_run ? ST_OK : refuse(m, f->path);
-    case AGENT_FIRST: take(m, f, merged.s ? merged : theirs); return ST_OK;
+    case STRICT: return m->r->dry_run ? ST_OK : refuse_strictly(m, f->path);
+    case AGENT_FIRST:
+        keep_replaced(m, f);
+        take(m, f, merged.s ? merged : theirs->bytes, exec);
+        seen(m, f, source, theirs);
+        return ST_OK;
     case INTERACTIVE:
+        m->out->unsettled++;
         if (merged.s) {
-            take(m, f, merged);
+            take(m, f, merged, exec);
+            seen(m, f, source, theirs);
             return ST_OK;
         }
         break;
-    case HUMAN: break;
+    case HUMAN: m->out->unsettled++; break;
     }
     sb_addf(&b, SV_FMT ".from-" SV_FMT, SV_ARG(f->path), SV_ARG(source));
     if (target_file(m, sb_sv(&b), &beside) || !beside)
         return err_code(m->e);
-    take(m, beside, theirs);
+    take(m, beside, theirs->bytes, theirs->exec);
     return ST_OK;
 }
 
@@ -170,41 +257,82 @@ static bool is_text(struct sv v)
     return !sv_has(v, 0);
 }
 
+static enum status merge_lines(struct merge *m, struct sv source, struct merged_file *f,
+                               const struct content *theirs, const struct content *base)
+{
+    struct sv       merged = { 0 };
+    bool            clean = false;
+    struct err      why;
+    enum merge_side side = m->strategy == AGENT_FIRST ? MERGE_THEIRS : MERGE_MARKERS;
+
+    if (f->now.exists && is_text(theirs->bytes) && is_text(f->now.bytes) && is_text(base->bytes) &&
+        merge_text(base->exists ? base->bytes : SV(""), f->now.bytes, theirs->bytes, m->r->target,
+                   source, side, m->s->a, &merged, &clean, &why))
+        merged = (struct sv){ 0 };
+    if (!merged.s || !clean)
+        return conflict(m, source, f, theirs, merged);
+    take(m, f, merged, theirs->exec || f->now.exec);
+    seen(m, f, source, theirs);
+    return ST_OK;
+}
+
 static enum status merge_file(struct merge *m, struct sv source, const struct scope_file *file)
 {
     struct merged_file *f;
-    struct sv           theirs, base = { 0 }, merged = { 0 };
-    bool                exists, has_base, clean = false;
-    struct err          why;
-    enum merge_side     side = m->strategy == AGENT_FIRST ? MERGE_THEIRS : MERGE_MARKERS;
+    struct content      theirs, base;
 
-    enum status r =
-        read_file(m->s, share_path(source, "", file->source, m->s->a), &theirs, &exists, m->e);
+    enum status r = read_file(m->s, share_path(source, "", file->source, m->s->a), &theirs, m->e);
     if (r == ST_PERMISSION_DENIED) { /* a link out, or into .heddle: not work of the source */
         share_warn(m->s, "W203", source, "not merged: %s", m->e->text);
         return ST_OK;
     }
-    if (r || target_file(m, file->source, &f) || find_base(m, source, file->name, &base, &has_base))
+    if (r || target_file(m, file->source, &f) || find_base(m, source, file, &base))
         return err_code(m->e);
-    if (!exists || (f->exists && sv_eq(f->bytes, theirs)) || (has_base && sv_eq(base, theirs)))
-        return ST_OK; /* gone meanwhile, the same, or not changed by the source */
-    if (!f->exists && !has_base) {
-        take(m, f, theirs);
+    if (!theirs.exists)
+        return ST_OK; /* gone meanwhile */
+    if (f->now.exists && sv_eq(f->now.bytes, theirs.bytes)) {
+        if (theirs.exec && !f->now.exec)
+            take(m, f, theirs.bytes, true);
+        seen(m, f, source, &theirs);
         return ST_OK;
     }
-    if (f->exists && has_base && sv_eq(f->bytes, base)) {
-        take(m, f, theirs);
+    if (base.exists && sv_eq(base.bytes, theirs.bytes))
+        return ST_OK; /* not changed by the source */
+    if (f->now.exists == base.exists && (!base.exists || sv_eq(f->now.bytes, base.bytes))) {
+        take(m, f, theirs.bytes, theirs.exec);
+        seen(m, f, source, &theirs);
         return ST_OK;
     }
-    if (f->exists && is_text(theirs) && is_text(f->bytes) && is_text(base) &&
-        merge_text(has_base ? base : SV(""), f->bytes, theirs, m->r->target, source, side, m->s->a,
-                   &merged, &clean, &why))
-        merged = (struct sv){ 0 };
-    if (merged.s && clean) {
-        take(m, f, merged);
+    return merge_lines(m, source, f, &theirs, &base);
+}
+
+/* The source had it and has it no more. A target that changed it since keeps it. */
+static enum status merge_removal(struct merge *m, struct sv source, struct sv path,
+                                 const struct content *base)
+{
+    struct merged_file  *f;
+    const struct content none = { 0 };
+
+    if (target_file(m, path, &f))
+        return err_code(m->e);
+    if (!f->now.exists || !base->exists || f->changed)
+        return ST_OK;
+    if (sv_eq(f->now.bytes, base->bytes)) {
+        take_away(m, f);
+        seen(m, f, source, &none);
         return ST_OK;
     }
-    return conflict(m, source, f, theirs, merged);
+    note(m, true, path);
+    if (m->strategy == STRICT)
+        return m->r->dry_run ? ST_OK : refuse_strictly(m, path);
+    if (m->strategy != AGENT_FIRST) {
+        m->out->unsettled++;
+        return ST_OK;
+    }
+    keep_replaced(m, f);
+    take_away(m, f);
+    seen(m, f, source, &none);
+    return ST_OK;
 }
 
 static bool wanted(const struct merge_request *r, struct sv path, struct arena *a)
@@ -222,16 +350,148 @@ static bool wanted(const struct merge_request *r, struct sv path, struct arena *
     return r->scope.n == 0;
 }
 
+static bool has_file(const struct scope_files *files, struct sv path)
+{
+    for (size_t i = 0; i < files->list.n; i++)
+        if (sv_eq(files->list.v[i].source, path))
+            return true;
+    return false;
+}
+
+/* What the last merge took, and what the target froze of the source, and the source has not now. */
+static enum status merge_removals(struct merge *m, struct sv source,
+                                  const struct scope_files *files)
+{
+    struct sv         prefix = share_merged_key(m->r->target, source, SV(""), m->s->a), *paths;
+    struct share_ref *refs;
+    size_t            n, n_refs;
+    struct content    base;
+
+    if (share_rows_below(m->s, prefix, true, m->s->a, &paths, &n, m->e) ||
+        share_refs(m->s, m->r->target, true, m->s->a, &refs, &n_refs, m->e))
+        return err_code(m->e);
+    for (size_t i = 0; i < n; i++) {
+        if (has_file(files, paths[i]) || !wanted(m->r, paths[i], m->s->a))
+            continue;
+        if (last_taken(m, source, paths[i], &base) || merge_removal(m, source, paths[i], &base))
+            return err_code(m->e);
+    }
+    for (size_t i = 0; i < n_refs; i++)
+        for (size_t k = 0; refs[i].frozen && k < refs[i].n_files; k++) {
+            const struct share_file *f = &refs[i].files[k];
+            if (!sv_eq(refs[i].target, source) || has_file(files, f->source) ||
+                !wanted(m->r, f->source, m->s->a))
+                continue;
+            if (copy_held(m, m->r->target, source, f->name, &base) ||
+                merge_removal(m, source, f->source, &base))
+                return err_code(m->e);
+        }
+    return ST_OK;
+}
+
 static enum status merge_source(struct merge *m, struct sv source)
 {
     struct scope_files files;
+    enum fs_kind       kind;
 
+    /* Without its folder the source has removed nothing: it is the folder that is gone. */
+    if (fs_kind(m->s->root, share_dir(source, m->s->a), &kind, m->e))
+        return err_code(m->e);
+    if (kind != FS_DIR) {
+        err_set(m->e, ST_NOT_FOUND, "the folder of thread '" SV_FMT "' is gone", SV_ARG(source));
+        return err_hint(m->e, "bring " SV_FMT " back, or leave the thread out",
+                        SV_ARG(share_dir(source, m->s->a)));
+    }
     if (scope_collect(m->s, source, NULL, 0, &files, m->e))
         return err_code(m->e);
     for (size_t i = 0; i < files.list.n; i++)
         if (wanted(m->r, files.list.v[i].source, m->s->a) &&
             merge_file(m, source, &files.list.v[i]))
             return err_code(m->e);
+    return merge_removals(m, source, &files);
+}
+
+/* A file and a folder of one name cannot both be: found before anything is written down. */
+static enum status meets_folder(struct merge *m, const struct merged_file *f, struct sv *where)
+{
+    if (f->was.folder) {
+        *where = f->path;
+        return ST_OK;
+    }
+    for (struct sv up = path_dir(f->path); up.n; up = path_dir(up)) {
+        struct merged_file *other = map_find(&m->files, up);
+        enum fs_kind        kind;
+        if (fs_kind(m->s->root, share_path(m->r->target, "", up, m->s->a), &kind, m->e))
+            return err_code(m->e);
+        if ((other && other->changed && other->now.exists) || kind == FS_FILE || kind == FS_OTHER) {
+            *where = up;
+            return ST_OK;
+        }
+    }
+    return ST_OK;
+}
+
+static enum status check_folders(struct merge *m)
+{
+    for (size_t i = 0; i < m->files.n; i++) {
+        const struct merged_file *f = m->files.items[i].value;
+        struct sv                 where = { 0 };
+        if (!f->changed || !f->now.exists)
+            continue;
+        if (meets_folder(m, f, &where))
+            return err_code(m->e);
+        if (!where.s)
+            continue;
+        if (m->r->dry_run) {
+            note(m, true, where);
+            m->out->unsettled++;
+            continue;
+        }
+        refuse(m, where, " is a file in one thread and a folder in another");
+        return err_hint(m->e, "nothing was changed; rename one of them, or leave it out with "
+                              "--scope");
+    }
+    return ST_OK;
+}
+
+static enum status write_file(struct merge *m, struct jw *w, struct merged_file *f)
+{
+    struct sv stored;
+
+    if ((f->now.exists && object_put(m->s, f->now.bytes, &f->after, m->e)) ||
+        (f->theirs.s && object_put(m->s, f->theirs_bytes, &stored, m->e)) ||
+        (f->kept.s && object_put(m->s, f->was.bytes, &stored, m->e)))
+        return err_code(m->e);
+    jw_open(w, '{');
+    jw_kstr(w, "path", f->path);
+    jw_kstr(w, "before", f->before);
+    jw_kstr(w, "after", f->after);
+    if (!f->now.exists)
+        jw_kbool(w, "gone", true);
+    if (f->now.exec)
+        jw_kbool(w, "exec", true);
+    if (f->source.s)
+        jw_kstr(w, "source", f->source);
+    if (f->theirs.s)
+        jw_kstr(w, "theirs", f->theirs);
+    if (f->kept.s)
+        jw_kstr(w, "kept", f->kept);
+    jw_close(w, '}');
+    return ST_OK;
+}
+
+/* Is it what the view says already? Then the entry need not say it again. */
+static enum status is_known(struct merge *m, const struct merged_file *f, bool *known)
+{
+    struct sv row;
+
+    *known = !f->source.s;
+    if (f->changed || *known)
+        return ST_OK;
+    if (share_row(m->s, share_merged_key(m->r->target, f->source, f->path, m->s->a), &row, known,
+                  m->e))
+        return err_code(m->e);
+    *known = *known && sv_eq(sv_cut(row, ' ').head, f->theirs);
     return ST_OK;
 }
 
@@ -246,15 +506,11 @@ static enum status append_merge(struct merge *m)
     op_list(&w, "conflicts", m->out->conflicts.v, m->out->conflicts.n);
     jw_key(&w, "files");
     jw_open(&w, '[');
-    for (size_t i = 0; i < m->out->merged.n; i++) {
-        struct merged_file *f = map_find(&m->files, m->out->merged.v[i]);
-        if (object_put(m->s, f->bytes, &f->after, m->e))
+    for (size_t i = 0; i < m->files.n; i++) {
+        struct merged_file *f = m->files.items[i].value;
+        bool                known = false;
+        if (is_known(m, f, &known) || ((f->changed || !known) && write_file(m, &w, f)))
             return err_code(m->e);
-        jw_open(&w, '{');
-        jw_kstr(&w, "path", f->path);
-        jw_kstr(&w, "before", f->before);
-        jw_kstr(&w, "after", f->after);
-        jw_close(&w, '}');
     }
     jw_close(&w, ']');
     return op_finish(m->s, &w, &b, m->e);
@@ -302,5 +558,7 @@ enum status share_merge(struct share *s, const struct merge_request *r, struct m
     for (size_t i = 0; i < r->sources.n; i++)
         if (merge_source(&m, r->sources.v[i]))
             return err_code(e);
+    if (check_folders(&m))
+        return err_code(e);
     return r->dry_run ? ST_OK : append_merge(&m);
 }

@@ -126,9 +126,12 @@ struct merge_request {
     bool           dry_run;
 };
 struct merge_result {
-    VEC(struct sv) merged, conflicts; /* paths below the target's folder */
+    VEC(struct sv) merged, removed, conflicts; /* paths below the target's folder */
+    VEC(struct sv) kept; /* below the workspace: texts of the target that were overwritten */
+    size_t unsettled;    /* conflicts that a person has to settle */
 };
-/* ST_CONFLICT reason "merge_conflict" under strict: nothing changes. */
+/* ST_CONFLICT reason "merge_conflict" under strict, and when a file meets a folder: nothing
+ * changes. */
 enum status share_merge(struct share *s, const struct merge_request *r, struct merge_result *out,
                         struct err *e) MUST_USE;
 

@@ -12,6 +12,9 @@ enum status op_finish(struct share *s, struct jw *w, struct sb *b, struct err *e
 void        op_list(struct jw *w, const char *key, const struct sv *v, size_t n);
 enum status op_text(struct sv text, const char *what, struct err *e);
 
+/* Where the texts are that a merge overwrote, below the target's folder. */
+#define MERGE_KEPT ".meta/replaced"
+
 /* Store what the reference covers now and list it in r->files, with a place for each. `old` (or
  * NULL) is what it replaces: a source that cannot be read keeps its old copy. */
 enum status snapshot_take(struct share *s, struct share_ref *r, const struct share_ref *old,

@@ -345,6 +345,11 @@ struct sv meta_row(const struct share_meta *m, struct arena *a)
 
 /* ---- reading --------------------------------------------------------------------- */
 
+struct sv share_merged_key(struct sv target, struct sv source, struct sv path, struct arena *a)
+{
+    return key_pair("merged", target, path_join(source, path, a), a);
+}
+
 enum status share_row(struct share *s, struct sv key, struct sv *value, bool *found, struct err *e)
 {
     return log_row_get(s->log, SHARE_GLOBAL, &share_view, key, s->a, value, found, e);

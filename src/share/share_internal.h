@@ -20,6 +20,8 @@ enum status ref_of_json(const struct json *v, struct arena *a, struct share_ref 
 struct sv key_pair(const char *prefix, struct sv a1, struct sv a2, struct arena *a); /* p/a1/a2 */
 struct sv key_seq(const char *prefix, struct sv a1, int64_t seq, struct arena *a);
 
+struct sv share_merged_key(struct sv target, struct sv source, struct sv path, struct arena *a);
+
 enum status share_row(struct share *s, struct sv key, struct sv *value, bool *found, struct err *e);
 
 /* Copies of the values (or, when `keys`, of what follows the prefix) of all rows below it. */

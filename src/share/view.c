@@ -5,16 +5,23 @@
  *     rev                   one more than the seq of the last operation: what the files are for
  *     obj/ID                an objective            objorder/SEQ    its id
  *     objgone/ID            when an objective was deleted, in ms: an older file does not bring it
- * back thread/ID             a thread, with the seq of the entry that made it member/OBJECTIVE/ID
- * a thread of an objective child/PARENT/SEQ      the id of a child ref/FROM/SEQ          a
- * reference; inh/THREAD/SEQ what spawn --inherit copied to/FROM/SEQ           a distinct target;
- * by/TARGET/SEQ the other end; edge/FROM/TARGET SEQ kept/FROM/REF         a reference that was
- * dropped or bound otherwise, as it was before: it can be taken up again, so its content counts as
- * used spot/THREAD/PLACE     SOURCE-THREAD/PATH: whose place this is below context/inherited/. It
- * stays when the copy goes, so that no path ever leads to another's file snap/THREAD/PLACE     how
- * many references hold the frozen copy at that place blob/HASH             how many frozen copies,
- * and kept ones, have this content dep/ID depends_on, relx/ID unknown keys of a relation opid/OP
- * the seq of an operation inject/THREAD/SEQ     an injection that has not been delivered
+ *                           back
+ *     thread/ID             a thread, with the seq of the entry that made it
+ *     member/OBJECTIVE/ID   a thread of an objective
+ *     child/PARENT/SEQ      the id of a child
+ *     ref/FROM/SEQ          a reference; inh/THREAD/SEQ what spawn --inherit copied
+ *     to/FROM/SEQ           a distinct target; by/TARGET/SEQ the other end; edge/FROM/TARGET SEQ
+ *     kept/FROM/REF         a reference that was dropped or bound otherwise, as it was before: it
+ *                           can be taken up again, so its content counts as used
+ *     spot/THREAD/PLACE     SOURCE-THREAD/PATH: whose place this is below context/inherited/. It
+ *                           stays when the copy goes, so that no path ever leads to another's file
+ *     snap/THREAD/PLACE     how many references hold the frozen copy at that place
+ *     blob/HASH             how many frozen copies, kept ones and merged files have this content
+ *     dep/ID                depends_on, relx/ID unknown keys of a relation
+ *     opid/OP               the seq of an operation
+ *     inject/THREAD/SEQ     an injection that has not been delivered
+ *     merged/TARGET/SOURCE/PATH
+ *                           "THEIRS BEFORE": hashes of what the last merge took and what was there
  *     broken/FROM/TARGET    a reference whose target is not there
  *     worker/THREAD         the process that works on a thread
  *     bad/SECTION/KEY       a value of another program that no rule covers, kept as it is
@@ -303,6 +310,25 @@ static enum status align_others(struct op *o, struct sv key, const struct share_
                 return err_code(o->e);
     }
     return ST_OK;
+}
+
+/* What the source had is kept: it is what the next merge compares with. */
+static enum status fold_merged(struct op *o, const struct json *file)
+{
+    struct sv key = share_merged_key(text(o, "target"), json_text(file, "source"),
+                                     json_text(file, "path"), o->f->a);
+    struct sv theirs = json_text(file, "theirs"), after = json_text(file, "after"), row;
+    bool      found;
+    struct sb b = sb_in(o->f->a, 0);
+
+    if (get(o, key, &row, &found) ||
+        (found && count_row(o, key_of_name("blob", sv_cut(row, ' ').head, o->f->a), -1)))
+        return err_code(o->e);
+    if (!theirs.n || !after.n)
+        return found ? del(o, key) : ST_OK;
+    sb_addf(&b, SV_FMT " " SV_FMT, SV_ARG(theirs), SV_ARG(json_text(file, "before")));
+    return put(o, key, sb_sv(&b)) ? err_code(o->e)
+                                  : count_row(o, key_of_name("blob", theirs, o->f->a), 1);
 }
 
 /* ---- references ------------------------------------------------------------------------ */
@@ -670,6 +696,16 @@ static enum status fold_plain(struct op *o)
     return change_meta(o, 0, 0, false);
 }
 
+static enum status fold_merge(struct op *o)
+{
+    const struct json *files = json_find(o->p, "files");
+
+    for (size_t i = 0; json_is(files, JSON_ARRAY) && i < files->n; i++)
+        if (json_text(&files->items[i], "source").n && fold_merged(o, &files->items[i]))
+            return err_code(o->e);
+    return fold_plain(o);
+}
+
 static enum status fold_nothing(struct op *o)
 {
     (void)o;
@@ -871,7 +907,7 @@ static const struct operation {
     { "transfer",      fold_status,    T_THREAD | T_OBJECTIVE,              transfer_params },
     { "inject",        fold_inject,    0,                                   inject_params },
     { "deliver",       fold_deliver,   0,                                   NULL },
-    { "merge",         fold_plain,     0,                                   merge_params },
+    { "merge",         fold_merge,     0,                                   merge_params },
     { "session",       fold_session,   T_THREAD,                            NULL },
     { "transcript",    fold_nothing,   0,                                   NULL },
     { "worker",        fold_worker,    0,                                   NULL },

@@ -20,13 +20,43 @@ static const struct opt merge_opts[] = {
     { 0 },
 };
 
-static void put_paths(struct door *d, const char *key, const struct sv *v, size_t n)
+/* `target`: the paths are below its folder and are given below the workspace, as upstream does. */
+static void put_paths(struct door *d, const char *key, struct sv target, const struct sv *v,
+                      size_t n)
 {
     jw_key(d->data, key);
     jw_open(d->data, '[');
     for (size_t i = 0; i < n; i++)
-        jw_str(d->data, v[i]);
+        jw_str(d->data, target.s ? share_path(target, "", v[i], d->app->a) : v[i]);
     jw_close(d->data, ']');
+}
+
+static void text_paths(struct door *d, const char *word, const struct sv *v, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        sb_addf(&d->text, "%s  ", word);
+        sb_add_plain(&d->text, v[i]);
+        sb_addc(&d->text, '\n');
+    }
+}
+
+/* The answer is out, and somebody has to do something: that is no success. `leslie` keeps
+ * upstream's exit status; there the conflicts are in the answer alone. */
+static enum status unsettled(struct door *d, const struct merge_request *r, size_t n, struct err *e)
+{
+    if (!n || is_leslie(d->app))
+        return ST_OK;
+    d->app->json = false; /* the document is out; the failure is told on stderr */
+    err_set(e, ST_CONFLICT, "%zu conflict%s in '" SV_FMT "' %s to be settled", n, n == 1 ? "" : "s",
+            SV_ARG(r->target), n == 1 ? "has" : "have");
+    err_reason(e, "merge_conflict");
+    if (r->dry_run)
+        return err_hint(e, "nothing was changed; --strategy says what becomes of conflicts");
+    return err_hint(e,
+                    sv_is(r->strategy, "human")
+                        ? "the source's files are beside the target's as NAME.from-SOURCE"
+                        : "both versions stand between <<<<<<< and >>>>>>>, or beside each other "
+                          "as NAME.from-SOURCE");
 }
 
 static enum status run_merge(struct app *app, const void *opts, struct err *e)
@@ -46,24 +76,22 @@ static enum status run_merge(struct app *app, const void *opts, struct err *e)
     if (door_open(&d, app, STORE_WRITE, e) || share_merge(&d.s, &r, &res, e) || door_commit(&d, e))
         return door_fail(&d, e);
     jw_open(d.data, '{');
-    put_paths(&d, "mergedFiles", res.merged.v, res.merged.n);
-    put_paths(&d, "conflicts", res.conflicts.v, res.conflicts.n);
+    put_paths(&d, "mergedFiles", r.target, res.merged.v, res.merged.n);
+    put_paths(&d, "conflicts", (struct sv){ 0 }, res.conflicts.v, res.conflicts.n);
+    if (res.removed.n)
+        put_paths(&d, "removedFiles", r.target, res.removed.v, res.removed.n);
+    if (res.kept.n)
+        put_paths(&d, "keptFiles", (struct sv){ 0 }, res.kept.v, res.kept.n);
     if (o->dry_run)
         jw_kbool(d.data, "dry_run", true);
     jw_close(d.data, '}');
-    for (size_t i = 0; i < res.merged.n; i++) {
-        sb_adds(&d.text, o->dry_run ? "would change  " : "changed  ");
-        sb_add_plain(&d.text, res.merged.v[i]);
-        sb_addc(&d.text, '\n');
-    }
-    for (size_t i = 0; i < res.conflicts.n; i++) {
-        sb_adds(&d.text, "conflict  ");
-        sb_add_plain(&d.text, res.conflicts.v[i]);
-        sb_addc(&d.text, '\n');
-    }
-    if (!res.merged.n && !res.conflicts.n)
+    text_paths(&d, o->dry_run ? "would change" : "changed", res.merged.v, res.merged.n);
+    text_paths(&d, o->dry_run ? "would remove" : "removed", res.removed.v, res.removed.n);
+    text_paths(&d, "conflict", res.conflicts.v, res.conflicts.n);
+    text_paths(&d, "kept", res.kept.v, o->dry_run ? 0 : res.kept.n);
+    if (!res.merged.n && !res.removed.n && !res.conflicts.n)
         sb_adds(&d.text, "nothing to merge\n");
-    return door_done(&d, e);
+    return door_done(&d, e) ? err_code(e) : unsettled(&d, &r, res.unsettled, e);
 }
 
 const struct command cmd_merge = {
@@ -72,13 +100,16 @@ const struct command cmd_merge = {
     .group = GROUP_SHARE,
     .summary = "Bring the files of threads into another",
     .details =
-        "Three ways: a file is compared with the target's and with what one inherited from the\n"
-        "other. Lines that both changed are a conflict:\n\n"
+        "Three ways: a file is compared with the target's and with what the last merge took, or\n"
+        "one inherited from the other. What the source removed since is removed, unless the\n"
+        "target changed it. Lines that both changed are a conflict:\n\n"
         "  interactive   both versions between markers, for you to settle (the default)\n"
-        "  agent-first   the source's lines are taken\n"
+        "  agent-first   the source's lines are taken; the target's text is kept in\n"
+        "                .meta/replaced/ of its folder\n"
         "  human         the target stays, the source's file is put beside it\n"
         "  strict        nothing is merged at all\n\n"
-        "Either everything is merged or nothing.\n\n"
+        "Either everything is merged or nothing. A file that meets a folder of its name is\n"
+        "refused. The exit status is 1 when a conflict is left to be settled.\n\n"
         "  heddle merge --sources research --target build --dry-run",
     .opts = merge_opts,
     .opts_size = sizeof(struct merge_opts),
