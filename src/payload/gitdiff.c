@@ -1,5 +1,6 @@
 #include "payload/gitdiff.h"
 
+#include "base/env.h"
 #include "base/fs.h"
 
 #include <errno.h>
@@ -11,13 +12,12 @@
 
 enum { DIFF_LIMIT = 64 << 20 };
 
-extern char **environ;
-
 /* Start git with its output in a pipe; *fd is the end to read. */
 static int start(const char *const *args, int *fd, pid_t *pid)
 {
     int                        ends[2];
     posix_spawn_file_actions_t actions;
+    struct arena               scratch = { 0 };
 
     if (pipe2(ends, O_CLOEXEC) != 0)
         return errno;
@@ -25,7 +25,9 @@ static int start(const char *const *args, int *fd, pid_t *pid)
     posix_spawn_file_actions_adddup2(&actions, ends[1], 1);
     posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0);
     posix_spawn_file_actions_addopen(&actions, 2, "/dev/null", O_WRONLY, 0);
-    int error = posix_spawnp(pid, "git", &actions, NULL, (char *const *)(uintptr_t)args, environ);
+    int error = posix_spawnp(pid, "git", &actions, NULL, (char *const *)(uintptr_t)args,
+                             env_for(ENV_TOOL, &scratch));
+    arena_free(&scratch);
     posix_spawn_file_actions_destroy(&actions);
     close(ends[1]);
     if (error)

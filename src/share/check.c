@@ -116,6 +116,13 @@ static enum status is_mode(struct checking *c, const struct json *v)
     return json_int(v, &n) && n >= 0 && n <= 0777 ? ST_OK : refuse(c, "a file mode");
 }
 
+static enum status is_pid(struct checking *c, const struct json *v)
+{
+    int64_t n;
+
+    return json_int(v, &n) && n >= 0 && n <= INT32_MAX ? ST_OK : refuse(c, "a process");
+}
+
 static enum status is_bool(struct checking *c, const struct json *v)
 {
     return v->type == JSON_TRUE || v->type == JSON_FALSE ? ST_OK : refuse(c, "true or false");
@@ -186,6 +193,8 @@ static const struct field common_fields[] = {
     { "extra_meta",   is_json_object, false }, { "record",       is_json,        false },
     { "created",      is_time,        false }, { "updated",      is_time,        false },
     { "at",           is_time,        false }, { "injections",   is_count,       true  },
+    { "pid",          is_pid,         false }, { "ticks",        is_time,        false },
+    { "changed",      is_path,        true  }, { "uncertain",    is_path,        true  },
 };
 static const struct field reference_fields[] = {
     { "from",    is_name,    false }, { "target", is_name,    false }, { "ref_id", is_name, false },

@@ -957,7 +957,7 @@ static enum status fold(struct fold *f, const struct entry *n, struct err *e)
     return op->fold(&o);
 }
 
-const struct view share_view = { .name = "share", .version = 3, .fold = fold };
+const struct view share_view = { .name = "share", .version = 4, .fold = fold };
 
 enum status share_touch(const struct entry *n, struct arena *a, struct share_touch *out,
                         struct err *e)

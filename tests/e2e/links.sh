@@ -24,9 +24,9 @@ make_ws() {
     heddle reference --from f --target s --binding frozen >/dev/null 2>&1
     heddle reference --from s --target f --binding live >/dev/null 2>&1
     heddle session new one >/dev/null 2>&1
-    cp "$top/config.json" .heddle/config.json
 }
-cat >config.json <<'JSON'
+mkdir -p "$HOME/.config/heddle" # executors are a setting of the user
+cat >"$HOME/.config/heddle/config.json" <<'JSON'
 {"executors":{"agent":["true"]}}
 JSON
 

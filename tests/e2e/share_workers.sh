@@ -17,6 +17,9 @@ cat >"$HOME/.config/heddle/config.json" <<'JSON'
   "fails": ["sh", "-c", "exit 3"],
   "missing": ["/no/such/program"],
   "sleeps": ["sh", "-c", "sleep 300 & sleep 300"],
+  "tampers": ["sh", "-c", "echo changed >>.leslie/threads/source/plan.md; echo new >.leslie/threads/source/new.md; chmod -R u+w .leslie/threads/$HEDDLE_THREAD/context; echo x >>.leslie/threads/$HEDDLE_THREAD/context/inherited/notes.md; rm .leslie/threads/other/plan.md"],
+  "reads": ["sh", "-c", "cat .leslie/threads/source/plan.md; echo own >.leslie/threads/$HEDDLE_THREAD/plan.md"],
+  "env": ["sh", "-c", "env >env-of-worker"],
   "asks": ["sh", "-c", "echo '{\"type\":\"init\",\"session_id\":\"s-42\"}'; \"$HEDDLE\" lifecycle $HEDDLE_THREAD suspend >/dev/null"]}}
 JSON
 export HEDDLE
@@ -72,6 +75,98 @@ kill -9 "-$pid"
 sleep 0.1
 json "is noticed" "$(heddle ps --json)" '[.data[] | select(.thread == "w6") | .state]' '["lost"]'
 not_ok "and is not a success" heddle wait w6 --timeout 5
+
+# ---- in the foreground ----
+run heddle spawn --intent x --objective goal --id f1 --with fails --foreground
+exits "an executor that fails makes spawn fail" 1
+same "the thread is made and named all the same" "$out" f1
+has "and why is said" "$err" "the worker of 'f1' ended with code 3"
+has "with the place of its output" "$err" ".leslie/logs/workers/f1.log"
+run heddle spawn --intent x --objective goal --id f2 --with missing --foreground --json
+exits "so does one that is not there" 1
+json "the answer is printed all the same" "$out" '[.success, .data.thread_id, .data.run_mode]' '[true,"f2","foreground"]'
+run heddle spawn --intent x --objective goal --id f3 --foreground
+exits "one that ends well succeeds" 0
+
+# ---- what a worker may only read ----
+for t in source other frozen; do heddle spawn --intent $t --objective goal --id $t --no-run >/dev/null; done
+for t in source other; do echo plan >.leslie/threads/$t/plan.md; done
+echo notes >.leslie/threads/frozen/notes.md
+heddle spawn --intent x --objective goal --id r1 --no-run --ref source >/dev/null
+run heddle spawn --intent x --objective goal --id g1 --with reads --foreground --ref source,other
+exits "a worker that reads and writes its own is fine" 0
+heddle spawn --intent x --objective goal --id kids --no-run >/dev/null
+cp .leslie/threads/frozen/notes.md .leslie/threads/kids/notes.md
+run heddle spawn --intent x --objective goal --id g2 --with tampers --foreground --ref source,other:plan.md --parent kids --inherit full
+exits "one that changed what it may only read is not" 1
+has "the copy is named" "$err" ".leslie/threads/g2/context/inherited/notes.md"
+has "and the live file" "$err" ".leslie/threads/source/plan.md"
+json "the log has all of it" "$(heddle ps --json)" '[.data[] | select(.thread == "g2") | .changed[]] | sort' \
+    '[".leslie/threads/g2/context/inherited/notes.md",".leslie/threads/other/plan.md",".leslie/threads/source/new.md",".leslie/threads/source/plan.md"]'
+has "status says so" "$(heddle status g2 2>/dev/null)" "changed what it may only read"
+has "and so does its log" "$(cat .leslie/logs/workers/g2.log)" "other/plan.md of thread 'other' was removed"
+not_ok "wait fails too" heddle wait g2
+touch hold
+heddle spawn --intent x --objective goal --id source2 >/dev/null
+echo plan >.leslie/threads/source2/plan.md
+cat >"$HOME/.config/heddle/more.sh" <<'SH'
+echo changed >>.leslie/threads/source2/plan.md
+SH
+jq '.executors.touches = ["sh", "'"$HOME"'/.config/heddle/more.sh"]' "$HOME/.config/heddle/config.json" >c && mv c "$HOME/.config/heddle/config.json"
+run heddle spawn --intent x --objective goal --id g3 --with touches --foreground --ref source2
+exits "where another worker is at work nobody is blamed" 0
+has "but it is said" "$(heddle status g3 2>/dev/null)" "by it or by another worker"
+rm hold
+heddle wait source2 --timeout 20 >/dev/null
+
+# ---- secrets stay here ----
+HEDDLE_CHECKPOINT_KEYS=k1:hush42 TAVILY_API_KEY=hush42 BRAVE_API_KEY=hush42 ANTHROPIC_API_KEY=theirs \
+    heddle spawn --intent x --objective goal --id e1 --with env --foreground >/dev/null
+lacks "an executor gets none of ours" "$(cat env-of-worker)" hush42
+has "and what it needs of its own" "$(cat env-of-worker)" "ANTHROPIC_API_KEY=theirs"
+has "with its thread" "$(cat env-of-worker)" "HEDDLE_THREAD=e1"
+if command -v git >/dev/null; then
+    mkdir bin gitty
+    cat >bin/git <<'SH'
+#!/bin/sh
+env >>"$SEEN"
+exit 1
+SH
+    chmod +x bin/git
+    (cd gitty && mkdir .git && heddle init && echo x >a.txt) >/dev/null
+    (cd gitty && PATH=$PWD/../bin:$PATH SEEN=$scratch/git-env HEDDLE_CHECKPOINT_KEYS=k1:hush42 OPENAI_API_KEY=hush42 HEDDLE_STORE='' heddle payload --diff --no-copy --output out.md) >/dev/null 2>&1
+    lacks "git gets no secret at all" "$(cat "$scratch/git-env" 2>/dev/null)" hush42
+    ok "and is asked" test -s "$scratch/git-env"
+fi
+
+# ---- a record is not a process ----
+# The processes that a record could reach lead sessions of their own, so that a mistake hits them alone.
+setsid sleep 300 &
+setsid sleep 300 &
+sleep 0.2
+heddle spawn --intent x --objective goal --id s1 --no-run >/dev/null
+crafted() { # PID TICKS: a workspace with a log that somebody gave us
+    rm -rf forged
+    mkdir forged
+    heddle init --root forged >/dev/null
+    {
+        heddle log export .global
+        printf '{"kind":"thread_operation","payload":{"operation":"worker","operator":"system","thread_id":"s1","executor":"agent","log":"x","state":"running","pid":%s,"ticks":%s,"started":1,"ended":0,"code":0}}\n' "$1" "$2"
+    } | heddle log import .global --root forged >/dev/null 2>&1
+}
+leaders=$(ps -e -o pid=,ppid=,args= | awk -v me=$$ '$2 == me && $3 == "sleep" { print $1 }')
+for leader in $leaders; do
+    for record in "$((4294967296 + leader)) -1" "$leader -1" "$leader 0" "$leader $(awk '{ print $22 }' "/proc/$leader/stat")"; do
+        # shellcheck disable=SC2086
+        crafted $record
+        run heddle stop s1 --root forged
+    done
+    ok "no record makes stop signal a process that is not a worker" kill -0 "$leader"
+    has "and that is said" "$err" "is not a worker of 's1'"
+done
+same "two were tried" "$(echo "$leaders" | wc -l)" 2
+# shellcheck disable=SC2086
+kill $leaders 2>/dev/null
 
 # ---- run, under the other name ----
 run "$(dirname "$HEDDLE")/leslie" run --title "All of it" --no-tui

@@ -1,5 +1,7 @@
 #include "front/cli/clipboard.h"
 
+#include "base/env.h"
+
 #include "base/fs.h"
 
 #include <errno.h>
@@ -9,8 +11,6 @@
 
 /* Terminals drop longer sequences without a word. */
 enum { TERMINAL_MAX = 74994 };
-
-extern char **environ;
 
 static char wl_copy[] = "wl-copy", xclip[] = "xclip", xsel[] = "xsel", pbcopy[] = "pbcopy";
 static char selection[] = "-selection", clipboard[] = "clipboard";
@@ -30,6 +30,7 @@ static bool give_to(char *const *argv, int fd)
     posix_spawn_file_actions_t actions;
     pid_t                      pid;
     int                        status = 0;
+    struct arena               scratch = { 0 };
 
     if (lseek(fd, 0, SEEK_SET) != 0)
         return false;
@@ -37,7 +38,8 @@ static bool give_to(char *const *argv, int fd)
     posix_spawn_file_actions_adddup2(&actions, fd, 0);
     posix_spawn_file_actions_addopen(&actions, 1, "/dev/null", O_WRONLY, 0);
     posix_spawn_file_actions_addopen(&actions, 2, "/dev/null", O_WRONLY, 0);
-    int error = posix_spawnp(&pid, argv[0], &actions, NULL, argv, environ);
+    int error = posix_spawnp(&pid, argv[0], &actions, NULL, argv, env_for(ENV_TOOL, &scratch));
+    arena_free(&scratch);
     posix_spawn_file_actions_destroy(&actions);
     if (error)
         return false;

@@ -99,11 +99,15 @@ static enum status run(struct app *app, const void *opts, struct err *e)
     if (door_open(&d, app, STORE_WRITE, e) || share_spawn(&d.s, &r, &t, e) || door_commit(&d, e))
         return door_fail(&d, e);
     answer(&d, &t, &made);
-    bool wants = sv_is(t.executor, "agent") && !o->no_run;
-    if (wants && worker_start(&d, &t, o->with, o->foreground, e))
+    bool          wants = sv_is(t.executor, "agent") && !o->no_run;
+    struct worker ended = { 0 };
+    if (wants && worker_start(&d, &t, o->with, o->foreground, &ended, e))
         return door_fail(&d, e);
     jw_close(d.data, '}');
-    return door_done(&d, e);
+    if (door_done(&d, e))
+        return err_code(e);
+    app->json = app->json && !ended.state.s; /* the document is out; a failure goes to stderr */
+    return ended.state.s ? worker_verdict(&ended, e) : ST_OK;
 }
 
 const struct command cmd_spawn = {
@@ -119,7 +123,9 @@ const struct command cmd_spawn = {
         "said\n"
         "on standard error. A comma that belongs to a name in --ref or --scope is written \\,.\n\n"
         "An executor `agent` is started if executors.agent is set in .heddle/config.json: the\n"
-        "command gets the <thread_context> block and the intent on its standard input.\n\n"
+        "command gets the <thread_context> block and the intent on its standard input. With\n"
+        "--foreground the exit status is 1 when it fails, or changed a file that it may only "
+        "read.\n\n"
         "  heddle spawn --id tests --intent 'Test the parser' --objective parser --ref build "
         "--no-run",
     .opts = spawn_opts,

@@ -60,6 +60,14 @@ static void put_worker(struct jw *w, const struct worker *x)
         jw_kint(w, "exit_code", x->code);
     }
     jw_kstr(w, "log", x->log);
+    if (x->changed.s) {
+        jw_key(w, "changed");
+        jw_raw(w, x->changed);
+    }
+    if (x->uncertain.s) {
+        jw_key(w, "uncertain");
+        jw_raw(w, x->uncertain);
+    }
     jw_close(w, '}');
 }
 
@@ -150,13 +158,7 @@ static enum status run_wait(struct app *app, const void *opts, struct err *e)
     }
     if (sv_is(w.state, "running") && (bury_lost(app, e) || find(&d, &w, e)))
         return door_fail(&d, e);
-    if (w.code) {
-        err_set(e, ST_IO, "the worker of '" SV_FMT "' %s with code %lld", SV_ARG(w.thread),
-                sv_is(w.state, "lost") ? "was lost" : "ended", (long long)w.code);
-        err_hint(e, "its output is in " SV_FMT, SV_ARG(w.log));
-        return door_fail(&d, e);
-    }
-    return answer(&d, &w, e);
+    return worker_verdict(&w, e) ? door_fail(&d, e) : answer(&d, &w, e);
 }
 
 static enum status run_stop(struct app *app, const void *opts, struct err *e)
@@ -169,11 +171,7 @@ static enum status run_stop(struct app *app, const void *opts, struct err *e)
         return door_fail(&d, e);
     if (!w.alive && !sv_is(w.state, "running"))
         return answer(&d, &w, e);
-    if (!worker_kill(&w, 5000)) {
-        err_set(e, ST_IO, "process %lld does not end", (long long)w.pid);
-        return door_fail(&d, e);
-    }
-    if (bury_lost(app, e) || find(&d, &w, e))
+    if (worker_kill(&w, 5000, e) || bury_lost(app, e) || find(&d, &w, e))
         return door_fail(&d, e);
     return answer(&d, &w, e);
 }
@@ -197,7 +195,7 @@ const struct command cmd_wait = {
     .synopsis = "T [--timeout SECONDS]",
     .group = GROUP_SHARE,
     .summary = "Wait until the worker of a thread has ended",
-    .details = "Succeeds when the worker did.\n\n"
+    .details = "Succeeds when the worker did, and changed nothing that it may only read.\n\n"
                "  heddle wait lexer --timeout 60",
     .opts = wait_opts,
     .opts_size = sizeof(struct worker_opts),

@@ -197,6 +197,7 @@ enum status leslie_run_objective(struct app *app, const struct leslie_call *call
     struct spawn_request r = { .intent = title };
     bool                 done = false, working = true;
     int                  idle = 0;
+    struct worker        none;
     struct sb            b;
 
     if (door_open(&d, app, STORE_WRITE, e) ||
@@ -205,7 +206,7 @@ enum status leslie_run_objective(struct app *app, const struct leslie_call *call
     r.objective = objective;
     jw_open(d.data, '{');
     if (share_spawn(&d.s, &r, &t, e) || door_commit(&d, e) ||
-        worker_start(&d, &t, (struct sv){ 0 }, false, e))
+        worker_start(&d, &t, (struct sv){ 0 }, false, &none, e))
         return door_fail(&d, e);
     fprintf(stderr, "[run] objective " SV_FMT ", thread " SV_FMT "\n", SV_ARG(objective),
             SV_ARG(t.id));

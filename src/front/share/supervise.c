@@ -1,8 +1,10 @@
 /* The supervisor of one executor, from its prompt to what is written down of its end. */
 #include "front/share/worker_internal.h"
 
+#include "base/env.h"
 #include "base/path.h"
 #include "front/share/prompt.h"
+#include "share/guard.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -14,12 +16,15 @@
 #include <unistd.h>
 
 struct job {
-    struct app        *app;
-    struct sv          thread, name, log, session;
-    const struct json *command;
-    struct prompt      prompt;
-    int64_t            from; /* where its output begins in the log */
-    int                out;
+    struct app         *app;
+    struct sv           thread, name, log, session;
+    struct sv           unguarded; /* why it is not */
+    const struct json  *command;
+    struct prompt       prompt;
+    int64_t             from; /* where its output begins in the log */
+    int                 out;
+    struct guarded_list readable; /* what it may only read, as it was at its start */
+    bool                guarded;  /* `readable` is known */
 };
 
 /* What exec itself answers with: the prompt has reached nobody. */
@@ -36,6 +41,12 @@ static enum status read_prompt(struct job *j, struct err *e)
     enum status r = share_thread(&s, j->thread, &t, e);
     if (!r)
         r = prompt_make(&s, j->thread, BLOCK_OTHERS, t.title, &j->prompt, e);
+    if (!r) {
+        struct err why;
+        j->guarded = guard_take(&s, j->thread, &j->readable, &why) == ST_OK;
+        if (!j->guarded) /* it runs all the same; its log says that nobody watches */
+            j->unguarded = sv_dup(sv_of(why.text), j->app->a);
+    }
     j->session = r ? (struct sv){ 0 } : t.session;
     share_end(&s);
     return r;
@@ -64,7 +75,8 @@ static pid_t start_child(const struct job *j, int in)
     for (size_t i = 0; i < j->command->n; i++)
         args[i] = (char *)(uintptr_t)sv_cstr(json_sv(&j->command->items[i]), a);
     sb_addf(&actor, "agent:" SV_FMT, SV_ARG(j->name));
-    pid_t child = fork();
+    char **environment = env_for(ENV_AGENT, a);
+    pid_t  child = fork();
     if (child != 0)
         return child;
     signal(SIGTERM, SIG_DFL);
@@ -72,6 +84,7 @@ static pid_t start_child(const struct job *j, int in)
     dup2(in, 0);
     dup2(j->out, 1);
     dup2(j->out, 2);
+    environ = environment;
     setenv("HEDDLE_THREAD", sv_cstr(j->thread, a), 1);
     setenv("HEDDLE_ACTOR", sb_sv(&actor).s, 1);
     if (j->session.n)
@@ -168,18 +181,68 @@ static enum status settle(struct share *s, struct worker *w, struct sv *resumed,
     return worker_child_ended(s, &t, resumed, e);
 }
 
+static bool has_worker(struct share *s, struct sv thread)
+{
+    struct worker w;
+    struct err    ignored;
+    bool          found;
+
+    return worker_find(s, thread, &w, &found, &ignored) == ST_OK && found && w.alive;
+}
+
+/* What it changed although it may only read it. A file of a thread on which another worker is at
+ * work may be that one's doing: it is told apart. */
+static enum status find_changed(struct job *j, struct share *s, struct worker *w, struct err *e)
+{
+    struct guarded_list list;
+    struct sb           sure = sb_in(s->a, 0), unsure = sb_in(s->a, 0);
+    struct jw           a = jw_in(&sure, 0), b = jw_in(&unsure, 0);
+
+    if (!j->guarded || guard_changed(s, j->thread, &j->readable, &list, e))
+        return j->guarded ? err_code(e) : ST_OK;
+    jw_open(&a, '[');
+    jw_open(&b, '[');
+    for (size_t i = 0; i < list.list.n; i++) {
+        const struct guarded *g = &list.list.v[i];
+        bool                  other = !g->frozen && has_worker(s, g->owner);
+        jw_str(other ? &b : &a, g->path);
+        w->n_changed += !other;
+        dprintf(j->out,
+                "heddle: " SV_FMT " of thread '" SV_FMT "' was %s while this worker ran%s\n",
+                SV_ARG(g->path), SV_ARG(g->owner), g->hash.s ? "changed" : "removed",
+                other ? ", perhaps by the worker of that thread" : "; it may only read it");
+    }
+    jw_close(&a, ']');
+    jw_close(&b, ']');
+    if (w->n_changed)
+        w->changed = sb_sv(&sure);
+    if (w->n_changed < list.list.n)
+        w->uncertain = sb_sv(&unsure);
+    return ST_OK;
+}
+
 /* One transaction for all that its end changes. */
 static enum status finish(struct job *j, int status, struct sv *resumed, struct err *e)
 {
     struct share  s;
-    struct worker w;
+    struct worker w = { 0 }, seen = { 0 };
     bool          found;
 
     share_init(&s, &j->app->log, j->app->root_fd, SV("system"), j->app->a);
+    /* Before anything of ours is written: a copy that is placed again would look untouched. */
+    if (log_begin(s.log, SHARE_GLOBAL, STORE_READ, e))
+        return err_code(e);
+    enum status looked = find_changed(j, &s, &seen, e);
+    log_abort(s.log);
+    if (looked)
+        dprintf(j->out, "heddle: what this worker may only read could not be compared: %s\n",
+                e->text);
     if (share_begin(&s, STORE_WRITE, e))
         return err_code(e);
     enum status r = worker_find(&s, j->thread, &w, &found, e);
     w.thread = j->thread;
+    w.changed = seen.changed;
+    w.uncertain = seen.uncertain;
     w.state = SV("exited");
     w.ended = clock_now_ms();
     w.code = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
@@ -211,14 +274,18 @@ enum status worker_supervise(struct app *app, struct sv thread, struct sv with, 
         fs_open_own(app->root_fd, j.log, O_WRONLY | O_APPEND, &j.out, e))
         return err_code(e);
     j.from = lseek(j.out, 0, SEEK_END);
+    if (j.unguarded.n)
+        dprintf(j.out, "heddle: what this worker may only read is not watched: " SV_FMT "\n",
+                SV_ARG(j.unguarded));
     int   in = prompt_fd(j.prompt.text);
     pid_t child = in < 0 ? -1 : start_child(&j, in);
     if (child < 0)
         return err_errno(e, "start executors." SV_FMT, SV_ARG(j.name));
     while (waitpid(child, &status, 0) < 0 && errno == EINTR)
         ;
+    enum status r = finish(&j, status, &resumed, e);
     close(j.out);
-    if (finish(&j, status, &resumed, e))
-        return err_code(e);
+    if (r)
+        return r;
     return resumed.s ? worker_restart(app, resumed, e) : ST_OK;
 }

@@ -15,11 +15,17 @@
 
 /* ---- what is known of a worker ------------------------------------------------------------ */
 
-/* When the process began, in clock ticks since boot: with the pid it names one process. */
-static int64_t ticks_of(int64_t pid)
+/* Of /proc/PID/stat: when the process began, in clock ticks since boot (with the pid it names one
+ * process), and its session. Ticks are -1 when there is no such process, or only its remains. */
+struct process {
+    long long ticks;
+    long      session;
+};
+
+static struct process process_of(int64_t pid)
 {
-    char      path[64], text[1024];
-    long long ticks = -1;
+    struct process none = { -1, -1 }, p = none;
+    char           path[64], text[1024];
 
     snprintf(path, sizeof path, "/proc/%lld/stat", (long long)pid);
     FILE  *f = fopen(path, "re");
@@ -28,15 +34,41 @@ static int64_t ticks_of(int64_t pid)
         fclose(f);
     text[n] = 0;
     char *behind = strrchr(text, ')'); /* the name may hold anything */
-    if (behind && behind[1] &&
-        sscanf(behind + 4,
-               "%*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d %*d "
+    if (!behind || !behind[1] || behind[2] == 'Z')
+        return none; /* Z: ended, and only not yet buried */
+    if (sscanf(behind + 4,
+               "%*d %*d %ld %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d %*d "
                "%*d %lld",
-               &ticks) != 1)
-        ticks = -1;
-    if (behind && behind[2] == 'Z')
-        ticks = -1; /* ended, and only not yet buried */
-    return ticks;
+               &p.session, &p.ticks) != 2)
+        return none;
+    return p;
+}
+
+/* A record comes from a log, which may be anybody's: a number in it is a process only when it can
+ * be one, and began when the record says, and leads a session of its own as our workers do. */
+static bool is_running(const struct worker *w)
+{
+    if (w->pid <= 1 || w->pid > INT32_MAX || w->ticks <= 0)
+        return false;
+    struct process p = process_of(w->pid);
+    return p.ticks == w->ticks && p.session == w->pid;
+}
+
+/* Is it the supervisor of this thread? Its command line says so once it runs; between fork and exec
+ * it is still that of `heddle spawn`. */
+static bool is_supervisor(const struct worker *w)
+{
+    char   path[64], text[512];
+    FILE  *f;
+    size_t n;
+
+    snprintf(path, sizeof path, "/proc/%lld/cmdline", (long long)w->pid);
+    if (!(f = fopen(path, "re")))
+        return false;
+    n = fread(text, 1, sizeof text, f);
+    fclose(f);
+    struct sv_cut program = sv_cut((struct sv){ text, n }, 0), word = sv_cut(program.tail, 0);
+    return sv_is(word.head, "_worker") && sv_eq(sv_cut(word.tail, 0).head, w->thread);
 }
 
 static enum status read_worker(struct sv row, struct arena *a, struct worker *w, struct err *e)
@@ -54,7 +86,14 @@ static enum status read_worker(struct sv row, struct arena *a, struct worker *w,
     json_int(json_find(&v, "started"), &w->started);
     json_int(json_find(&v, "ended"), &w->ended);
     json_int(json_find(&v, "code"), &w->code);
-    w->alive = sv_is(w->state, "running") && w->pid > 1 && ticks_of(w->pid) == w->ticks;
+    const struct json *changed = json_find(&v, "changed"), *uncertain = json_find(&v, "uncertain");
+    if (json_is(changed, JSON_ARRAY) && changed->n) {
+        w->changed = json_canonical(changed, a);
+        w->n_changed = changed->n;
+    }
+    if (json_is(uncertain, JSON_ARRAY) && uncertain->n)
+        w->uncertain = json_canonical(uncertain, a);
+    w->alive = sv_is(w->state, "running") && is_running(w);
     return ST_OK;
 }
 
@@ -94,6 +133,35 @@ void worker_line(struct door *d, struct sv thread)
             : sv_is(w.state, "running") ? "died without a word"
                                         : sv_cstr(w.state, d->app->a),
             (long long)w.pid, SV_ARG(w.log));
+    if (w.changed.s) {
+        sb_adds(&d->text, "  changed what it may only read: ");
+        sb_add_plain(&d->text, w.changed);
+        sb_addc(&d->text, '\n');
+    }
+    if (w.uncertain.s) {
+        sb_adds(&d->text, "  changed while it ran, by it or by another worker: ");
+        sb_add_plain(&d->text, w.uncertain);
+        sb_addc(&d->text, '\n');
+    }
+}
+
+enum status worker_verdict(const struct worker *w, struct err *e)
+{
+    if (w->code || sv_is(w->state, "lost")) {
+        err_set(e, ST_IO, "the worker of '" SV_FMT "' %s with code %lld", SV_ARG(w->thread),
+                sv_is(w->state, "lost") ? "was lost" : "ended", (long long)w->code);
+        return err_hint(e, "its output is in " SV_FMT, SV_ARG(w->log));
+    }
+    if (!w->n_changed)
+        return ST_OK;
+    err_set(e, ST_PERMISSION_DENIED,
+            "the worker of '" SV_FMT "' changed %zu file%s that it may only read: " SV_FMT,
+            SV_ARG(w->thread), w->n_changed, w->n_changed == 1 ? "" : "s", SV_ARG(w->changed));
+    err_reason(e, "changed");
+    return err_hint(e,
+                    "`heddle status " SV_FMT "` lists them; `heddle refresh --from " SV_FMT
+                    "` makes frozen copies again",
+                    SV_ARG(w->thread), SV_ARG(w->thread));
 }
 
 enum status worker_note(struct share *s, const struct worker *w, struct err *e)
@@ -113,6 +181,14 @@ enum status worker_note(struct share *s, const struct worker *w, struct err *e)
     jw_kint(&j, "started", w->started);
     jw_kint(&j, "ended", w->ended);
     jw_kint(&j, "code", w->code);
+    if (w->changed.s) {
+        jw_key(&j, "changed");
+        jw_raw(&j, w->changed);
+    }
+    if (w->uncertain.s) {
+        jw_key(&j, "uncertain");
+        jw_raw(&j, w->uncertain);
+    }
     jw_close(&j, '}');
     return share_append(s, (struct sv){ 0 }, sb_sv(&b), e);
 }
@@ -239,7 +315,7 @@ static enum status write_down(struct door *d, struct sv thread, struct sv name, 
                         .log = worker_log(thread, d->app->a),
                         .state = SV("running"),
                         .pid = pid,
-                        .ticks = ticks_of(pid),
+                        .ticks = process_of(pid).ticks,
                         .started = clock_now_ms() };
 
     if (share_begin(&d->s, STORE_WRITE, e) || worker_note(&d->s, &w, e))
@@ -257,13 +333,30 @@ static void say_not_started(struct door *d, struct sv with)
                  SV_ARG(with.n ? with : SV("agent")));
 }
 
+/* It is gone: what did it leave behind? */
+static enum status read_end(struct door *d, struct sv thread, struct worker *out, struct err *e)
+{
+    bool found;
+
+    if (share_begin(&d->s, STORE_READ, e))
+        return err_code(e);
+    enum status r = worker_find(&d->s, thread, out, &found, e);
+    share_end(&d->s);
+    if (!r && sv_is(out->state, "running")) { /* its supervisor failed: nothing was written down */
+        out->state = SV("lost");
+        out->code = 255;
+    }
+    return r;
+}
+
 enum status worker_start(struct door *d, const struct share_thread *t, struct sv with,
-                         bool foreground, struct err *e)
+                         bool foreground, struct worker *ended, struct err *e)
 {
     struct sv          name;
     const struct json *command = worker_command(d->app, with, &name);
     int                go[2], status = 0;
 
+    *ended = (struct worker){ 0 };
     if (!json_is(command, JSON_ARRAY) || !command->n) {
         say_not_started(d, with);
         return ST_OK;
@@ -283,10 +376,11 @@ enum status worker_start(struct door *d, const struct share_thread *t, struct sv
     jw_kstr(d->data, "run_mode", foreground ? SV("foreground") : SV("background"));
     jw_kstr(d->data, "worker_log_path",
             path_join(d->app->root, worker_log(t->id, d->app->a), d->app->a));
-    if (foreground)
-        while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
-            ;
-    return ST_OK;
+    if (!foreground)
+        return ST_OK;
+    while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
+        ;
+    return read_end(d, t->id, ended, e);
 }
 
 /* The parent goes on where it stopped, with a supervisor of its own. */
@@ -294,15 +388,18 @@ enum status worker_restart(struct app *app, struct sv thread, struct err *e)
 {
     struct door         d;
     struct share_thread t;
+    struct worker       none;
 
     if (door_open(&d, app, STORE_READ, e) || share_thread(&d.s, thread, &t, e))
         return door_fail(&d, e);
     share_end(&d.s);
-    return worker_start(&d, &t, (struct sv){ 0 }, false, e);
+    return worker_start(&d, &t, (struct sv){ 0 }, false, &none, e);
 }
 
 /* ---- stopping ----------------------------------------------------------------------------------
  */
+
+enum { STEP_MS = 20, EXEC_MS = 1000 };
 
 static void pause_ms(int ms)
 {
@@ -311,18 +408,34 @@ static void pause_ms(int ms)
     nanosleep(&t, NULL);
 }
 
-bool worker_kill(const struct worker *w, int patience_ms)
+static bool ends_within(const struct worker *w, int ms)
 {
-    if (!w->alive)
-        return true;
-    kill((pid_t)-w->pid, SIGTERM);
-    for (int waited = 0; waited < patience_ms; waited += 20) {
-        if (ticks_of(w->pid) != w->ticks)
+    for (int waited = 0; waited < ms; waited += STEP_MS) {
+        if (!is_running(w))
             return true;
-        pause_ms(20);
+        pause_ms(STEP_MS);
     }
-    kill((pid_t)-w->pid, SIGKILL);
-    for (int waited = 0; waited < 2000 && ticks_of(w->pid) == w->ticks; waited += 20)
-        pause_ms(20);
-    return ticks_of(w->pid) != w->ticks;
+    return !is_running(w);
+}
+
+enum status worker_kill(const struct worker *w, int patience_ms, struct err *e)
+{
+    if (!w->alive || !is_running(w))
+        return ST_OK;
+    for (int waited = 0; waited < EXEC_MS && !is_supervisor(w) && is_running(w); waited += STEP_MS)
+        pause_ms(STEP_MS);
+    if (!is_running(w))
+        return ST_OK;
+    if (!is_supervisor(w)) {
+        err_set(e, ST_PERMISSION_DENIED,
+                "process %lld is not a worker of '" SV_FMT "'; it was not signalled",
+                (long long)w->pid, SV_ARG(w->thread));
+        return err_hint(e, "the record comes from elsewhere; `heddle ps` shows it");
+    }
+    kill(-(pid_t)w->pid, SIGTERM);
+    if (ends_within(w, patience_ms))
+        return ST_OK;
+    kill(-(pid_t)w->pid, SIGKILL);
+    return ends_within(w, 2000) ? ST_OK
+                                : err_set(e, ST_IO, "process %lld does not end", (long long)w->pid);
 }

@@ -9,18 +9,26 @@
 
 #include "front/share/door.h"
 
-/* Start the executor of a thread, if one is configured; else say that nothing was started. In the
- * answer: run_mode, worker_log_path. `with` names the executor; absent: agent. */
-enum status worker_start(struct door *d, const struct share_thread *t, struct sv with,
-                         bool foreground, struct err *e) MUST_USE;
-
 /* The last worker of a thread; false: there was none. */
 struct worker {
     struct sv thread, executor, log;
     struct sv state; /* running, exited, lost, waiting */
     int64_t   pid, ticks, started, ended, code;
+    struct sv changed;   /* paths that it may only read and changed, a JSON array; or absent */
+    struct sv uncertain; /* the same, where another worker may have done it */
+    size_t    n_changed;
     bool      alive;
 };
+/* Start the executor of a thread, if one is configured; else say that nothing was started. In the
+ * answer: run_mode, worker_log_path. `with` names the executor; absent: agent. With `foreground` it
+ * waits, and *ended is what became of it (its state absent: nothing was started). */
+enum status worker_start(struct door *d, const struct share_thread *t, struct sv with,
+                         bool foreground, struct worker *ended, struct err *e) MUST_USE;
+
+/* ST_OK when it ended well. Else what was wrong: it failed, was lost, or changed what it may only
+ * read. */
+enum status worker_verdict(const struct worker *w, struct err *e) MUST_USE;
+
 enum status worker_find(struct share *s, struct sv thread, struct worker *out, bool *found,
                         struct err *e) MUST_USE;
 enum status worker_list(struct share *s, struct worker **out, size_t *n, struct err *e) MUST_USE;
@@ -41,7 +49,9 @@ enum status worker_restart(struct app *app, struct sv thread, struct err *e) MUS
 enum status worker_supervise(struct app *app, struct sv thread, struct sv with,
                              struct err *e) MUST_USE;
 
-/* SIGTERM to its process group, SIGKILL after `patience_ms`; true: it is gone. */
-bool worker_kill(const struct worker *w, int patience_ms);
+/* SIGTERM to the session that was started for it, SIGKILL after `patience_ms`. ST_IO: it does not
+ * end. ST_PERMISSION_DENIED: the process with this number is not a worker of ours; nothing was
+ * signalled. */
+enum status worker_kill(const struct worker *w, int patience_ms, struct err *e) MUST_USE;
 
 #endif
