@@ -26,6 +26,35 @@ enum status name_check(struct sv name, const char *what, struct err *e)
     return err_hint(e, "letters, digits, - _ and . are fine; not / or \\, and no dot in front");
 }
 
+static bool is_blank(int32_t cp)
+{
+    return cp == ' ' || cp == 0xa0 || cp == 0x1680 || (cp >= 0x2000 && cp <= 0x200a) ||
+           cp == 0x202f || cp == 0x205f || cp == 0x3000;
+}
+
+enum status name_check_new(struct sv name, const char *what, struct err *e)
+{
+    struct arena scratch = { 0 };
+    struct sb    shown = sb_in(&scratch, 0);
+    size_t       len;
+
+    if (name_check(name, what, e))
+        return err_code(e);
+    bool bad = name.s[0] == '-';
+    for (struct sv rest = name; rest.n && !bad; rest = sv_skip(rest, len)) {
+        int32_t cp = utf8_decode(rest, &len);
+        bad = cp == ',' || cp == ':' || is_blank(cp) || utf8_is_unseen(cp);
+    }
+    if (!bad)
+        return ST_OK;
+    sb_add_plain_line(&shown, name);
+    err_set(e, ST_INVALID_SYNTAX, "%s '%s' is not allowed", what, sb_sv(&shown).s);
+    arena_free(&scratch);
+    return err_hint(e,
+                    "letters, digits, - _ and . are fine; no comma, colon or blank, nothing that "
+                    "cannot be seen, and no - in front");
+}
+
 static enum status fold_path(struct sv path, bool backslash, struct arena *a, struct sv *out,
                              struct err *e)
 {

@@ -11,6 +11,11 @@ enum { NAME_MAX_BYTES = 128 };
  * ("thread id"). ST_INVALID_SYNTAX, or ST_LIMIT_EXCEEDED when too long. */
 enum status name_check(struct sv name, const char *what, struct err *e) MUST_USE;
 
+/* The same for a name that is being given: it also has nothing in it that a list, a scope, an
+ * option of another program or a reader would take for something else (, : a leading -, blanks,
+ * characters that cannot be seen). Names that are there already only need name_check(). */
+enum status name_check_new(struct sv name, const char *what, struct err *e) MUST_USE;
+
 /* A workspace path in its one canonical form: \ becomes /, "." and empty parts go, ".."
  * folds, a leading / means the root. "" is the root itself. ST_INVALID_SYNTAX when
  * it climbs out or holds a NUL. */

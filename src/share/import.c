@@ -252,6 +252,10 @@ static enum status import_operation(struct import *im, const struct json *v)
         return ST_OK;
     struct jw w = import_start(&b, im, "operation");
     jw_kstr(&w, "record", json_string_of(v, im->a));
+    /* New since we last saw the file: it waits for its thread. One of a file that we have never
+     * seen may have been delivered long ago. */
+    if (sv_is(json_text(v, "command"), "inject") && im->base > 0)
+        jw_kbool(&w, "deliver", true);
     return import_finish(im, &w, &b, id);
 }
 

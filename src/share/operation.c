@@ -75,7 +75,7 @@ enum status share_objective_create(struct share *s, struct sv title, struct sv i
     struct sv row;
     bool      found = true;
 
-    if (op_text(title, "the title", e) || (id.s && name_check(id, "objective id", e)))
+    if (op_text(title, "the title", e) || (id.s && name_check_new(id, "objective id", e)))
         return err_code(e);
     *made = id;
     while (found) {
@@ -135,7 +135,7 @@ static enum status check_spawn(struct share *s, const struct spawn_request *r, s
         check_word(r->mode, "--mode", modes, e) || share_objective(s, r->objective, &o, e) ||
         (r->parent.s && share_thread(s, r->parent, &t, e)) ||
         (r->id.s &&
-         (name_check(r->id, "thread id", e) || share_thread_find(s, r->id, &t, &found, e))))
+         (name_check_new(r->id, "thread id", e) || share_thread_find(s, r->id, &t, &found, e))))
         return err_code(e);
     if (r->id.s && found) {
         err_set(e, ST_CONFLICT, "Thread '" SV_FMT "' exists already", SV_ARG(r->id));

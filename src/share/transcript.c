@@ -70,17 +70,29 @@ static void header(struct sb *b, const char *name, struct sv value)
     sb_addc(b, '\n');
 }
 
-static struct sv file_name(const struct transcript_request *r, int64_t start, struct arena *a)
+/* Names have the minute. Of several in one minute the later ones get a number. */
+static enum status file_name(struct share *s, const struct transcript_request *r, int64_t start,
+                             struct sv *out, struct err *e)
 {
-    struct sb b = sb_in(a, 0);
-    time_t    t = (time_t)(start / 1000);
-    struct tm tm;
-    char      day[32] = "";
+    struct arena *a = s->a;
+    bool          taken = true;
+    time_t        t = (time_t)(start / 1000);
+    struct tm     tm;
+    char          day[32] = "";
 
     if (gmtime_r(&t, &tm))
         strftime(day, sizeof day, "%Y%m%d-%H%M", &tm);
-    sb_addf(&b, "%s-" SV_FMT ".txt", day, SV_ARG(transcript_slug(r->query, a)));
-    return sb_sv(&b);
+    for (int n = 1; taken; n++) {
+        struct sb b = sb_in(a, 0);
+        sb_addf(&b, "%s-" SV_FMT, day, SV_ARG(transcript_slug(r->query, a)));
+        if (n > 1)
+            sb_addf(&b, "-%d", n);
+        sb_adds(&b, ".txt");
+        *out = sb_sv(&b);
+        if (fs_exists(s->root, share_path(r->thread, ".meta/transcripts", *out, a), &taken, e))
+            return err_code(e);
+    }
+    return ST_OK;
 }
 
 static struct sv file_text(const struct transcript_request *r, int64_t start, int64_t end,
@@ -117,8 +129,7 @@ enum status share_transcript(struct share *s, const struct transcript_request *r
 
     if (share_thread(s, r->thread, &t, e))
         return err_code(e);
-    name = file_name(r, start, s->a);
-    if (object_put(s, file_text(r, start, end, s->a), &hash, e))
+    if (file_name(s, r, start, &name, e) || object_put(s, file_text(r, start, end, s->a), &hash, e))
         return err_code(e);
     struct jw w = op_start(s, &b, "transcript");
     jw_kstr(&w, "thread_id", r->thread);

@@ -656,21 +656,49 @@ static enum status fold_session(struct op *o)
     return save_thread(o, &t) ? err_code(o->e) : change_meta(o, 0, 0, false);
 }
 
-static enum status fold_inject(struct op *o)
+static enum status add_injection(struct op *o, struct sv thread, struct sv actor, struct sv type,
+                                 struct sv content)
 {
     struct sb b = sb_in(o->f->a, 0);
     struct jw w = jw_in(&b, 0);
 
     jw_open(&w, '{');
-    jw_kstr(&w, "actor", o->n->actor);
+    jw_kstr(&w, "actor", actor);
     jw_kint(&w, "at", o->n->at);
-    jw_kstr(&w, "content", text(o, "content"));
+    jw_kstr(&w, "content", content);
     jw_kint(&w, "seq", o->n->seq);
-    jw_kstr(&w, "type", text(o, "type"));
+    jw_kstr(&w, "type", type);
     jw_close(&w, '}');
-    if (put(o, key_seq("inject", text(o, "thread_id"), o->n->seq, o->f->a), sb_sv(&b)))
+    if (put(o, key_seq("inject", thread, o->n->seq, o->f->a), sb_sv(&b)))
         return err_code(o->e);
     return change_meta(o, 0, 0, false);
+}
+
+static enum status fold_inject(struct op *o)
+{
+    return add_injection(o, text(o, "thread_id"), o->n->actor, text(o, "type"), text(o, "content"));
+}
+
+/* An inject that another program wrote into operations[]: it is delivered like ours. */
+static enum status fold_foreign_inject(struct op *o)
+{
+    struct json         record;
+    struct share_thread t;
+    struct err          ignored;
+    bool                found;
+
+    if (json_parse(text(o, "record"), 0, o->f->a, &record, &ignored))
+        return change_meta(o, 0, 0, false);
+    const struct json *params = json_find(&record, "params");
+    struct sv          thread = json_text(params, "thread_id"), type = json_text(params, "type");
+    if (name_check(thread, "thread", &ignored) || name_check(type, "type", &ignored))
+        return change_meta(o, 0, 0, false);
+    if (find_thread(o, thread, &t, &found))
+        return err_code(o->e);
+    if (!found || !json_text(params, "content").n)
+        return change_meta(o, 0, 0, false);
+    return add_injection(o, thread, json_text(&record, "operator"), type,
+                         json_text(params, "content"));
 }
 
 static enum status fold_deliver(struct op *o)
@@ -838,6 +866,8 @@ static enum status fold_import(struct op *o)
         struct sv key = key_pair("bad", text(o, "section"), text(o, "key"), o->f->a);
         return text(o, "value").s ? put(o, key, text(o, "value")) : del(o, key);
     }
+    if (sv_is(what, "operation") && json_is(json_find(o->p, "deliver"), JSON_TRUE))
+        return fold_foreign_inject(o);
     return change_meta(o, 0, 0, false); /* "operation": the entry itself is the record */
 }
 
