@@ -145,9 +145,20 @@ static enum status store_url(struct app *app, struct sv *url, int *dir, struct e
     return local_store(app, name.n ? name : SV(".heddle/heddle.db"), url, dir, e);
 }
 
+/* What is made beside the work of a clone must not show up in its `git status`. */
+static enum status ignore_all(struct app *app, struct err *e)
+{
+    struct sv path = SV(".heddle/.gitignore");
+    bool      there;
+
+    if (fs_exists(app->root_fd, path, &there, e))
+        return err_code(e);
+    return there ? ST_OK : fs_write(app->root_fd, path, SV("*\n!config.json\n"), 0644, e);
+}
+
 enum status app_make(struct app *app, struct sv mark, struct err *e)
 {
-    if (fs_mkdirs(app->root_fd, mark, e))
+    if (fs_mkdirs(app->root_fd, mark, e) || (sv_is(mark, ".heddle") && ignore_all(app, e)))
         return err_code(e);
     if (!app->is_workspace)
         app_note(app, "made a workspace in " SV_FMT, SV_ARG(app->root));

@@ -193,7 +193,7 @@ static const struct field common_fields[] = {
     { "extra_meta",   is_json_object, false }, { "record",       is_json,        false },
     { "created",      is_time,        false }, { "updated",      is_time,        false },
     { "at",           is_time,        false }, { "injections",   is_count,       true  },
-    { "deliver",      is_bool,        false },
+    { "deliver",      is_bool,        false }, { "written",      is_time,        false },
     { "pid",          is_pid,         false }, { "ticks",        is_time,        false },
     { "changed",      is_path,        true  }, { "uncertain",    is_path,        true  },
 };

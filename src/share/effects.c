@@ -454,17 +454,27 @@ static enum status apply(struct effect *f)
     return ST_OK;
 }
 
-static enum status make_plan(struct share *s, struct err *e)
+/* What every workspace has: a plan for all, and what belongs into version control. */
+static enum status make_usual(struct share *s, struct err *e)
 {
-    struct sv path = SV(".leslie/threads/.global/plan.md");
-    bool      there;
+    static const struct {
+        const char *path, *text;
+    } usual[] = {
+        { ".leslie/threads/.global/plan.md",
+          "# Plan\n\nWhat all threads of this workspace should know.\n" },
+        { ".leslie/.gitignore", "# Made anew from thread_relations.json, or of this machine only.\n"
+                                "/threads/.global/registry.json*\n/logs/\n/*.bak\n/*.lock\n"
+                                "/*.tmp\n/*.unreadable-*\n.heddle-*\n" },
+        { ".leslie/.gitattributes", "*.log merge=union\n" },
+    };
 
-    if (fs_exists(s->root, path, &there, e))
-        return err_code(e);
-    return there ? ST_OK
-                 : fs_write(s->root, path,
-                            SV("# Plan\n\nWhat all threads of this workspace should know.\n"), 0666,
-                            e);
+    for (size_t i = 0; i < COUNT(usual) && s->acted; i++) { /* whoever only reads adds nothing */
+        bool there;
+        if (fs_exists(s->root, sv_of(usual[i].path), &there, e) ||
+            (!there && fs_write(s->root, sv_of(usual[i].path), sv_of(usual[i].text), 0666, e)))
+            return err_code(e);
+    }
+    return ST_OK;
 }
 
 /* One entry of the log that is an operation we act on. */
@@ -533,7 +543,7 @@ enum status effects_apply(struct share *s, int64_t to, struct err *e)
     bool               more = s->stamp.applied < to;
     enum status        r = ST_OK;
 
-    if (make_plan(s, &why))
+    if (make_usual(s, &why))
         share_warn(s, "T502", (struct sv){ 0 }, "%s", why.text);
     r = apply_again(s, &scratch, e);
     if (!r && more)

@@ -285,7 +285,9 @@ static enum status collect_changes(struct share *s, int64_t from, int64_t rev, s
     /* Rows that no rule covers stand behind all others: a new one cannot simply be added. */
     if (share_rows_below(s, SV("bad/"), true, c->a, &bad, &n_bad, e))
         return err_code(e);
-    c->everything = from < 0 || rev - from > PATCH_ENTRIES_MAX || n_bad;
+    if (share_meta(s, &m, e))
+        return err_code(e);
+    c->everything = from < 0 || rev - from > PATCH_ENTRIES_MAX || n_bad || m.unsorted;
     if (c->everything)
         return ST_OK;
     if (store_scan(s->log->store, &q, &scan, e))
@@ -299,8 +301,6 @@ static enum status collect_changes(struct share *s, int64_t from, int64_t rev, s
         if (entry_changed(s, c, &kept, e))
             return err_code(e);
     }
-    if (share_meta(s, &m, e))
-        return err_code(e);
     *vec_push(&c->relations, c->a) =
         (struct patch){ PATCH_METADATA, NULL, { 0 }, render_metadata(&m, FILE_RELATIONS, c->a) };
     *vec_push(&c->registry, c->a) =
@@ -336,6 +336,29 @@ static enum status try_patch(struct share *s, int which, const struct changes *c
     return r;
 }
 
+/* Does the file hold these bytes already? Then it is left alone, and `git status` stays clean. */
+static enum status holds_already(struct share *s, int which, int fd, struct arena *a, bool *same,
+                                 struct err *e)
+{
+    struct sv      ours, there;
+    struct fs_mark now;
+    bool           found;
+    off_t          size = lseek(fd, 0, SEEK_END);
+
+    *same = false;
+    if (fs_mark(s->root, share_file_paths[which], &now, &found, e))
+        return err_code(e);
+    if (!found || size < 0 || now.size != (uint64_t)size)
+        return ST_OK;
+    if (lseek(fd, 0, SEEK_SET) != 0)
+        return err_errno(e, "seek");
+    if (fs_read_fd(fd, 0, a, &ours, e) ||
+        fs_read(s->root, share_file_paths[which], 0, a, &there, e))
+        return err_code(e);
+    *same = sv_eq(ours, there);
+    return ST_OK;
+}
+
 static enum status make_output(struct share *s, int which, const struct changes *c, bool patchable,
                                struct output *o, struct err *e)
 {
@@ -358,6 +381,8 @@ static enum status make_output(struct share *s, int which, const struct changes 
     }
     if (!r)
         r = sb_flush(&out, e);
+    if (!r && s->foreign[which] && !s->set_aside[which].s)
+        r = holds_already(s, which, fd, &scratch, &o->same, e);
     if (!r) /* on its way to the disk while the next one is made */
         (void)!sync_file_range(fd, 0, 0, SYNC_FILE_RANGE_WRITE);
     if (!r)
@@ -436,12 +461,12 @@ static enum status write_all(struct share *s, int64_t rev, const int dirs[SHARE_
         if (out[i].same)
             continue;
         enum status r = make_output(s, i, c, patchable, &out[i], e);
-        if (!r && fdatasync(out[i].draft.fd) != 0)
+        if (!r && !out[i].same && fdatasync(out[i].draft.fd) != 0)
             r = err_errno(e, "fsync " SV_FMT, SV_ARG(share_file_paths[i]));
         out[i].draft.synced = true;
-        if (r && out[i].made)
+        if ((r || out[i].same) && out[i].made)
             fs_draft_drop(&out[i].draft);
-        out[i].made = !r;
+        out[i].made = !r && !out[i].same;
         keep_first(&kept, r, e);
     }
     if (stamp_outputs(s, rev, out, e))

@@ -28,6 +28,8 @@ struct jw import_start(struct sb *b, struct import *im, const char *what)
     jw_kstr(&w, "operation", SV("import"));
     jw_kstr(&w, "operator", SV("system"));
     jw_kstr(&w, "what", sv_of(what));
+    if (im->written) /* times in the files stay what their writer gave them */
+        jw_kint(&w, "written", im->written);
     return w;
 }
 
@@ -480,6 +482,8 @@ enum status import_objectives(struct share *s, struct sv text, bool only_new, st
     if (!r)
         r = check_document(&doc, sections, e);
     const struct json *list = r ? NULL : json_find(&doc, "objectives");
+    if (!r)
+        clock_parse_iso(json_text(json_find(&doc, "metadata"), "last_updated"), &im.written);
     for (size_t i = 0; list && i < list->n && !r; i++)
         r = import_objective(&im, &list->members[i]);
     arena_free(&scratch);

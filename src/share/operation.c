@@ -50,6 +50,7 @@ struct jw op_start(struct share *s, struct sb *b, const char *operation)
 enum status op_finish(struct share *s, struct jw *w, struct sb *b, struct err *e)
 {
     jw_close(w, '}');
+    s->acted = true;
     return share_append(s, (struct sv){ 0 }, sb_sv(b), e);
 }
 

@@ -6,6 +6,7 @@
 #include "base/map.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 
 /* A writer for an item at depth 2 of a file, whose first line is written by the caller. */
 static struct jw at_depth(struct sb *b, int depth)
@@ -215,8 +216,16 @@ struct sv render_metadata(const struct share_meta *m, enum share_file_id which, 
 
 /* ---- whole files ----------------------------------------------------------------------- */
 
+/* An item that waits for its place in the order of time. */
+struct waiting {
+    int64_t   at, seq;
+    struct sv key, text;
+};
+
 struct writer {
     struct share *s;
+    bool          sorts; /* items wait until close_items() */
+    VEC(struct waiting) waiting;
     struct sb    *out;
     bool          any, registry;
     struct map    columns[5]; /* see `columns` */
@@ -234,6 +243,36 @@ static void item(struct writer *w, struct sv key, struct sv text)
     sb_add(w->out, text);
 }
 
+static int by_time(const void *left, const void *right)
+{
+    const struct waiting *a = left, *b = right;
+
+    if (a->at != b->at)
+        return a->at < b->at ? -1 : 1;
+    return a->seq < b->seq ? -1 : a->seq > b->seq;
+}
+
+/* An item with its time. The arena is kept as far as it is needed. */
+static void timed_item(struct writer *w, struct arena_mark m, struct waiting x)
+{
+    if (w->sorts) {
+        x.key = x.key.s ? sv_dup(x.key, w->a) : x.key;
+        *vec_push(&w->waiting, w->a) = x;
+        return;
+    }
+    item(w, x.key, x.text);
+    arena_reset(w->a, m);
+}
+
+static void put_waiting(struct writer *w)
+{
+    if (w->waiting.n)
+        qsort(w->waiting.v, w->waiting.n, sizeof *w->waiting.v, by_time);
+    for (size_t i = 0; i < w->waiting.n; i++)
+        item(w, w->waiting.v[i].key, w->waiting.v[i].text);
+    w->waiting.n = 0;
+}
+
 static void close_items(struct writer *w, const char *bracket)
 {
     sb_addf(w->out, "%s%s", w->any ? "\n  " : "", bracket);
@@ -246,8 +285,8 @@ static enum status each_thread(void *ctx, const struct share_thread *t, struct e
     struct arena_mark m = arena_mark(w->a);
 
     (void)e;
-    item(w, t->id, w->registry ? render_registry_thread(t, w->a) : render_thread(t, w->a));
-    arena_reset(w->a, m);
+    struct sv text = w->registry ? render_registry_thread(t, w->a) : render_thread(t, w->a);
+    timed_item(w, m, (struct waiting){ t->created, t->seq, t->id, text });
     return ST_OK;
 }
 
@@ -304,8 +343,7 @@ static enum status each_relation(void *ctx, const struct share_thread *t, struct
         else
             *(k == 3 ? &r.depends : &r.extra) = g->list.v[0];
     }
-    item(w, t->id, relation_text(&r, w->a));
-    arena_reset(w->a, m);
+    timed_item(w, m, (struct waiting){ t->created, t->seq, t->id, relation_text(&r, w->a) });
     return ST_OK;
 }
 
@@ -355,9 +393,17 @@ static enum status all_operations(struct writer *w, struct err *e)
         if (share_touch(&n, w->a, &touch, e) ||
             (touch.is_operation && render_operation(&n, w->a, &text, e)))
             return err_code(e);
-        if (text.s)
-            item(w, (struct sv){ 0 }, text);
-        arena_reset(w->a, m);
+        if (!text.s) {
+            arena_reset(w->a, m);
+            continue;
+        }
+        int64_t     at = n.at;
+        struct json p;
+        if (w->sorts && json_parse(n.payload, 0, w->a, &p, e))
+            return err_code(e);
+        if (w->sorts)
+            at = share_op_time(&n, &p, w->a);
+        timed_item(w, m, (struct waiting){ at, n.seq, { 0 }, text });
     }
 }
 
@@ -368,13 +414,21 @@ static enum status relations_file(struct writer *w, const struct share_meta *m, 
     sb_adds(w->out, "{\n  \"version\": \"1.0\",\n  \"metadata\": ");
     sb_add(w->out, render_metadata(m, FILE_RELATIONS, w->a));
     sb_adds(w->out, ",\n  \"threads\": {");
-    if (share_threads(w->s, each_thread, w, e) || bad_items(w, "threads", e))
+    w->sorts = m->unsorted;
+    if (share_threads(w->s, each_thread, w, e))
+        return err_code(e);
+    put_waiting(w);
+    if (bad_items(w, "threads", e))
         return err_code(e);
     close_items(w, "},\n  \"operations\": [");
     if (all_operations(w, e))
         return err_code(e);
+    put_waiting(w);
     close_items(w, "],\n  \"relations\": {");
-    if (all_relations(w, e) || bad_items(w, "relations", e))
+    if (all_relations(w, e))
+        return err_code(e);
+    put_waiting(w);
+    if (bad_items(w, "relations", e))
         return err_code(e);
     close_items(w, "}");
     jw.comma = true;

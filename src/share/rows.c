@@ -321,6 +321,9 @@ enum status meta_read(struct sv row, struct arena *a, struct share_meta *out, st
         .threads = number(&v, "threads"),
         .objectives = number(&v, "objectives"),
         .objectives_at = number(&v, "objectives_at"),
+        .last_thread = number(&v, "last_thread"),
+        .last_op = number(&v, "last_op"),
+        .unsorted = number(&v, "unsorted") != 0,
         .extra = json_text(&v, "extra"),
         .extra_meta = json_text(&v, "extra_meta"),
     };
@@ -336,9 +339,12 @@ struct sv meta_row(const struct share_meta *m, struct arena *a)
     jw_kint(&w, "at", m->at);
     put_text(&w, "extra", m->extra);
     put_text(&w, "extra_meta", m->extra_meta);
+    jw_kint(&w, "last_op", m->last_op);
+    jw_kint(&w, "last_thread", m->last_thread);
     jw_kint(&w, "objectives", m->objectives);
     jw_kint(&w, "objectives_at", m->objectives_at);
     jw_kint(&w, "threads", m->threads);
+    jw_kint(&w, "unsorted", m->unsorted);
     jw_close(&w, '}');
     return sb_sv(&b);
 }

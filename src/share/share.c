@@ -84,6 +84,53 @@ static enum status import_backup(struct share *s, int which, import_fn *import, 
     return r == ST_INVALID_SYNTAX || r == ST_LIMIT_EXCEEDED ? ST_OK : r;
 }
 
+/* One side of a text with conflict markers; what stands between ||||||| and ======= is of neither.
+ */
+static struct sv side_of(struct sv text, bool theirs, struct arena *a)
+{
+    struct sb b = sb_in(a, 0);
+    enum { BOTH, OURS, BASE, THEIRS } part = BOTH;
+
+    while (text.n) {
+        struct sv_cut line = sv_cut(text, '\n');
+        text = line.tail;
+        if (sv_starts(line.head, SV("<<<<<<< ")))
+            part = OURS;
+        else if (part == OURS && sv_starts(line.head, SV("|||||||")))
+            part = BASE;
+        else if (part != BOTH && sv_starts(line.head, SV("=======")))
+            part = THEIRS;
+        else if (part == THEIRS && sv_starts(line.head, SV(">>>>>>> ")))
+            part = BOTH;
+        else if (part == BOTH || part == (theirs ? THEIRS : OURS)) {
+            sb_add(&b, line.head);
+            sb_addc(&b, '\n');
+        }
+    }
+    return sb_sv(&b);
+}
+
+static bool has_markers(struct sv text)
+{
+    return sv_find(text, SV("\n<<<<<<< ")) >= 0 && sv_find(text, SV("\n>>>>>>> ")) >= 0;
+}
+
+/* A pull that conflicted: both sides are imported, each as the older file that it is, so that the
+ * union is written. A side that cannot be read leaves the file to be set aside. */
+static enum status import_sides(struct share *s, int which, import_fn *import, struct sv text,
+                                struct err *e)
+{
+    for (int side = 0; side < 2; side++) {
+        enum status r = import(s, side_of(text, side, s->a), false, e);
+        if (r)
+            return r;
+    }
+    share_warn(s, "W202", (struct sv){ 0 },
+               SV_FMT " had conflicts of a merge; both sides are taken and it is written anew",
+               SV_ARG(share_file_paths[which]));
+    return ST_OK;
+}
+
 static enum status import_file(struct share *s, int which, struct err *e)
 {
     import_fn *import = which == FILE_RELATIONS ? import_relations : import_objectives;
@@ -93,7 +140,8 @@ static enum status import_file(struct share *s, int which, struct err *e)
     enum status r = fs_read(s->root, share_file_paths[which], 0, s->a, &text, e);
     if (r)
         return r;
-    r = import(s, text, false, &why);
+    r = has_markers(text) ? import_sides(s, which, import, text, &why)
+                          : import(s, text, false, &why);
     if (r == ST_INVALID_SYNTAX || r == ST_LIMIT_EXCEEDED) {
         set_aside(s, which, &why, text);
         return import_backup(s, which, import, e);
@@ -116,7 +164,7 @@ static enum status look_at_registry(struct share *s, struct err *e)
         return r == ST_NOT_FOUND ? ST_OK : r; /* it is written anew */
     if (render_file(s, FILE_REGISTRY, &ours, e))
         return err_code(e);
-    if (!sv_eq(text, sb_sv(&ours))) {
+    if (!sv_eq(text, sb_sv(&ours)) && !has_markers(text)) {
         err_set(&why, ST_CONFLICT, "another program changed it");
         set_aside(s, FILE_REGISTRY, &why, text);
     }
@@ -232,7 +280,7 @@ void share_end(struct share *s)
 {
     log_abort(s->log);
     share_unlock(s);
-    s->writing = s->collect = false;
+    s->writing = s->collect = s->acted = false;
     for (int i = 0; i < SHARE_FILES; i++) {
         s->foreign[i] = false;
         s->set_aside[i] = (struct sv){ 0 };

@@ -64,6 +64,7 @@ struct share {
     VEC(struct share_warning) warnings;
     struct sv          details; /* of the error last returned, as JSON; or absent */
     bool               writing;
+    bool               acted;                  /* an operation was appended, not only an import */
     bool               collect;                /* copies were dropped: look for unused content */
     int                flock_fd;               /* -1: not held */
     bool               held[2];                /* Leslie's lock folders */

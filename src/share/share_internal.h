@@ -33,9 +33,11 @@ enum status share_rev(struct share *s, int64_t *rev, struct err *e);
 
 struct share_meta {
     int64_t   at, threads, objectives;
-    int64_t   objectives_at; /* when an objective last changed */
-    struct sv extra;         /* unknown keys of the root of thread_relations.json */
-    struct sv extra_meta;    /* and of its metadata */
+    int64_t   objectives_at;        /* when an objective last changed */
+    int64_t   last_thread, last_op; /* the latest time of a thread and of an operation */
+    bool      unsorted;   /* one came later than it was made: the files are in the order of times */
+    struct sv extra;      /* unknown keys of the root of thread_relations.json */
+    struct sv extra_meta; /* and of its metadata */
 };
 enum status share_meta(struct share *s, struct share_meta *out, struct err *e);
 enum status meta_read(struct sv row, struct arena *a, struct share_meta *out, struct err *e);
@@ -62,6 +64,9 @@ bool        share_is_sane(const struct json *payload, struct arena *a);
 bool        share_knows(struct sv operation);
 bool        hash_is_hex(struct sv v);       /* 64 lower-case hex digits */
 bool        path_is_inside(struct sv path); /* relative, no empty part, no "." and no ".." */
+
+/* When an operation was made: imported ones say so themselves. */
+int64_t share_op_time(const struct entry *n, const struct json *payload, struct arena *a);
 
 /* The keys of params in operations[], in Leslie's order; NULL: not in operations[]. */
 const char *const *share_params(struct sv operation);

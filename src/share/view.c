@@ -83,6 +83,19 @@ static enum status save_thread(struct op *o, const struct share_thread *t)
     return put(o, key_of_name("thread", t->id, o->f->a), thread_row(t, o->f->a));
 }
 
+/* When a change was made: an import says when the file was written, so that a clone that only reads
+ * gives the files the bytes they have. `in_objective`: the time of the row itself counts. */
+static int64_t time_of(struct op *o, int64_t not_before, bool in_objective)
+{
+    int64_t written, updated;
+
+    if (!json_int(json_find(o->p, "written"), &written))
+        return o->n->at;
+    if (in_objective && json_int(json_find(o->p, "updated"), &updated))
+        written = updated;
+    return written > not_before ? written : not_before;
+}
+
 static enum status change_meta(struct op *o, int threads, int objectives, bool in_objective)
 {
     struct share_meta m = { 0 };
@@ -91,9 +104,9 @@ static enum status change_meta(struct op *o, int threads, int objectives, bool i
 
     if (get(o, SV("meta"), &row, &found) || (found && meta_read(row, o->f->a, &m, o->e)))
         return err_code(o->e);
-    m.at = o->n->at;
+    m.at = time_of(o, m.at, false);
     if (in_objective)
-        m.objectives_at = o->n->at;
+        m.objectives_at = time_of(o, m.objectives_at, true);
     m.threads += threads;
     m.objectives += objectives;
     return put(o, SV("meta"), meta_row(&m, o->f->a));
@@ -114,7 +127,7 @@ static enum status count_in_objective(struct op *o, struct sv id, int threads, i
         return err_code(o->e);
     obj.threads += threads;
     obj.open += open;
-    obj.updated = o->n->at;
+    obj.updated = time_of(o, obj.updated, true);
     if (put(o, key, objective_row(&obj, o->f->a)))
         return err_code(o->e);
     return change_meta(o, 0, 0, true);
@@ -966,6 +979,47 @@ const char *const *share_params(struct sv name)
     return op ? op->params : NULL;
 }
 
+int64_t share_op_time(const struct entry *n, const struct json *payload, struct arena *a)
+{
+    struct json record;
+    struct err  ignored;
+    int64_t     at;
+
+    if (!sv_is(json_text(payload, "what"), "operation") ||
+        json_parse(json_text(payload, "record"), 0, a, &record, &ignored) ||
+        !clock_parse_iso(json_text(&record, "timestamp"), &at))
+        return n->at;
+    return at;
+}
+
+/* Clones that exchange their files come to the same ones only when both write them in one order,
+ * that of time. As long as everything came in that order, the order of the log is the same. */
+static enum status track_order(struct op *o, const struct operation *op)
+{
+    struct share_meta m = { 0 };
+    struct sv         row, what = text(o, "what");
+    bool              found, import = sv_is(text(o, "operation"), "import");
+    bool              thread = sv_is(text(o, "operation"), "spawn") || sv_is(what, "thread");
+    int64_t           at = o->n->at;
+
+    if (!thread && (!op->params || (import && !sv_is(what, "operation"))))
+        return ST_OK;
+    if (get(o, SV("meta"), &row, &found) || (found && meta_read(row, o->f->a, &m, o->e)))
+        return err_code(o->e);
+    if (thread) {
+        if (import)
+            json_int(json_find(o->p, "created"), &at);
+        m.unsorted = m.unsorted || at < m.last_thread;
+        m.last_thread = at > m.last_thread ? at : m.last_thread;
+    }
+    if (op->params && !(import && thread)) {
+        at = share_op_time(o->n, o->p, o->f->a);
+        m.unsorted = m.unsorted || at < m.last_op;
+        m.last_op = at > m.last_op ? at : m.last_op;
+    }
+    return put(o, SV("meta"), meta_row(&m, o->f->a));
+}
+
 static enum status fold(struct fold *f, const struct entry *n, struct err *e)
 {
     struct json             p;
@@ -984,10 +1038,10 @@ static enum status fold(struct fold *f, const struct entry *n, struct err *e)
     if (op->params && n->op_id.s &&
         fold_put(f, key_of_name("opid", n->op_id, f->a), seq_text(n->seq, f->a), e))
         return err_code(e);
-    return op->fold(&o);
+    return op->fold(&o) ? err_code(e) : track_order(&o, op);
 }
 
-const struct view share_view = { .name = "share", .version = 4, .fold = fold };
+const struct view share_view = { .name = "share", .version = 5, .fold = fold };
 
 enum status share_touch(const struct entry *n, struct arena *a, struct share_touch *out,
                         struct err *e)

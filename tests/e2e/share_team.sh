@@ -51,4 +51,80 @@ for i in 1 2 3; do
 done
 same "three in one minute are three files" "$(cat $T/told/.meta/transcripts/*.txt | grep -c '^answer')" 3
 cd .. || exit 1
+
+# ---- two clones ----
+git() { command git -c user.name=t -c user.email=t@example.org -c init.defaultBranch=main -c merge.conflictStyle=merge "$@"; }
+if ! command -v git >/dev/null; then
+    skip "two clones" "no git"
+    done_testing
+fi
+mkdir origin
+cd origin || exit 1
+git init -q .
+heddle init >/dev/null
+heddle objective create O --id o >/dev/null
+for t in a b; do spawn $t >/dev/null; done
+echo plan >$T/a/plan.md
+heddle reference --from b --target a --binding frozen >/dev/null 2>&1
+heddle lifecycle a suspend >/dev/null
+ok "what is made anew is ignored" git check-ignore -q .leslie/threads/.global/registry.json
+not_ok "work is not" git check-ignore -q $T/a/artifacts/yarn.lock
+git add -A
+git commit -qm base
+same "the log of the machine is not in it" "$(git ls-files | grep -c -e '\.bak$' -e 'heddle\.db' -e registry -e '/logs/')" 0
+cd .. || exit 1
+git clone -q origin clean
+cd clean || exit 1
+json "a clone has the threads" "$(heddle list --json)" '[.data[].id]' '["a","b"]'
+same "and reading leaves it clean" "$(git status --short)" ""
+heddle status b >/dev/null
+heddle context b >/dev/null
+same "whatever is read" "$(git status --short)" ""
+rm -rf .heddle
+git rm -rq --cached .heddle && git commit -qm "without the settings"
+heddle list >/dev/null 2>&1
+same "also without our folder in it" "$(git status --short)" ""
+ok "verify agrees" heddle verify
+cd .. || exit 1
+
+for c in left right; do git clone -q origin $c; done
+cd left || exit 1
+spawn left1 --ref a >/dev/null 2>&1
+heddle lifecycle b suspend >/dev/null
+heddle inject a --type note --content "from the left" >/dev/null
+git add -A && git commit -qm left && git push -q origin HEAD:refs/heads/left
+cd ../right || exit 1
+spawn right1 --ref b >/dev/null 2>&1
+heddle objective create Q --id q >/dev/null
+heddle spawn --objective q --no-run --intent r2 --id right2 >/dev/null
+git add -A && git commit -qm right
+git pull -q --no-rebase origin left >/dev/null 2>&1
+has "both spawned: the pull conflicts" "$(git status --short)" "UU .leslie/thread_relations.json"
+run heddle list --json
+exits "the next command works" 0
+json "the threads of both are there" "$out" '[.data[].id] | sort' '["a","b","left1","right1","right2"]'
+json "and it is said" "$out" '[.warnings[].message | select(test("both sides are taken"))] | length > 0' true
+json "the operations are united, each once" "$(cat $R)" '[(.operations | length), (.operations | map(.id) | unique | length)] | .[0] == .[1]' true
+json "those of the left" "$(cat $R)" '[.operations[] | select(.params.thread_id == "left1" or .params.content == "from the left") | .command] | sort' '["inject","spawn"]'
+json "and those of the right" "$(cat $R)" '[.operations[] | select(.params.thread_id == "right1" or .params.thread_id == "right2") | .command]' '["spawn","spawn"]'
+json "the state that changed on the left" "$(cat $R)" .threads.b.status '"suspended"'
+json "the objectives of both" "$(cat .leslie/objectives.json)" '.objectives | keys' '["o","q"]'
+json "with their threads" "$(cat .leslie/objectives.json)" '.objectives.o.thread_ids | sort' '["a","b","left1","right1"]'
+json "and the references of both" "$(cat $R)" '[.relations.left1.references_to, .relations.right1.references_to]' '[["a"],["b"]]'
+has "an injection of the other side waits for its thread" "$(heddle status a)" "injections waiting: 1"
+same "no marker is left" "$(grep -l '^<<<<<<<' .leslie/*.json)" ""
+ok "verify agrees" heddle verify
+git add -A && git commit -qm merged
+git push -q origin HEAD:refs/heads/both
+cd ../left || exit 1
+git pull -q --no-rebase origin both >/dev/null 2>&1
+json "the other clone has them after its pull" "$(heddle list --json)" '[.data[].id] | sort' '["a","b","left1","right1","right2"]'
+same "and is clean" "$(git status --short)" ""
+ok "verify agrees there" heddle verify
+cd ../right || exit 1
+printf '{\n<<<<<<< ours\n{broken\n=======\nnothing\n>>>>>>> theirs\n' >$R
+run heddle list --json
+exits "a conflict that cannot be read stops nobody" 0
+json "the log has the threads" "$out" '.data | length' 5
+ok "and the text is kept" sh -c 'grep -q broken .leslie/thread_relations.json.unreadable-*'
 done_testing
