@@ -131,7 +131,11 @@ static enum status take_folder(struct share *s, int dir, int which, struct made 
         unlinkat(dir, made, 0);
     if (mkdirat(dir, made, 0777) != 0)
         return err_errno(e, "mkdir .leslie/%s", made);
+    /* What a killed heddle left goes before we write down ours: if we are killed while we wait for
+     * Leslie, the next one knows only what is written there. */
     struct made before = owned[which];
+    if (fstatat(dir, name, &held, AT_SYMLINK_NOFOLLOW) == 0 && is_abandoned(&held, before))
+        unlinkat(dir, name, AT_REMOVEDIR);
     if (fstatat(dir, made, &st, AT_SYMLINK_NOFOLLOW) == 0)
         owned[which] = made_of(&st);
     enum status r = write_owned(s->flock_fd, owned, e);
