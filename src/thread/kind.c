@@ -2,6 +2,7 @@
 #include "thread/kind_check.h"
 
 #include "base/json.h"
+#include "base/path.h"
 
 static const struct sv names[] = { { 0 },
 #define X(id, name) SV_STATIC(name),
@@ -88,6 +89,8 @@ static enum status adopt_lane(struct entry *n, struct err *e)
     if (!ref.n || sv_has(ref, '\\'))
         return err_set(e, ST_INVALID_SYNTAX, "context_ref '" SV_FMT "' is no name of a lane",
                        SV_ARG(ref));
+    if (name_check(ref, "context_ref", e)) /* it becomes the lane, which is a name */
+        return err_code(e);
     if (n->lane.s && !sv_eq(n->lane, ref))
         return err_set(e, ST_INVALID_SYNTAX,
                        "lane '" SV_FMT "' and context_ref '" SV_FMT "' differ", SV_ARG(n->lane),

@@ -510,6 +510,8 @@ static enum status check_operation(const struct entry *n, struct err *e)
 
     if (!has_text(n->payload, "op_id"))
         return err_set(e, ST_INVALID_SYNTAX, "op_id must be text");
+    if (member(n->payload, "op_id").n > ENTRY_ID_MAX + 2) /* and its quotes */
+        return err_set(e, ST_INVALID_SYNTAX, "op_id is longer than %d bytes", ENTRY_ID_MAX);
     if (sv_is(type, "\"fork\"") && !has_text(member(op, "from"), "lane"))
         return err_set(e, ST_INVALID_SYNTAX, "a fork operation needs from: {\"lane\",\"seq\"}");
     if (!sv_is(type, "\"replace\""))

@@ -126,18 +126,26 @@ static bool is_there(const struct json *v)
     return v && v->type != JSON_NULL;
 }
 
+/* A value that is JSON text already. */
+static void put_raw(struct run_tx *t, struct members *m, const char *key, struct sv raw)
+{
+    struct json v;
+    struct err  ignored;
+
+    if (raw.s && json_parse(raw, 0, t->a, &v, &ignored) == ST_OK)
+        put(t, m, key, v);
+}
+
 /* A run_finished, with the members by which it is known again. */
 static void make_end(struct run_tx *t, struct made *out, struct run_end end)
 {
-    struct json result;
-    struct err  ignored;
-
     out->kind = KIND_RUN_FINISHED;
     out->end = end;
     put(t, &out->m, "outcome", json_of(sv_of(end.outcome)));
     put(t, &out->m, "reason", json_of(end.reason));
-    if (end.result.s && json_parse(end.result, 0, t->a, &result, &ignored) == ST_OK)
-        put(t, &out->m, "result", result);
+    put_raw(t, &out->m, "result", end.result);
+    put_raw(t, &out->m, "usage", end.usage);
+    put_raw(t, &out->m, "usage_total", end.usage_total);
 }
 
 /* ---- the model ----------------------------------------------------------------------- */
@@ -331,7 +339,27 @@ static struct sv made_refs(const struct run_tx *t, const struct json *event, con
     return event_refs(t, event, m->refs, m->source, m->input_id);
 }
 
-/* Does the entry say what the event says? */
+static bool has_member(const struct made *m, struct sv key)
+{
+    for (size_t i = 0; i < m->m.list.n; i++)
+        if (sv_eq(m->m.list.v[i].key, key))
+            return true;
+    return false;
+}
+
+/* Does the entry hold something that only an event could have said, and this one does not? */
+static bool says_more(const struct json *payload, const struct made *m)
+{
+    static const char *const said[] = { "content", "reasoning_details", "result", "thinking",
+                                        "token",   "tool_calls",        "usage",  "usage_total" };
+
+    for (size_t i = 0; i < COUNT(said); i++)
+        if (json_find(payload, said[i]) && !has_member(m, sv_of(said[i])))
+            return true;
+    return false;
+}
+
+/* Does the entry say what the event says, and nothing else? */
 static enum status says_so(struct run_tx *t, const struct entry *n, const struct made *m,
                            bool *same, struct err *e)
 {
@@ -341,7 +369,7 @@ static enum status says_so(struct run_tx *t, const struct entry *n, const struct
         return err_code(e);
     *same =
         m->kind == kind_of(n->kind) || (m->call.s && sv_is(n->kind, kind_name(KIND_RUN_TOOL_HELD)));
-    if (m->role && !sv_is(json_text(&p, "role"), m->role))
+    if ((m->role && !sv_is(json_text(&p, "role"), m->role)) || says_more(&p, m))
         *same = false;
     for (size_t i = 0; i < m->m.list.n && *same; i++) {
         const struct json *is = json_find_sv(&p, m->m.list.v[i].key);

@@ -122,4 +122,32 @@ json "a report sent twice is known" "$out" '[.duplicates, .logged]' '[4,0]'
 same "and leaves no second entry" "$(heddle log export crash | wc -l)" "$rev"
 ok "after all that the log is whole" heddle verify
 
+# ---- what a runtime asks
+heddle run start state --text Q --request-id s1 >/dev/null
+event '{"kind":"llm_completed","data":{"tool_calls":[{"id":"c1","name":"ls","arguments":{"path":"."}}]}}' state >/dev/null
+run heddle run steer state 'Only C files.' --op-id in-1 --json
+same "steering has the id it is given" "$out" '{"input_id":"in-1"}'
+run heddle run steer state 'Only C files.' --op-id in-1 --json
+exits "and can be repeated" 0
+run heddle run steer state 'Others.' --op-id in-1 --json
+json "not with other words" "$out" .error.reason '"op_id"'
+echo '{"messages":[]}' | heddle op replace state --context - --op-id later >/dev/null
+run heddle run status state --json
+json "the state has the seed's fields" "$out" \
+    '[.active_context_ref, .projection_cursor_seq, .applied_context_ops, .pending_context_op.op_id, .pending_context_op.type]' \
+    '["default",4,[],"later","replace"]'
+json "the text of waiting input" "$out" '[.pending_input[] | .content]' '["Only C files."]'
+json "the arguments of open calls" "$out" '[.pending_tool_calls[].arguments]' '[{"path":"."}]'
+run heddle run drain state --json
+json "nothing is drained between a call and its result" "$out" .error.reason '"awaiting_tool"'
+run heddle run cancel state
+exits "the run ends" 0
+json "and its operation was applied" "$(heddle run status state --json)" .applied_context_ops '["later"]'
+event '{"kind":"tool_completed","tool_call_id":"c1","data":{"content":"late"}}' state >/dev/null
+has "a late result is in the log" "$(heddle log show state)" "late"
+run heddle run start state --text Q --max-iterations -3
+exits "a run has at least one iteration" 1
+run sh -c '"$HEDDLE" run start two --text Q --request-id t1; "$HEDDLE" run start two --text Q --request-id t1 --json'
+exits "the same request again is harmless" 0
+
 done_testing

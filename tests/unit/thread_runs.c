@@ -584,6 +584,8 @@ static void an_event_id_with_other_content_is_a_conflict(void)
         "{\"kind\":\"llm_completed\",\"id\":\"e\",\"data\":{\"text\":\"A\",\"thinking\":\"t\"}}",
         "{\"kind\":\"input_injected\",\"id\":\"e\",\"data\":{\"content\":\"A\"}}",
         "{\"kind\":\"request_completed\",\"id\":\"e\"}",
+        "{\"kind\":\"llm_completed\",\"id\":\"e\",\"data\":{\"text\":\"A\",\"tool_calls\":[{\"id\":"
+        "\"t\"}]}}",
     };
 
     start("Q", "r1");
@@ -595,6 +597,11 @@ static void an_event_id_with_other_content_is_a_conflict(void)
     }
     events("{\"kind\":\"llm_completed\",\"id\":\"e\",\"data\":{\"text\":\"A\"}}"); /* the same */
     CHECK_INT(rev(), before);
+    events(
+        "{\"kind\":\"llm_completed\",\"id\":\"f\",\"data\":{\"text\":\"A\",\"tool_calls\":[{\"id\":"
+        "\"t\"}]}}");
+    CHECK_INT(refused_events("{\"kind\":\"llm_completed\",\"id\":\"f\",\"data\":{\"text\":\"A\"}}"),
+              ST_CONFLICT); /* less than it said */
 }
 
 static void an_entry_under_the_op_id_of_an_event_swallows_nothing(void)
