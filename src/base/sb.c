@@ -25,7 +25,8 @@ struct sb sb_to_fd(int fd, struct arena *a)
                         .s = ARENA_NEW(a, char, FD_BUFFER),
                         .cap = FD_BUFFER,
                         .limit = SIZE_MAX / 2,
-                        .fd = fd };
+                        .fd = fd,
+                        .show = isatty(fd) ? SB_ESCAPED : SB_RAW };
 }
 
 static void write_all(struct sb *b, struct sv v)
@@ -39,10 +40,25 @@ static void write_all(struct sb *b, struct sv v)
     }
 }
 
-static void drain(struct sb *b)
+static void add_visible(struct sb *b, struct sv v, bool many_lines, enum sb_show show);
+
+/* Write what is buffered. A character whose end is still to come waits, unless this is the end. */
+static void drain(struct sb *b, bool end)
 {
-    write_all(b, (struct sv){ b->s, b->n });
-    b->n = 0;
+    struct arena scratch = { 0 };
+    struct sv    all = { b->s, b->n };
+    size_t       held = b->show == SB_RAW || end ? 0 : utf8_unfinished(all);
+
+    if (b->show == SB_RAW) {
+        write_all(b, all);
+    } else {
+        struct sb shown = sb_in(&scratch, 0);
+        add_visible(&shown, sv_first(all, all.n - held), true, b->show);
+        write_all(b, (struct sv){ shown.s, shown.n });
+        arena_free(&scratch);
+    }
+    memmove(b->s, b->s + b->n - held, held);
+    b->n = held;
 }
 
 /* Make room for n more bytes in memory; false when the limit forbids it. */
@@ -70,10 +86,15 @@ void sb_add(struct sb *b, struct sv v)
         return;
     if (b->fd >= 0) {
         if (v.n > b->cap - b->n)
-            drain(b);
-        if (v.n >= b->cap) {
+            drain(b, false);
+        if (v.n >= b->cap && b->show == SB_RAW) {
             write_all(b, v);
             return;
+        }
+        for (size_t room; v.n > (room = b->cap - b->n); v = sv_skip(v, room)) {
+            memcpy(b->s + b->n, v.s, room);
+            b->n += room;
+            drain(b, false);
         }
     } else if (!reserve(b, v.n)) {
         return;
@@ -170,33 +191,53 @@ void sb_pad(struct sb *b, char c, size_t n)
         sb_addc(b, c);
 }
 
-static void add_visible(struct sb *b, struct sv v, bool many_lines)
+/* As \uNNNN, in two halves when it needs them, as JSON writes it. */
+static void add_escaped(struct sb *b, uint32_t cp)
+{
+    if (cp >= 0x10000)
+        sb_addf(b, "\\u%04x\\u%04x", 0xd800 + ((cp - 0x10000) >> 10),
+                0xdc00 + ((cp - 0x10000) & 0x3ff));
+    else
+        sb_addf(b, "\\u%04x", cp);
+}
+
+/* Does a terminal obey it? A line end as Windows writes it does no harm in a file that is shown. */
+static bool is_control(struct sv v, int32_t cp, bool many_lines, enum sb_show show)
+{
+    if (many_lines && (cp == '\n' || cp == '\t'))
+        return false;
+    if (show == SB_ESCAPED && cp == '\r' && v.n > 1 && v.s[1] == '\n')
+        return false;
+    return cp < 0x20 || (cp >= 0x7f && cp <= 0x9f);
+}
+
+static void add_visible(struct sb *b, struct sv v, bool many_lines, enum sb_show show)
 {
     size_t len;
 
     for (; v.n; v = sv_skip(v, len)) {
         int32_t cp = utf8_decode(v, &len);
-        bool    control = cp < 0x20 && !(many_lines && (cp == '\n' || cp == '\t'));
-        if (cp >= 0 && utf8_is_unseen(cp))
-            sb_addf(b, "\\u%04x", (unsigned)cp);
-        else if (cp >= 0 && !control && (cp < 0x7f || cp > 0x9f))
-            sb_add(b, sv_first(v, len));
-        else if (cp >= 0)
-            sb_addf(b, "\\x%02x", (unsigned)cp);
-        else
+        bool    control = cp >= 0 && is_control(v, cp, many_lines, show);
+        if (cp < 0)
             for (size_t i = 0; i < len; i++)
                 sb_addf(b, "\\x%02x", (unsigned char)v.s[i]);
+        else if (control && show == SB_PLAIN)
+            sb_addf(b, "\\x%02x", (unsigned)cp);
+        else if (control || utf8_is_unseen(cp))
+            add_escaped(b, (uint32_t)cp);
+        else
+            sb_add(b, sv_first(v, len));
     }
 }
 
 void sb_add_plain(struct sb *b, struct sv v)
 {
-    add_visible(b, v, true);
+    add_visible(b, v, true, SB_PLAIN);
 }
 
 void sb_add_plain_line(struct sb *b, struct sv v)
 {
-    add_visible(b, v, false);
+    add_visible(b, v, false, SB_PLAIN);
 }
 
 static bool is_shell_plain(struct sv v)
@@ -243,7 +284,7 @@ enum status sb_done(struct sb *b, struct sv *out, struct err *e)
 enum status sb_flush(struct sb *b, struct err *e)
 {
     if (!b->failed)
-        drain(b);
+        drain(b, true);
     if (!b->failed)
         return ST_OK;
     errno = b->failed;

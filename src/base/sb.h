@@ -17,15 +17,26 @@
 
 #include <stdarg.h>
 
+/* What becomes of text on its way to a descriptor. */
+enum sb_show {
+    SB_RAW,     /* nothing */
+    SB_PLAIN,   /* as sb_add_plain() does it */
+    SB_ESCAPED, /* the same, all of it as \uNNNN, which is also right inside of JSON */
+};
+
 struct sb {
     struct arena *a;
     char         *s;
     size_t        n, cap, limit;
     int           fd;     /* -1: memory */
     int           failed; /* errno of the failed write, or ENOBUFS for the limit */
+    enum sb_show  show;
 };
 
 struct sb sb_in(struct arena *a, size_t limit); /* limit 0: none */
+
+/* A terminal gets SB_ESCAPED, so that nothing it would obey reaches it by oversight; whoever means
+ * to send it colours sets `show` to SB_RAW. Anything else gets SB_RAW. */
 struct sb sb_to_fd(int fd, struct arena *a);
 
 /* Begins in the caller's `cap` bytes and moves to the arena when they do not suffice. */

@@ -1,7 +1,11 @@
 #include "base/sb.h"
 
+#include "base/fs.h"
+
 #include "fresh.h"
 #include "tap.h"
+
+#include <unistd.h>
 
 static struct sv plain(struct sv v, struct arena *a)
 {
@@ -179,7 +183,7 @@ static void a_terminal_shows_what_cannot_be_seen(void)
         { "\xef\xbb\xbfx", "\\ufeffx" },                              /* byte order mark */
         { "\xd8\x9c", "\\u061c" },                                    /* Arabic letter mark */
         { "\xe2\x80\xa8", "\\u2028" },                                /* line separator */
-        { "\xf3\xa0\x81\x81", "\\ue0041" },                           /* a tag */
+        { "\xf3\xa0\x81\x81", "\\udb40\\udc41" },                     /* a tag */
         { "\xc2\xad", "\\u00ad" },                                    /* soft hyphen */
         { "\xe2\x80\xa6 \xe2\x86\x92", "\xe2\x80\xa6 \xe2\x86\x92" }, /* … → */
         { "\xd7\xa9\xd7\x9c", "\xd7\xa9\xd7\x9c" },                   /* Hebrew by itself */
@@ -216,9 +220,60 @@ static void a_word_for_a_shell_is_quoted_when_it_must_be(void)
     arena_free(&a);
 }
 
-TAP_MAIN(T(a_terminal_shows_what_cannot_be_seen), T(a_word_for_a_shell_is_quoted_when_it_must_be),
-         T(an_empty_builder_is_the_empty_text), T(pieces_stand_one_after_the_other),
-         T(a_formatted_piece_may_be_long), T(the_limit_is_told_once_and_holds),
-         T(numbers_reach_their_limits), T(a_terminal_gets_no_control_characters),
+/* What arrives at the other end of a pipe, written in pieces of `step` bytes. */
+static struct sv through(enum sb_show show, struct sv text, size_t step, struct arena *a)
+{
+    int        ends[2];
+    struct err e;
+    struct sv  got = { 0 };
+
+    CHECK(pipe(ends) == 0);
+    struct sb b = sb_to_fd(ends[1], a);
+    CHECK_INT(b.show, SB_RAW); /* a pipe is no terminal */
+    b.show = show;
+    for (; text.n; text = sv_skip(text, step))
+        sb_add(&b, sv_first(text, step < text.n ? step : text.n));
+    CHECK_INT(sb_flush(&b, &e), ST_OK);
+    close(ends[1]);
+    CHECK_INT(fs_read_fd(ends[0], 0, a, &got, &e), ST_OK);
+    close(ends[0]);
+    return got;
+}
+
+static void text_on_its_way_to_a_descriptor_is_made_fit_for_it(void)
+{
+    struct arena a = { 0 };
+    struct sv    text = SV("a\x1b[2J\xc2\x9b h\xc3\xa9 \xe2\x80\xae\xf3\xa0\x81\x81\r\n\xff\t.");
+
+    for (size_t step = 1; step <= text.n; step++) {
+        CHECK_SV(through(SB_RAW, text, step, &a), text);
+        CHECK_SV(through(SB_PLAIN, text, step, &a),
+                 SV("a\\x1b[2J\\x9b h\xc3\xa9 \\u202e\\udb40\\udc41\\x0d\n\\xff\t."));
+        CHECK_SV(through(SB_ESCAPED, text, step, &a),
+                 SV("a\\u001b[2J\\u009b h\xc3\xa9 \\u202e\\udb40\\udc41\r\n\\xff\t."));
+    }
+    arena_free(&a);
+}
+
+static void characters_survive_the_end_of_the_buffer(void)
+{
+    struct arena a = { 0 };
+
+    for (size_t shift = 0; shift < 4; shift++) { /* 60,000 bytes fit into a pipe */
+        struct sb b = sb_in(&a, 0);
+        sb_pad(&b, 'x', shift);
+        for (size_t i = 0; i < 15000; i++)
+            sb_adds(&b, "\xf0\x9f\x98\x80");
+        CHECK_SV(through(SB_PLAIN, sb_sv(&b), sb_sv(&b).n, &a), sb_sv(&b));
+    }
+    arena_free(&a);
+}
+
+TAP_MAIN(T(text_on_its_way_to_a_descriptor_is_made_fit_for_it),
+         T(characters_survive_the_end_of_the_buffer), T(a_terminal_shows_what_cannot_be_seen),
+         T(a_word_for_a_shell_is_quoted_when_it_must_be), T(an_empty_builder_is_the_empty_text),
+         T(pieces_stand_one_after_the_other), T(a_formatted_piece_may_be_long),
+         T(the_limit_is_told_once_and_holds), T(numbers_reach_their_limits),
+         T(a_terminal_gets_no_control_characters),
          T(writing_to_a_descriptor_keeps_order_at_any_size),
          T(a_full_disk_is_told_by_flush_and_stays_told), )

@@ -96,6 +96,8 @@ enum status cli_run(struct app *app, char **words, size_t n, struct err *e)
     if (command_parse(app, c, words + used, n - used, &g, &opts, e))
         return err_code(e);
     app->json = g.json;
+    if (!c->data && !app->json && !sv_is(app->program, "leslie"))
+        app->out.show = SB_PLAIN;
     if (g.help) {
         help_command(&app->out, c);
         return ST_OK;

@@ -79,6 +79,7 @@ static enum status give_to_terminal(int fd, struct err *e)
         err_in(e, "the terminal's clipboard");
     if (!s) {
         struct sb b = sb_to_fd(tty, &scratch);
+        b.show = SB_RAW; /* the terminal is to obey */
         sb_adds(&b, "\033]52;c;");
         add_base64(&b, bytes);
         sb_adds(&b, "\a");

@@ -384,5 +384,6 @@ const struct command cmd_config_schema = {
         "keys and a few more.",
     .opts = config_opts,
     .opts_size = sizeof(struct config_opts),
+    .data = true,
     .run = run_schema,
 };

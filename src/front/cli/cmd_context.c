@@ -139,5 +139,6 @@ const struct command cmd_context = {
     .opts_size = sizeof(struct context_opts),
     .max_args = 1,
     .needs = NEEDS_ROOT,
+    .data = true,
     .run = run,
 };

@@ -178,5 +178,6 @@ const struct command cmd_export = {
     .min_args = 1,
     .max_args = 1,
     .needs = NEEDS_LOG,
+    .data = true,
     .run = run_export,
 };

@@ -146,6 +146,7 @@ const struct command cmd_help = {
     .opts = help_opts,
     .opts_size = sizeof(struct help_opts),
     .max_args = 2,
+    .data = true,
     .run = run_help,
 };
 
@@ -159,6 +160,7 @@ const struct command cmd_completion = {
                "  source <(heddle completion bash)",
     .min_args = 1,
     .max_args = 1,
+    .data = true,
     .run = run_completion,
 };
 

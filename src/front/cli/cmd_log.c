@@ -283,5 +283,6 @@ const struct command cmd_log_export = {
     .min_args = 1,
     .max_args = 1,
     .needs = NEEDS_LOG,
+    .data = true,
     .run = run_export,
 };

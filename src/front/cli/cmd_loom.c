@@ -339,5 +339,6 @@ const struct command cmd_loom = {
     .min_args = 1,
     .max_args = 1,
     .needs = NEEDS_WRITE,
+    .data = true,
     .run = run,
 };

@@ -561,5 +561,6 @@ const struct command cmd_payload = {
     .opts = opts,
     .opts_size = sizeof(struct payload_opts),
     .needs = NEEDS_ROOT,
+    .data = true,
     .run = run,
 };

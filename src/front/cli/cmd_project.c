@@ -66,6 +66,8 @@ static enum status print_projection(struct app *app, const struct project_opts *
     if (!of.lane.s && lane_active(&app->log, of.thread, o->agent.n ? o->agent : AGENT_DEFAULT,
                                   app->a, &of.lane, e))
         return err_code(e);
+    if (f == RENDER_TEXT) /* for a person; the others are for programs */
+        app->out.show = SB_PLAIN;
     if (project(&app->log, &of, app->a, &p, e) || render_write(f, &p, &ro, &app->out, &report, e))
         return err_code(e);
     if (f != RENDER_TEXT)
@@ -111,5 +113,6 @@ const struct command cmd_project = {
     .min_args = 1,
     .max_args = 1,
     .needs = NEEDS_LOG,
+    .data = true,
     .run = run,
 };

@@ -172,5 +172,6 @@ const struct command cmd_read = {
     .min_args = 2,
     .max_args = 2,
     .needs = NEEDS_ROOT,
+    .data = true,
     .run = run_read,
 };

@@ -391,6 +391,7 @@ const struct command cmd_run_drain = {
     .min_args = 1,
     .max_args = 1,
     .needs = NEEDS_WRITE,
+    .data = true,
     .run = run_drain_command,
 };
 

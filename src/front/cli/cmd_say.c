@@ -158,5 +158,6 @@ const struct command cmd_do = {
     .min_args = 1,
     .max_args = 1,
     .needs = NEEDS_WRITE,
+    .data = true,
     .run = run_do,
 };

@@ -293,6 +293,8 @@ static enum status run(struct app *app, const void *opts, struct err *e)
 
     if (check(&w, e) || open_counter(&w, e))
         return err_code(e);
+    if (w.color && is_showing(&w) && !app->json)
+        app->out.show = SB_RAW; /* tokens_show_color() makes the text fit, and adds colours */
     enum status s = do_files(&w, e);
     if (!s && app->json)
         s = print_json(&w, e);

@@ -66,6 +66,8 @@ struct command {
     enum command_needs needs;
     const struct view *view;   /* a view on demand the command reads or writes; NULL: none */
     bool               hidden; /* left out of `heddle help` */
+    bool               data;   /* prints bytes for programs or models, which stay as they are unless
+                                * a terminal reads them; else text for a person (SB_PLAIN) */
     enum status (*run)(struct app *app, const void *opts, struct err *e);
 };
 

@@ -208,8 +208,13 @@ enum status leslie_run_objective(struct app *app, const struct leslie_call *call
     if (share_spawn(&d.s, &r, &t, e) || door_commit(&d, e) ||
         worker_start(&d, &t, (struct sv){ 0 }, false, &none, e))
         return door_fail(&d, e);
-    fprintf(stderr, "[run] objective " SV_FMT ", thread " SV_FMT "\n", SV_ARG(objective),
-            SV_ARG(t.id));
+    struct sb said = sb_in(app->a, 0);
+    sb_adds(&said, "[run] objective ");
+    sb_add_plain_line(&said, objective);
+    sb_adds(&said, ", thread ");
+    sb_add_plain_line(&said, t.id);
+    sb_addc(&said, '\n');
+    fputs(sb_sv(&said).s, stderr);
     while (!done) {
         struct timespec   step = { 0, 100 * 1000000L };
         struct arena_mark m = arena_mark(app->a);

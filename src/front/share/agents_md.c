@@ -9,12 +9,15 @@
 /* On stderr, so that what is printed stays JSON; the answer may come through a pipe. */
 static bool agrees(struct sv previous)
 {
-    char answer[16] = "";
+    struct arena scratch = { 0 };
+    struct sb    b = sb_in(&scratch, 0);
+    char         answer[16] = "";
 
-    fprintf(stderr,
-            "AGENTS.md has the guide of version " SV_FMT "; replace it with " GUIDE_VERSION
-            "? [y/N] ",
-            SV_ARG(previous));
+    sb_adds(&b, "AGENTS.md has the guide of version ");
+    sb_add_plain_line(&b, previous);
+    sb_adds(&b, "; replace it with " GUIDE_VERSION "? [y/N] ");
+    fputs(sb_sv(&b).s, stderr);
+    arena_free(&scratch);
     return fgets(answer, sizeof answer, stdin) && (answer[0] == 'y' || answer[0] == 'Y');
 }
 

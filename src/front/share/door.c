@@ -60,7 +60,7 @@ static void say_warnings(struct door *d)
 
     for (size_t i = 0; i < d->s.warnings.n; i++) {
         sb_adds(&b, "! ");
-        sb_add_plain(&b, d->s.warnings.v[i].message);
+        sb_add_plain_line(&b, d->s.warnings.v[i].message);
         sb_addc(&b, '\n');
     }
     if (b.n)
@@ -142,15 +142,9 @@ void jw_ktime(struct jw *w, const char *key, int64_t ms)
 /* One row, one line, and nothing a terminal would obey. */
 static struct sv cell_text(struct sv v, struct arena *a)
 {
-    struct sv line = sv_cut(v, '\n').head;
-    bool      plain = true;
-
-    for (size_t i = 0; i < line.n && plain; i++)
-        plain = (unsigned char)line.s[i] >= 0x20 && line.s[i] != 0x7f;
-    if (plain)
-        return sv_dup(line, a);
     struct sb b = sb_in(a, 0);
-    sb_add_plain(&b, line);
+
+    sb_add_plain_line(&b, sv_cut(v, '\n').head);
     return sb_sv(&b);
 }
 

@@ -98,6 +98,7 @@ enum status format_print(struct sb *out, struct sv text, struct sv format, struc
     if (json_parse(text, JSON_KEEP_ORDER, a, &v, e))
         return err_code(e);
     if (sv_is(format, "table")) {
+        out->show = SB_PLAIN;
         as_table(out, &v);
         return ST_OK;
     }
