@@ -74,13 +74,36 @@ enum status(err_errno)(struct err *e, const char *fmt, ...)
     return err_code(e);
 }
 
+/* What stands between the marks of SH_FMT, quoted; the marks themselves go. */
+static void quote_words(char *out, size_t size, const char *text)
+{
+    struct arena scratch = { 0 };
+    struct sb    b = sb_in(&scratch, 0);
+    struct sv    rest = sv_of(text);
+
+    while (rest.n) {
+        struct sv_cut start = sv_cut(rest, '\001'), end = sv_cut(start.tail, '\002');
+        sb_add(&b, start.head);
+        if (start.found)
+            sb_add_shell(&b, end.head);
+        rest = end.tail;
+    }
+    snprintf(out, size, "%s", sb_sv(&b).s);
+    arena_free(&scratch);
+}
+
 enum status(err_hint)(struct err *e, const char *fmt, ...)
 {
+    char    text[sizeof e->hint];
     va_list ap;
 
     va_start(ap, fmt);
-    vsnprintf(e->hint, sizeof e->hint, fmt, ap);
+    vsnprintf(text, sizeof text, fmt, ap);
     va_end(ap);
+    if (strchr(text, '\001'))
+        quote_words(e->hint, sizeof e->hint, text);
+    else
+        memcpy(e->hint, text, sizeof text);
     return err_code(e);
 }
 

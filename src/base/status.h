@@ -55,7 +55,11 @@ enum status err_set(struct err *e, enum status code, const char *fmt, ...) PRINT
  * EACCES, EPERM and EROFS name the permission in the hint. */
 enum status err_errno(struct err *e, const char *fmt, ...) PRINTF(2, 3);
 
-/* Add to a filled error. Both return e->code. */
+/* Add to a filled error. Both return e->code. A hint often holds a command to run: what comes into
+ * it from outside stands as SH_FMT, and is quoted for a shell when it has to be.
+ *
+ *     err_hint(e, "`heddle status " SH_FMT "` shows it", SV_ARG(thread));                */
+#define SH_FMT "\001%.*s\002"
 enum status err_hint(struct err *e, const char *fmt, ...) PRINTF(2, 3);
 enum status err_reason(struct err *e, const char *reason);
 

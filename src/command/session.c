@@ -67,7 +67,7 @@ enum status session_open(struct session *s, struct log *log, const struct sessio
         return st;
     if (!found) {
         err_set(e, ST_NOT_FOUND, "agent '" SV_FMT "' not found", SV_ARG(agent));
-        return err_hint(e, "`heddle agent add " SV_FMT " --kind human|model` makes it",
+        return err_hint(e, "`heddle agent add " SH_FMT " --kind human|model` makes it",
                         SV_ARG(agent));
     }
     if (set_up(s, log, env, thread, now, a, e))

@@ -99,7 +99,7 @@ static enum status users_key(struct sv name, struct err *e)
 {
     err_set(e, ST_INVALID_SYNTAX, "key '" SV_FMT "' counts only in the user's own file",
             SV_ARG(name));
-    return err_hint(e, "`heddle config set --user " SV_FMT " VALUE` sets it there", SV_ARG(name));
+    return err_hint(e, "`heddle config set --user " SH_FMT " VALUE` sets it there", SV_ARG(name));
 }
 
 static struct sv dotted_name(struct sv prefix, struct sv key, struct arena *a)

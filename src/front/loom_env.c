@@ -178,7 +178,7 @@ void loom_env_release(struct loom_env *env)
 enum status loom_node_hint(enum status s, struct sv thread, struct err *e)
 {
     if (s == ST_NOT_FOUND && !e->hint[0])
-        err_hint(e, "`heddle tree " SV_FMT "` shows the ids of its nodes", SV_ARG(thread));
+        err_hint(e, "`heddle tree " SH_FMT "` shows the ids of its nodes", SV_ARG(thread));
     return s;
 }
 
@@ -199,7 +199,7 @@ enum status loom_thread_check(struct app *app, struct sv thread, struct err *e)
     if (h.rev)
         return ST_OK;
     err_set(e, ST_NOT_FOUND, "thread '" SV_FMT "' has no log yet", SV_ARG(thread));
-    return err_hint(e, "`heddle say " SV_FMT " TEXT` starts one", SV_ARG(thread));
+    return err_hint(e, "`heddle say " SH_FMT " TEXT` starts one", SV_ARG(thread));
 }
 
 enum status loom_env_open(struct loom_env *env, struct sv thread, struct sv agent,

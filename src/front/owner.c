@@ -38,7 +38,7 @@ static void name_user(char *out, size_t size, unsigned uid)
 static enum status how_to_list(const struct json *safe, struct sv root, struct arena *a,
                                struct err *e)
 {
-    struct sb b = sb_in(a, 0), list = sb_in(a, 0);
+    struct sb list = sb_in(a, 0);
     struct jw w = jw_in(&list, 0);
 
     jw_open(&w, '[');
@@ -46,11 +46,10 @@ static enum status how_to_list(const struct json *safe, struct sv root, struct a
         jw_json(&w, &safe->items[i]);
     jw_str(&w, root);
     jw_close(&w, ']');
-    sb_add_shell(&b, sb_sv(&list));
     return err_hint(e,
-                    "if it is to be used, run: heddle config set --user safe_workspaces " SV_FMT
+                    "if it is to be used, run: heddle config set --user safe_workspaces " SH_FMT
                     "; to begin one of your own here: heddle init",
-                    SV_ARG(sb_sv(&b)));
+                    SV_ARG(sb_sv(&list)));
 }
 
 static enum status belongs(struct sv root, const char *mark, unsigned uid, struct err *e)

@@ -245,7 +245,7 @@ enum status agent_add(struct log *l, const struct agent *x, struct sv actor, int
         return err_code(e);
     if (found) {
         err_set(e, ST_CONFLICT, "there is an agent '" SV_FMT "' already", SV_ARG(x->name));
-        return err_hint(e, "`heddle agent set " SV_FMT "` changes it", SV_ARG(x->name));
+        return err_hint(e, "`heddle agent set " SH_FMT "` changes it", SV_ARG(x->name));
     }
     return append(l, "agent_add", x, actor, now, a, e);
 }

@@ -179,7 +179,7 @@ static enum status not_there(struct search *q)
 
     if (q->folder.s) {
         err_set(q->e, ST_INVALID_SYNTAX, "'" SV_FMT "' is a folder", SV_ARG(q->name));
-        return err_hint(q->e, "name a file below it: ls " SV_FMT, SV_ARG(q->folder));
+        return err_hint(q->e, "name a file below it: ls " SH_FMT, SV_ARG(q->folder));
     }
     if (q->only.s)
         sb_addf(&b,
@@ -187,8 +187,8 @@ static enum status not_there(struct search *q)
                 SV_ARG(q->only));
     (void)not_referenced(q, sb_sv(&b).s);
     return err_hint(q->e,
-                    "`heddle status " SV_FMT "` shows what it can read; `heddle reference "
-                    "--from " SV_FMT " --target " SV_FMT "` adds more",
+                    "`heddle status " SH_FMT "` shows what it can read; `heddle reference "
+                    "--from " SH_FMT " --target " SV_FMT "` adds more",
                     SV_ARG(q->thread), SV_ARG(q->thread), SV_ARG(q->only.s ? q->only : SV("T")));
 }
 

@@ -434,7 +434,7 @@ enum status share_refresh(struct share *s, const struct refresh_request *q,
     if (!done.n) {
         err_set(e, ST_NOT_FOUND, "Thread '" SV_FMT "' has no reference%s" SV_FMT, SV_ARG(q->from),
                 q->target.s ? " to " : "", SV_ARG(q->target));
-        return err_hint(e, "`heddle reference --from " SV_FMT " --target T` makes one",
+        return err_hint(e, "`heddle reference --from " SH_FMT " --target T` makes one",
                         SV_ARG(q->from));
     }
     *out = done.v;

@@ -109,4 +109,10 @@ else
     skip "a terminal gets nothing raw" "no script(1)"
 fi
 
+# ---- a command in a hint is one command when it is pasted
+run heddle tree 'two words; touch hacked' --from zz
+has "a name is quoted where a shell would take it apart" "$err" "heddle say 'two words; touch hacked' TEXT"
+run heddle do story --agent "it's me" </dev/null
+has "quotes in it too" "$err" "heddle agent add 'it'\\''s me' --kind"
+
 done_testing

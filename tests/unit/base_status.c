@@ -120,7 +120,24 @@ static void a_warning_is_one_write(void)
     close(kept);
 }
 
-TAP_MAIN(T(every_code_has_a_word_an_exit_and_an_http_status), T(setting_forgets_the_error_before),
+static void commands_in_hints_can_be_pasted(void)
+{
+    struct err e = { 0 };
+    char       big[2000];
+
+    err_set(&e, ST_NOT_FOUND, "x");
+    err_hint(&e, "`heddle status " SH_FMT "` shows it, " SH_FMT, SV_ARG(SV("plain")),
+             SV_ARG(SV("it's $(x)")));
+    CHECK_SV(sv_of(e.hint), SV("`heddle status plain` shows it, 'it'\\''s $(x)'"));
+    err_hint(&e, "ls " SH_FMT, SV_ARG(SV("")));
+    CHECK_SV(sv_of(e.hint), SV("ls ''"));
+    memset(big, '\'', sizeof big);
+    err_hint(&e, "ls " SH_FMT, (int)sizeof big, big); /* cut, and within its bounds */
+    CHECK_INT(strlen(e.hint), sizeof e.hint - 1);
+}
+
+TAP_MAIN(T(commands_in_hints_can_be_pasted), T(every_code_has_a_word_an_exit_and_an_http_status),
+         T(setting_forgets_the_error_before),
          T(context_goes_in_front_and_keeps_code_hint_and_reason),
          T(long_texts_are_cut_and_never_overrun), T(system_errors_become_codes_with_hints),
          T(a_handed_on_error_is_never_ok), T(a_warning_is_one_write), )

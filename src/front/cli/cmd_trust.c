@@ -84,13 +84,10 @@ static void answer(struct app *app, struct sv text, bool trusted, const char *sa
 
 static enum status no_terminal(struct app *app, struct err *e)
 {
-    struct sb root = sb_in(app->a, 0);
-
-    sb_add_shell(&root, app->root);
     err_set(e, ST_PERMISSION_DENIED,
             "only a person at a terminal can trust a workspace, and there is no terminal here");
     err_reason(e, "needs_terminal");
-    return err_hint(e, "ask the user to run: heddle trust --root " SV_FMT, SV_ARG(sb_sv(&root)));
+    return err_hint(e, "ask the user to run: heddle trust --root " SH_FMT, SV_ARG(app->root));
 }
 
 /* One line as it is typed; what was typed before the question does not answer it. */

@@ -185,7 +185,7 @@ static enum status stuck(struct sv objective, struct err *e)
 {
     err_set(e, ST_CONFLICT, "objective " SV_FMT " is not completed and no worker runs",
             SV_ARG(objective));
-    return err_hint(e, "`heddle objective status " SV_FMT "` shows which threads are open",
+    return err_hint(e, "`heddle objective status " SH_FMT "` shows which threads are open",
                     SV_ARG(objective));
 }
 
