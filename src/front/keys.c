@@ -3,6 +3,7 @@
 #include "base/fs.h"
 #include "base/path.h"
 #include "base/rand.h"
+#include "base/secret.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -10,7 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { SECRET_SIZE = 32 };
+enum { SECRET_SIZE = 32, SECRET_MIN = 16 };
 
 /* ---- the environment -------------------------------------------------------------------- */
 
@@ -28,8 +29,10 @@ static enum status check_pair(const struct token_key *k, const struct token_key 
 
     if (name_check(k->kid, "key id", &ignored))
         return bad_keys(e, "a key id is not a name");
-    if (!sv_trim(k->secret).n)
-        return bad_keys(e, "a secret is empty");
+    if (sv_trim(k->secret).n < SECRET_MIN) {
+        bad_keys(e, "a secret has fewer than 16 bytes, and could be guessed");
+        return err_hint(e, "make one: head -c 32 /dev/urandom | base64");
+    }
     if (sv_is(k->secret, "jido_ai_react_default_secret_change_me")) {
         bad_keys(e, "the old default secret is known to everybody");
         return err_hint(e, "make one of your own: head -c 32 /dev/urandom | base64");
@@ -139,6 +142,7 @@ static enum status load(struct app *app, struct checkpoint_keys *out, bool *foun
     struct sv given = sv_of(getenv(KEYS_ENV));
 
     *out = (struct checkpoint_keys){ 0 };
+    secret_keep(); /* from here on a secret is in memory */
     *found = sv_trim(given).n > 0;
     return *found ? keys_parse(given, app->a, out, e) : read_file(app, out, found, e);
 }

@@ -1,0 +1,17 @@
+/* Keys in memory. */
+#ifndef HEDDLE_SECRET_H
+#define HEDDLE_SECRET_H
+
+#include "base/base.h"
+
+/* Called before a key is used: from here on this process leaves no core file, and other processes
+ * of the user cannot read its memory (PR_SET_DUMPABLE), so that a crash does not write a key to the
+ * disk. It is the whole process and not a few pages of it, since keys of the environment lie
+ * where the kernel put them, and libraries copy what they send. Programs that it starts inherit the
+ * limit on core files, which they may raise again. Harmless when repeated. */
+void secret_keep(void);
+
+/* Does a variable of the environment look like a key by its name (…_KEY, …_TOKEN, …)? */
+bool secret_in_environment(void);
+
+#endif
