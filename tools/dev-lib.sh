@@ -102,7 +102,7 @@ need() { # need PURPOSE...: install what is missing for it, and nothing else
     [ -n "$missing" ] || return 0
     command -v apt-get >/dev/null ||
         fail "missing, and this is not Debian: install what these packages hold: $missing"
-    [ "${HEDDLE_NO_INSTALL:-}" = "" ] || fail "missing: $missing"
+    [ -z "${HEDDLE_NO_INSTALL:-}${HEDDLE_NO_APT:-}" ] || fail "missing: $missing"
     if [ "$(id -u)" -ne 0 ]; then
         command -v sudo >/dev/null || fail "missing; as root: apt-get install $missing"
         as_root=(sudo)
@@ -123,19 +123,34 @@ need() { # need PURPOSE...: install what is missing for it, and nothing else
 
 is_watched() { [ -t 2 ] && [ -z "${DEV_QUIET:-}" ]; } # does a person look on?
 
+# tell_progress LOG NAME: while it runs (it is killed when the work is done), a line every ten
+# seconds with the last [n/m] of LOG, for whoever waits without a terminal.
+tell_progress() {
+    local at
+    while sleep "${DEV_PROGRESS_SECONDS:-10}" </dev/null >/dev/null 2>&1; do
+        at=$(grep -o '^\[[0-9]*/[0-9]*\]' "$1" 2>/dev/null | tail -n 1)
+        say "$2 ${at:-is being configured}"
+    done
+}
+
 # quietly LOG COMMAND...: on a terminal the output is shown as it comes, else it is kept in
-# LOG and shown only when the command fails.
+# LOG and shown, without the steps that went well, only when the command fails.
 quietly() {
-    local log=$1
+    local log=$1 rc=0 teller=''
     shift
     if is_watched; then
         "$@" >&2
-    else
-        "$@" >"$log" 2>&1 || {
-            cat "$log" >&2
-            return 1
-        }
+        return
     fi
+    : >"$log"
+    if [ -z "${DEV_QUIET:-}" ]; then
+        tell_progress "$log" "still at it:" &
+        teller=$!
+    fi
+    "$@" >"$log" 2>&1 || rc=$?
+    [ -z "$teller" ] || { kill "$teller" && wait "$teller"; } 2>/dev/null || true
+    [ "$rc" -eq 0 ] || grep -v '^\[[0-9]*/[0-9]*\] ' "$log" >&2 || true
+    return "$rc"
 }
 
 configure() { # configure PRESET
@@ -154,12 +169,11 @@ configure() { # configure PRESET
 }
 
 build() { # build PRESET [TARGET...]: configured afresh, since a new folder may be a new room
-    local preset=$1 shown=()
+    local preset=$1
     shift
-    is_watched || shown=(--quiet)
     [ -n "${DEV_QUIET:-}" ] || say "building $preset${*:+: $*}"
     configure "$preset"
     quietly "build/$preset/build.log" \
-        env NINJA_STATUS='[%f/%t] ' ninja "${shown[@]}" -C "build/$preset" -j"$(nproc)" "$@" ||
+        env NINJA_STATUS='[%f/%t] ' ninja -C "build/$preset" -j"$(nproc)" "$@" ||
         fail "the build of $preset failed"
 }

@@ -8,19 +8,25 @@ cd "$(dirname "$0")/.."
 
 to=${DESTDIR:-}$1
 heddle=build/release/heddle
+installed=() # paths below $to, for uninstall.sh
 
 put() { # put MODE FOLDER FILE...
-    local mode=$1 folder=$to/$2
+    local mode=$1 folder=$2 file
     shift 2
-    install -d "$folder"
-    install -m "$mode" "$@" "$folder"
+    install -d "$to/$folder"
+    install -m "$mode" -- "$@" "$to/$folder"
+    for file in "$@"; do
+        installed+=("$folder/$(basename "$file")")
+    done
 }
 
 install -d "$to" 2>/dev/null || true
 [ -w "$to" ] || fail "$to cannot be written; try sudo, or another PREFIX"
 put 755 bin "$heddle"
-ln -sf heddle "$to/bin/leslie"
-ln -sf heddle "$to/bin/teddy"
+for name in leslie teddy; do
+    ln -sfn heddle "$to/bin/$name"
+    installed+=("bin/$name")
+done
 for section in 1 5 7; do
     pages=(man/*."$section")
     [ ! -f "${pages[0]}" ] || put 644 "share/man/man$section" "${pages[@]}"
@@ -35,8 +41,10 @@ put 644 share/zsh/site-functions "$completions/_heddle"
 put 644 share/fish/vendor_completions.d "$completions/heddle.fish"
 # Data that the build made for run time, or that is committed for it.
 for folder in build/release/share/heddle share/heddle; do
-    [ ! -d "$folder" ] || (cd "$folder" && find . -type f) | while read -r file; do
+    [ -d "$folder" ] || continue
+    while read -r file; do
         put 644 "share/heddle/$(dirname "$file")" "$folder/$file"
-    done
+    done < <(cd "$folder" && find . -type f)
 done
+printf '%s\n' "${installed[@]}" share/heddle/installed.txt >"$to/share/heddle/installed.txt"
 say "installed below $to; try: $to/bin/heddle demo"

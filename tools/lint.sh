@@ -1,12 +1,35 @@
 #!/usr/bin/env bash
 # Everything that reads the code without running it. Each tool runs even when one before it
 # complained; the exit status says whether all were content.
+#
+#     tools/lint.sh                 all of it
+#     tools/lint.sh FILE.c...       clang-format, fnlen, cppcheck and clang-tidy, of these files
+#     tools/lint.sh changed         the same, of the C files that differ from origin/main
 set -uo pipefail
 cd "$(dirname "$0")/.." || exit
 # shellcheck source=tools/dev-lib.sh
 . tools/dev-lib.sh
 
 bad=''
+files=("$@")
+if [ "${1:-}" = changed ]; then
+    mapfile -t files < <(git diff --name-only --diff-filter=d "$(git merge-base HEAD origin/main)" -- '*.c')
+    [ ${#files[@]} -gt 0 ] || { say "no C file differs from origin/main"; exit 0; }
+fi
+for file in "${files[@]}"; do
+    [ -f "$file" ] || fail "there is no file $file" 2
+done
+
+# named KIND: the files that were named, or all of KIND, each followed by a NUL.
+named() {
+    if [ ${#files[@]} -gt 0 ]; then
+        printf '%s\0' "${files[@]}"
+    elif [ "$1" = sources ]; then
+        sources
+    else
+        find src -name '*.c' -print0
+    fi
+}
 
 lint() { # lint NAME COMMAND...
     local name=$1 from=$SECONDS
@@ -20,13 +43,13 @@ lint() { # lint NAME COMMAND...
 }
 
 format_check() {
-    ! sources | xargs -0 clang-format --dry-run 2>&1 | sed -n 's/^\([^ :]*\):.*clang-formatted.*/\1: .\/dev format would change it/p' |
+    ! named sources | xargs -0 clang-format --dry-run 2>&1 | sed -n 's/^\([^ :]*\):.*clang-formatted.*/\1: .\/dev format would change it/p' |
         sort -u | grep .
 }
 
 # One file a process: given many at once, clang-tidy 14 carries state from one to the next.
 tidy() {
-    find src -name '*.c' -print0 |
+    named code |
         xargs -0 -n 1 -P "$(nproc)" clang-tidy --quiet -p build/clang --warnings-as-errors='*' 2>&1 |
         { ! grep -v -E '^$|^[0-9]+ warnings? (generated|treated)|^Suppressed|^Use -header-filter'; }
 }
@@ -36,7 +59,7 @@ cpp_check() {
     # internalAstError: cppcheck 2.10 does not parse `x ? (struct s){ 0 } : y`.
     cppcheck --quiet --error-exitcode=1 --std=c11 --enable=warning,performance,portability \
         --inline-suppr --library=tools/cppcheck.cfg --suppress=missingIncludeSystem --suppress=internalAstError \
-        -D_GNU_SOURCE -DHEDDLE_VERSION='""' -DHEDDLE_DATE='""' -Isrc -j "$(nproc)" src
+        -D_GNU_SOURCE -DHEDDLE_VERSION='""' -DHEDDLE_DATE='""' -Isrc -Itests -j "$(nproc)" "${files[@]:-src}"
 }
 
 man_check() {
@@ -65,13 +88,16 @@ complexity() { # pmccabe stumbles over a macro that declares a struct, so it doe
 
 analyzer() { DEV_QUIET=1 build analyze heddle; }
 
+# lint_all NAME COMMAND...: not when files were named: it reads everything, or other things than C.
+lint_all() { [ ${#files[@]} -gt 0 ] || lint "$@"; }
+
 lint clang-format format_check
-lint shellcheck shell_check
+lint_all shellcheck shell_check
 lint fnlen tools/fnlen 120
-lint pmccabe complexity
-lint "man pages" man_check
+lint_all pmccabe complexity
+lint_all "man pages" man_check
 lint cppcheck cpp_check
-lint "gcc -fanalyzer" analyzer
-DEV_QUIET=1 build clang heddle # clang-tidy reads its compile_commands.json
+lint_all "gcc -fanalyzer" analyzer
+if [ ${#files[@]} -gt 0 ]; then configure clang; else DEV_QUIET=1 build clang heddle; fi # its compile_commands.json
 lint clang-tidy tidy
 [ -z "$bad" ] || fail "not clean:$bad"

@@ -70,11 +70,15 @@ run() {
 # made PRESET TARGET...: a build is one check. It runs in the environment of the caller (its
 # compiler cache, for one), and is done before anything else starts.
 made() {
-    local from=$EPOCHREALTIME rc=0 here
+    local from=$EPOCHREALTIME rc=0 here teller
     here=$(mktemp -d "$work/t.XXXXXX")
     mkdir "$here/logs"
     say "building $1"
+    rm -f "build/$1/build.log"
+    tell_progress "build/$1/build.log" "building $1" &
+    teller=$!
     tools/as-tap "$1 builds without a warning" tools/build.sh "$@" >"$here/tap" 2>"$here/stderr" || rc=$?
+    { kill "$teller" && wait "$teller"; } 2>/dev/null || true
     tools/tap-report "build/$1" "$rc" "$here" "$from" "$EPOCHREALTIME" "$work/counts"
     [ "$rc" -eq 0 ] || finish "a build failed; nothing was run"
 }

@@ -10,6 +10,10 @@ exits "it installs below a prefix, even with a blank in its name" 0
 cd "pre fix" || exit 1
 run bin/heddle version
 exits "the program runs from there" 0
+if command -v readelf >/dev/null; then
+    has "nothing in it can be pointed elsewhere after it is loaded" "$(readelf -dW bin/heddle)" NOW
+    has "nor before" "$(readelf -lW bin/heddle)" GNU_RELRO
+fi
 same "leslie is the same program" "$(readlink bin/leslie)" heddle
 same "teddy too" "$(readlink bin/teddy)" heddle
 for page in "$source"/man/*.[1-9]; do
@@ -24,6 +28,29 @@ if [ -d "$source/build/release/share/heddle" ]; then
 fi
 run "$source/tools/install.sh" "$PWD"
 exits "installing again over it is fine" 0
+echo mine >share/man/man1/other.1
+echo mine >bin/other
+run "$source/tools/uninstall.sh" "$PWD"
+exits "it can be removed again" 0
+same "all of it, and nothing else" "$(find . -type f -o -type l | sort | tr '\n' ' ')" "./bin/other ./share/man/man1/other.1 "
+run "$source/tools/uninstall.sh" "$PWD"
+exits "twice is told" 1
+has "by what is missing" "$err" "nothing to remove"
+mkdir -p evil/share/heddle
+echo keep >keep
+echo ../keep >evil/share/heddle/installed.txt
+run "$source/tools/uninstall.sh" "$PWD/evil"
+exits "a list cannot name what is elsewhere" 1
+ok "which stays" test -f keep
+run "$source/dev" install --help
+exits "help of a command is help" 0
+has "of dev" "$out" "uninstall [PREFIX]"
+run "$source/dev" install --nope
+exits "an option is no prefix" 2
+run env HEDDLE_NO_INSTALL=1 "$source/dev" install "$PWD/no"
+exits "HEDDLE_NO_INSTALL installs nothing" 1
+has "and says so" "$err" "nothing is installed"
+ok "indeed" test ! -e no
 run env DESTDIR="$scratch/dest" "$source/tools/install.sh" /usr
 exits "DESTDIR is put in front" 0
 ok "and the program is there" test -x "$scratch/dest/usr/bin/heddle"

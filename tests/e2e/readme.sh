@@ -44,7 +44,7 @@ for word in "./dev run" "./dev test" "./dev install"; do
 done
 # Links within the tree lead somewhere.
 cd "$source" || exit 1
-for doc in README.md CHANGELOG.md docs/*.md; do
+for doc in README.md SECURITY.md CHANGELOG.md docs/*.md; do
     for link in $(grep -o '](\([^)#]*\)' "$doc" | sed 's/^](//' | grep -v '^https*:\|^/'); do
         test -e "$(dirname "$doc")/$link" || flunk "$doc: the link to $link leads somewhere"
     done

@@ -133,10 +133,47 @@ static const char man_environment[] =
     ".It Ev HEDDLE_NOW\nA fixed time, in milliseconds or as an ISO 8601 instant.\n"
     ".It Ev HEDDLE_SEED\nA fixed source of ids.\n.El\n";
 
+/* Every variable that the program reads; tests/e2e/man.sh compares them with the sources. */
+static const struct {
+    const char *name, *text;
+} variables[] = {
+    { "HEDDLE_ACTOR", "Who acts, when\n.Fl \\-as\nis not given.\nExecutors get it set." },
+    { "HEDDLE_CHECKPOINT_KEYS",
+      "The keys that sign and verify checkpoint tokens: kid:secret, several with commas between\n"
+      "them; see\n.Xr heddle-checkpoint 1 ." },
+    { "HEDDLE_NOW", "A fixed time, in milliseconds or as an ISO 8601 instant." },
+    { "HEDDLE_SEED", "A fixed source of ids.\nKeys are never drawn from it." },
+    { "HEDDLE_SESSION", "Set for an executor: the session that its last start named." },
+    { "HEDDLE_STORE", "Where the log is, over the setting\n.Ic store ." },
+    { "HEDDLE_THREAD", "Set for an executor: the thread it works on." },
+    { "HEDDLE_VOCAB_DIR", "Where the token vocabularies are, when not beside the program." },
+    { "ANTHROPIC_API_KEY , OPENAI_API_KEY",
+      "Keys of model providers; which of them is set decides what\n.Xr heddle-summarize 1\nasks." },
+    { "TAVILY_API_KEY , BRAVE_API_KEY", "Keys of search services; see\n.Xr heddle-config 5 ." },
+    { "XDG_CONFIG_HOME , XDG_STATE_HOME , XDG_CACHE_HOME",
+      "Where the user's settings, what was trusted, and fetched pages are kept." },
+    { "HOME", "Where they are kept when those are not set." },
+    { "SUDO_UID", "Under\n.Xr sudo 8 ,\nthe user whose workspaces root may use as well." },
+    { "NO_COLOR , TERM", "Whether\n.Xr heddle-tokens 1\nuses colours." },
+    { "SHELL", "Named in a payload." },
+    { "PATH , TMPDIR", "Where\n.Xr heddle-demo 1\nworks." },
+};
+
+static void man_variables(struct sb *out)
+{
+    sb_adds(out, ".Sh ENVIRONMENT\n.Bl -tag -width Ds\n");
+    for (size_t i = 0; i < COUNT(variables); i++)
+        sb_addf(out, ".It Ev %s\n%s\n", variables[i].name, variables[i].text);
+    sb_adds(out, ".El\nA process that has a key in its environment leaves no core file.\n");
+}
+
 static const char man_files[] =
     ".Sh FILES\n.Bl -tag -width Ds\n"
     ".It Pa .heddle/heddle.db\nThe log of the workspace.\n"
-    ".It Pa .heddle/config.json\nSettings; see\n.Xr heddle-config 5 .\n.El\n";
+    ".It Pa .heddle/config.json\nSettings of the workspace; see\n.Xr heddle-config 5 .\n"
+    ".It Pa \\(ti/.config/heddle/config.json\nSettings of the user.\n"
+    ".It Pa \\(ti/.local/state/heddle/trust.json\nWhat the user has trusted; see\n"
+    ".Xr heddle-trust 1 .\n.El\n";
 
 static const char man_exit_status[] =
     ".Sh EXIT STATUS\n0 when done, 1 when refused or failed, 2 when the command line was misused.\n"
@@ -197,8 +234,9 @@ void man_overview(struct sb *out)
     sb_adds(out, ".El\n.Sh OPTIONS OF EVERY COMMAND\n.Bl -tag -width Ds\n");
     man_opts(out, global_opts);
     sb_adds(out, ".El\n");
-    sb_adds(out, man_environment);
+    man_variables(out);
     sb_adds(out, man_files);
     sb_adds(out, man_exit_status);
-    sb_adds(out, ".Sh SEE ALSO\n.Xr heddle-config 5\n");
+    sb_adds(out, ".Sh SEE ALSO\n.Xr leslie 1 ,\n.Xr teddy 1 ,\n.Xr heddle-config 5 ,\n"
+                 ".Xr heddle-loom 7\n");
 }
