@@ -127,7 +127,7 @@ is_watched() { [ -t 2 ] && [ -z "${DEV_QUIET:-}" ]; } # does a person look on?
 # seconds with the last [n/m] of LOG, for whoever waits without a terminal.
 tell_progress() {
     local at
-    while sleep "${DEV_PROGRESS_SECONDS:-10}" </dev/null >/dev/null 2>&1; do
+    while sleep "${DEV_PROGRESS_SECONDS:-10}" >/dev/null 2>&1; do
         at=$(grep -o '^\[[0-9]*/[0-9]*\]' "$1" 2>/dev/null | tail -n 1)
         say "$2 ${at:-is being configured}"
     done

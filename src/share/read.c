@@ -188,7 +188,7 @@ static enum status not_there(struct search *q)
     (void)not_referenced(q, sb_sv(&b).s);
     return err_hint(q->e,
                     "`heddle status " SH_FMT "` shows what it can read; `heddle reference "
-                    "--from " SH_FMT " --target " SV_FMT "` adds more",
+                    "--from " SH_FMT " --target " SH_FMT "` adds more",
                     SV_ARG(q->thread), SV_ARG(q->thread), SV_ARG(q->only.s ? q->only : SV("T")));
 }
 

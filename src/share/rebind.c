@@ -17,7 +17,7 @@ static enum status none_such(struct sv from, struct sv target, struct sv id, str
     err_set(e, ST_NOT_FOUND, "Thread '" SV_FMT "' has no reference %s" SV_FMT, SV_ARG(from),
             id.s ? "" : "to ", SV_ARG(id.s ? id : target));
     err_reason(e, "reference");
-    return err_hint(e, "`heddle status " SV_FMT "` shows those it has", SV_ARG(from));
+    return err_hint(e, "`heddle status " SH_FMT "` shows those it has", SV_ARG(from));
 }
 
 /* References of a thread: the current ones, or those that were dropped or bound otherwise. */
@@ -133,7 +133,7 @@ static enum status check_double(struct share *s, const struct share_ref *r, stru
             err_set(e, ST_CONFLICT, "reference " SV_FMT " is the same already", SV_ARG(refs[i].id));
             err_reason(e, "exists");
             return err_hint(e,
-                            "`heddle unreference --from " SV_FMT " --ref " SV_FMT
+                            "`heddle unreference --from " SH_FMT " --ref " SH_FMT
                             "` drops the one that is not needed",
                             SV_ARG(r->from), SV_ARG(r->id));
         }

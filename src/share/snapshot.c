@@ -243,7 +243,7 @@ enum status copy_restore(struct share *s, const struct share_ref *r, const struc
                 damaged ? "damaged" : "gone too");
         err_reason(e, "copy");
         return err_hint(e,
-                        "`heddle refresh --from " SV_FMT " --target " SV_FMT
+                        "`heddle refresh --from " SH_FMT " --target " SH_FMT
                         "` copies what the source has now",
                         SV_ARG(r->from), SV_ARG(r->target));
     }

@@ -114,5 +114,7 @@ run heddle tree 'two words; touch hacked' --from zz
 has "a name is quoted where a shell would take it apart" "$err" "heddle say 'two words; touch hacked' TEXT"
 run heddle do story --agent "it's me" </dev/null
 has "quotes in it too" "$err" "heddle agent add 'it'\\''s me' --kind"
+source=$(cd "$(dirname "$0")/../.." && pwd)
+same "every name in a command of a hint is quoted" "$(grep -rnE '`heddle [^"`]*" SV_FMT' "$source/src" --include='*.c' | grep -v 'src/front/cli/\(help\|args\).c')" ""
 
 done_testing

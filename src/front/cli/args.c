@@ -39,7 +39,7 @@ static enum status half_a_command(struct sv word, struct err *e)
     struct sv list = sb_sv(&forms);
     err_set(e, ST_USAGE, "`heddle " SV_FMT "` is followed by %s" SV_FMT, SV_ARG(word),
             sv_has(list, ',') ? "one of: " : "", SV_ARG(list));
-    err_hint(e, "`heddle help " SV_FMT "` shows its forms", SV_ARG(word));
+    err_hint(e, "`heddle help " SH_FMT "` shows its forms", SV_ARG(word));
     arena_free(&scratch);
     return e->code;
 }
@@ -67,7 +67,7 @@ static enum status unknown_command(struct sv word, struct sv two, struct err *e)
     if (nearest)
         return err_hint(e, "did you mean `heddle %s`?", nearest);
     if (is_family)
-        return err_hint(e, "`heddle help " SV_FMT "` shows its forms", SV_ARG(word));
+        return err_hint(e, "`heddle help " SH_FMT "` shows its forms", SV_ARG(word));
     return err_hint(e, "`heddle help` lists the commands");
 }
 

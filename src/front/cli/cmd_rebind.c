@@ -40,11 +40,13 @@ static void put_refs(struct door *d, const struct ref_list *refs, bool dropped)
         jw_close(d->data, '}');
         sb_addf(&d->text, SV_FMT "  ", SV_ARG(r->id));
         put_binding(&d->text, r);
-        if (dropped)
-            sb_addf(&d->text,
-                    "; dropped: `heddle rebind --from " SV_FMT " --ref " SV_FMT
-                    "` takes it up again",
-                    SV_ARG(r->from), SV_ARG(r->id));
+        if (dropped) {
+            sb_adds(&d->text, "; dropped: `heddle rebind --from ");
+            sb_add_shell(&d->text, r->from);
+            sb_adds(&d->text, " --ref ");
+            sb_add_shell(&d->text, r->id);
+            sb_adds(&d->text, "` takes it up again");
+        }
         sb_addc(&d->text, '\n');
     }
     jw_close(d->data, ']');

@@ -152,7 +152,7 @@ const struct command cmd_do = {
                "An agent stays at its node until it writes or switches; what others say moves "
                "nobody. Give --at for an output that answers what somebody else said.\n\n"
                "  printf '→ view a7x2\\n→ tree\\n' | heddle do design --agent Collab\n"
-               "  printf 'I agree.\\n' | heddle do design --agent Collab --at b3k9",
+               "  printf 'I agree.\\n' | heddle do design --agent Collab --at a7x2",
     .opts = do_table,
     .opts_size = sizeof(struct say_opts),
     .min_args = 1,
