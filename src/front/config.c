@@ -198,13 +198,19 @@ static struct json merged(const struct json *under, const struct json *over, str
     while (i < under->n || k < over->n) {
         const struct json_member *u = i < under->n ? &under->members[i] : NULL;
         const struct json_member *o = k < over->n ? &over->members[k] : NULL;
-        int                       order = !u ? 1 : !o ? -1 : sv_cmp(u->key, o->key);
+        int                       order = u && o ? sv_cmp(u->key, o->key) : 0;
         struct json_member       *to = &out.members[out.n++];
-        *to = order < 0 ? *u : *o;
-        if (order == 0)
-            to->value = merged(&u->value, &o->value, a);
-        i += order <= 0;
-        k += order >= 0;
+        if (u && (!o || order < 0)) {
+            *to = *u;
+            i++;
+        } else if (o) {
+            bool both = u && order == 0;
+            *to = *o;
+            if (both)
+                to->value = merged(&u->value, &o->value, a);
+            i += both;
+            k++;
+        }
     }
     return out;
 }
