@@ -8,10 +8,22 @@
 
 /* ---- reading ---------------------------------------------------------------- */
 
+enum { LEVELS_AT_HAND = 16 };
+
+/* An array or object that is being read. */
+struct level {
+    char      bracket;
+    int       depth;
+    struct sv key; /* of the member that is being read */
+    VEC(struct json) items;
+    VEC(struct json_member) members;
+};
+
 struct parser {
     struct sv       text;
     size_t          at;
-    int             depth;
+    struct level   *levels; /* the outermost first */
+    size_t          n, cap;
     enum json_flags flags;
     struct arena   *a;
     struct err     *e;
@@ -183,29 +195,6 @@ static enum status parse_number(struct parser *p, struct json *out)
     return ST_OK;
 }
 
-static enum status parse_value(struct parser *p, struct json *out);
-
-/* After the opening bracket. */
-static enum status parse_array(struct parser *p, struct json *out)
-{
-    VEC(struct json) list = { 0 };
-
-    skip_space(p);
-    if (!accept(p, ']')) {
-        do {
-            struct json item;
-            if (parse_value(p, &item))
-                return p->e->code;
-            *vec_push(&list, p->a) = item;
-            skip_space(p);
-        } while (accept(p, ','));
-        if (!accept(p, ']'))
-            return bad(p, "expected , or ]");
-    }
-    *out = (struct json){ JSON_ARRAY, list.n, { .items = list.v } };
-    return ST_OK;
-}
-
 static int by_key(const void *a, const void *b)
 {
     return sv_cmp(((const struct json_member *)a)->key, ((const struct json_member *)b)->key);
@@ -235,49 +224,64 @@ static enum status check_members(struct parser *p, struct json *v)
     return is_sorted(&look) ? ST_OK : bad(p, "a key stands twice in the object that ends");
 }
 
-/* After the opening brace. */
-static enum status parse_object(struct parser *p, struct json *out)
+/* Arrays and objects that have been opened and not closed. They are kept in a list, not in calls of
+ * calls: a text may be nested deeper than a small stack allows. */
+static enum status open_level(struct parser *p, char bracket)
 {
-    VEC(struct json_member) list = { 0 };
+    struct level *up = p->n ? &p->levels[p->n - 1] : NULL;
+    bool          deep = p->flags & JSON_DEEP;
+    int           most = deep ? JSON_DEPTH_DEEP : JSON_DEPTH_MAX;
+    bool          is_child = deep && up && up->bracket == '{' && sv_is(up->key, "children");
+    int           depth = is_child || !up ? 1 : up->depth + 1;
 
-    skip_space(p);
-    if (!accept(p, '}')) {
-        do {
-            struct json_member m;
-            skip_space(p);
-            if (!accept(p, '"'))
-                return bad(p, "expected a key in quotes");
-            if (parse_string(p, &m.key))
-                return p->e->code;
-            skip_space(p);
-            if (!accept(p, ':'))
-                return bad(p, "expected :");
-            if (parse_value(p, &m.value))
-                return p->e->code;
-            *vec_push(&list, p->a) = m;
-            skip_space(p);
-        } while (accept(p, ','));
-        if (!accept(p, '}'))
-            return bad(p, "expected , or }");
+    if (depth > JSON_DEPTH_MAX || (int)p->n >= most)
+        return err_set(p->e, ST_LIMIT_EXCEEDED, "JSON is nested deeper than %d",
+                       depth > JSON_DEPTH_MAX ? (int)JSON_DEPTH_MAX : most);
+    if (p->n == p->cap) {
+        struct level *more = ARENA_NEW(p->a, struct level, p->cap * 2);
+        memcpy(more, p->levels, p->n * sizeof *more);
+        p->levels = more;
+        p->cap *= 2;
     }
-    *out = (struct json){ JSON_OBJECT, list.n, { .members = list.v } };
+    p->levels[p->n++] = (struct level){ .bracket = bracket, .depth = depth };
+    return ST_OK;
+}
+
+static enum status close_level(struct parser *p, struct json *out)
+{
+    struct level *l = &p->levels[--p->n];
+
+    if (l->bracket == '[') {
+        *out = (struct json){ JSON_ARRAY, l->items.n, { .items = l->items.v } };
+        return ST_OK;
+    }
+    *out = (struct json){ JSON_OBJECT, l->members.n, { .members = l->members.v } };
     return check_members(p, out);
 }
 
-static enum status parse_nested(struct parser *p, struct json *out, char open)
+static char closing(char bracket)
 {
-    int most = p->flags & JSON_DEEP ? JSON_DEPTH_DEEP : JSON_DEPTH_MAX;
-
-    if (++p->depth > most)
-        return err_set(p->e, ST_LIMIT_EXCEEDED, "JSON is nested deeper than %d", most);
-    enum status s = open == '[' ? parse_array(p, out) : parse_object(p, out);
-    p->depth--;
-    return s;
+    return bracket == '[' ? ']' : '}';
 }
 
-static enum status parse_value(struct parser *p, struct json *out)
+/* What stands in front of the next value of the level: nothing, or a key. */
+static enum status parse_key(struct parser *p)
 {
+    struct level *l = &p->levels[p->n - 1];
+
+    if (l->bracket == '[')
+        return ST_OK;
     skip_space(p);
+    if (!accept(p, '"'))
+        return bad(p, "expected a key in quotes");
+    if (parse_string(p, &l->key))
+        return p->e->code;
+    skip_space(p);
+    return accept(p, ':') ? ST_OK : bad(p, "expected :");
+}
+
+static enum status parse_scalar(struct parser *p, struct json *out)
+{
     *out = (struct json){ 0 };
     if (accept(p, '"')) {
         struct sv text;
@@ -286,10 +290,6 @@ static enum status parse_value(struct parser *p, struct json *out)
         *out = json_of(text);
         return ST_OK;
     }
-    if (accept(p, '{'))
-        return parse_nested(p, out, '{');
-    if (accept(p, '['))
-        return parse_nested(p, out, '[');
     if (literal(p, SV("null")))
         return ST_OK;
     if (literal(p, SV("true")))
@@ -299,12 +299,64 @@ static enum status parse_value(struct parser *p, struct json *out)
     return parse_number(p, out);
 }
 
+/* A value is read: put it where it belongs, and close what ends with it. *more: another one follows
+ * in the same level. */
+static enum status take_value(struct parser *p, struct json *v, bool *more)
+{
+    for (*more = false; p->n && !*more;) {
+        struct level *l = &p->levels[p->n - 1];
+        if (l->bracket == '[')
+            *vec_push(&l->items, p->a) = *v;
+        else
+            *vec_push(&l->members, p->a) = (struct json_member){ l->key, *v };
+        skip_space(p);
+        *more = accept(p, ',');
+        if (*more)
+            return parse_key(p);
+        if (!accept(p, closing(l->bracket)))
+            return bad(p, l->bracket == '[' ? "expected , or ]" : "expected , or }");
+        if (close_level(p, v))
+            return p->e->code;
+    }
+    return ST_OK;
+}
+
+static enum status parse_value(struct parser *p, struct json *out)
+{
+    bool more = true;
+
+    while (more) {
+        skip_space(p);
+        char bracket = accept(p, '{') ? '{' : '[';
+        if (bracket == '{' || accept(p, '[')) {
+            if (open_level(p, bracket))
+                return p->e->code;
+            skip_space(p);
+            if (!accept(p, closing(bracket))) {
+                if (parse_key(p))
+                    return p->e->code;
+                continue;
+            }
+            if (close_level(p, out))
+                return p->e->code;
+        } else if (parse_scalar(p, out)) {
+            return p->e->code;
+        }
+        if (take_value(p, out, &more))
+            return p->e->code;
+    }
+    return ST_OK;
+}
+
 enum status json_parse(struct sv text, enum json_flags flags, struct arena *a, struct json *out,
                        struct err *e)
 {
-    struct parser p = { .text = text, .flags = flags, .a = a, .e = e };
-    struct json   value;
-    ptrdiff_t     invalid = utf8_invalid(text);
+    struct level  at_hand[LEVELS_AT_HAND];
+    struct parser p = {
+        .text = text, .levels = at_hand, .cap = LEVELS_AT_HAND, .flags = flags, .a = a, .e = e
+    };
+    struct json value;
+    ptrdiff_t   invalid = utf8_invalid(text);
 
     if (invalid >= 0) {
         p.at = (size_t)invalid;

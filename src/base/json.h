@@ -46,7 +46,8 @@ enum { JSON_DEPTH_MAX = 128, JSON_DEPTH_DEEP = 4000 };
 enum json_flags {
     JSON_KEEP_ORDER = 1,
     JSON_ONE_LINE = 2, /* the text is a line of something: errors name the column alone */
-    JSON_DEEP = 4,     /* JSON_DEPTH_DEEP levels: for files that nest one turn in the other */
+    JSON_DEEP = 4,     /* for files that nest one turn in the other: what a "children" member holds
+                          counts anew, up to JSON_DEPTH_DEEP levels in all */
 };
 
 /* One value that fills all of `text`. ST_INVALID_SYNTAX with line and column, or
