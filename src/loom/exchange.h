@@ -27,13 +27,16 @@ struct foreign_node {
     bool               annotation;             /* a note on its parent, not a continuation */
     struct sv          summary, summary_model; /* or absent */
     const struct json *links;                  /* as export_open_loom() writes them, or NULL */
-    struct sv          kept; /* JSON object of what we have no place for, or absent */
+    struct sv          kept; /* JSON object of what we have no place for, or absent; what was
+                                in its author, meta and edges under these names */
 };
 
 struct foreign_tree {
     struct sv            title, mode;
-    struct sv            kept;  /* likewise, of the tree */
-    struct foreign_node *nodes; /* parents before children, siblings in order */
+    struct sv            kept;    /* likewise, of the tree */
+    struct sv            file;    /* and of the file around it */
+    struct sv            current; /* id of the node that was selected, or absent */
+    struct foreign_node *nodes;   /* parents before children, siblings in order */
     size_t               n, left_out;
 };
 
@@ -41,13 +44,16 @@ struct foreign_tree {
 enum status import_read(struct sv text, struct arena *a, struct foreign_tree **out, size_t *n,
                         const char **format, struct err *e) MUST_USE;
 
-/* Append a tree to an empty thread, in an open write transaction; `actor` did it. Times that
- * are not told become l->now. ST_CONFLICT: the thread has nodes already. */
+/* Append a tree to an empty thread, in an open write transaction; `actor` did it, and is put on the
+ * node that was selected. Times that are not told become l->now. ST_CONFLICT: the thread has nodes
+ * already. */
 enum status import_write(struct loom *l, const struct foreign_tree *t, struct sv actor,
                          struct err *e) MUST_USE;
 
-/* Everything, pruned branches marked as such. In an open transaction. */
-enum status export_open_loom(struct loom *l, struct sb *out, struct err *e) MUST_USE;
+/* Everything, pruned branches marked as such; the current node is where `agent` is. In an open
+ * transaction. */
+enum status export_open_loom(struct loom *l, struct sv agent, struct sb *out,
+                             struct err *e) MUST_USE;
 enum status export_json(struct loom *l, struct sb *out, struct err *e) MUST_USE;
 
 /* The path to one node. */

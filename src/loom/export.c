@@ -1,4 +1,5 @@
 #include "base/clock.h"
+#include "base/map.h"
 #include "loom/exchange.h"
 #include "loom/loom_internal.h"
 #include "loom/shown.h"
@@ -10,6 +11,7 @@
 struct exporting {
     struct loom *l;
     struct jw   *w;
+    struct map  *was; /* id in the file it came from → id here; NULL while that is not needed */
 };
 
 typedef enum status each_node(struct exporting *x, const struct node *n, const struct json *payload,
@@ -22,7 +24,7 @@ static enum status walk(const struct exporting *x, each_node *each, struct err *
     struct store_query                       q = { .thread = x->l->thread, .to = STORE_TO_END };
     struct arena                             scratch = { 0 };
     struct loom                              work = *x->l;
-    struct exporting                         one = { &work, x->w };
+    struct exporting                         one = { &work, x->w, x->was };
     struct entry                             entry;
     bool                                     more = true;
     enum status                              s = store_scan(work.log->store, &q, &scan, e);
@@ -62,9 +64,17 @@ static struct sv id_of(const struct node *n)
     return n->id.n ? n->id : n->local;
 }
 
-static void write_meta(struct jw *w, const struct node *n)
+static bool has_members(const struct json *v)
 {
-    if (!n->bookmarked && !n->pruned && !n->excluded)
+    return json_is(v, JSON_OBJECT) && v->n > 0;
+}
+
+/* Our marks, and what the node's meta had beside them where it came from. */
+static void write_meta(struct jw *w, const struct node *n, const struct json *kept)
+{
+    const struct json *meta = json_find(kept, "meta");
+
+    if (!n->bookmarked && !n->pruned && !n->excluded && !has_members(meta))
         return;
     jw_key(w, "meta");
     jw_open(w, '{');
@@ -76,6 +86,10 @@ static void write_meta(struct jw *w, const struct node *n)
         jw_kbool(w, "pruned", true);
     if (n->excluded)
         jw_kbool(w, "excluded", true);
+    for (size_t i = 0; has_members(meta) && i < meta->n; i++) {
+        jw_key_sv(w, meta->members[i].key);
+        jw_json(w, &meta->members[i].value);
+    }
     jw_close(w, '}');
 }
 
@@ -160,6 +174,19 @@ static enum status write_own(struct exporting *x, const struct node *n, struct e
     return ST_OK;
 }
 
+/* Members of what is kept that are written elsewhere. */
+static bool is_placed(struct sv key)
+{
+    static const char *const names[] = {
+        "extensions", "content", "author", "meta", "edges", "was"
+    };
+
+    for (size_t i = 0; i < COUNT(names); i++)
+        if (sv_is(key, names[i]))
+            return true;
+    return false;
+}
+
 /* What came with an imported node is written again, what is ours beside it. */
 static enum status write_kept(struct exporting *x, const struct node *n, const struct json *kept,
                               struct err *e)
@@ -168,7 +195,7 @@ static enum status write_kept(struct exporting *x, const struct node *n, const s
     const struct json *ext = json_find(kept, "extensions");
 
     for (size_t i = 0; json_is(kept, JSON_OBJECT) && i < kept->n; i++) {
-        if (sv_is(kept->members[i].key, "extensions") || sv_is(kept->members[i].key, "content"))
+        if (is_placed(kept->members[i].key))
             continue;
         jw_key_sv(w, kept->members[i].key);
         jw_json(w, &kept->members[i].value);
@@ -264,11 +291,16 @@ static enum status open_loom_node(struct exporting *x, const struct node *n,
     jw_open(x->w, '{');
     jw_kstr(x->w, "id", id_of(n));
     write_content(x->w, payload, kept, x->l->a);
-    write_author(x->w, n->kind, n->author);
+    if (has_members(json_find(kept, "author"))) {
+        jw_key(x->w, "author");
+        jw_json(x->w, json_find(kept, "author"));
+    } else {
+        write_author(x->w, n->kind, n->author);
+    }
     write_time(x->w, "createdAt", n->at, x->l->a);
     if (found)
         jw_kstr(x->w, "editedFrom", id_of(&from));
-    write_meta(x->w, n);
+    write_meta(x->w, n, kept);
     if (write_hash(x, n, kept, e) || write_kept(x, n, kept, e))
         return err_code(e);
     jw_close(x->w, '}');
@@ -327,6 +359,62 @@ static void write_edge(struct jw *w, const char *type, const struct sv *sources,
     jw_close(w, '}');
 }
 
+/* Which node here is the one with this id in the file it came from. */
+static enum status note_was(struct exporting *x, const struct node *n, const struct json *payload,
+                            struct err *e)
+{
+    struct sv was = json_text(json_find(json_find(payload, "node"), "extensions"), "was");
+
+    (void)e;
+    if (was.n) {
+        struct sv *now = ARENA_NEW(x->was->a, struct sv, 1);
+        *now = sv_dup(id_of(n), x->was->a);
+        map_put(x->was, was, now);
+    }
+    return ST_OK;
+}
+
+static struct sv id_now(const struct exporting *x, struct sv was)
+{
+    const struct sv *id = map_find(x->was, was);
+
+    return id ? *id : was;
+}
+
+static void write_source(struct exporting *x, const struct json *source)
+{
+    jw_open(x->w, '{');
+    for (size_t i = 0; json_is(source, JSON_OBJECT) && i < source->n; i++) {
+        jw_key_sv(x->w, source->members[i].key);
+        if (sv_is(source->members[i].key, "nodeId"))
+            jw_str(x->w, id_now(x, json_sv(&source->members[i].value)));
+        else
+            jw_json(x->w, &source->members[i].value);
+    }
+    jw_close(x->w, '}');
+}
+
+/* An edge as it came, between the nodes as they are called now. */
+static void write_kept_edge(struct exporting *x, const struct node *n, const struct json *edge)
+{
+    jw_open(x->w, '{');
+    for (size_t i = 0; json_is(edge, JSON_OBJECT) && i < edge->n; i++) {
+        const struct json *v = &edge->members[i].value;
+        jw_key_sv(x->w, edge->members[i].key);
+        if (sv_is(edge->members[i].key, "targetNodeId")) {
+            jw_str(x->w, id_of(n));
+        } else if (sv_is(edge->members[i].key, "sources") && json_is(v, JSON_ARRAY)) {
+            jw_open(x->w, '[');
+            for (size_t k = 0; k < v->n; k++)
+                write_source(x, &v->items[k]);
+            jw_close(x->w, ']');
+        } else {
+            jw_json(x->w, v);
+        }
+    }
+    jw_close(x->w, '}');
+}
+
 /* A continuation has its parent and every version of it as sources. */
 static enum status open_loom_edge(struct exporting *x, const struct node *n,
                                   const struct json *payload, struct err *e)
@@ -335,7 +423,12 @@ static enum status open_loom_edge(struct exporting *x, const struct node *n,
     struct node      parent, *versions;
     size_t           count;
 
-    (void)payload;
+    const struct json *edges =
+        json_find(json_find(json_find(payload, "node"), "extensions"), "edges");
+    for (size_t i = 0; json_is(edges, JSON_ARRAY) && i < edges->n; i++)
+        write_kept_edge(x, n, &edges->items[i]);
+    if (json_is(edges, JSON_ARRAY) && edges->n)
+        return ST_OK;
     if (n->parent == NO_NODE)
         return ST_OK;
     if (rows_node(&r, n->parent, &parent, e) || node_versions(x->l, &parent, &versions, &count, e))
@@ -381,13 +474,14 @@ static enum status write_roots(struct exporting *x, struct err *e)
     return ST_OK;
 }
 
-static enum status write_tree_kept(struct exporting *x, struct err *e)
+/* The members of a row of what an import kept. */
+static enum status write_row(struct exporting *x, const char *row, struct err *e)
 {
     struct loom_rows r = rows_of_loom(x->l);
     struct json      kept;
     bool             found;
 
-    if (row_json(&r, SV("kept"), &kept, &found, e))
+    if (row_json(&r, sv_of(row), &kept, &found, e))
         return err_code(e);
     for (size_t i = 0; found && json_is(&kept, JSON_OBJECT) && i < kept.n; i++) {
         jw_key_sv(x->w, kept.members[i].key);
@@ -396,10 +490,24 @@ static enum status write_tree_kept(struct exporting *x, struct err *e)
     return ST_OK;
 }
 
-enum status export_open_loom(struct loom *l, struct sb *out, struct err *e)
+/* Where somebody is, if they have a place of their own. */
+static enum status write_current(struct exporting *x, struct sv agent, struct err *e)
+{
+    struct node here;
+    bool        placed, found = false;
+
+    if (loom_is_placed(x->l, agent, &placed, e) ||
+        (placed && loom_position(x->l, agent, &here, &found, e)))
+        return err_code(e);
+    if (found)
+        jw_kstr(x->w, "currentNodeId", id_of(&here));
+    return ST_OK;
+}
+
+enum status export_open_loom(struct loom *l, struct sv agent, struct sb *out, struct err *e)
 {
     struct jw        w = jw_in(out, 2);
-    struct exporting x = { l, &w };
+    struct exporting x = { .l = l, .w = &w };
     struct tree      tree;
     struct sv        title;
 
@@ -412,13 +520,18 @@ enum status export_open_loom(struct loom *l, struct sb *out, struct err *e)
     jw_open(&w, '{');
     jw_kstr(&w, "name", SV("heddle"));
     jw_close(&w, '}');
+    if (write_row(&x, "kept/file", e))
+        return err_code(e);
     jw_key(&w, "trees");
     jw_open(&w, '[');
     jw_open(&w, '{');
     jw_kstr(&w, "id", l->thread);
     jw_kstr(&w, "title", title);
     jw_kstr(&w, "mode", tree.mode);
-    if (write_roots(&x, e) || write_tree_kept(&x, e))
+    struct map was = map_in(l->a);
+    x.was = &was;
+    if (write_roots(&x, e) || write_current(&x, agent, e) || write_row(&x, "kept", e) ||
+        walk(&x, note_was, e))
         return err_code(e);
     jw_key(&w, "nodes");
     jw_open(&w, '{');
@@ -474,7 +587,7 @@ static enum status json_node(struct exporting *x, const struct node *n, const st
 enum status export_json(struct loom *l, struct sb *out, struct err *e)
 {
     struct jw        w = jw_in(out, 0);
-    struct exporting x = { l, &w };
+    struct exporting x = { .l = l, .w = &w };
     struct tree      tree;
     struct sv        title;
 

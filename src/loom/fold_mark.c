@@ -231,8 +231,10 @@ static enum status describe_tree(struct loom_rows *r, const struct json *p, stru
 {
     struct tree tree;
 
-    const struct json *kept = json_find(p, "kept"); /* of an imported tree */
-    if (rows_tree(r, &tree, e) || (kept && row_put(r, SV("kept"), json_canonical(kept, r->a), e)))
+    const struct json *kept = json_find(p, "kept"); /* of an imported tree, and its file */
+    const struct json *file = json_find(p, "kept_file");
+    if (rows_tree(r, &tree, e) || (kept && row_put(r, SV("kept"), json_canonical(kept, r->a), e)) ||
+        (file && row_put(r, SV("kept/file"), json_canonical(file, r->a), e)))
         return err_code(e);
     if (json_text(p, "title").s)
         tree.title = json_text(p, "title");

@@ -16,6 +16,7 @@ struct draft {
     struct foreign_node node;
     struct sv           parent; /* id; absent: none */
     VEC(size_t) children;
+    VEC(const struct json *) edges; /* that lead to it */
     bool placed;
 };
 
@@ -58,11 +59,26 @@ static void set_role(struct foreign_node *n, struct sv role, struct sv name)
     n->author = usable_name(name, n->kind == AUTHOR_MODEL ? SV("model") : SV("human"));
 }
 
+/* 2021-05-08-22.25.37, as socketteer/loom writes it: to ISO 8601. */
+static struct sv iso_of(struct sv text, struct sb *b)
+{
+    sb_add(b, text);
+    if (text.n != 19 || text.s[10] != '-' || text.s[13] != '.' || text.s[16] != '.')
+        return text;
+    b->s[10] = 'T';
+    b->s[13] = b->s[16] = ':';
+    sb_addc(b, 'Z');
+    return sb_sv(b);
+}
+
 static int64_t time_of(const struct json *v)
 {
-    int64_t ms = 0;
+    int64_t   ms = 0;
+    char      room[64];
+    struct sb b = sb_on(room, sizeof room, NULL);
 
-    if (json_is(v, JSON_STRING) && clock_parse_iso(json_sv(v), &ms))
+    if (json_is(v, JSON_STRING) && json_sv(v).n < 40 &&
+        clock_parse_iso(iso_of(json_sv(v), &b), &ms))
         return ms;
     if (json_is(v, JSON_NUMBER)) { /* seconds or milliseconds since 1970 */
         double n = atof(v->s);
@@ -152,6 +168,50 @@ static struct sv agent_name(const struct json *doc, const struct json *tree, str
     return json_text(mine ? mine : json_find_sv(json_find(doc, "agents"), id), "name");
 }
 
+/* Is there more in an author than our two roles and a name? */
+static bool is_plain_author(const struct json *author)
+{
+    struct sv role = json_text(author, "role");
+
+    for (size_t i = 0; json_is(author, JSON_OBJECT) && i < author->n; i++)
+        if (!sv_is(author->members[i].key, "role") && !sv_is(author->members[i].key, "name"))
+            return false;
+    return !role.s || sv_is(role, "human") || sv_is(role, "model");
+}
+
+/* What is kept of a node, with its author and what its meta has beside our marks. */
+static struct sv with_own(struct reader *r, struct sv rest, const struct json *author,
+                          const struct json *meta)
+{
+    static const char *const marks[] = { "bookmarked", "bookmarkLabel", "pruned", "excluded" };
+    struct sv   others = json_is(meta, JSON_OBJECT) ? json_others(meta, marks, COUNT(marks), r->a)
+                                                    : (struct sv){ 0 };
+    bool        plain = is_plain_author(author);
+    struct sb   b = sb_in(r->a, 0);
+    struct jw   w = jw_in(&b, 0);
+    struct json kept;
+    struct err  never;
+
+    if ((plain && !others.s) || (rest.s && json_parse(rest, 0, r->a, &kept, &never)))
+        return rest;
+    jw_open(&w, '{');
+    if (rest.s)
+        for (size_t i = 0; i < kept.n; i++) {
+            jw_key_sv(&w, kept.members[i].key);
+            jw_json(&w, &kept.members[i].value);
+        }
+    if (!plain) {
+        jw_key(&w, "author");
+        jw_json(&w, author);
+    }
+    if (others.s) {
+        jw_key(&w, "meta");
+        jw_raw(&w, others);
+    }
+    jw_close(&w, '}');
+    return sb_sv(&b);
+}
+
 static void open_loom_node(struct reader *r, const struct json *doc, const struct json *tree,
                            struct sv id, const struct json *v)
 {
@@ -161,7 +221,7 @@ static void open_loom_node(struct reader *r, const struct json *doc, const struc
     const struct json       *author = json_find(v, "author"), *meta = json_find(v, "meta");
     struct draft            *d = add_draft(r, id);
     bool                     only_text;
-    struct sv                name = json_text(author, "name");
+    struct sv                name = json_text(author, "name"), rest;
 
     r->broken = r->broken || !json_is(v, JSON_OBJECT);
     if (json_text(author, "agentId").n)
@@ -179,8 +239,9 @@ static void open_loom_node(struct reader *r, const struct json *doc, const struc
     d->node.links = json_find(own, "links");
     d->node.summary = json_text(json_find(own, "summary"), "text");
     d->node.summary_model = json_text(json_find(own, "summary"), "model");
-    d->node.kept = only_text ? json_others(v, known, COUNT(known), r->a)
-                             : json_others(v, known_text, COUNT(known_text), r->a);
+    rest = only_text ? json_others(v, known, COUNT(known), r->a)
+                     : json_others(v, known_text, COUNT(known_text), r->a);
+    d->node.kept = with_own(r, rest, author, meta);
 }
 
 /* The source that counts as the parent: the first primary one, else the first. */
@@ -204,7 +265,10 @@ static void open_loom_edge(struct reader *r, const struct json *edge, size_t *or
     struct draft      *target = draft_of(r, json_text(edge, "targetNodeId"));
     struct sv          type = json_text(edge, "type"), role = json_text(source, "role");
 
-    if (!target || !source || target->parent.s || !draft_of(r, json_text(source, "nodeId")))
+    if (!target)
+        return;
+    *vec_push(&target->edges, r->a) = edge;
+    if (!source || target->parent.s || !draft_of(r, json_text(source, "nodeId")))
         return;
     target->parent = json_text(source, "nodeId");
     target->node.annotation = !sv_is(type, "continuation");
@@ -220,6 +284,61 @@ static void mark_versions(struct reader *r)
         struct draft *d = &r->drafts.v[i];
         struct draft *from = d->node.edited_from.n ? draft_of(r, d->node.edited_from) : NULL;
         d->node.version = from && sv_is(r->tree.mode, "buffer") && sv_eq(from->parent, d->parent);
+    }
+}
+
+/* Does our own tree say all that the edges to a node say: one parent, in all its versions? */
+static bool edges_are_plain(struct reader *r, const struct draft *d)
+{
+    const struct json *edge = d->edges.n ? d->edges.v[0] : NULL;
+    const struct json *sources = json_find(edge, "sources");
+
+    if (!edge)
+        return true;
+    if (d->edges.n > 1 || edge->n > 3 || d->node.annotation || !json_is(sources, JSON_ARRAY))
+        return d->node.annotation && d->edges.n == 1;
+    for (size_t i = 0; i < sources->n; i++) {
+        const struct json *s = &sources->items[i];
+        struct draft      *from = draft_of(r, json_text(s, "nodeId"));
+        bool same = sv_eq(json_text(s, "role"), json_text(&sources->items[0], "role"));
+        if (!from || !same || s->n > 2 || (i && !from->node.version))
+            return false;
+    }
+    return true;
+}
+
+/* {"edges":[…],…}: the edges to a node, as they came, for the export. Their ids are those of the
+ * file; every node of such a tree remembers its own. */
+static void keep_edges(struct reader *r)
+{
+    bool any = false;
+
+    for (size_t i = 0; i < r->drafts.n; i++)
+        any = any || !edges_are_plain(r, &r->drafts.v[i]);
+    for (size_t i = 0; any && i < r->drafts.n; i++) {
+        struct draft *d = &r->drafts.v[i];
+        struct sb     b = sb_in(r->a, 0);
+        struct jw     w = jw_in(&b, 0);
+        struct json   kept;
+        struct err    never;
+        if (d->node.kept.s && json_parse(d->node.kept, 0, r->a, &kept, &never))
+            continue; /* nested too deep, which is said when it is written */
+        jw_open(&w, '{');
+        if (d->node.kept.s)
+            for (size_t k = 0; k < kept.n; k++) {
+                jw_key_sv(&w, kept.members[k].key);
+                jw_json(&w, &kept.members[k].value);
+            }
+        jw_kstr(&w, "was", d->node.id);
+        if (!edges_are_plain(r, d)) {
+            jw_key(&w, "edges");
+            jw_open(&w, '[');
+            for (size_t k = 0; k < d->edges.n; k++)
+                jw_json(&w, d->edges.v[k]);
+            jw_close(&w, ']');
+        }
+        jw_close(&w, '}');
+        d->node.kept = sb_sv(&b);
     }
 }
 
@@ -247,6 +366,7 @@ static enum status open_loom_tree(struct reader *r, const struct json *doc, cons
 {
     static const char *const known[] = { "title", "mode",  "rootNodeIds", "currentNodeId",
                                          "nodes", "edges", "id" };
+    static const char *const around[] = { "format", "version", "generator", "trees" };
     const struct json       *nodes = json_find(v, "nodes"), *edges = json_find(v, "edges");
     size_t                   n = 0;
 
@@ -255,6 +375,8 @@ static enum status open_loom_tree(struct reader *r, const struct json *doc, cons
     r->tree.title = json_text(v, "title");
     r->tree.mode = sv_is(json_text(v, "mode"), "buffer") ? SV("buffer") : SV("dialogue");
     r->tree.kept = json_others(v, known, COUNT(known), r->a);
+    r->tree.file = json_others(doc, around, COUNT(around), r->a);
+    r->tree.current = json_text(v, "currentNodeId");
     for (size_t i = 0; i < nodes->n; i++)
         open_loom_node(r, doc, v, nodes->members[i].key, &nodes->members[i].value);
     size_t *order = ARENA_NEW(r->a, size_t, r->drafts.n + 1);
@@ -262,20 +384,11 @@ static enum status open_loom_tree(struct reader *r, const struct json *doc, cons
         open_loom_edge(r, &edges->items[i], order, &n);
     sort_by_edges(r, order, n);
     mark_versions(r);
+    keep_edges(r);
     return ST_OK;
 }
 
 /* ---- socketteer/loom --------------------------------------------------------------- */
-
-static void socketteer_node(struct reader *r, const struct json *v, struct sv parent);
-
-static void socketteer_children(struct reader *r, const struct json *v, struct sv id)
-{
-    const struct json *children = json_find(v, "children");
-
-    for (size_t i = 0; json_is(children, JSON_ARRAY) && i < children->n; i++)
-        socketteer_node(r, &children->items[i], id);
-}
 
 static bool has_tag(const struct json *v, const char *tag)
 {
@@ -287,13 +400,51 @@ static bool has_tag(const struct json *v, const char *tag)
     return false;
 }
 
-/* JSON_DEPTH_DEEP bounds how deep this goes. */
-static void socketteer_node(struct reader *r, const struct json *v, struct sv parent)
+/* All of a node but its text and children, and its tags where Open Loom has them. */
+static struct sv socketteer_kept(struct reader *r, const struct json *v)
 {
     static const char *const known[] = { "text", "children", "bookmark" };
-    const struct json       *meta = json_find(v, "meta");
-    struct sv                source = json_text(meta, "source"), id = json_text(v, "id");
-    bool                     is_root = !parent.s;
+    const struct json       *tags = json_find(v, "tags");
+    struct sv                rest = json_others(v, known, COUNT(known), r->a);
+    struct sb                b = sb_in(r->a, 0);
+    struct jw                w = jw_in(&b, 0);
+
+    if (!rest.s)
+        return rest;
+    jw_open(&w, '{');
+    jw_key(&w, "extensions");
+    jw_open(&w, '{');
+    jw_key(&w, "socketteer-loom");
+    jw_raw(&w, rest);
+    jw_close(&w, '}');
+    if (json_is(tags, JSON_ARRAY) && tags->n) {
+        jw_key(&w, "meta");
+        jw_open(&w, '{');
+        jw_key(&w, "tags");
+        jw_json(&w, tags);
+        jw_close(&w, '}');
+    }
+    jw_close(&w, '}');
+    return sb_sv(&b);
+}
+
+/* A chapter begins at a node: a bookmark with its title. */
+static struct sv chapter_of(const struct json *doc, struct sv id)
+{
+    const struct json *chapters = json_find(doc, "chapters");
+
+    for (size_t i = 0; json_is(chapters, JSON_OBJECT) && i < chapters->n; i++)
+        if (sv_eq(json_text(&chapters->members[i].value, "root_id"), id))
+            return json_text(&chapters->members[i].value, "title");
+    return (struct sv){ 0 };
+}
+
+static struct sv socketteer_node(struct reader *r, const struct json *doc, const struct json *v,
+                                 struct sv parent)
+{
+    const struct json *meta = json_find(v, "meta");
+    struct sv          source = json_text(meta, "source"), id = json_text(v, "id");
+    bool               is_root = !parent.s;
 
     r->broken = r->broken || !json_is(v, JSON_OBJECT);
     if (!id.n || draft_of(r, id)) { /* ids are not always there, nor always different */
@@ -307,25 +458,67 @@ static void socketteer_node(struct reader *r, const struct json *v, struct sv pa
     bool human = sv_is(source, "prompt") || (!source.s && is_root);
     set_role(&d->node, human ? SV("human") : SV("model"), (struct sv){ 0 });
     d->node.at = time_of(json_find(meta, "creation_timestamp"));
-    d->node.bookmarked = json_truth(json_find(v, "bookmark")) || has_tag(v, "bookmark");
+    d->node.label = chapter_of(doc, id);
+    d->node.bookmarked =
+        json_truth(json_find(v, "bookmark")) || has_tag(v, "bookmark") || d->node.label.n;
     d->node.pruned = has_tag(v, "archived");
-    d->node.kept = json_others(v, known, COUNT(known), r->a);
-    if (d->node.kept.s) {
-        struct sb b = sb_in(r->a, 0);
-        sb_addf(&b, "{\"extensions\":{\"socketteer-loom\":" SV_FMT "}}", SV_ARG(d->node.kept));
-        d->node.kept = sb_sv(&b);
+    d->node.kept = socketteer_kept(r, v);
+    return id;
+}
+
+/* Nodes one after another, without recursion: files are nested as deep as their trees. */
+static void socketteer_nodes(struct reader *r, const struct json *doc, const struct json *root)
+{
+    VEC(struct {
+        const struct json *v;
+        struct sv          parent;
+    })
+    todo = { 0 };
+
+    vec_push(&todo, r->a)->v = root;
+    while (todo.n) {
+        const struct json *v = todo.v[--todo.n].v, *children = json_find(v, "children");
+        struct sv          id = socketteer_node(r, doc, v, todo.v[todo.n].parent);
+        for (size_t i = json_is(children, JSON_ARRAY) ? children->n : 0; i-- > 0;) {
+            vec_push(&todo, r->a)->v = &children->items[i];
+            todo.v[todo.n - 1].parent = id;
+        }
     }
-    socketteer_children(r, v, id);
+}
+
+/* What a file says beside its nodes: chapters, tags, settings. */
+static struct sv socketteer_file(struct reader *r, const struct json *doc)
+{
+    static const char *const known[] = { "root", "selected_node_id" };
+    struct sv                rest = json_others(doc, known, COUNT(known), r->a);
+    struct sb                b = sb_in(r->a, 0);
+    struct jw                w = jw_in(&b, 0);
+
+    if (!rest.s)
+        return rest;
+    jw_open(&w, '{');
+    jw_key(&w, "extensions");
+    jw_open(&w, '{');
+    jw_key(&w, "socketteer-loom");
+    jw_raw(&w, rest);
+    jw_close(&w, '}');
+    jw_close(&w, '}');
+    return sb_sv(&b);
 }
 
 static void socketteer_tree(struct reader *r, const struct json *doc)
 {
     r->tree.mode = SV("buffer");
-    if (json_is(doc, JSON_ARRAY))
+    if (json_is(doc, JSON_ARRAY)) {
         for (size_t i = 0; i < doc->n; i++)
-            socketteer_node(r, &doc->items[i], (struct sv){ 0 });
-    else
-        socketteer_node(r, json_find(doc, "root") ? json_find(doc, "root") : doc, (struct sv){ 0 });
+            socketteer_nodes(r, NULL, &doc->items[i]);
+    } else if (json_find(doc, "root")) {
+        r->tree.kept = socketteer_file(r, doc);
+        r->tree.current = json_text(doc, "selected_node_id");
+        socketteer_nodes(r, doc, json_find(doc, "root"));
+    } else {
+        socketteer_nodes(r, doc, doc);
+    }
 }
 
 /* ---- loomsidian -------------------------------------------------------------------- */
@@ -336,6 +529,7 @@ static void loomsidian_tree(struct reader *r, const struct json *doc)
     const struct json       *nodes = json_find(doc, "nodes");
 
     r->tree.mode = SV("buffer");
+    r->tree.current = json_text(doc, "current");
     for (size_t i = 0; i < nodes->n; i++) {
         const struct json *v = &nodes->members[i].value;
         struct draft      *d = add_draft(r, nodes->members[i].key);

@@ -28,6 +28,10 @@ static enum status describe(struct importing *im, struct err *e)
         jw_key(&w, "kept");
         jw_raw(&w, im->t->kept);
     }
+    if (im->t->file.s) {
+        jw_key(&w, "kept_file");
+        jw_raw(&w, im->t->file);
+    }
     jw_kstr(&w, "mark", SV("tree"));
     jw_kstr(&w, "mode", im->t->mode);
     if (im->t->title.n)
@@ -239,6 +243,17 @@ static enum status prune(struct importing *im, struct err *e)
     return ST_OK;
 }
 
+/* Whoever imports is where the file was left. */
+static enum status go_to_current(struct importing *im, struct err *e)
+{
+    struct node at;
+    bool        found;
+
+    if (find_local(im, local_of(im, im->t->current, im->t->n), &at, &found, e))
+        return err_code(e);
+    return found ? loom_switch(im->l, im->actor, AUTHOR_HUMAN, &at, e) : ST_OK;
+}
+
 enum status import_write(struct loom *l, const struct foreign_tree *t, struct sv actor,
                          struct err *e)
 {
@@ -273,6 +288,8 @@ enum status import_write(struct loom *l, const struct foreign_tree *t, struct sv
         s = link_all(&im, e);
     if (!s)
         s = prune(&im, e);
+    if (!s)
+        s = go_to_current(&im, e);
     arena_free(&scratch);
     return s;
 }

@@ -2,7 +2,7 @@
  * read them. For the files of this room and its tests. SEQ and N below are 16 digits.
  *
  *     tree                      totals, title, mode (struct tree)
- *     kept                      what an imported tree had beside its nodes
+ *     kept, kept/file           what an imported tree had beside its nodes, and its file
  *     n/SEQ                     a node (struct node)
  *     l/LOCAL                   seq of the node with this local id, in lower case
  *     i/ID                      seq of the node with this full id

@@ -23,7 +23,7 @@
 
 #include "thread/kind.h"
 
-enum { KIND_RULES = 1 };
+enum { KIND_RULES = 2 };
 
 enum field_type {
     FIELD_ANY,     /* any value */

@@ -141,7 +141,7 @@ static enum status run_export(struct app *app, const void *opts, struct err *e)
     else if (sv_is(o->format, "json"))
         s = export_json(&session.loom, &app->out, e);
     else
-        s = export_open_loom(&session.loom, &app->out, e);
+        s = export_open_loom(&session.loom, app->actor, &app->out, e);
     log_abort(&app->log);
     return loom_node_hint(s, app_arg(app, 0), e);
 }
