@@ -64,6 +64,10 @@ static enum status unwrite(struct session *s, const struct json *undo, struct re
         err_set(e, ST_CONFLICT, "doc:\"" SV_FMT "\" was changed since", SV_ARG(name));
         return err_hint(e, "read it and write what you want to keep");
     }
+    if (at < 0 || inserted < 0 || (uint64_t)at > doc.text.n ||
+        (uint64_t)inserted > doc.text.n - (uint64_t)at)
+        return err_set(e, ST_CONFLICT, "the record of this write does not fit doc:\"" SV_FMT "\"",
+                       SV_ARG(name));
     struct doc_change ch = { (size_t)at, (size_t)inserted, json_text(undo, "removed") };
     return doc_apply(s, name, &doc, &ch, r, &now, e);
 }

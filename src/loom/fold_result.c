@@ -57,8 +57,27 @@ static bool repeated(const struct json *rows, size_t i, size_t n)
     return false;
 }
 
+static bool same_subject(const struct json *a, const struct json *b)
+{
+    const struct json *x = json_find(a, "shows"), *y = json_find(b, "shows");
+
+    if (!json_is(x, JSON_ARRAY) || !json_is(y, JSON_ARRAY) || !x->n || !y->n)
+        return false;
+    return sv_eq(json_text(&x->items[0], "node"), json_text(&y->items[0], "node")) &&
+           sv_eq(json_text(&x->items[0], "doc"), json_text(&y->items[0], "doc"));
+}
+
+/* A pin keeps the newest result that shows what is pinned; older ones are stale. */
+static bool is_stale(const struct json *rows, size_t i, size_t n)
+{
+    for (size_t k = i + 1; k < n; k++)
+        if (same_subject(&rows[i], &rows[k]))
+            return true;
+    return false;
+}
+
 /* A turn ends: what it named of its own results stays for the next one, what was left from
- * earlier turns goes, and what is pinned stays. */
+ * earlier turns goes, and of what is pinned the newest result stays. */
 enum status fold_results_turn(struct loom_rows *r, struct sv agent, struct err *e)
 {
     struct store_row *rows, *pins;
@@ -77,7 +96,7 @@ enum status fold_results_turn(struct loom_rows *r, struct sv agent, struct err *
     for (size_t i = 0; i < n; i++) {
         bool named = json_truth(json_find(&v[i], "named"));
         bool stays = (named && json_truth(json_find(&v[i], "new"))) ||
-                     subject_pinned(r, &v[i], pins, n_pins);
+                     (subject_pinned(r, &v[i], pins, n_pins) && !is_stale(v, i, n));
         if (!stays || n - i > RESULTS_MAX || repeated(v, i, n)
                 ? row_del(r, rows[i].key, e)
                 : put(r, rows[i].key, &v[i], named, false, e))

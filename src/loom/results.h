@@ -1,8 +1,9 @@
 /* What an agent's commands showed, and what of it the agent still sees.
  *
  * A result is seen in the turn of its command. It is seen for one more turn when that turn names
- * something it showed, in its prose or in a later command, and as long as its subject is pinned;
- * then it is gone. A command that is repeated replaces its older result.
+ * something it showed, in its prose or in a later command, and, if it is the newest that shows its
+ * subject, as long as that is pinned; then it is gone. A command that is repeated replaces its
+ * older result.
  *
  *     struct visible *list;
  *     if (loom_results_visible(&loom, agent, &list, &n, e)) return err_code(e);

@@ -79,6 +79,9 @@ for (const r of records) {
     const copy = { ...r, payload: put(r.payload, at, pick(n)) };
     // The lane stands beside the payload too, and both must agree.
     if (at.join(".") === "context_ref") delete copy.lane;
+    // Two operations with one id are another matter.
+    if (at.join(".") === "op_id" && typeof copy.payload.op_id === "string" && copy.payload.op_id)
+      copy.payload.op_id += n;
     print(fresh(copy, at));
   }
 }
