@@ -30,8 +30,8 @@ heddle spawn --id src --intent Source --objective goal --no-run >/dev/null
 mkdir -p .leslie/threads/src/artifacts
 echo '# Plan' >.leslie/threads/src/plan.md
 echo '# Deep' >.leslie/threads/src/artifacts/deep.md
-heddle spawn --id t --intent Work --objective goal --no-run --ref src --binding live --parent src --tags a,b >/dev/null
-heddle spawn --id u --intent Other --objective goal --no-run --ref src --binding frozen >/dev/null
+heddle spawn --id t --intent Work --objective goal --no-run --ref src --binding live --parent src --tags a,b >/dev/null 2>&1
+heddle spawn --id u --intent Other --objective goal --no-run --ref src --binding frozen >/dev/null 2>&1
 heddle reference --from t --target u --binding live >/dev/null 2>&1
 heddle reference --from u --target t --binding frozen --scope plan.md >/dev/null 2>&1
 heddle refresh --from u >/dev/null 2>&1
