@@ -11,7 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { SECRET_SIZE = 32, SECRET_MIN = 16 };
+enum { SECRET_SIZE = 32 };
 
 /* ---- the environment -------------------------------------------------------------------- */
 
@@ -29,15 +29,11 @@ static enum status check_pair(const struct token_key *k, const struct token_key 
 
     if (name_check(k->kid, "key id", &ignored))
         return bad_keys(e, "a key id is not a name");
-    if (sv_trim(k->secret).n < SECRET_MIN) {
-        bad_keys(e, "a secret has fewer than 16 bytes, and could be guessed");
-        return err_hint(e, "make one: head -c 32 /dev/urandom | base64");
-    }
     if (sv_is(k->secret, "jido_ai_react_default_secret_change_me")) {
         bad_keys(e, "the old default secret is known to everybody");
         return err_hint(e, "make one of your own: head -c 32 /dev/urandom | base64");
     }
-    if (k->secret.n < TOKEN_SECRET_MIN) {
+    if (sv_trim(k->secret).n < TOKEN_SECRET_MIN) {
         err_set(e, ST_INVALID_SYNTAX, KEYS_ENV ": a secret is shorter than %d bytes",
                 TOKEN_SECRET_MIN);
         return err_hint(e, "make one that cannot be guessed: head -c 32 /dev/urandom | base64");
