@@ -53,12 +53,14 @@ static void split_value(struct split *s, struct sv raw, const struct field *row)
 {
     if (!row || row->content)
         take_content(s, raw);
-    else if (row->of && raw.s[0] == '{')
-        split_object(s, raw, row->of);
-    else if (row->of && raw.s[0] == '[')
-        split_list(s, raw, row->of);
-    else
+    else if (!row->of)
         sb_add(&s->skeleton, raw);
+    else if (row->type == FIELD_OBJECT && raw.s[0] == '{')
+        split_object(s, raw, row->of);
+    else if (row->type == FIELD_LIST && raw.s[0] == '[')
+        split_list(s, raw, row->of);
+    else /* of an import: not what the row describes */
+        take_content(s, raw);
 }
 
 static void split_object(struct split *s, struct sv object, const struct field *fields)
