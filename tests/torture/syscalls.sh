@@ -213,7 +213,7 @@ for name in $only; do
     [ ! -e .heddle/heddle.db ] || h log export t 2>/dev/null | head -n 3 >"$work/$name.kept"
     [ -s "$work/$name.kept" ] || rm -f "$work/$name.kept"
     ! "is_done_$name" || touch "$work/$name.was"
-    [ "$name" != init ] || touch "$work/$name.was" # in steps, and harmless when repeated
+    case $name in init | doctor) touch "$work/$name.was" ;; esac # in steps, harmless when repeated
     cd "$work" || exit 1
     count_calls "$name"
     bad=0

@@ -4,6 +4,7 @@
 #include "base/path.h"
 #include "front/cli/doctor.h"
 
+#include <errno.h>
 #include <sys/stat.h>
 #include <time.h>
 
@@ -38,16 +39,25 @@ static enum status visit_below(struct doctor *d, struct sv path, int depth, visi
     return ST_OK;
 }
 
-/* A descriptor of the file or directory itself; its mode, or -1 when it is gone or is neither. */
-static int mode_of(struct doctor *d, const struct visited *v, int *fd)
+/* A file or directory itself, links not followed. *there is false when it is gone or is neither;
+ * any other failure is an error, since what could not be looked at is not known to be fine. */
+static enum status look(struct doctor *d, const struct visited *v, struct stat *st, bool *there,
+                        struct err *e)
 {
-    struct stat st;
-
-    *fd = v->kind == FS_FILE || v->kind == FS_DIR
-              ? fs_open_below(d->app->root_fd, sv_cstr(v->path, d->app->a),
-                              O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)
-              : -1;
-    return *fd >= 0 && fstat(*fd, &st) == 0 ? (int)(st.st_mode & 07777) : -1;
+    *there = v->kind == FS_FILE || v->kind == FS_DIR;
+    if (!*there)
+        return ST_OK;
+    UNDO(fd_undo)
+    int fd = fs_open_below(d->app->root_fd, sv_cstr(v->path, d->app->a),
+                           O_PATH | O_NOFOLLOW | O_CLOEXEC);
+    if (fd < 0 && errno == ENOENT) {
+        *there = false;
+        return ST_OK;
+    }
+    if (fd < 0 || fstat(fd, st) != 0)
+        return err_errno(e, "look at " SV_FMT, SV_ARG(v->path));
+    *there = S_ISREG(st->st_mode) || S_ISDIR(st->st_mode);
+    return ST_OK;
 }
 
 /* ---- modes -------------------------------------------------------------------------------- */
@@ -60,19 +70,25 @@ static bool may_be_read(struct sv path)
            sv_starts(path, SV(".heddle/objects"));
 }
 
-static bool is_open_to_others(struct doctor *d, const struct visited *v, int *fd)
+static enum status open_to_others(struct doctor *d, const struct visited *v, bool *is_open,
+                                  struct err *e)
 {
-    int mode = mode_of(d, v, fd);
+    struct stat st;
+    bool        there;
 
-    return mode >= 0 && (mode & 077) && !may_be_read(v->path);
+    if (look(d, v, &st, &there, e))
+        return err_code(e);
+    *is_open = there && (st.st_mode & 077) && !may_be_read(v->path);
+    return ST_OK;
 }
 
 static enum status tell_mode(struct doctor *d, const struct visited *v, struct err *e)
 {
-    UNDO(fd_undo) int fd = -1;
+    bool is_open;
 
-    (void)e;
-    if (is_open_to_others(d, v, &fd))
+    if (open_to_others(d, v, &is_open, e))
+        return err_code(e);
+    if (is_open)
         doctor_find(d, ST_PERMISSION_DENIED, "`heddle doctor --fix` makes it private",
                     "others may read or write " SV_FMT, SV_ARG(v->path));
     return ST_OK;
@@ -81,11 +97,18 @@ static enum status tell_mode(struct doctor *d, const struct visited *v, struct e
 static enum status tighten(struct doctor *d, const struct visited *v, struct err *e)
 {
     UNDO(fd_undo) int fd = -1;
+    struct stat       st;
+    bool              is_open;
 
-    if (!is_open_to_others(d, v, &fd))
+    if (open_to_others(d, v, &is_open, e))
+        return err_code(e);
+    if (!is_open)
         return ST_OK;
-    int mode = mode_of(d, v, &fd) & ~077;
-    return fchmod(fd, (mode_t)mode) == 0 ? ST_OK : err_errno(e, "chmod " SV_FMT, SV_ARG(v->path));
+    fd = fs_open_below(d->app->root_fd, sv_cstr(v->path, d->app->a),
+                       O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+    if (fd < 0 || fstat(fd, &st) != 0 || fchmod(fd, st.st_mode & 07700) != 0)
+        return err_errno(e, "chmod " SV_FMT, SV_ARG(v->path));
+    return ST_OK;
 }
 
 static const struct visited heddle_dir = { SV_STATIC(".heddle"), FS_DIR };
@@ -114,21 +137,27 @@ enum status fix_modes(struct doctor *d, struct err *e)
 /* ---- temporary files ----------------------------------------------------------------------- */
 
 /* Written to within the last hour: its process may still be at work. */
-static bool is_stale(struct doctor *d, const struct visited *v)
+static enum status is_stale(struct doctor *d, const struct visited *v, bool *stale, struct err *e)
 {
-    struct stat       st;
-    UNDO(fd_undo) int fd = -1;
+    struct stat st;
+    bool        there;
 
-    if (v->kind != FS_FILE || !sv_starts(path_base(v->path), TEMP_PREFIX) ||
-        mode_of(d, v, &fd) < 0 || fstat(fd, &st) != 0)
-        return false;
-    return time(NULL) - st.st_mtime > STALE_SECONDS;
+    *stale = false;
+    if (v->kind != FS_FILE || !sv_starts(path_base(v->path), TEMP_PREFIX))
+        return ST_OK;
+    if (look(d, v, &st, &there, e))
+        return err_code(e);
+    *stale = there && time(NULL) - st.st_mtime > STALE_SECONDS;
+    return ST_OK;
 }
 
 static enum status tell_leftover(struct doctor *d, const struct visited *v, struct err *e)
 {
-    (void)e;
-    if (is_stale(d, v))
+    bool stale;
+
+    if (is_stale(d, v, &stale, e))
+        return err_code(e);
+    if (stale)
         doctor_find(d, ST_IO, "`heddle doctor --fix` removes it",
                     SV_FMT " was left behind by a command that was killed", SV_ARG(v->path));
     return ST_OK;
@@ -136,7 +165,11 @@ static enum status tell_leftover(struct doctor *d, const struct visited *v, stru
 
 static enum status remove_leftover(struct doctor *d, const struct visited *v, struct err *e)
 {
-    return is_stale(d, v) ? fs_remove(d->app->root_fd, v->path, e) : ST_OK;
+    bool stale;
+
+    if (is_stale(d, v, &stale, e))
+        return err_code(e);
+    return stale ? fs_remove(d->app->root_fd, v->path, e) : ST_OK;
 }
 
 static enum status each_place(struct doctor *d, visit_fn fn, struct err *e)
