@@ -57,8 +57,8 @@ run heddle log append t --json </dev/null
 json "a broken file too" "$out" '.error.code' '"INVALID_SYNTAX"'
 has "by name" "$out" ".heddle/config.json"
 printf '\357\273\277{"system_prompt":"P"}\r\n' >.heddle/config.json
-run heddle project t
-json "a byte order mark does not break it" "$out" .system_prompt '"P"'
+run heddle config get system_prompt
+same "a byte order mark does not break it" "$out" "P"
 echo '{"store":"../elsewhere.db"}' >.heddle/config.json
 run heddle stats
 exits "the store cannot lie outside" 1
