@@ -584,8 +584,9 @@ static void an_event_id_with_other_content_is_a_conflict(void)
         "{\"kind\":\"llm_completed\",\"id\":\"e\",\"data\":{\"text\":\"A\",\"thinking\":\"t\"}}",
         "{\"kind\":\"input_injected\",\"id\":\"e\",\"data\":{\"content\":\"A\"}}",
         "{\"kind\":\"request_completed\",\"id\":\"e\"}",
-        "{\"kind\":\"llm_completed\",\"id\":\"e\",\"data\":{\"text\":\"A\",\"tool_calls\":[{\"id\":"
-        "\"t\"}]}}",
+        ("{\"kind\":\"llm_completed\",\"id\":\"e\",\"data\":{\"text\":\"A\",\"tool_calls\":[{"
+         "\"id\":"
+         "\"t\"}]}}"),
     };
 
     start("Q", "r1");
