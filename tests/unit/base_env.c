@@ -17,11 +17,14 @@ static bool holds(char **list, const char *variable)
 
 static void every_search_key_is_kept_back(void)
 {
-#define X(id, name, url, key, ...)                                                                 \
-    if (key)                                                                                       \
-        CHECK(env_is_kept_back(ENV_AGENT, key) && env_is_kept_back(ENV_TOOL, key));
-    SEARCH_TABLE(X)
+    static const char *const keys[] = {
+#define X(id, name, url, key, ...) key,
+        SEARCH_TABLE(X)
 #undef X
+    };
+    for (size_t i = 0; i < COUNT(keys); i++)
+        CHECK(!keys[i] ||
+              (env_is_kept_back(ENV_AGENT, keys[i]) && env_is_kept_back(ENV_TOOL, keys[i])));
     CHECK(env_is_kept_back(ENV_AGENT, "HEDDLE_CHECKPOINT_KEYS"));
 }
 
