@@ -2,8 +2,8 @@
 
 #include "base/fs.h"
 #include "base/path.h"
+#include "base/process.h"
 #include "base/rand.h"
-#include "base/secret.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -138,7 +138,7 @@ static enum status load(struct app *app, struct checkpoint_keys *out, bool *foun
     struct sv given = sv_of(getenv(KEYS_ENV));
 
     *out = (struct checkpoint_keys){ 0 };
-    secret_keep(); /* from here on a secret is in memory */
+    process_hide(); /* from here on a secret is in memory */
     *found = sv_trim(given).n > 0;
     return *found ? keys_parse(given, app->a, out, e) : read_file(app, out, found, e);
 }

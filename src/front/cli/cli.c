@@ -2,7 +2,7 @@
 
 #include "base/clock.h"
 #include "base/path.h"
-#include "base/secret.h"
+#include "base/process.h"
 #include "front/cli/help.h"
 #include "front/leslie/leslie.h"
 
@@ -118,8 +118,8 @@ int cli_main(int argc, char **argv)
     struct app   app;
     struct err   e = { 0 }, late = { 0 };
 
-    if (secret_in_environment())
-        secret_keep();
+    if (process_has_keys())
+        process_hide();
     signal(SIGPIPE, SIG_IGN); /* a closed pipe is an error of write(), not the end */
     app_init(&app, &a);
     app.program = path_base(sv_of(argc > 0 ? argv[0] : "heddle"));

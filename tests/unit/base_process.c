@@ -1,5 +1,5 @@
 /* What a process that holds keys leaves behind when it crashes: nothing. */
-#include "base/secret.h"
+#include "base/process.h"
 
 #include "front/keys.h"
 #include "tap.h"
@@ -35,8 +35,8 @@ static int keep(void)
     struct rlimit before, after;
 
     getrlimit(RLIMIT_CORE, &before);
-    secret_keep();
-    secret_keep();
+    process_hide();
+    process_hide();
     getrlimit(RLIMIT_CORE, &after);
     return is_closed() && after.rlim_max == before.rlim_max ? 0 : 1;
 }
@@ -58,10 +58,10 @@ static int look_around(void)
     setenv("PATH", "/bin", 1);
     setenv("EMPTY_API_KEY", "", 1);
     setenv("KEYBOARD", "us", 1);
-    if (secret_in_environment())
+    if (process_has_keys())
         return 1;
     setenv("ANTHROPIC_API_KEY", "x", 1);
-    return secret_in_environment() ? 0 : 2;
+    return process_has_keys() ? 0 : 2;
 }
 
 static void a_process_is_closed_and_programs_may_open_themselves(void)

@@ -1,5 +1,5 @@
 /* A process that holds keys is closed to core files and to its neighbours. */
-#include "base/secret.h"
+#include "base/process.h"
 
 #include "base/sv.h"
 
@@ -8,7 +8,7 @@
 
 extern char **environ;
 
-void secret_keep(void)
+void process_hide(void)
 {
     struct rlimit limit;
 
@@ -20,7 +20,7 @@ void secret_keep(void)
     (void)prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
 }
 
-bool secret_in_environment(void)
+bool process_has_keys(void)
 {
     static const char *const endings[] = { "_KEY", "_KEYS", "_TOKEN", "_SECRET", "_PASSWORD" };
 

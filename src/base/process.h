@@ -1,6 +1,6 @@
-/* Keys in memory. */
-#ifndef HEDDLE_SECRET_H
-#define HEDDLE_SECRET_H
+/* This process, when it holds keys. */
+#ifndef HEDDLE_PROCESS_H
+#define HEDDLE_PROCESS_H
 
 #include "base/base.h"
 
@@ -9,9 +9,9 @@
  * disk. It is the whole process and not a few pages of it, since keys of the environment lie
  * where the kernel put them, and libraries copy what they send. Programs that it starts inherit the
  * limit on core files, which they may raise again. Harmless when repeated. */
-void secret_keep(void);
+void process_hide(void);
 
 /* Does a variable of the environment look like a key by its name (…_KEY, …_TOKEN, …)? */
-bool secret_in_environment(void);
+bool process_has_keys(void);
 
 #endif
