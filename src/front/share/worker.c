@@ -159,7 +159,7 @@ enum status worker_verdict(const struct worker *w, struct err *e)
             SV_ARG(w->thread), w->n_changed, w->n_changed == 1 ? "" : "s", SV_ARG(w->changed));
     err_reason(e, "changed");
     return err_hint(e,
-                    "`heddle status " SV_FMT "` lists them; `heddle refresh --from " SV_FMT
+                    "`heddle status " SH_FMT "` lists them; `heddle refresh --from " SH_FMT
                     "` makes frozen copies again",
                     SV_ARG(w->thread), SV_ARG(w->thread));
 }
