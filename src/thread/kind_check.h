@@ -12,9 +12,11 @@
  *         END,
  *     };
  *
- * `content` says which members hold other people's words: those, and members that no row names, are
- * erased with the content of an entry; the others are its skeleton and stay (thread/skeleton.h).
- * A hash of content is content, because it would tell what was erased.
+ * `kept` says which members are the skeleton of an entry and stay when its content is erased
+ * (thread/skeleton.h): ids, types, places, numbers; never other people's words, nor a hash of them,
+ * which would tell what was erased. The kept rows are part of chain version 2: to keep another
+ * member, or one member less, would change the chain of entries that exist. A new member is not
+ * kept, and neither is any member of a new kind; tests/unit/thread_skeleton.c holds the values.
  *
  * A new kind is a row of KIND_TABLE (kind.h) and a row of `rules` in kind_check.c. Who makes a
  * validator stricter or milder raises KIND_RULES, so that every thread is folded anew. */
@@ -45,12 +47,12 @@ struct field {
     struct sv           name;
     enum field_type     type;
     bool                required;
-    bool                content; /* what was said, not what happened: it can be erased */
-    const char         *words;   /* with blanks between them */
+    bool                kept;  /* part of the skeleton: it is not erased with the content */
+    const char         *words; /* with blanks between them */
     const struct field *of;
 };
 
-/* The rows of a kind; NULL: it has none. See thread/skeleton.h for what `content` means. */
+/* The rows of a kind; NULL: it has none. See thread/skeleton.h for what `kept` means. */
 const struct field *kind_fields(enum kind k);
 
 /* Is a canonical object as `fields` say? In an erased entry content may be missing. Pure.

@@ -51,7 +51,7 @@ static void split_list(struct split *s, struct sv list, const struct field *item
 
 static void split_value(struct split *s, struct sv raw, const struct field *row)
 {
-    if (!row || row->content)
+    if (!row || !row->kept)
         take_content(s, raw);
     else if (!row->of)
         sb_add(&s->skeleton, raw);

@@ -1,10 +1,10 @@
 /* What of an entry can be erased.
  *
- * The *content* of an entry is what was said: the members of its payload that the table of its kind
- * marks as content (thread/kind_check.h), members that the table does not name, and refs. The
- * *skeleton* is the rest: role, place in the tree, lane, ids, type of operation. As text the
- * skeleton is the payload with the value of each content member replaced by null, so that it has
- * the shape of the payload and is canonical JSON; splitting a skeleton gives the same skeleton.
+ * The *skeleton* of an entry is what happened: the members of its payload that the table of its
+ * kind keeps (thread/kind_check.h): role, place in the tree, lane, ids, type of operation. The
+ * *content* is the rest, what was said: every other member, and refs. As text the skeleton is the
+ * payload with the value of each content member replaced by null, so that it has the shape of the
+ * payload and is canonical JSON; splitting a skeleton gives the same skeleton.
  *
  * In chain version 2 an entry is chained by its skeleton and by a commitment to its content: the
  * BLAKE2b-256 of 16 bytes of salt, the replaced values in their order, each followed by a line

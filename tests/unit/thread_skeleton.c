@@ -120,7 +120,73 @@ static void any_change_of_content_salt_or_skeleton_changes_the_chain(void)
     }
 }
 
-TAP_MAIN(T(content_is_replaced_by_null_and_the_shape_stays), T(a_skeleton_is_canonical_json),
+/* The kept members of a table, by name, with those below them in brackets. */
+static void put_kept(struct sb *b, const struct field *fields)
+{
+    for (; fields && fields->name.s; fields++) {
+        if (!fields->kept)
+            continue;
+        sb_addf(b, " " SV_FMT, SV_ARG(fields->name));
+        const struct field *below =
+            fields->type == FIELD_LIST && fields->of ? fields->of->of : fields->of;
+        if (below) {
+            sb_addc(b, '(');
+            put_kept(b, below);
+            sb_adds(b, " )");
+        }
+    }
+}
+
+/* What chain version 2 keeps. A difference here breaks the chain of logs that exist: do not change
+ * the text, change the table back. Only a kind that no log can have yet may be added. */
+static const char kept_by_version_2[] =
+    "ai_message: role agent context_ref name node( as asked_by author edited_from id"
+    " local_id parent response version via ) request_id run_id tool_call_id tool_calls("
+    " id name function( name ) ) usage\n"
+    "ai_context_operation: op_id context_ref operation( type base_seq from( lane seq )"
+    " meta( rebase ) reason switch ) agent\n"
+    "ai_context_operation_deferred: op_id context_ref operation( type base_seq from("
+    " lane seq ) meta( rebase ) reason switch ) agent\n"
+    "run_started: agent allowed_tools config( max_iterations ) request_id run_id\n"
+    "run_input: agent input_id kind request_id run_id source\n"
+    "run_tool_held: role agent context_ref name node( as asked_by author edited_from id"
+    " local_id parent response version via ) request_id run_id tool_call_id tool_calls("
+    " id name function( name ) ) usage\n"
+    "run_checkpoint: agent run_id\n"
+    "run_finished: agent dropped_input dropped_op( op_id reason seq ) outcome request_id"
+    " run_id usage usage_total\n"
+    "loom_annotation: agent kind node\n"
+    "loom_link: agent incoming node target( doc node section tree type )\n"
+    "loom_mark: agent annotation link mark mode node target( doc node section tree type"
+    " ) until\n"
+    "memory_operation: agent estimate label op target( doc node section tree type )"
+    " tokens\n"
+    "tool_action: agent code doc( path ) kind outcome passes referenced results shows("
+    " doc node section tree type ) undo( annotation at back do doc inserted link node"
+    " nodes path target( doc node section tree type ) ) undoes verb\n"
+    "summary: model provisional target( doc node section tree type )\n"
+    "model_response: answered_at asked_at completion_tokens finish model prompt_tokens"
+    " provider request_id\n"
+    "document_write: agent at doc inserted path\n"
+    "thread_operation: operation action binding created executor files( name path place"
+    " size source ) from gone id inherited( files( name path place size source ) )"
+    " injections kind max_tokens mode model name objective operator parent_id"
+    " permissions ref_id session_id status target thread_id to type updated\n";
+
+static void what_chain_version_2_keeps_does_not_change(void)
+{
+    struct sb b = sb_in(&a, 0);
+
+    for (int k = 1; k <= KIND_THREAD_OPERATION; k++) {
+        sb_addf(&b, "%s:", kind_name((enum kind)k));
+        put_kept(&b, kind_fields((enum kind)k));
+        sb_addc(&b, '\n');
+    }
+    CHECK_SV(sb_sv(&b), sv_of(kept_by_version_2));
+}
+
+TAP_MAIN(T(what_chain_version_2_keeps_does_not_change),
+         T(content_is_replaced_by_null_and_the_shape_stays), T(a_skeleton_is_canonical_json),
          T(the_skeleton_of_a_sound_record_is_sound_once_it_is_erased),
          T(erasing_keeps_the_chain_value),
          T(any_change_of_content_salt_or_skeleton_changes_the_chain), )
