@@ -173,8 +173,8 @@ static void ordinary_text_is_left_alone(void)
         "Dear Ada,\n\nI pinned it.\nTree of life.\nNote: three links follow.\n- one\n1. two\n",
         "3 continuations of the story are enough.\n[x] done\n[1] a footnote\n(see above)\n",
         "Context: the war.\nPruned hedges.\nContent: words\nMemory: good\n...and so on\n",
-        "bookmarked pages\nexcluded middle\nמילה ‏עברית\nنص "
-        "‍عربي\n👩‍👩‍👧\n",
+        ("bookmarked pages\nexcluded middle\nמילה ‏עברית\nنص "
+         "‍عربي\n👩‍👩‍👧\n"),
     };
 
     for (size_t i = 0; i < COUNT(texts); i++)
