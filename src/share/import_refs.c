@@ -155,8 +155,7 @@ static void read_frozen(struct copies *c)
     struct share *s = c->im->s;
     struct sv     path = share_path(c->from, "context", SHARE_FROZEN, c->im->a), text;
     struct err    why;
-    enum status   r = s->root < 0 ? ST_NOT_FOUND
-                                  : fs_read(s->root, path, FROZEN_MAX_BYTES, c->im->a, &text, &why);
+    enum status   r = fs_read(s->root, path, FROZEN_MAX_BYTES, c->im->a, &text, &why);
 
     if (r == ST_NOT_FOUND)
         return;
@@ -420,9 +419,18 @@ static enum status fill_item(struct import *im, struct copies *c, struct item *x
         take_copies(c, &x->r);
         return ST_OK;
     }
-    enum status r = x->r.missing ? ST_OK : live_names(im->s, &x->r, im->e);
+    struct err  why;
+    enum status r = x->r.missing ? ST_OK : live_names(im->s, &x->r, &why);
     im->s->warnings.n = n_warnings; /* what is not there is told by status */
-    return r;
+    if (!r)
+        return ST_OK;
+    /* The names are a convenience of .refs.json, and reading goes by the scope: a folder that
+     * cannot be looked at must not keep everybody from writing. */
+    share_warn(im->s, "W203", x->r.from, "the names of '" SV_FMT "' are not listed: %s",
+               SV_ARG(x->r.target), why.text);
+    x->r.files = NULL;
+    x->r.n_files = 0;
+    return ST_OK;
 }
 
 static enum status write_items(struct import *im, struct sv from, struct items *all)
