@@ -192,3 +192,65 @@ void sb_add_lossy(struct sb *b, struct sv v)
         sb_add_utf8(b, 0xfffd);
     }
 }
+
+/* ---- columns of a terminal ------------------------------------------------------------ */
+
+struct cp_range {
+    int32_t first, last;
+};
+
+/* clang-format off */
+/* Marks that combine with the character before them, and characters without a width. */
+static const struct cp_range narrow_ranges[] = {
+    { 0x0300, 0x036f }, { 0x0483, 0x0489 }, { 0x0591, 0x05bd }, { 0x0610, 0x061a }, { 0x064b, 0x065f },
+    { 0x0e31, 0x0e31 }, { 0x0e34, 0x0e3a }, { 0x0e47, 0x0e4e }, { 0x1ab0, 0x1aff }, { 0x1dc0, 0x1dff },
+    { 0x200b, 0x200f }, { 0x20d0, 0x20ff }, { 0xfe00, 0xfe0f }, { 0xfe20, 0xfe2f }, { 0xe0100, 0xe01ef },
+};
+/* East Asian wide and full-width characters, and emoji, as terminals draw them. */
+static const struct cp_range wide_ranges[] = {
+    { 0x1100, 0x115f }, { 0x231a, 0x231b }, { 0x23e9, 0x23ec }, { 0x2e80, 0x303e }, { 0x3041, 0x33ff },
+    { 0x3400, 0x4dbf }, { 0x4e00, 0x9fff }, { 0xa000, 0xa4cf }, { 0xa960, 0xa97f }, { 0xac00, 0xd7a3 },
+    { 0xf900, 0xfaff }, { 0xfe30, 0xfe6f }, { 0xff00, 0xff60 }, { 0xffe0, 0xffe6 }, { 0x1f300, 0x1f64f },
+    { 0x1f680, 0x1f6ff }, { 0x1f900, 0x1f9ff }, { 0x1fa70, 0x1faff }, { 0x20000, 0x3fffd },
+};
+/* clang-format on */
+
+static bool in_ranges(const struct cp_range *r, size_t n, int32_t cp)
+{
+    for (size_t i = 0; i < n && r[i].first <= cp; i++)
+        if (cp <= r[i].last)
+            return true;
+    return false;
+}
+
+static size_t cp_width(int32_t cp)
+{
+    if (cp < 0x300)
+        return 1;
+    if (in_ranges(narrow_ranges, COUNT(narrow_ranges), cp))
+        return 0;
+    return in_ranges(wide_ranges, COUNT(wide_ranges), cp) ? 2 : 1;
+}
+
+struct sv utf8_fit(struct sv v, size_t columns)
+{
+    size_t at = 0, len = 0;
+
+    while (at < v.n) {
+        size_t wide = cp_width(utf8_decode(sv_skip(v, at), &len));
+        if (wide > columns)
+            break;
+        columns -= wide;
+        at += len;
+    }
+    return sv_first(v, at);
+}
+
+size_t utf8_width(struct sv v)
+{
+    size_t columns = 0, len;
+
+    for (size_t at = 0; at < v.n; at += len)
+        columns += cp_width(utf8_decode(sv_skip(v, at), &len));
+    return columns;
+}

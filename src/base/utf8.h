@@ -17,6 +17,13 @@ struct sv utf8_skip_bom(struct sv v);
 /* Number of code points; an invalid part counts as one. */
 size_t utf8_count(struct sv v);
 
+/* How many columns of a terminal text takes: 2 for wide East Asian characters and emoji, 0 for
+ * marks that combine with what precedes them. An invalid part counts as one. */
+size_t utf8_width(struct sv v);
+
+/* The longest prefix that takes at most `columns` columns. */
+struct sv utf8_fit(struct sv v, size_t columns);
+
 /* The longest prefix of at most `max` bytes that does not end inside a (valid) character. */
 struct sv utf8_first(struct sv v, size_t max);
 

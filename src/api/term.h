@@ -1,0 +1,42 @@
+/* Text for a person: what the printers of operations write to. It knows how wide the terminal is
+ * and whether it has colours; without a terminal the width is unlimited and there are none, so
+ * that the text of a document is always the same for a program that reads it.
+ *
+ *     struct table t = { .heads = heads };
+ *     table_row(&t, term->a, (struct sv[]){ id, status, title });
+ *     table_print(&t, term);                                                           */
+#ifndef HEDDLE_TERM_H
+#define HEDDLE_TERM_H
+
+#include "base/sb.h"
+#include "base/vec.h"
+
+struct term {
+    struct sb    *out;
+    struct arena *a;
+    size_t        width; /* columns; 0: unlimited */
+    bool          colour;
+};
+
+enum term_style { STYLE_PLAIN, STYLE_HEAD, STYLE_DIM, STYLE_GOOD, STYLE_BAD, STYLE_NAME };
+
+/* Text of others: made harmless for the terminal (sb_add_plain). */
+void term_text(struct term *t, struct sv text);
+void term_styled(struct term *t, enum term_style style, struct sv text);
+void term_f(struct term *t, const char *fmt, ...) PRINTF(2, 3); /* text of our own */
+
+/* Rows under headings. Columns are as wide as their widest cell; where the terminal is too
+ * narrow the last column is cut, with an ellipsis. */
+enum { TERM_COLUMNS = 8 };
+struct term_cells {
+    struct sv *v;
+};
+struct term_table {
+    VEC(struct term_cells) rows;
+    const char *const *heads; /* ends with NULL */
+    size_t             n, width[TERM_COLUMNS];
+};
+void term_row(struct term_table *t, struct arena *a, const struct sv *cells);
+void term_table(const struct term_table *t, struct term *to);
+
+#endif
