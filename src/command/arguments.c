@@ -31,12 +31,12 @@ static int form_score(const struct call *c, const char *form, struct sv key)
     if (key.n)
         score += form_has(form, name, ":") ? 8 : form_has(form, name, "") ? 4 : 0;
     for (size_t i = 0; i < c->n; i++) {
-        const struct param *p = c->args[i].param;
-        if (form_has(form, p->name, ":") || (p->type == PARAM_FLAG && form_has(form, p->name, "")))
+        const struct tool_slot *p = c->args[i].param;
+        if (form_has(form, p->name, ":") || (p->type == SLOT_FLAG && form_has(form, p->name, "")))
             score += 3;
-        else if (p->type == PARAM_ID && (p->flags & PARAM_BARE) && strstr(form, " ID"))
+        else if (p->type == SLOT_ID && (p->flags & SLOT_BARE) && strstr(form, " ID"))
             score += 1;
-        else if (p->type == PARAM_TEXT && (p->flags & PARAM_BARE) && strstr(form, " \""))
+        else if (p->type == SLOT_TEXT && (p->flags & SLOT_BARE) && strstr(form, " \""))
             score += 2;
     }
     return score;
@@ -60,7 +60,7 @@ static enum status misfit(const struct reading *r, struct sv key, struct err *e)
 
 /* ---- one value ---------------------------------------------------------------------- */
 
-static const struct call_arg *given(const struct call *c, const struct param *p)
+static const struct call_arg *given(const struct call *c, const struct tool_slot *p)
 {
     for (size_t i = 0; i < c->n; i++)
         if (c->args[i].param == p)
@@ -68,9 +68,9 @@ static const struct call_arg *given(const struct call *c, const struct param *p)
     return NULL;
 }
 
-static enum status give(struct reading *r, const struct param *p, struct sv text, struct err *e)
+static enum status give(struct reading *r, const struct tool_slot *p, struct sv text, struct err *e)
 {
-    if (given(r->call, p) && !((p->flags & PARAM_MANY) && r->joined)) {
+    if (given(r->call, p) && !((p->flags & SLOT_MANY) && r->joined)) {
         err_set(e, ST_INVALID_SYNTAX, "%s is given twice", p->name);
         return err_hint(e, "one → line for each");
     }
@@ -82,14 +82,14 @@ static enum status give(struct reading *r, const struct param *p, struct sv text
     return ST_OK;
 }
 
-static const struct param *param_named(const struct tool *t, struct sv name)
+static const struct tool_slot *param_named(const struct tool *t, struct sv name)
 {
     struct sv meant;
 
-    for (const struct param *p = t->params; p->type; p++)
+    for (const struct tool_slot *p = t->params; p->type; p++)
         if (word_same(name, sv_of(p->name)))
             return p;
-    for (const struct param *p = t->params; p->type; p++)
+    for (const struct tool_slot *p = t->params; p->type; p++)
         if (word_in(p->keys, name, &meant))
             return p;
     return NULL;
@@ -110,15 +110,15 @@ static bool is_tool_word(const struct reading *r, const struct token *t)
 
     if (!word_is_plain(t))
         return false;
-    for (const struct param *p = r->tool->params; p->type; p++)
-        if (p->type == PARAM_FLAG &&
+    for (const struct tool_slot *p = r->tool->params; p->type; p++)
+        if (p->type == SLOT_FLAG &&
             (word_same(t->text, sv_of(p->name)) || word_in(p->words, t->text, &meant)))
             return true;
     return param_named(r->tool, t->text) || word_in(r->tool->little, t->text, &meant);
 }
 
 /* Could this be a value of the parameter, in a place where nothing demands it? */
-static bool could_be(const struct reading *r, const struct param *p, const struct token *t)
+static bool could_be(const struct reading *r, const struct tool_slot *p, const struct token *t)
 {
     struct sv meant;
     bool      word = t->type == TOKEN_WORD && !is_tool_word(r, t);
@@ -126,32 +126,31 @@ static bool could_be(const struct reading *r, const struct param *p, const struc
     if (t->key.s)
         return false;
     switch (p->type) {
-    case PARAM_ID: return word && word_as_node(t, &meant);
-    case PARAM_COUNT: return word && word_as_count(t->text, &meant);
-    case PARAM_TEXT:
-        return t->type == TOKEN_TEXT || (word && (p->flags & (PARAM_LOOSE | PARAM_OPEN)));
-    case PARAM_WORD: return word && (!p->words || word_in(p->words, t->text, &meant));
-    case PARAM_RANGE: return word && sv_has(t->text, '-');
-    case PARAM_LINES: return word && is_lines(t->text);
-    case PARAM_DOC: return t->type == TOKEN_TEXT || word_is_file(t) || (word && word_is_plain(t));
+    case SLOT_ID: return word && word_as_node(t, &meant);
+    case SLOT_COUNT: return word && word_as_count(t->text, &meant);
+    case SLOT_TEXT: return t->type == TOKEN_TEXT || (word && (p->flags & (SLOT_LOOSE | SLOT_OPEN)));
+    case SLOT_WORD: return word && (!p->words || word_in(p->words, t->text, &meant));
+    case SLOT_RANGE: return word && sv_has(t->text, '-');
+    case SLOT_LINES: return word && is_lines(t->text);
+    case SLOT_DOC: return t->type == TOKEN_TEXT || word_is_file(t) || (word && word_is_plain(t));
     default: return false;
     }
 }
 
-static enum status fit_word(struct reading *r, const struct param *p, const struct token *t,
+static enum status fit_word(struct reading *r, const struct tool_slot *p, const struct token *t,
                             struct err *e)
 {
     struct sv meant = t->text;
     bool      known = !p->words || word_in(p->words, t->text, &meant);
 
     if (known && !sv_starts(meant, SV("→")))
-        return p->flags & PARAM_SILENT ? ST_OK : give(r, p, meant, e);
+        return p->flags & SLOT_SILENT ? ST_OK : give(r, p, meant, e);
     err_set(e, ST_INVALID_SYNTAX, "%s cannot be '" SV_FMT "'", p->name,
             SV_ARG(utf8_first(t->text, 60)));
     return known ? err_hint(e, SV_FMT, SV_ARG(meant)) : misfit(r, sv_of(p->name), e);
 }
 
-static enum status fit_id(struct reading *r, const struct param *p, const struct token *t,
+static enum status fit_id(struct reading *r, const struct tool_slot *p, const struct token *t,
                           struct err *e)
 {
     struct sv   id, meant;
@@ -173,21 +172,21 @@ static enum status fit_id(struct reading *r, const struct param *p, const struct
 }
 
 /* A value for a parameter, checked against its type. */
-static enum status fit(struct reading *r, const struct param *p, const struct token *t,
+static enum status fit(struct reading *r, const struct tool_slot *p, const struct token *t,
                        struct err *e)
 {
     struct sv   text = t->text;
     const char *wanted = NULL;
 
-    if (p->type == PARAM_WORD)
+    if (p->type == SLOT_WORD)
         return fit_word(r, p, t, e);
-    if (p->type == PARAM_ID)
+    if (p->type == SLOT_ID)
         return fit_id(r, p, t, e);
-    if (p->type == PARAM_COUNT && !word_as_count(t->text, &text))
+    if (p->type == SLOT_COUNT && !word_as_count(t->text, &text))
         wanted = "a whole number";
-    if (p->type == PARAM_RANGE && !sv_has(t->text, '-'))
+    if (p->type == SLOT_RANGE && !sv_has(t->text, '-'))
         wanted = "a range such as A-B";
-    if (p->type == PARAM_LINES && !is_lines(t->text))
+    if (p->type == SLOT_LINES && !is_lines(t->text))
         wanted = "a range such as 10-20";
     if (!wanted)
         return give(r, p, text, e);
@@ -199,10 +198,10 @@ static enum status fit(struct reading *r, const struct param *p, const struct to
 /* ---- first pass: what is named ------------------------------------------------------ */
 
 /* full:true is full; append:"text" is append "text". */
-static enum status keyed_flag(struct reading *r, const struct param *p, const struct token *t,
+static enum status keyed_flag(struct reading *r, const struct tool_slot *p, const struct token *t,
                               struct err *e)
 {
-    const struct param *text = param_named(r->tool, SV("text"));
+    const struct tool_slot *text = param_named(r->tool, SV("text"));
 
     if (t->type == TOKEN_TEXT && text && !give(r, p, SV(""), e))
         return give(r, text, t->text, e);
@@ -214,8 +213,8 @@ static enum status keyed_flag(struct reading *r, const struct param *p, const st
 
 static enum status keyed(struct reading *r, const struct token *t, struct err *e)
 {
-    const struct param *p = param_named(r->tool, t->key);
-    struct sv           meant;
+    const struct tool_slot *p = param_named(r->tool, t->key);
+    struct sv               meant;
 
     if (p && t->inner.s) { /* pin:doc:"name" */
         struct token inner = *t;
@@ -225,12 +224,12 @@ static enum status keyed(struct reading *r, const struct token *t, struct err *e
             return keyed(r, &inner, e);
         p = NULL;
     }
-    for (const struct param *f = r->tool->params; !p && f->type; f++)
-        if (f->type == PARAM_FLAG && word_in(f->words, t->key, &meant))
+    for (const struct tool_slot *f = r->tool->params; !p && f->type; f++)
+        if (f->type == SLOT_FLAG && word_in(f->words, t->key, &meant))
             p = f;
-    if (p && !t->inner.s && p->type == PARAM_FLAG)
+    if (p && !t->inner.s && p->type == SLOT_FLAG)
         return keyed_flag(r, p, t, e);
-    if (p && (p->flags & (PARAM_KEYED | PARAM_BARE)))
+    if (p && (p->flags & (SLOT_KEYED | SLOT_BARE)))
         return fit(r, p, t, e);
     err_set(e, ST_INVALID_SYNTAX, "%s takes no '" SV_FMT ":'", r->tool->name, SV_ARG(t->key));
     return misfit(r, t->key, e);
@@ -272,25 +271,25 @@ static void join_range(const struct reading *r, struct token *value, size_t *las
     *last += 2;
 }
 
-static bool is_range(const struct param *p)
+static bool is_range(const struct tool_slot *p)
 {
-    return p->type == PARAM_RANGE || p->type == PARAM_LINES;
+    return p->type == SLOT_RANGE || p->type == SLOT_LINES;
 }
 
 /* depth 3, section motivation, text: "…": a key without its colon. *last is the last token of it;
  * NULL: this is not one. */
-static const struct param *pair(struct reading *r, size_t at, struct token *value, size_t *last)
+static const struct tool_slot *pair(struct reading *r, size_t at, struct token *value, size_t *last)
 {
-    const struct token *t = &r->tokens[at];
-    const struct param *p =
+    const struct token     *t = &r->tokens[at];
+    const struct tool_slot *p =
         word_is_plain(t) && !word_is_filler(t) ? param_named(r->tool, t->text) : NULL;
 
-    if (!p || p->type == PARAM_FLAG || given(r->call, p))
+    if (!p || p->type == SLOT_FLAG || given(r->call, p))
         return NULL;
     size_t i = at + 1;
-    if (i < r->n && p->type == PARAM_WORD && p->words && !word_plain_in(&r->tokens[i], p->words))
+    if (i < r->n && p->type == SLOT_WORD && p->words && !word_plain_in(&r->tokens[i], p->words))
         i = skip_little(r, i); /* "as nodes": a word that says nothing elsewhere */
-    else if (p->type != PARAM_WORD || !p->words)
+    else if (p->type != SLOT_WORD || !p->words)
         i = skip_little(r, i);
     if (i >= r->n || r->used[i])
         return NULL;
@@ -302,9 +301,9 @@ static const struct param *pair(struct reading *r, size_t at, struct token *valu
 }
 
 /* using "Name", with GPT-4o. */
-static const struct param *announced(struct reading *r, const struct token *t)
+static const struct tool_slot *announced(struct reading *r, const struct token *t)
 {
-    for (const struct param *p = r->tool->params; p->type; p++)
+    for (const struct tool_slot *p = r->tool->params; p->type; p++)
         if (p->after && word_plain_in(t, p->after) && !given(r->call, p))
             return p;
     return NULL;
@@ -317,13 +316,13 @@ static bool is_free_count(struct reading *r, const struct token *t)
 
     if (!word_is_plain(t) || !word_as_count(t->text, &n))
         return false;
-    for (const struct param *p = r->tool->params; p->type; p++)
-        if (p->type == PARAM_COUNT && (p->flags & PARAM_BARE) && !given(r->call, p))
+    for (const struct tool_slot *p = r->tool->params; p->type; p++)
+        if (p->type == SLOT_COUNT && (p->flags & SLOT_BARE) && !given(r->call, p))
             return true;
     return false;
 }
 
-static enum status take_announced(struct reading *r, size_t at, const struct param *p,
+static enum status take_announced(struct reading *r, size_t at, const struct tool_slot *p,
                                   struct err *e)
 {
     size_t i = at + 1;
@@ -350,10 +349,10 @@ static enum status take_announced(struct reading *r, size_t at, const struct par
 
 static enum status named_at(struct reading *r, size_t i, struct err *e)
 {
-    const struct token *t = &r->tokens[i];
-    const struct param *p;
-    struct token        value;
-    size_t              last;
+    const struct token     *t = &r->tokens[i];
+    const struct tool_slot *p;
+    struct token            value;
+    size_t                  last;
 
     if (t->key.s) {
         r->used[i] = true;
@@ -376,10 +375,10 @@ static enum status named_at(struct reading *r, size_t i, struct err *e)
 
 static enum status quoted_text(struct reading *r, const struct token *t, struct err *e)
 {
-    for (const struct param *p = r->tool->params; p->type; p++) {
+    for (const struct tool_slot *p = r->tool->params; p->type; p++) {
         bool takes =
-            p->type == PARAM_TEXT || p->type == PARAM_DOC || (p->type == PARAM_WORD && !p->words);
-        if (takes && (p->flags & PARAM_BARE) && !given(r->call, p))
+            p->type == SLOT_TEXT || p->type == SLOT_DOC || (p->type == SLOT_WORD && !p->words);
+        if (takes && (p->flags & SLOT_BARE) && !given(r->call, p))
             return give(r, p, t->text, e);
     }
     err_set(e, ST_INVALID_SYNTAX, "%s takes no further text", r->tool->name);
@@ -387,15 +386,15 @@ static enum status quoted_text(struct reading *r, const struct token *t, struct 
 }
 
 /* A flag's own name, a word of a choice: these win over ids. */
-static const struct param *word_param(struct reading *r, struct sv word, struct sv *meant)
+static const struct tool_slot *word_param(struct reading *r, struct sv word, struct sv *meant)
 {
-    for (const struct param *p = r->tool->params; p->type; p++) {
-        if (p->type == PARAM_FLAG &&
+    for (const struct tool_slot *p = r->tool->params; p->type; p++) {
+        if (p->type == SLOT_FLAG &&
             (word_same(word, sv_of(p->name)) || word_in(p->words, word, meant))) {
             *meant = SV("");
             return p;
         }
-        if (p->type == PARAM_WORD && (p->flags & PARAM_BARE) && p->words &&
+        if (p->type == SLOT_WORD && (p->flags & SLOT_BARE) && p->words &&
             word_in(p->words, word, meant))
             return p;
     }
@@ -418,7 +417,8 @@ static bool is_surely_id(struct sv v)
 enum { OPEN_WORDS_MAX = 6 };
 
 /* find the mother knows: the words from here to the next key, as they were written. */
-static enum status open_text(struct reading *r, const struct param *p, size_t *at, struct err *e)
+static enum status open_text(struct reading *r, const struct tool_slot *p, size_t *at,
+                             struct err *e)
 {
     size_t    first = *at, last = *at;
     struct sv meant;
@@ -456,21 +456,21 @@ static bool opens_text(const struct reading *r, size_t at)
 }
 
 /* The first free parameter that may stand without a key and could be this. */
-static const struct param *free_bare(struct reading *r, const struct token *t)
+static const struct tool_slot *free_bare(struct reading *r, const struct token *t)
 {
-    const struct param *id = NULL;
-    struct sv           n;
+    const struct tool_slot *id = NULL;
+    struct sv               n;
 
-    for (const struct param *p = r->tool->params; p->type; p++) {
-        bool again = given(r->call, p) && !((p->flags & PARAM_MANY) && r->joined);
-        bool loose = p->type == PARAM_TEXT && (p->flags & (PARAM_LOOSE | PARAM_OPEN));
-        if (!(p->flags & PARAM_BARE) || again)
+    for (const struct tool_slot *p = r->tool->params; p->type; p++) {
+        bool again = given(r->call, p) && !((p->flags & SLOT_MANY) && r->joined);
+        bool loose = p->type == SLOT_TEXT && (p->flags & (SLOT_LOOSE | SLOT_OPEN));
+        if (!(p->flags & SLOT_BARE) || again)
             continue;
-        if (p->type == PARAM_COUNT && !t->brackets && word_as_count(t->text, &n))
+        if (p->type == SLOT_COUNT && !t->brackets && word_as_count(t->text, &n))
             return p;
-        if (!id && (p->type == PARAM_ID || (loose && !t->brackets) ||
-                    (p->type == PARAM_WORD && !p->words && !t->brackets) ||
-                    (p->type == PARAM_DOC && word_is_file(t))))
+        if (!id && (p->type == SLOT_ID || (loose && !t->brackets) ||
+                    (p->type == SLOT_WORD && !p->words && !t->brackets) ||
+                    (p->type == SLOT_DOC && word_is_file(t))))
             id = p;
     }
     return id;
@@ -489,32 +489,32 @@ static bool points_ahead(const struct reading *r, size_t at)
 /* "drop a7x2 pin", "read the "notes" document": the name of what was given, behind it. */
 static bool given_by_name(const struct reading *r, struct sv word)
 {
-    const struct param *p = param_named(r->tool, word);
+    const struct tool_slot *p = param_named(r->tool, word);
 
-    return p && p->type != PARAM_FLAG && given(r->call, p);
+    return p && p->type != SLOT_FLAG && given(r->call, p);
 }
 
 static enum status bare_word(struct reading *r, size_t *at, struct err *e)
 {
-    const struct token *t = &r->tokens[*at];
-    struct sv           meant;
-    const struct param *p;
+    const struct token     *t = &r->tokens[*at];
+    struct sv               meant;
+    const struct tool_slot *p;
 
     if (!t->brackets && (p = word_param(r, t->text, &meant)))
         return give(r, p, meant, e);
     if (word_plain_in(t, "and|&|plus")) {
         r->joined = true;
         for (p = r->tool->params; p->type; p++)
-            if (p->flags & PARAM_MANY)
+            if (p->flags & SLOT_MANY)
                 return ST_OK;
     }
     if (points_ahead(r, *at) || (word_is_plain(t) && given_by_name(r, t->text)))
         return ST_OK;
     p = free_bare(r, t);
-    bool open = p && (p->flags & PARAM_OPEN) && opens_text(r, *at);
+    bool open = p && (p->flags & SLOT_OPEN) && opens_text(r, *at);
     if (!open && (word_is_filler(t) || word_plain_in(t, r->tool->little)))
         return ST_OK;
-    if (p && p->type == PARAM_TEXT && (p->flags & PARAM_OPEN))
+    if (p && p->type == SLOT_TEXT && (p->flags & SLOT_OPEN))
         return open_text(r, p, at, e);
     if (p)
         return fit(r, p, t, e);
@@ -530,8 +530,8 @@ static enum status bare_word(struct reading *r, size_t *at, struct err *e)
 
 static bool takes_text(const struct tool *t)
 {
-    for (const struct param *p = t ? t->params : NULL; p && p->type; p++)
-        if (p->type == PARAM_TEXT && (p->flags & PARAM_BARE))
+    for (const struct tool_slot *p = t ? t->params : NULL; p && p->type; p++)
+        if (p->type == SLOT_TEXT && (p->flags & SLOT_BARE))
             return true;
     return false;
 }
@@ -569,7 +569,7 @@ static enum status read_args(struct reading *r, struct err *e)
 /* ---- what was read, as a whole ------------------------------------------------------- */
 
 /* The parameter without which this one means nothing; NULL: it stands by itself. */
-static const char *companion(const struct param *p)
+static const char *companion(const struct tool_slot *p)
 {
     return p->flags & PARAM_OF_ID       ? "id"
            : p->flags & PARAM_OF_BRANCH ? "branch"
@@ -581,10 +581,10 @@ static const char *companion(const struct param *p)
 /* What is given must have a meaning where it stands: nothing is passed over. */
 static enum status check_given(const struct reading *r, const struct call_arg *x, struct err *e)
 {
-    const struct param *p = x->param;
-    const char         *colon = p->flags & PARAM_KEYED ? ":" : "", *with = companion(p);
+    const struct tool_slot *p = x->param;
+    const char             *colon = p->flags & SLOT_KEYED ? ":" : "", *with = companion(p);
 
-    if ((p->flags & PARAM_FILLED) && !sv_trim(x->text).n)
+    if ((p->flags & SLOT_FILLED) && !sv_trim(x->text).n)
         return err_set(e, ST_INVALID_SYNTAX, "the %s is empty", p->name);
     if (with && !call_has(r->call, with)) {
         bool id = p->flags & PARAM_OF_ID;
@@ -592,7 +592,7 @@ static enum status check_given(const struct reading *r, const struct call_arg *x
                 id ? "" : ":");
         return misfit(r, sv_of(p->name), e);
     }
-    if ((p->flags & PARAM_ALONE) && r->call->n > 1) {
+    if ((p->flags & SLOT_ALONE) && r->call->n > 1) {
         err_set(e, ST_INVALID_SYNTAX, "%s%s stands alone", p->name, colon);
         return err_hint(e, "→ %s %s", r->tool->name, p->name);
     }
@@ -605,20 +605,20 @@ static enum status check_complete(const struct reading *r, struct err *e)
     size_t             one = 0, maybe = 0;
     bool               wants_one = false;
 
-    for (const struct param *p = t->params; p->type; p++) {
+    for (const struct tool_slot *p = t->params; p->type; p++) {
         const struct call_arg *arg = given(r->call, p);
         bool                   there = arg != NULL;
         if (there && check_given(r, arg, e))
             return err_code(e);
-        if ((p->flags & PARAM_REQUIRED) && !there) {
+        if ((p->flags & SLOT_REQUIRED) && !there) {
             err_set(e, ST_INVALID_SYNTAX, "%s needs a %s%s", t->name,
-                    p->type == PARAM_ID ? "node" : p->name,
-                    p->type == PARAM_TEXT ? " in quotes" : "");
+                    p->type == SLOT_ID ? "node" : p->name,
+                    p->type == SLOT_TEXT ? " in quotes" : "");
             return misfit(r, sv_of(p->name), e);
         }
-        one += there && (p->flags & PARAM_ONE);
+        one += there && (p->flags & SLOT_ONE);
         maybe += there && (p->flags & PARAM_MAYBE_ONE);
-        wants_one = wants_one || (p->flags & PARAM_ONE);
+        wants_one = wants_one || (p->flags & SLOT_ONE);
     }
     if ((!wants_one || one == 1) && maybe <= 1)
         return ST_OK;

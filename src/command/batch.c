@@ -35,7 +35,7 @@ static enum status settle_place(struct session *s, const struct call *c, struct 
     struct sv   place = call_place(x->text);
     struct node n;
 
-    if (x->param->type != PARAM_ID || !place.s)
+    if (x->param->type != SLOT_ID || !place.s)
         return ST_OK;
     if (call_has(c, "tree") && (strcmp(x->param->name, "node") == 0 || !call_has(c, "target"))) {
         bool of_tree = strcmp(c->tool->name, "switch") == 0 || strcmp(x->param->name, "node") == 0;
@@ -116,7 +116,7 @@ static enum status check_list(struct session *s, const struct call *c, bool *all
         return err_code(e);
     for (size_t i = 0; i < c->n && *all; i++) {
         const struct call_arg *x = &c->args[i];
-        bool                   id = x->param->flags & PARAM_MANY && !call_place(x->text).s;
+        bool                   id = x->param->flags & SLOT_MANY && !call_place(x->text).s;
         if (id && !sv_starts(x->text, SV("ann-")) && node_find(&s->loom, x->text, &n, missing))
             *all = false;
     }

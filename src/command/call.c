@@ -51,12 +51,12 @@ bool call_uses_position(const struct call *c)
 {
     bool takes_id = false, has_id = false;
 
-    for (const struct param *p = c->tool->params; p->type; p++)
-        takes_id = takes_id || p->type == PARAM_ID;
+    for (const struct tool_slot *p = c->tool->params; p->type; p++)
+        takes_id = takes_id || p->type == SLOT_ID;
     for (size_t i = 0; i < c->n; i++) {
         struct sv place = call_place(c->args[i].text);
-        has_id = has_id || c->args[i].param->type == PARAM_ID;
-        if (c->args[i].param->type == PARAM_ID && place.s && !sv_is(place, "root"))
+        has_id = has_id || c->args[i].param->type == SLOT_ID;
+        if (c->args[i].param->type == SLOT_ID && place.s && !sv_is(place, "root"))
             return true;
     }
     return takes_id && !has_id && c->tool->writes;
@@ -67,7 +67,7 @@ size_t call_each_count(const struct call *c)
     size_t n = 0;
 
     for (size_t i = 0; i < c->n; i++)
-        n += (c->args[i].param->flags & PARAM_MANY) != 0;
+        n += (c->args[i].param->flags & SLOT_MANY) != 0;
     return n ? n : 1;
 }
 
@@ -77,7 +77,7 @@ struct call call_each(const struct call *c, size_t i)
 
     one.n = 0;
     for (size_t k = 0, many = 0; k < c->n; k++)
-        if (!(c->args[k].param->flags & PARAM_MANY) || many++ == i)
+        if (!(c->args[k].param->flags & SLOT_MANY) || many++ == i)
             one.args[one.n++] = c->args[k];
     return one;
 }
@@ -102,21 +102,21 @@ static void print_id(struct sb *b, const struct call_arg *x, bool bare)
 
 static void print_arg(struct sb *b, const struct call_arg *x, bool again)
 {
-    const struct param *p = x->param;
-    bool                bare = (p->flags & PARAM_BARE) && p->type != PARAM_DOC;
+    const struct tool_slot *p = x->param;
+    bool                    bare = (p->flags & SLOT_BARE) && p->type != SLOT_DOC;
 
     sb_adds(b, again ? ", " : " ");
-    if (p->type == PARAM_FLAG) {
+    if (p->type == SLOT_FLAG) {
         sb_adds(b, p->name);
         return;
     }
     if (!bare)
         sb_addf(b, "%s:", p->name);
-    bool free_word = p->type == PARAM_WORD && !p->words && !bare;
-    if (p->type == PARAM_TEXT || p->type == PARAM_DOC || p->type == PARAM_RANGE ||
-        p->type == PARAM_LINES || free_word)
+    bool free_word = p->type == SLOT_WORD && !p->words && !bare;
+    if (p->type == SLOT_TEXT || p->type == SLOT_DOC || p->type == SLOT_RANGE ||
+        p->type == SLOT_LINES || free_word)
         escape_quoted(b, x->text);
-    else if (p->type == PARAM_ID)
+    else if (p->type == SLOT_ID)
         print_id(b, x, bare);
     else
         sb_add(b, x->text);

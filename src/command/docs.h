@@ -38,8 +38,8 @@ struct docs {
 };
 
 /* Assets of a thread below .leslie/threads/ID and its artifacts/ folder. What is there but not the
- * thread's own work is read-only: copies below context/inherited/, .meta/, and whatever a link leads
- * to. write() refuses it too. */
+ * thread's own work is read-only: copies below context/inherited/, .meta/, and whatever a link
+ * leads to. write() refuses it too. */
 struct docs_folder {
     int root_fd;
 };

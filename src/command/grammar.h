@@ -19,40 +19,40 @@
 
 #include "base/sb.h"
 
-enum param_type {
-    PARAM_END,
-    PARAM_ID,    /* a node */
-    PARAM_TEXT,  /* quoted text */
-    PARAM_WORD,  /* one of `words` (any word when NULL) */
-    PARAM_COUNT, /* a whole number */
-    PARAM_RANGE, /* A-B */
-    PARAM_LINES, /* A-B, both whole numbers */
-    PARAM_DOC,   /* doc:"name" */
-    PARAM_FLAG,  /* its own name as a bare word, or one of `words` */
+enum tool_slot_type {
+    SLOT_END,
+    SLOT_ID,    /* a node */
+    SLOT_TEXT,  /* quoted text */
+    SLOT_WORD,  /* one of `words` (any word when NULL) */
+    SLOT_COUNT, /* a whole number */
+    SLOT_RANGE, /* A-B */
+    SLOT_LINES, /* A-B, both whole numbers */
+    SLOT_DOC,   /* doc:"name" */
+    SLOT_FLAG,  /* its own name as a bare word, or one of `words` */
 };
 
 enum param_flags {
-    PARAM_BARE = 1,        /* may stand without its key */
-    PARAM_KEYED = 2,       /* may be given as name:value */
-    PARAM_REQUIRED = 4,    /* must be given */
-    PARAM_ONE = 8,         /* exactly one of the parameters with this flag must be given */
+    SLOT_BARE = 1,         /* may stand without its key */
+    SLOT_KEYED = 2,        /* may be given as name:value */
+    SLOT_REQUIRED = 4,     /* must be given */
+    SLOT_ONE = 8,          /* exactly one of the parameters with this flag must be given */
     PARAM_MAYBE_ONE = 16,  /* at most one of those */
-    PARAM_FILLED = 32,     /* its text must not be blank */
+    SLOT_FILLED = 32,      /* its text must not be blank */
     PARAM_OF_ID = 64,      /* only together with the parameter `id`, */
     PARAM_OF_BRANCH = 128, /* or `branch`, */
     PARAM_OF_DOC = 256,    /* or `doc`, */
     PARAM_OF_TREE = 512,   /* or `tree` */
-    PARAM_ALONE = 1024,    /* with no other parameter */
-    PARAM_MANY = 2048,     /* may be given several times, as a list: a7x2, b3k9 and c4m2 */
-    PARAM_LOOSE = 4096,    /* its text may be one word without quotes */
-    PARAM_OPEN = 8192,     /* its text may be a few words without quotes */
-    PARAM_SILENT = 16384,  /* may be said and changes nothing: path from root to a7x2 */
+    SLOT_ALONE = 1024,     /* with no other parameter */
+    SLOT_MANY = 2048,      /* may be given several times, as a list: a7x2, b3k9 and c4m2 */
+    SLOT_LOOSE = 4096,     /* its text may be one word without quotes */
+    SLOT_OPEN = 8192,      /* its text may be a few words without quotes */
+    SLOT_SILENT = 16384,   /* may be said and changes nothing: path from root to a7x2 */
 };
 
-struct param {
-    enum param_type type;
-    const char     *name;
-    unsigned        flags;
+struct tool_slot {
+    enum tool_slot_type type;
+    const char         *name;
+    unsigned            flags;
     /* "a|b|c", or "a|b=a|c=→ other": b is another word for a, and for c the hint names a tool */
     const char *words;
     const char *after; /* "using|with": a value that follows one of these words is meant for it */
@@ -63,8 +63,8 @@ struct tool;
 
 enum { CALL_ARGS_MAX = 12 };
 struct call_arg {
-    const struct param *param;
-    struct sv           text; /* a place has an @ before it: @here, @parent, @root */
+    const struct tool_slot *param;
+    struct sv               text; /* a place has an @ before it: @here, @parent, @root */
 };
 struct call {
     const struct tool *tool;

@@ -115,9 +115,9 @@ static enum status find_items(struct session *s, const struct call *c, struct re
     size_t    n = 0;
 
     for (size_t i = 0; i < c->n; i++) {
-        if (c->args[i].param->type == PARAM_ID)
+        if (c->args[i].param->type == SLOT_ID)
             ids[n++] = c->args[i].text;
-        if (c->args[i].param->type == PARAM_DOC)
+        if (c->args[i].param->type == SLOT_DOC)
             doc = c->args[i].text;
     }
     return shown_items(&s->loom, ids, n, doc, sb_sv(&r->text), &r->items, &r->n_items, e);

@@ -5,132 +5,132 @@
 
 #include <string.h>
 
-#define BARE PARAM_BARE
-#define KEYED PARAM_KEYED
-#define MUST PARAM_REQUIRED
-#define ONE PARAM_ONE
+#define BARE SLOT_BARE
+#define KEYED SLOT_KEYED
+#define MUST SLOT_REQUIRED
+#define ONE SLOT_ONE
 #define MAYBE PARAM_MAYBE_ONE
-#define FILLED PARAM_FILLED
-#define MANY PARAM_MANY
-#define LOOSE PARAM_LOOSE
-#define OPEN PARAM_OPEN
+#define FILLED SLOT_FILLED
+#define MANY SLOT_MANY
+#define LOOSE SLOT_LOOSE
+#define OPEN SLOT_OPEN
 
 /* clang-format off */
-#define PARAMS(name, ...) static const struct param name[] = { __VA_ARGS__, { .type = PARAM_END } }
+#define PARAMS(name, ...) static const struct tool_slot name[] = { __VA_ARGS__, { .type = SLOT_END } }
 
 PARAMS(view_params,
-    { PARAM_ID,    "id",               BARE | ONE | MANY, NULL, NULL, "node" },
-    { PARAM_ID,    "branch",           KEYED | ONE, NULL, NULL, NULL },
-    { PARAM_FLAG,  "full",             PARAM_OF_ID, "fully|whole|entire|complete|all|entirety|verbatim|everything", NULL, NULL },
-    { PARAM_FLAG,  "with-annotations", PARAM_OF_ID, "annotations|notes", NULL, NULL },
-    { PARAM_LINES, "lines",            KEYED, NULL, NULL, NULL },
-    { PARAM_WORD,  "as",               KEYED | PARAM_OF_BRANCH, "prose|nodes", "in", NULL });
+    { SLOT_ID,    "id",               BARE | ONE | MANY, NULL, NULL, "node" },
+    { SLOT_ID,    "branch",           KEYED | ONE, NULL, NULL, NULL },
+    { SLOT_FLAG,  "full",             PARAM_OF_ID, "fully|whole|entire|complete|all|entirety|verbatim|everything", NULL, NULL },
+    { SLOT_FLAG,  "with-annotations", PARAM_OF_ID, "annotations|notes", NULL, NULL },
+    { SLOT_LINES, "lines",            KEYED, NULL, NULL, NULL },
+    { SLOT_WORD,  "as",               KEYED | PARAM_OF_BRANCH, "prose|nodes", "in", NULL });
 PARAMS(list_params,
-    { PARAM_ID,    "id",   BARE | MAYBE, NULL, NULL, "node" },
-    { PARAM_DOC,   "doc",  KEYED | MAYBE, NULL, NULL, "document" },
-    { PARAM_WORD,  "kind", BARE | MUST,
+    { SLOT_ID,    "id",   BARE | MAYBE, NULL, NULL, "node" },
+    { SLOT_DOC,   "doc",  KEYED | MAYBE, NULL, NULL, "document" },
+    { SLOT_WORD,  "kind", BARE | MUST,
       "continuations|continuation=continuations|children=continuations|branches=continuations|"
       "replies=continuations|annotations|annotation=annotations|notes=annotations|comments=annotations|"
       "links|link=links|references=links|versions|edits=versions|bookmarks|excluded|"
       "pruned|prunes=pruned|hidden=pruned|agents|docs|documents=docs|trees|threads=trees", NULL, NULL });
 PARAMS(tree_params,
-    { PARAM_ID,    "from",    BARE | KEYED, NULL, "from|below|under|at|of", NULL },
-    { PARAM_COUNT, "depth",   KEYED, NULL, NULL, "levels|max-depth" },
-    { PARAM_FLAG,  "summary", PARAM_ALONE, NULL, NULL, NULL });
+    { SLOT_ID,    "from",    BARE | KEYED, NULL, "from|below|under|at|of", NULL },
+    { SLOT_COUNT, "depth",   KEYED, NULL, NULL, "levels|max-depth" },
+    { SLOT_FLAG,  "summary", SLOT_ALONE, NULL, NULL, NULL });
 PARAMS(switch_params,
-    { PARAM_ID,    "id",   BARE | MUST, NULL, NULL, "node|to" },
-    { PARAM_TEXT,  "tree", KEYED, NULL, NULL, NULL });
+    { SLOT_ID,    "id",   BARE | MUST, NULL, NULL, "node|to" },
+    { SLOT_TEXT,  "tree", KEYED, NULL, NULL, NULL });
 PARAMS(path_params,
-    { PARAM_ID,    "id",   BARE, NULL, "to|of", "node|to" },
-    { PARAM_WORD,  "from", KEYED | PARAM_SILENT, "root|start=root", NULL, NULL });
+    { SLOT_ID,    "id",   BARE, NULL, "to|of", "node|to" },
+    { SLOT_WORD,  "from", KEYED | SLOT_SILENT, "root|start=root", NULL, NULL });
 PARAMS(continue_params,
-    { PARAM_ID,    "from",   BARE | KEYED, NULL, NULL, "id" },
-    { PARAM_COUNT, "n",      BARE | KEYED, NULL, NULL, "count" },
-    { PARAM_COUNT, "tokens", KEYED, NULL, NULL, "max-tokens" },
-    { PARAM_TEXT,  "agent",  KEYED | LOOSE, NULL, "using|with", "model" });
+    { SLOT_ID,    "from",   BARE | KEYED, NULL, NULL, "id" },
+    { SLOT_COUNT, "n",      BARE | KEYED, NULL, NULL, "count" },
+    { SLOT_COUNT, "tokens", KEYED, NULL, NULL, "max-tokens" },
+    { SLOT_TEXT,  "agent",  KEYED | LOOSE, NULL, "using|with", "model" });
 PARAMS(respond_params,
-    { PARAM_ID,    "id",   BARE, NULL, NULL, "node|to" },
-    { PARAM_TEXT,  "text", BARE | MUST | FILLED, NULL, NULL, "content" },
-    { PARAM_WORD,  "as",   KEYED, "continuation|context|instruction|annotation=→ annotate ID \"text\"", NULL, NULL });
+    { SLOT_ID,    "id",   BARE, NULL, NULL, "node|to" },
+    { SLOT_TEXT,  "text", BARE | MUST | FILLED, NULL, NULL, "content" },
+    { SLOT_WORD,  "as",   KEYED, "continuation|context|instruction|annotation=→ annotate ID \"text\"", NULL, NULL });
 PARAMS(annotate_params,
-    { PARAM_ID,    "id",   BARE | MUST, NULL, NULL, "node|on|to" },
-    { PARAM_TEXT,  "text", BARE | MUST | FILLED, NULL, NULL, "note|content|annotation|comment" });
+    { SLOT_ID,    "id",   BARE | MUST, NULL, NULL, "node|on|to" },
+    { SLOT_TEXT,  "text", BARE | MUST | FILLED, NULL, NULL, "note|content|annotation|comment" });
 PARAMS(edit_params,
-    { PARAM_ID,    "id",   BARE | MUST, NULL, NULL, "node" },
-    { PARAM_TEXT,  "text", BARE | MUST | FILLED, NULL, NULL, "content|to|with" });
+    { SLOT_ID,    "id",   BARE | MUST, NULL, NULL, "node" },
+    { SLOT_TEXT,  "text", BARE | MUST | FILLED, NULL, NULL, "content|to|with" });
 PARAMS(link_params,
-    { PARAM_ID,    "id",      BARE | MUST, NULL, NULL, "from|source" },
-    { PARAM_ID,    "target",  BARE | ONE, NULL, NULL, "to" },
-    { PARAM_DOC,   "doc",     KEYED | ONE, NULL, NULL, "document" },
-    { PARAM_TEXT,  "tree",    KEYED | ONE, NULL, NULL, NULL },
-    { PARAM_ID,    "node",    KEYED | PARAM_OF_TREE, NULL, NULL, NULL },
-    { PARAM_TEXT,  "section", KEYED | PARAM_OF_DOC | LOOSE, NULL, NULL, NULL },
-    { PARAM_TEXT,  "note",    KEYED, NULL, NULL, "label" });
+    { SLOT_ID,    "id",      BARE | MUST, NULL, NULL, "from|source" },
+    { SLOT_ID,    "target",  BARE | ONE, NULL, NULL, "to" },
+    { SLOT_DOC,   "doc",     KEYED | ONE, NULL, NULL, "document" },
+    { SLOT_TEXT,  "tree",    KEYED | ONE, NULL, NULL, NULL },
+    { SLOT_ID,    "node",    KEYED | PARAM_OF_TREE, NULL, NULL, NULL },
+    { SLOT_TEXT,  "section", KEYED | PARAM_OF_DOC | LOOSE, NULL, NULL, NULL },
+    { SLOT_TEXT,  "note",    KEYED, NULL, NULL, "label" });
 PARAMS(unlink_params,
-    { PARAM_ID,    "id",      BARE | MUST, NULL, NULL, "source" },
-    { PARAM_ID,    "target",  BARE | ONE, NULL, NULL, "to" },
-    { PARAM_DOC,   "doc",     KEYED | ONE, NULL, NULL, "document" },
-    { PARAM_TEXT,  "tree",    KEYED | ONE, NULL, NULL, NULL },
-    { PARAM_ID,    "node",    KEYED | PARAM_OF_TREE, NULL, NULL, NULL },
-    { PARAM_TEXT,  "section", KEYED | PARAM_OF_DOC | LOOSE, NULL, NULL, NULL });
+    { SLOT_ID,    "id",      BARE | MUST, NULL, NULL, "source" },
+    { SLOT_ID,    "target",  BARE | ONE, NULL, NULL, "to" },
+    { SLOT_DOC,   "doc",     KEYED | ONE, NULL, NULL, "document" },
+    { SLOT_TEXT,  "tree",    KEYED | ONE, NULL, NULL, NULL },
+    { SLOT_ID,    "node",    KEYED | PARAM_OF_TREE, NULL, NULL, NULL },
+    { SLOT_TEXT,  "section", KEYED | PARAM_OF_DOC | LOOSE, NULL, NULL, NULL });
 PARAMS(bookmark_params,
-    { PARAM_ID,    "id",    BARE | MUST | MANY, NULL, NULL, "node" },
-    { PARAM_TEXT,  "label", BARE | FILLED, NULL, "as|called|named|labeled|labelled|under", "name" });
+    { SLOT_ID,    "id",    BARE | MUST | MANY, NULL, NULL, "node" },
+    { SLOT_TEXT,  "label", BARE | FILLED, NULL, "as|called|named|labeled|labelled|under", "name" });
 PARAMS(id_params,
-    { PARAM_ID,    "id", BARE | MUST | MANY, NULL, NULL, "node|branch" });
+    { SLOT_ID,    "id", BARE | MUST | MANY, NULL, NULL, "node|branch" });
 PARAMS(read_params,
-    { PARAM_DOC,   "doc",     BARE | KEYED | MUST, NULL, NULL, "document|file" },
-    { PARAM_FLAG,  "summary", MAYBE, NULL, NULL, NULL },
-    { PARAM_LINES, "lines",   KEYED | MAYBE, NULL, NULL, NULL },
-    { PARAM_TEXT,  "section", KEYED | MAYBE | LOOSE, NULL, NULL, NULL });
+    { SLOT_DOC,   "doc",     BARE | KEYED | MUST, NULL, NULL, "document|file" },
+    { SLOT_FLAG,  "summary", MAYBE, NULL, NULL, NULL },
+    { SLOT_LINES, "lines",   KEYED | MAYBE, NULL, NULL, NULL },
+    { SLOT_TEXT,  "section", KEYED | MAYBE | LOOSE, NULL, NULL, NULL });
 PARAMS(write_params,
-    { PARAM_DOC,   "doc",     KEYED | MUST, NULL, NULL, "document|file" },
-    { PARAM_FLAG,  "append",  ONE, "end", NULL, NULL },
-    { PARAM_FLAG,  "create",  ONE, NULL, NULL, NULL },
-    { PARAM_TEXT,  "at",      KEYED | ONE | LOOSE, NULL, NULL, NULL },
-    { PARAM_TEXT,  "replace", KEYED | ONE | LOOSE, NULL, NULL, NULL },
-    { PARAM_TEXT,  "text",    BARE | MUST | FILLED, NULL, NULL, "content" });
+    { SLOT_DOC,   "doc",     KEYED | MUST, NULL, NULL, "document|file" },
+    { SLOT_FLAG,  "append",  ONE, "end", NULL, NULL },
+    { SLOT_FLAG,  "create",  ONE, NULL, NULL, NULL },
+    { SLOT_TEXT,  "at",      KEYED | ONE | LOOSE, NULL, NULL, NULL },
+    { SLOT_TEXT,  "replace", KEYED | ONE | LOOSE, NULL, NULL, NULL },
+    { SLOT_TEXT,  "text",    BARE | MUST | FILLED, NULL, NULL, "content" });
 PARAMS(pin_params,
-    { PARAM_ID,    "id",      BARE | ONE | MANY, NULL, NULL, "node" },
-    { PARAM_DOC,   "doc",     BARE | KEYED | ONE, NULL, NULL, "document" },
-    { PARAM_TEXT,  "section", KEYED | PARAM_OF_DOC | LOOSE, NULL, NULL, NULL });
+    { SLOT_ID,    "id",      BARE | ONE | MANY, NULL, NULL, "node" },
+    { SLOT_DOC,   "doc",     BARE | KEYED | ONE, NULL, NULL, "document" },
+    { SLOT_TEXT,  "section", KEYED | PARAM_OF_DOC | LOOSE, NULL, NULL, NULL });
 PARAMS(stash_params,
-    { PARAM_TEXT,  "label",      BARE | MUST | FILLED | LOOSE, NULL, "as|under|called|named", NULL },
-    { PARAM_TEXT,  "text",       BARE | ONE | FILLED, NULL, NULL, NULL },
-    { PARAM_ID,    "content-of", BARE | KEYED | ONE, NULL, "from", "content" },
-    { PARAM_RANGE, "summary-of", KEYED | ONE, NULL, NULL, "summary" });
+    { SLOT_TEXT,  "label",      BARE | MUST | FILLED | LOOSE, NULL, "as|under|called|named", NULL },
+    { SLOT_TEXT,  "text",       BARE | ONE | FILLED, NULL, NULL, NULL },
+    { SLOT_ID,    "content-of", BARE | KEYED | ONE, NULL, "from", "content" },
+    { SLOT_RANGE, "summary-of", KEYED | ONE, NULL, NULL, "summary" });
 PARAMS(recall_params,
-    { PARAM_TEXT,  "label", BARE | MUST | OPEN, NULL, NULL, "stash" },
-    { PARAM_LINES, "lines", KEYED, NULL, NULL, NULL });
+    { SLOT_TEXT,  "label", BARE | MUST | OPEN, NULL, NULL, "stash" },
+    { SLOT_LINES, "lines", KEYED, NULL, NULL, NULL });
 PARAMS(drop_params,
-    { PARAM_ID,    "pin",     BARE | KEYED | ONE | MANY, NULL, NULL, "pins" },
-    { PARAM_DOC,   "doc",     KEYED | ONE, NULL, NULL, "document" },
-    { PARAM_TEXT,  "section", KEYED | PARAM_OF_DOC | LOOSE, NULL, NULL, NULL },
-    { PARAM_TEXT,  "stash",   BARE | KEYED | ONE | LOOSE, NULL, NULL, NULL });
+    { SLOT_ID,    "pin",     BARE | KEYED | ONE | MANY, NULL, NULL, "pins" },
+    { SLOT_DOC,   "doc",     KEYED | ONE, NULL, NULL, "document" },
+    { SLOT_TEXT,  "section", KEYED | PARAM_OF_DOC | LOOSE, NULL, NULL, NULL },
+    { SLOT_TEXT,  "stash",   BARE | KEYED | ONE | LOOSE, NULL, NULL, NULL });
 PARAMS(memory_params,
-    { PARAM_FLAG,  "trace",   MAYBE, "history|errors", NULL, NULL },
-    { PARAM_FLAG,  "stashed", MAYBE, "stashes", NULL, NULL },
-    { PARAM_FLAG,  "results", MAYBE, "result", NULL, NULL });
+    { SLOT_FLAG,  "trace",   MAYBE, "history|errors", NULL, NULL },
+    { SLOT_FLAG,  "stashed", MAYBE, "stashes", NULL, NULL },
+    { SLOT_FLAG,  "results", MAYBE, "result", NULL, NULL });
 PARAMS(help_params,
-    { PARAM_WORD,  "tool", BARE, NULL, NULL, "command" });
+    { SLOT_WORD,  "tool", BARE, NULL, NULL, "command" });
 PARAMS(think_params,
-    { PARAM_TEXT,  "text", BARE, NULL, NULL, NULL });
+    { SLOT_TEXT,  "text", BARE, NULL, NULL, NULL });
 PARAMS(search_params,
-    { PARAM_TEXT,  "query",   BARE | MUST, NULL, NULL, NULL },
-    { PARAM_WORD,  "depth",   KEYED, "basic|deep", NULL, NULL },
-    { PARAM_WORD,  "topic",   KEYED, "general|news", NULL, NULL },
-    { PARAM_COUNT, "max",     KEYED, NULL, NULL, "limit" },
-    { PARAM_TEXT,  "include", KEYED, NULL, NULL, NULL },
-    { PARAM_TEXT,  "exclude", KEYED, NULL, NULL, NULL });
+    { SLOT_TEXT,  "query",   BARE | MUST, NULL, NULL, NULL },
+    { SLOT_WORD,  "depth",   KEYED, "basic|deep", NULL, NULL },
+    { SLOT_WORD,  "topic",   KEYED, "general|news", NULL, NULL },
+    { SLOT_COUNT, "max",     KEYED, NULL, NULL, "limit" },
+    { SLOT_TEXT,  "include", KEYED, NULL, NULL, NULL },
+    { SLOT_TEXT,  "exclude", KEYED, NULL, NULL, NULL });
 PARAMS(find_params,
-    { PARAM_TEXT,  "query", BARE | MUST | OPEN, NULL, NULL, "text" },
-    { PARAM_COUNT, "max",   KEYED, NULL, NULL, "limit" });
+    { SLOT_TEXT,  "query", BARE | MUST | OPEN, NULL, NULL, "text" },
+    { SLOT_COUNT, "max",   KEYED, NULL, NULL, "limit" });
 PARAMS(diff_params,
-    { PARAM_ID,    "a", BARE | MUST, NULL, NULL, NULL },
-    { PARAM_ID,    "b", BARE | MUST, NULL, NULL, NULL });
+    { SLOT_ID,    "a", BARE | MUST, NULL, NULL, NULL },
+    { SLOT_ID,    "b", BARE | MUST, NULL, NULL, NULL });
 PARAMS(changes_params,
-    { PARAM_WORD,  "since", KEYED, NULL, NULL, NULL });
-static const struct param no_params[] = { { .type = PARAM_END } };
+    { SLOT_WORD,  "since", KEYED, NULL, NULL, NULL });
+static const struct tool_slot no_params[] = { { .type = SLOT_END } };
 
 const char *const tool_groups[] = { "Navigation", "Content", "Documents", "Memory", "Meta", NULL };
 

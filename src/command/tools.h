@@ -10,16 +10,16 @@ struct result;
 
 enum { TOOL_LINES_MAX = 8 };
 struct tool {
-    const char         *name;
-    enum permission     needs;
-    const char         *group; /* "Navigation": how help sorts them */
-    const char         *summary;
-    const char         *syntax[TOOL_LINES_MAX]; /* forms, without the arrow; ends with NULL */
-    const char         *remark;
-    const char         *examples[TOOL_LINES_MAX]; /* run by the tests; ends with NULL */
-    const struct param *params;                   /* ends with PARAM_END */
-    const char         *little;                   /* words that may stand anywhere: "to|and" */
-    bool                writes;                   /* changes the tree or a document */
+    const char             *name;
+    enum permission         needs;
+    const char             *group; /* "Navigation": how help sorts them */
+    const char             *summary;
+    const char             *syntax[TOOL_LINES_MAX]; /* forms, without the arrow; ends with NULL */
+    const char             *remark;
+    const char             *examples[TOOL_LINES_MAX]; /* run by the tests; ends with NULL */
+    const struct tool_slot *params;                   /* ends with SLOT_END */
+    const char             *little;                   /* words that may stand anywhere: "to|and" */
+    bool                    writes;                   /* changes the tree or a document */
     enum status (*run)(struct session *s, const struct call *c, struct result *r, struct err *e);
 };
 

@@ -239,7 +239,7 @@ static enum author_kind kind_of_name(struct sv name)
 
 /* Fields that are seldom set are written only when they are. */
 /* clang-format off */
-static const struct field {
+static const struct member {
     const char *key;
     size_t      offset;
     int64_t     otherwise;
@@ -326,7 +326,7 @@ enum status rows_node(struct loom_rows *r, int64_t seq, struct node *out, struct
 /* ---- totals ----------------------------------------------------------------------- */
 
 /* clang-format off */
-static const struct field totals[] = {
+static const struct member totals[] = {
     { "nodes",       offsetof(struct tree, nodes),       0 },
     { "branches",    offsetof(struct tree, branches),    0 },
     { "points",      offsetof(struct tree, points),      0 },

@@ -165,14 +165,14 @@ static enum status is_json_object(struct checking *c, const struct json *v)
 
 /* ---- tables ---------------------------------------------------------------------------- */
 
-struct field {
+struct member {
     const char *key;
     check_fn   *check;
     bool        list; /* an array of such */
 };
 
 /* clang-format off */
-static const struct field common_fields[] = {
+static const struct member common_fields[] = {
     { "operation",    is_name,        false }, { "operator",     is_text,        false },
     { "thread_id",    is_name,        false }, { "parent_id",    is_name,        false },
     { "parent",       is_name,        false }, { "objective",    is_name,        false },
@@ -197,19 +197,19 @@ static const struct field common_fields[] = {
     { "pid",          is_pid,         false }, { "ticks",        is_time,        false },
     { "changed",      is_path,        true  }, { "uncertain",    is_path,        true  },
 };
-static const struct field reference_fields[] = {
+static const struct member reference_fields[] = {
     { "from",    is_name,    false }, { "target", is_name,    false }, { "ref_id", is_name, false },
     { "binding", is_binding, false }, { "scope",  is_path,    true  }, { "at",     is_time, false },
 };
-static const struct field copy_fields[] = {
+static const struct member copy_fields[] = {
     { "name", is_path,  false }, { "source", is_path,  false }, { "place", is_path, false },
     { "hash", is_hash,  false }, { "size",   is_count, false }, { "mode",  is_mode, false },
 };
-static const struct field live_fields[] = {
+static const struct member live_fields[] = {
     { "name",  is_live_path, false }, { "source", is_live_path, false },
     { "place", is_live_path, false }, { "size",   is_count,     false },
 };
-static const struct field merged_fields[] = {
+static const struct member merged_fields[] = {
     { "path",   is_work, false }, { "before", is_hash, false }, { "after",  is_hash, false },
     { "source", is_name, false }, { "theirs", is_hash, false }, { "kept",   is_name, false },
     { "exec",   is_bool, false }, { "gone",   is_bool, false },
@@ -246,7 +246,7 @@ static const struct {
 };
 /* clang-format on */
 
-static enum status check_field(struct checking *c, const struct field *f, const struct json *v)
+static enum status check_field(struct checking *c, const struct member *f, const struct json *v)
 {
     c->key = f->key;
     if (!f->list)
@@ -260,7 +260,7 @@ static enum status check_field(struct checking *c, const struct field *f, const 
 }
 
 /* A field that is absent or null says nothing; whether it may be is another question. */
-static enum status check_fields(struct checking *c, const struct json *p, const struct field *f,
+static enum status check_fields(struct checking *c, const struct json *p, const struct member *f,
                                 size_t n)
 {
     for (size_t i = 0; i < n; i++) {
@@ -290,7 +290,7 @@ static enum status check_required(struct checking *c, const struct json *p)
 
 /* ---- parts ------------------------------------------------------------------------------- */
 
-static enum status check_files(struct checking *c, const struct json *files, const struct field *f,
+static enum status check_files(struct checking *c, const struct json *files, const struct member *f,
                                size_t n, const char *needs)
 {
     c->key = "files";

@@ -74,52 +74,52 @@ static bool is_name(struct sv raw)
     return ok;
 }
 
-static bool is_of_type(struct sv raw, const struct field *f)
+static bool is_of_type(struct sv raw, const struct member *f)
 {
     int64_t number;
 
     switch (f->type) {
-    case FIELD_ANY: return true;
-    case FIELD_TEXT: return is_text(raw);
-    case FIELD_NAME: return is_name(raw);
-    case FIELD_WORD: return is_word(raw, f->words);
-    case FIELD_HASH: return is_hash(raw);
-    case FIELD_PATH: return is_path(raw);
-    case FIELD_INT: return sv_to_int(raw, &number);
-    case FIELD_COUNT: return sv_to_int(raw, &number) && number >= 0;
-    case FIELD_BOOL: return raw.s[0] == 't' || raw.s[0] == 'f';
-    case FIELD_OBJECT: return raw.s[0] == '{';
-    case FIELD_LIST: return raw.s[0] == '[';
-    case FIELD_CONTENT: return is_text(raw) || raw.s[0] == '[';
+    case MEMBER_ANY: return true;
+    case MEMBER_TEXT: return is_text(raw);
+    case MEMBER_NAME: return is_name(raw);
+    case MEMBER_WORD: return is_word(raw, f->words);
+    case MEMBER_HASH: return is_hash(raw);
+    case MEMBER_PATH: return is_path(raw);
+    case MEMBER_INT: return sv_to_int(raw, &number);
+    case MEMBER_COUNT: return sv_to_int(raw, &number) && number >= 0;
+    case MEMBER_BOOL: return raw.s[0] == 't' || raw.s[0] == 'f';
+    case MEMBER_OBJECT: return raw.s[0] == '{';
+    case MEMBER_LIST: return raw.s[0] == '[';
+    case MEMBER_CONTENT: return is_text(raw) || raw.s[0] == '[';
     }
     return false;
 }
 
-static enum status wrong(const struct field *f, struct err *e)
+static enum status wrong(const struct member *f, struct err *e)
 {
     static const char *const demands[] = {
-        [FIELD_ANY] = "there",
-        [FIELD_TEXT] = "text",
-        [FIELD_NAME] = ("a name: at most 128 bytes of text, no control character, / or \\, no dot "
+        [MEMBER_ANY] = "there",
+        [MEMBER_TEXT] = "text",
+        [MEMBER_NAME] = ("a name: at most 128 bytes of text, no control character, / or \\, no dot "
                         "in front"),
-        [FIELD_WORD] = "one of: ",
-        [FIELD_HASH] = "64 lower-case hex digits",
-        [FIELD_PATH] = "a relative path without \"..\"",
-        [FIELD_INT] = "a whole number",
-        [FIELD_COUNT] = "a whole number from 0 on",
-        [FIELD_BOOL] = "true or false",
-        [FIELD_OBJECT] = "an object",
-        [FIELD_LIST] = "a list",
-        [FIELD_CONTENT] = "text, a list of parts, or null",
+        [MEMBER_WORD] = "one of: ",
+        [MEMBER_HASH] = "64 lower-case hex digits",
+        [MEMBER_PATH] = "a relative path without \"..\"",
+        [MEMBER_INT] = "a whole number",
+        [MEMBER_COUNT] = "a whole number from 0 on",
+        [MEMBER_BOOL] = "true or false",
+        [MEMBER_OBJECT] = "an object",
+        [MEMBER_LIST] = "a list",
+        [MEMBER_CONTENT] = "text, a list of parts, or null",
     };
 
     return err_set(e, ST_INVALID_SYNTAX, SV_FMT " must be %s%s", SV_ARG(f->name), demands[f->type],
-                   f->type == FIELD_WORD ? f->words : "");
+                   f->type == MEMBER_WORD ? f->words : "");
 }
 
-static enum status check_value(struct sv raw, const struct field *f, bool erased, struct err *e);
+static enum status check_value(struct sv raw, const struct member *f, bool erased, struct err *e);
 
-static enum status check_items(struct sv list, const struct field *item, bool erased, struct err *e)
+static enum status check_items(struct sv list, const struct member *item, bool erased, struct err *e)
 {
     struct sv rest = list, raw;
 
@@ -129,19 +129,19 @@ static enum status check_items(struct sv list, const struct field *item, bool er
     return ST_OK;
 }
 
-static enum status check_value(struct sv raw, const struct field *f, bool erased, struct err *e)
+static enum status check_value(struct sv raw, const struct member *f, bool erased, struct err *e)
 {
     if (!is_of_type(raw, f))
         return wrong(f, e);
     if (!f->of)
         return ST_OK;
-    if (f->type == FIELD_OBJECT ? fields_check(raw, f->of, erased, e)
+    if (f->type == MEMBER_OBJECT ? members_check(raw, f->of, erased, e)
                                 : check_items(raw, f->of, erased, e))
         return err_in(e, SV_FMT, SV_ARG(f->name));
     return ST_OK;
 }
 
-enum status fields_check(struct sv object, const struct field *fields, bool erased, struct err *e)
+enum status members_check(struct sv object, const struct member *fields, bool erased, struct err *e)
 {
     struct sv rest = object, key, raw;
     uint64_t  seen = 0;
@@ -170,326 +170,326 @@ enum status fields_check(struct sv object, const struct field *fields, bool eras
 #define END { .name = { NULL, 0 } }
 /* clang-format on */
 
-static const struct field a_text = F("item", FIELD_TEXT, .required = true);
+static const struct member a_text = F("item", MEMBER_TEXT, .required = true);
 
 /* clang-format off */
-static const struct field function_fields[] = {
-    F("name", FIELD_TEXT, .kept = true),
+static const struct member function_fields[] = {
+    F("name", MEMBER_TEXT, .kept = true),
     END,
 };
-static const struct field call_fields[] = {
-    F("id",       FIELD_TEXT, .kept = true),
-    F("name",     FIELD_TEXT, .kept = true),
-    F("function", FIELD_OBJECT, .kept = true, .of = function_fields),
+static const struct member call_fields[] = {
+    F("id",       MEMBER_TEXT, .kept = true),
+    F("name",     MEMBER_TEXT, .kept = true),
+    F("function", MEMBER_OBJECT, .kept = true, .of = function_fields),
     END,
 };
-static const struct field a_call = F("item", FIELD_OBJECT, .required = true, .of = call_fields);
+static const struct member a_call = F("item", MEMBER_OBJECT, .required = true, .of = call_fields);
 
-static const struct field node_fields[] = {
-    F("as",          FIELD_TEXT, .kept = true),
-    F("asked_by",    FIELD_TEXT, .kept = true),
-    F("author",      FIELD_TEXT, .kept = true),
-    F("edited_from", FIELD_TEXT, .kept = true),
-    F("id",          FIELD_TEXT, .kept = true),
-    F("local_id",    FIELD_TEXT, .kept = true),
-    F("parent",      FIELD_TEXT, .kept = true),
-    F("response",    FIELD_TEXT, .kept = true),
-    F("version",     FIELD_BOOL, .kept = true),
-    F("via",         FIELD_TEXT, .kept = true),
+static const struct member node_fields[] = {
+    F("as",          MEMBER_TEXT, .kept = true),
+    F("asked_by",    MEMBER_TEXT, .kept = true),
+    F("author",      MEMBER_TEXT, .kept = true),
+    F("edited_from", MEMBER_TEXT, .kept = true),
+    F("id",          MEMBER_TEXT, .kept = true),
+    F("local_id",    MEMBER_TEXT, .kept = true),
+    F("parent",      MEMBER_TEXT, .kept = true),
+    F("response",    MEMBER_TEXT, .kept = true),
+    F("version",     MEMBER_BOOL, .kept = true),
+    F("via",         MEMBER_TEXT, .kept = true),
     END,
 };
-static const struct field message_fields[] = {
-    F("role",         FIELD_WORD, .kept = true, .required = true, .words = "user assistant tool"),
-    F("agent",        FIELD_NAME, .kept = true),
-    F("context_ref",  FIELD_TEXT, .kept = true),
-    F("name",         FIELD_TEXT, .kept = true),
-    F("node",         FIELD_OBJECT, .kept = true, .of = node_fields),
-    F("request_id",   FIELD_TEXT, .kept = true),
-    F("run_id",       FIELD_TEXT, .kept = true),
-    F("thinking",     FIELD_TEXT),
-    F("tool_call_id", FIELD_TEXT, .kept = true),
-    F("tool_calls",   FIELD_LIST, .kept = true, .of = &a_call),
-    F("usage",        FIELD_OBJECT, .kept = true),
+static const struct member message_fields[] = {
+    F("role",         MEMBER_WORD, .kept = true, .required = true, .words = "user assistant tool"),
+    F("agent",        MEMBER_NAME, .kept = true),
+    F("context_ref",  MEMBER_TEXT, .kept = true),
+    F("name",         MEMBER_TEXT, .kept = true),
+    F("node",         MEMBER_OBJECT, .kept = true, .of = node_fields),
+    F("request_id",   MEMBER_TEXT, .kept = true),
+    F("run_id",       MEMBER_TEXT, .kept = true),
+    F("thinking",     MEMBER_TEXT),
+    F("tool_call_id", MEMBER_TEXT, .kept = true),
+    F("tool_calls",   MEMBER_LIST, .kept = true, .of = &a_call),
+    F("usage",        MEMBER_OBJECT, .kept = true),
     END,
 };
 
 /* A message of a snapshot may have any role: it is what some model was shown. */
-static const struct field snapshot_message_fields[] = {
-    F("role",    FIELD_TEXT, .required = true),
-    F("content", FIELD_CONTENT),
+static const struct member snapshot_message_fields[] = {
+    F("role",    MEMBER_TEXT, .required = true),
+    F("content", MEMBER_CONTENT),
     END,
 };
-static const struct field a_snapshot_message = F("item", FIELD_OBJECT, .required = true, .of = snapshot_message_fields);
-static const struct field snapshot_fields[] = {
-    F("entries",       FIELD_LIST, .of = &a_snapshot_message),
-    F("id",            FIELD_TEXT),
-    F("messages",      FIELD_LIST, .of = &a_snapshot_message),
-    F("system_prompt", FIELD_TEXT),
+static const struct member a_snapshot_message = F("item", MEMBER_OBJECT, .required = true, .of = snapshot_message_fields);
+static const struct member snapshot_fields[] = {
+    F("entries",       MEMBER_LIST, .of = &a_snapshot_message),
+    F("id",            MEMBER_TEXT),
+    F("messages",      MEMBER_LIST, .of = &a_snapshot_message),
+    F("system_prompt", MEMBER_TEXT),
     END,
 };
-static const struct field origin_fields[] = {
-    F("lane", FIELD_TEXT, .kept = true, .required = true),
-    F("seq",  FIELD_INT, .kept = true,  .required = true),
+static const struct member origin_fields[] = {
+    F("lane", MEMBER_TEXT, .kept = true, .required = true),
+    F("seq",  MEMBER_INT, .kept = true,  .required = true),
     END,
 };
-static const struct field meta_fields[] = {
-    F("rebase", FIELD_BOOL, .kept = true),
+static const struct member meta_fields[] = {
+    F("rebase", MEMBER_BOOL, .kept = true),
     END,
 };
-static const struct field operation_fields[] = {
-    F("type",           FIELD_WORD, .kept = true, .required = true, .words = "replace switch fork"),
-    F("base_seq",       FIELD_INT, .kept = true),
-    F("from",           FIELD_OBJECT, .kept = true, .of = origin_fields),
-    F("meta",           FIELD_OBJECT, .kept = true, .of = meta_fields),
-    F("reason",         FIELD_WORD, .kept = true, .words = "manual restore compaction system"),
-    F("result_context", FIELD_OBJECT, .of = snapshot_fields),
-    F("switch",         FIELD_BOOL, .kept = true),
+static const struct member operation_fields[] = {
+    F("type",           MEMBER_WORD, .kept = true, .required = true, .words = "replace switch fork"),
+    F("base_seq",       MEMBER_INT, .kept = true),
+    F("from",           MEMBER_OBJECT, .kept = true, .of = origin_fields),
+    F("meta",           MEMBER_OBJECT, .kept = true, .of = meta_fields),
+    F("reason",         MEMBER_WORD, .kept = true, .words = "manual restore compaction system"),
+    F("result_context", MEMBER_OBJECT, .of = snapshot_fields),
+    F("switch",         MEMBER_BOOL, .kept = true),
     END,
 };
-static const struct field context_operation_fields[] = {
-    F("op_id",       FIELD_TEXT, .kept = true, .required = true),
-    F("context_ref", FIELD_TEXT, .kept = true),
-    F("operation",   FIELD_OBJECT, .kept = true, .required = true, .of = operation_fields),
-    F("agent",       FIELD_NAME, .kept = true),
+static const struct member context_operation_fields[] = {
+    F("op_id",       MEMBER_TEXT, .kept = true, .required = true),
+    F("context_ref", MEMBER_TEXT, .kept = true),
+    F("operation",   MEMBER_OBJECT, .kept = true, .required = true, .of = operation_fields),
+    F("agent",       MEMBER_NAME, .kept = true),
     END,
 };
 
-static const struct field run_config_fields[] = {
-    F("max_iterations", FIELD_INT, .kept = true),
+static const struct member run_config_fields[] = {
+    F("max_iterations", MEMBER_INT, .kept = true),
     END,
 };
-static const struct field run_started_fields[] = {
-    F("agent",         FIELD_NAME, .kept = true),
-    F("allowed_tools", FIELD_LIST, .kept = true),
-    F("config",        FIELD_OBJECT, .kept = true, .of = run_config_fields),
-    F("request_id",    FIELD_TEXT, .kept = true, .required = true),
-    F("run_id",        FIELD_TEXT, .kept = true, .required = true),
+static const struct member run_started_fields[] = {
+    F("agent",         MEMBER_NAME, .kept = true),
+    F("allowed_tools", MEMBER_LIST, .kept = true),
+    F("config",        MEMBER_OBJECT, .kept = true, .of = run_config_fields),
+    F("request_id",    MEMBER_TEXT, .kept = true, .required = true),
+    F("run_id",        MEMBER_TEXT, .kept = true, .required = true),
     END,
 };
-static const struct field run_input_fields[] = {
-    F("agent",      FIELD_NAME, .kept = true),
-    F("content",    FIELD_TEXT, .required = true),
-    F("input_id",   FIELD_TEXT, .kept = true, .required = true),
-    F("kind",       FIELD_TEXT, .kept = true),
-    F("refs",       FIELD_OBJECT),
-    F("request_id", FIELD_TEXT, .kept = true),
-    F("run_id",     FIELD_TEXT, .kept = true, .required = true),
-    F("source",     FIELD_TEXT, .kept = true),
+static const struct member run_input_fields[] = {
+    F("agent",      MEMBER_NAME, .kept = true),
+    F("content",    MEMBER_TEXT, .required = true),
+    F("input_id",   MEMBER_TEXT, .kept = true, .required = true),
+    F("kind",       MEMBER_TEXT, .kept = true),
+    F("refs",       MEMBER_OBJECT),
+    F("request_id", MEMBER_TEXT, .kept = true),
+    F("run_id",     MEMBER_TEXT, .kept = true, .required = true),
+    F("source",     MEMBER_TEXT, .kept = true),
     END,
 };
-static const struct field run_checkpoint_fields[] = {
-    F("agent",  FIELD_NAME, .kept = true),
-    F("run_id", FIELD_TEXT, .kept = true, .required = true),
-    F("token",  FIELD_TEXT, .required = true),
+static const struct member run_checkpoint_fields[] = {
+    F("agent",  MEMBER_NAME, .kept = true),
+    F("run_id", MEMBER_TEXT, .kept = true, .required = true),
+    F("token",  MEMBER_TEXT, .required = true),
     END,
 };
-static const struct field dropped_op_fields[] = {
-    F("op_id",  FIELD_TEXT, .kept = true),
-    F("reason", FIELD_TEXT, .kept = true),
-    F("seq",    FIELD_COUNT, .kept = true),
+static const struct member dropped_op_fields[] = {
+    F("op_id",  MEMBER_TEXT, .kept = true),
+    F("reason", MEMBER_TEXT, .kept = true),
+    F("seq",    MEMBER_COUNT, .kept = true),
     END,
 };
-static const struct field run_finished_fields[] = {
-    F("agent",         FIELD_NAME, .kept = true),
-    F("cancel_reason", FIELD_TEXT),
-    F("dropped_input", FIELD_LIST, .kept = true, .of = &a_text),
-    F("dropped_op",    FIELD_OBJECT, .kept = true, .of = dropped_op_fields),
-    F("outcome",       FIELD_WORD, .kept = true, .required = true, .words = "completed failed cancelled"),
-    F("reason",        FIELD_TEXT),
-    F("request_id",    FIELD_TEXT, .kept = true),
-    F("run_id",        FIELD_TEXT, .kept = true, .required = true),
-    F("usage",         FIELD_OBJECT, .kept = true),
-    F("usage_total",   FIELD_OBJECT, .kept = true),
+static const struct member run_finished_fields[] = {
+    F("agent",         MEMBER_NAME, .kept = true),
+    F("cancel_reason", MEMBER_TEXT),
+    F("dropped_input", MEMBER_LIST, .kept = true, .of = &a_text),
+    F("dropped_op",    MEMBER_OBJECT, .kept = true, .of = dropped_op_fields),
+    F("outcome",       MEMBER_WORD, .kept = true, .required = true, .words = "completed failed cancelled"),
+    F("reason",        MEMBER_TEXT),
+    F("request_id",    MEMBER_TEXT, .kept = true),
+    F("run_id",        MEMBER_TEXT, .kept = true, .required = true),
+    F("usage",         MEMBER_OBJECT, .kept = true),
+    F("usage_total",   MEMBER_OBJECT, .kept = true),
     END,
 };
 
 /* ---- the loom ------------------------------------------------------------------------------ */
 
-static const struct field target_fields[] = {
-    F("doc",     FIELD_TEXT, .kept = true),
-    F("node",    FIELD_TEXT, .kept = true),
-    F("section", FIELD_TEXT, .kept = true),
-    F("title",   FIELD_TEXT),
-    F("tree",    FIELD_TEXT, .kept = true),
-    F("type",    FIELD_TEXT, .kept = true),
+static const struct member target_fields[] = {
+    F("doc",     MEMBER_TEXT, .kept = true),
+    F("node",    MEMBER_TEXT, .kept = true),
+    F("section", MEMBER_TEXT, .kept = true),
+    F("title",   MEMBER_TEXT),
+    F("tree",    MEMBER_TEXT, .kept = true),
+    F("type",    MEMBER_TEXT, .kept = true),
     END,
 };
-static const struct field annotation_fields[] = {
-    F("agent", FIELD_TEXT, .kept = true),
-    F("kind",  FIELD_TEXT, .kept = true),
-    F("node",  FIELD_TEXT, .kept = true, .required = true),
-    F("text",  FIELD_TEXT, .required = true),
+static const struct member annotation_fields[] = {
+    F("agent", MEMBER_TEXT, .kept = true),
+    F("kind",  MEMBER_TEXT, .kept = true),
+    F("node",  MEMBER_TEXT, .kept = true, .required = true),
+    F("text",  MEMBER_TEXT, .required = true),
     END,
 };
-static const struct field link_fields[] = {
-    F("agent",    FIELD_TEXT, .kept = true),
-    F("incoming", FIELD_BOOL, .kept = true),
-    F("node",     FIELD_TEXT, .kept = true,   .required = true),
-    F("note",     FIELD_TEXT),
-    F("target",   FIELD_OBJECT, .kept = true, .required = true, .of = target_fields),
+static const struct member link_fields[] = {
+    F("agent",    MEMBER_TEXT, .kept = true),
+    F("incoming", MEMBER_BOOL, .kept = true),
+    F("node",     MEMBER_TEXT, .kept = true,   .required = true),
+    F("note",     MEMBER_TEXT),
+    F("target",   MEMBER_OBJECT, .kept = true, .required = true, .of = target_fields),
     END,
 };
-static const struct field mark_fields[] = {
-    F("agent",      FIELD_TEXT, .kept = true),
-    F("annotation", FIELD_INT, .kept = true),
-    F("kept",       FIELD_OBJECT),
-    F("kept_file",  FIELD_OBJECT),
-    F("label",      FIELD_TEXT),
-    F("link",       FIELD_INT, .kept = true),
-    F("mark",       FIELD_TEXT, .kept = true, .required = true),
-    F("mode",       FIELD_TEXT, .kept = true),
-    F("node",       FIELD_TEXT, .kept = true),
-    F("target",     FIELD_OBJECT, .kept = true, .of = target_fields),
-    F("title",      FIELD_TEXT),
-    F("until",      FIELD_INT, .kept = true),
+static const struct member mark_fields[] = {
+    F("agent",      MEMBER_TEXT, .kept = true),
+    F("annotation", MEMBER_INT, .kept = true),
+    F("kept",       MEMBER_OBJECT),
+    F("kept_file",  MEMBER_OBJECT),
+    F("label",      MEMBER_TEXT),
+    F("link",       MEMBER_INT, .kept = true),
+    F("mark",       MEMBER_TEXT, .kept = true, .required = true),
+    F("mode",       MEMBER_TEXT, .kept = true),
+    F("node",       MEMBER_TEXT, .kept = true),
+    F("target",     MEMBER_OBJECT, .kept = true, .of = target_fields),
+    F("title",      MEMBER_TEXT),
+    F("until",      MEMBER_INT, .kept = true),
     END,
 };
-static const struct field memory_fields[] = {
-    F("agent",    FIELD_TEXT, .kept = true),
-    F("estimate", FIELD_BOOL, .kept = true),
-    F("label",    FIELD_TEXT, .kept = true),
-    F("op",       FIELD_TEXT, .kept = true, .required = true),
-    F("target",   FIELD_OBJECT, .kept = true, .of = target_fields),
-    F("text",     FIELD_TEXT),
-    F("tokens",   FIELD_COUNT, .kept = true),
+static const struct member memory_fields[] = {
+    F("agent",    MEMBER_TEXT, .kept = true),
+    F("estimate", MEMBER_BOOL, .kept = true),
+    F("label",    MEMBER_TEXT, .kept = true),
+    F("op",       MEMBER_TEXT, .kept = true, .required = true),
+    F("target",   MEMBER_OBJECT, .kept = true, .of = target_fields),
+    F("text",     MEMBER_TEXT),
+    F("tokens",   MEMBER_COUNT, .kept = true),
     END,
 };
-static const struct field action_doc_fields[] = {
-    F("hash", FIELD_TEXT),
-    F("path", FIELD_TEXT, .kept = true),
+static const struct member action_doc_fields[] = {
+    F("hash", MEMBER_TEXT),
+    F("path", MEMBER_TEXT, .kept = true),
     END,
 };
-static const struct field a_node = F("node", FIELD_TEXT, .kept = true, .required = true);
-static const struct field undo_fields[] = {
-    F("after",      FIELD_TEXT),
-    F("annotation", FIELD_INT, .kept = true),
-    F("at",         FIELD_COUNT, .kept = true),
-    F("back",       FIELD_TEXT, .kept = true),
-    F("before",     FIELD_TEXT),
-    F("do",         FIELD_TEXT, .kept = true, .required = true),
-    F("doc",        FIELD_TEXT, .kept = true),
-    F("inserted",   FIELD_COUNT, .kept = true),
-    F("label",      FIELD_TEXT),
-    F("link",       FIELD_INT, .kept = true),
-    F("node",       FIELD_TEXT, .kept = true),
-    F("nodes",      FIELD_LIST, .kept = true, .of = &a_node),
-    F("note",       FIELD_TEXT),
-    F("path",       FIELD_TEXT, .kept = true),
-    F("removed",    FIELD_TEXT),
-    F("target",     FIELD_OBJECT, .kept = true, .of = target_fields),
-    F("text",       FIELD_TEXT),
+static const struct member a_node = F("node", MEMBER_TEXT, .kept = true, .required = true);
+static const struct member undo_fields[] = {
+    F("after",      MEMBER_TEXT),
+    F("annotation", MEMBER_INT, .kept = true),
+    F("at",         MEMBER_COUNT, .kept = true),
+    F("back",       MEMBER_TEXT, .kept = true),
+    F("before",     MEMBER_TEXT),
+    F("do",         MEMBER_TEXT, .kept = true, .required = true),
+    F("doc",        MEMBER_TEXT, .kept = true),
+    F("inserted",   MEMBER_COUNT, .kept = true),
+    F("label",      MEMBER_TEXT),
+    F("link",       MEMBER_INT, .kept = true),
+    F("node",       MEMBER_TEXT, .kept = true),
+    F("nodes",      MEMBER_LIST, .kept = true, .of = &a_node),
+    F("note",       MEMBER_TEXT),
+    F("path",       MEMBER_TEXT, .kept = true),
+    F("removed",    MEMBER_TEXT),
+    F("target",     MEMBER_OBJECT, .kept = true, .of = target_fields),
+    F("text",       MEMBER_TEXT),
     END,
 };
-static const struct field a_shown = F("item", FIELD_OBJECT, .required = true, .of = target_fields);
-static const struct field action_fields[] = {
-    F("agent",      FIELD_TEXT, .kept = true),
-    F("code",       FIELD_TEXT, .kept = true),
-    F("doc",        FIELD_OBJECT, .kept = true, .of = action_doc_fields),
-    F("kind",       FIELD_TEXT, .kept = true),
-    F("line",       FIELD_TEXT),
-    F("object",     FIELD_TEXT),
-    F("outcome",    FIELD_TEXT, .kept = true),
-    F("passes",     FIELD_INT, .kept = true),
-    F("referenced", FIELD_BOOL, .kept = true),
-    F("result",     FIELD_TEXT),
-    F("results",    FIELD_INT, .kept = true),
-    F("shows",      FIELD_LIST, .kept = true, .of = &a_shown),
-    F("undo",       FIELD_OBJECT, .kept = true, .of = undo_fields),
-    F("undoes",     FIELD_INT, .kept = true),
-    F("verb",       FIELD_TEXT, .kept = true),
+static const struct member a_shown = F("item", MEMBER_OBJECT, .required = true, .of = target_fields);
+static const struct member action_fields[] = {
+    F("agent",      MEMBER_TEXT, .kept = true),
+    F("code",       MEMBER_TEXT, .kept = true),
+    F("doc",        MEMBER_OBJECT, .kept = true, .of = action_doc_fields),
+    F("kind",       MEMBER_TEXT, .kept = true),
+    F("line",       MEMBER_TEXT),
+    F("object",     MEMBER_TEXT),
+    F("outcome",    MEMBER_TEXT, .kept = true),
+    F("passes",     MEMBER_INT, .kept = true),
+    F("referenced", MEMBER_BOOL, .kept = true),
+    F("result",     MEMBER_TEXT),
+    F("results",    MEMBER_INT, .kept = true),
+    F("shows",      MEMBER_LIST, .kept = true, .of = &a_shown),
+    F("undo",       MEMBER_OBJECT, .kept = true, .of = undo_fields),
+    F("undoes",     MEMBER_INT, .kept = true),
+    F("verb",       MEMBER_TEXT, .kept = true),
     END,
 };
-static const struct field summary_fields[] = {
-    F("model",       FIELD_TEXT, .kept = true),
-    F("provisional", FIELD_BOOL, .kept = true),
-    F("target",      FIELD_OBJECT, .kept = true, .required = true, .of = target_fields),
-    F("text",        FIELD_TEXT,   .required = true),
+static const struct member summary_fields[] = {
+    F("model",       MEMBER_TEXT, .kept = true),
+    F("provisional", MEMBER_BOOL, .kept = true),
+    F("target",      MEMBER_OBJECT, .kept = true, .required = true, .of = target_fields),
+    F("text",        MEMBER_TEXT,   .required = true),
     END,
 };
-static const struct field response_fields[] = {
-    F("answered_at",       FIELD_INT, .kept = true),
-    F("asked_at",          FIELD_INT, .kept = true),
-    F("body",              FIELD_TEXT),
-    F("completion_tokens", FIELD_INT, .kept = true),
-    F("finish",            FIELD_TEXT, .kept = true),
-    F("hash",              FIELD_HASH),
-    F("headers",           FIELD_TEXT),
-    F("interruption",      FIELD_TEXT),
-    F("model",             FIELD_TEXT, .kept = true),
-    F("prompt_tokens",     FIELD_INT, .kept = true),
-    F("provider",          FIELD_TEXT, .kept = true),
-    F("request_id",        FIELD_TEXT, .kept = true),
+static const struct member response_fields[] = {
+    F("answered_at",       MEMBER_INT, .kept = true),
+    F("asked_at",          MEMBER_INT, .kept = true),
+    F("body",              MEMBER_TEXT),
+    F("completion_tokens", MEMBER_INT, .kept = true),
+    F("finish",            MEMBER_TEXT, .kept = true),
+    F("hash",              MEMBER_HASH),
+    F("headers",           MEMBER_TEXT),
+    F("interruption",      MEMBER_TEXT),
+    F("model",             MEMBER_TEXT, .kept = true),
+    F("prompt_tokens",     MEMBER_INT, .kept = true),
+    F("provider",          MEMBER_TEXT, .kept = true),
+    F("request_id",        MEMBER_TEXT, .kept = true),
     END,
 };
-static const struct field document_fields[] = {
-    F("after",    FIELD_TEXT),
-    F("agent",    FIELD_TEXT, .kept = true),
-    F("at",       FIELD_COUNT, .kept = true),
-    F("before",   FIELD_TEXT),
-    F("doc",      FIELD_TEXT, .kept = true),
-    F("inserted", FIELD_COUNT, .kept = true),
-    F("path",     FIELD_TEXT, .kept = true),
-    F("removed",  FIELD_TEXT),
+static const struct member document_fields[] = {
+    F("after",    MEMBER_TEXT),
+    F("agent",    MEMBER_TEXT, .kept = true),
+    F("at",       MEMBER_COUNT, .kept = true),
+    F("before",   MEMBER_TEXT),
+    F("doc",      MEMBER_TEXT, .kept = true),
+    F("inserted", MEMBER_COUNT, .kept = true),
+    F("path",     MEMBER_TEXT, .kept = true),
+    F("removed",  MEMBER_TEXT),
     END,
 };
 
 /* ---- threads that share, and agents --------------------------------------------------------- */
 
-static const struct field file_fields[] = {
-    F("after",  FIELD_TEXT),
-    F("before", FIELD_TEXT),
-    F("hash",   FIELD_HASH),
-    F("name",   FIELD_TEXT, .kept = true),
-    F("path",   FIELD_PATH, .kept = true),
-    F("place",  FIELD_PATH, .kept = true),
-    F("size",   FIELD_COUNT, .kept = true),
-    F("source", FIELD_PATH, .kept = true),
+static const struct member file_fields[] = {
+    F("after",  MEMBER_TEXT),
+    F("before", MEMBER_TEXT),
+    F("hash",   MEMBER_HASH),
+    F("name",   MEMBER_TEXT, .kept = true),
+    F("path",   MEMBER_PATH, .kept = true),
+    F("place",  MEMBER_PATH, .kept = true),
+    F("size",   MEMBER_COUNT, .kept = true),
+    F("source", MEMBER_PATH, .kept = true),
     END,
 };
-static const struct field a_file = F("item", FIELD_OBJECT, .required = true, .of = file_fields);
-static const struct field a_path = F("item", FIELD_PATH, .required = true);
-static const struct field a_hash = F("item", FIELD_HASH, .required = true);
-static const struct field a_seq = F("item", FIELD_COUNT, .required = true);
-static const struct field inherited_fields[] = {
-    F("files", FIELD_LIST, .kept = true, .of = &a_file),
+static const struct member a_file = F("item", MEMBER_OBJECT, .required = true, .of = file_fields);
+static const struct member a_path = F("item", MEMBER_PATH, .required = true);
+static const struct member a_hash = F("item", MEMBER_HASH, .required = true);
+static const struct member a_seq = F("item", MEMBER_COUNT, .required = true);
+static const struct member inherited_fields[] = {
+    F("files", MEMBER_LIST, .kept = true, .of = &a_file),
     END,
 };
-static const struct field thread_operation_fields[] = {
-    F("operation",   FIELD_TEXT, .kept = true, .required = true),
-    F("action",      FIELD_TEXT, .kept = true),
-    F("binding",     FIELD_TEXT, .kept = true),
-    F("content",     FIELD_TEXT),
-    F("created",     FIELD_INT, .kept = true),
-    F("executor",    FIELD_TEXT, .kept = true),
-    F("files",       FIELD_LIST, .kept = true, .of = &a_file),
-    F("from",        FIELD_TEXT, .kept = true),
-    F("gone",        FIELD_LIST, .kept = true, .of = &a_path),
-    F("gone_hashes", FIELD_LIST, .of = &a_hash),
-    F("hash",        FIELD_HASH),
-    F("id",          FIELD_TEXT, .kept = true),
-    F("inherited",   FIELD_OBJECT, .kept = true, .of = inherited_fields),
-    F("injections",  FIELD_LIST, .kept = true, .of = &a_seq),
-    F("intent",      FIELD_TEXT),
-    F("kind",        FIELD_TEXT, .kept = true),
-    F("max_tokens",  FIELD_INT, .kept = true),
-    F("mode",        FIELD_TEXT, .kept = true),
-    F("model",       FIELD_TEXT, .kept = true),
-    F("name",        FIELD_TEXT, .kept = true),
-    F("objective",   FIELD_TEXT, .kept = true),
-    F("operator",    FIELD_TEXT, .kept = true),
-    F("parent_id",   FIELD_TEXT, .kept = true),
-    F("permissions", FIELD_LIST, .kept = true, .of = &a_text),
-    F("reason",      FIELD_TEXT),
-    F("ref_id",      FIELD_TEXT, .kept = true),
-    F("session_id",  FIELD_TEXT, .kept = true),
-    F("status",      FIELD_TEXT, .kept = true),
-    F("system_prompt", FIELD_TEXT),
-    F("target",      FIELD_TEXT, .kept = true),
-    F("thread_id",   FIELD_TEXT, .kept = true),
-    F("title",       FIELD_TEXT),
-    F("to",          FIELD_TEXT, .kept = true),
-    F("type",        FIELD_TEXT, .kept = true),
-    F("updated",     FIELD_INT, .kept = true),
+static const struct member thread_operation_fields[] = {
+    F("operation",   MEMBER_TEXT, .kept = true, .required = true),
+    F("action",      MEMBER_TEXT, .kept = true),
+    F("binding",     MEMBER_TEXT, .kept = true),
+    F("content",     MEMBER_TEXT),
+    F("created",     MEMBER_INT, .kept = true),
+    F("executor",    MEMBER_TEXT, .kept = true),
+    F("files",       MEMBER_LIST, .kept = true, .of = &a_file),
+    F("from",        MEMBER_TEXT, .kept = true),
+    F("gone",        MEMBER_LIST, .kept = true, .of = &a_path),
+    F("gone_hashes", MEMBER_LIST, .of = &a_hash),
+    F("hash",        MEMBER_HASH),
+    F("id",          MEMBER_TEXT, .kept = true),
+    F("inherited",   MEMBER_OBJECT, .kept = true, .of = inherited_fields),
+    F("injections",  MEMBER_LIST, .kept = true, .of = &a_seq),
+    F("intent",      MEMBER_TEXT),
+    F("kind",        MEMBER_TEXT, .kept = true),
+    F("max_tokens",  MEMBER_INT, .kept = true),
+    F("mode",        MEMBER_TEXT, .kept = true),
+    F("model",       MEMBER_TEXT, .kept = true),
+    F("name",        MEMBER_TEXT, .kept = true),
+    F("objective",   MEMBER_TEXT, .kept = true),
+    F("operator",    MEMBER_TEXT, .kept = true),
+    F("parent_id",   MEMBER_TEXT, .kept = true),
+    F("permissions", MEMBER_LIST, .kept = true, .of = &a_text),
+    F("reason",      MEMBER_TEXT),
+    F("ref_id",      MEMBER_TEXT, .kept = true),
+    F("session_id",  MEMBER_TEXT, .kept = true),
+    F("status",      MEMBER_TEXT, .kept = true),
+    F("system_prompt", MEMBER_TEXT),
+    F("target",      MEMBER_TEXT, .kept = true),
+    F("thread_id",   MEMBER_TEXT, .kept = true),
+    F("title",       MEMBER_TEXT),
+    F("to",          MEMBER_TEXT, .kept = true),
+    F("type",        MEMBER_TEXT, .kept = true),
+    F("updated",     MEMBER_INT, .kept = true),
     END,
 };
 /* clang-format on */
@@ -573,7 +573,7 @@ static enum status check_in_lane(const struct entry *n, struct err *e)
 
 /* clang-format off */
 static const struct {
-    const struct field *fields;
+    const struct member *fields;
     enum status       (*more)(const struct entry *, struct err *); /* NULL: the fields say it all */
 } rules[] = {
     [KIND_AI_MESSAGE]           = { message_fields,           check_message },
@@ -609,7 +609,7 @@ static enum status hint_for(enum kind k, const struct entry *n, struct err *e)
     return err_code(e);
 }
 
-const struct field *kind_fields(enum kind k)
+const struct member *kind_fields(enum kind k)
 {
     return (size_t)k < COUNT(rules) ? rules[k].fields : NULL;
 }
@@ -620,7 +620,7 @@ enum status kind_check(const struct entry *n, struct err *e)
 
     if (!kind_fields(k))
         return ST_OK;
-    if (fields_check(n->payload, rules[k].fields, n->erased, e)) {
+    if (members_check(n->payload, rules[k].fields, n->erased, e)) {
         err_in(e, "%s", k == KIND_AI_CONTEXT_OPERATION ? "not a context operation" : kind_name(k));
         return hint_for(k, n, e);
     }

@@ -6,9 +6,9 @@
  * record that is not sound is kept, shown by `heddle verify`, never acted on and never fatal. A
  * fold may therefore rely on the rows of its kind, and on nothing else.
  *
- *     static const struct field mark_fields[] = {
- *         F("mark",  FIELD_TEXT, .required = true),
- *         F("until", FIELD_INT),
+ *     static const struct member mark_fields[] = {
+ *         F("mark",  MEMBER_TEXT, .required = true),
+ *         F("until", MEMBER_INT),
  *         END,
  *     };
  *
@@ -27,37 +27,37 @@
 
 enum { KIND_RULES = 2 };
 
-enum field_type {
-    FIELD_ANY,     /* any value */
-    FIELD_TEXT,    /* a string */
-    FIELD_NAME,    /* a string that name_check() takes */
-    FIELD_WORD,    /* one of `words` */
-    FIELD_HASH,    /* 64 lower-case hex digits */
-    FIELD_PATH,    /* a relative path without ".", "..", empty parts and NUL */
-    FIELD_INT,     /* a whole number */
-    FIELD_COUNT,   /* a whole number from 0 on */
-    FIELD_BOOL,    /* true or false */
-    FIELD_OBJECT,  /* an object; its members are as `of` says, if there is an `of` */
-    FIELD_LIST,    /* a list; its items are as the one row `of` says, if there is an `of` */
-    FIELD_CONTENT, /* of a message in a snapshot: a string or a list of parts */
+enum member_type {
+    MEMBER_ANY,     /* any value */
+    MEMBER_TEXT,    /* a string */
+    MEMBER_NAME,    /* a string that name_check() takes */
+    MEMBER_WORD,    /* one of `words` */
+    MEMBER_HASH,    /* 64 lower-case hex digits */
+    MEMBER_PATH,    /* a relative path without ".", "..", empty parts and NUL */
+    MEMBER_INT,     /* a whole number */
+    MEMBER_COUNT,   /* a whole number from 0 on */
+    MEMBER_BOOL,    /* true or false */
+    MEMBER_OBJECT,  /* an object; its members are as `of` says, if there is an `of` */
+    MEMBER_LIST,    /* a list; its items are as the one row `of` says, if there is an `of` */
+    MEMBER_CONTENT, /* of a message in a snapshot: a string or a list of parts */
 };
 
 /* Absent and null are the same. A table ends with a row without a name. */
-struct field {
+struct member {
     struct sv           name;
-    enum field_type     type;
+    enum member_type     type;
     bool                required;
     bool                kept;  /* part of the skeleton: it is not erased with the content */
     const char         *words; /* with blanks between them */
-    const struct field *of;
+    const struct member *of;
 };
 
 /* The rows of a kind; NULL: it has none. See thread/skeleton.h for what `kept` means. */
-const struct field *kind_fields(enum kind k);
+const struct member *kind_fields(enum kind k);
 
 /* Is a canonical object as `fields` say? In an erased entry content may be missing. Pure.
  * ST_INVALID_SYNTAX names the member that is not. */
-enum status fields_check(struct sv object, const struct field *fields, bool erased,
+enum status members_check(struct sv object, const struct member *fields, bool erased,
                          struct err *e) MUST_USE;
 
 /* Is the entry as its kind demands? An unknown kind always is. Lane and op_id are looked at as far

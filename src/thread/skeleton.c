@@ -14,7 +14,7 @@ struct split {
     VEC(struct sv) content; /* the parts that are hashed */
 };
 
-static const struct field *row_of(const struct field *fields, struct sv key)
+static const struct member *row_of(const struct member *fields, struct sv key)
 {
     for (; fields && fields->name.s; fields++)
         if (sv_eq(key, fields->name))
@@ -29,9 +29,9 @@ static void take_content(struct split *s, struct sv raw)
     *vec_push(&s->content, s->a) = SV("\n");
 }
 
-static void split_object(struct split *s, struct sv object, const struct field *fields);
+static void split_object(struct split *s, struct sv object, const struct member *fields);
 
-static void split_list(struct split *s, struct sv list, const struct field *item)
+static void split_list(struct split *s, struct sv list, const struct member *item)
 {
     struct sv rest = list, raw;
     bool      any = false;
@@ -49,21 +49,21 @@ static void split_list(struct split *s, struct sv list, const struct field *item
     sb_addc(&s->skeleton, ']');
 }
 
-static void split_value(struct split *s, struct sv raw, const struct field *row)
+static void split_value(struct split *s, struct sv raw, const struct member *row)
 {
     if (!row || !row->kept)
         take_content(s, raw);
     else if (!row->of)
         sb_add(&s->skeleton, raw);
-    else if (row->type == FIELD_OBJECT && raw.s[0] == '{')
+    else if (row->type == MEMBER_OBJECT && raw.s[0] == '{')
         split_object(s, raw, row->of);
-    else if (row->type == FIELD_LIST && raw.s[0] == '[')
+    else if (row->type == MEMBER_LIST && raw.s[0] == '[')
         split_list(s, raw, row->of);
     else /* of an import: not what the row describes */
         take_content(s, raw);
 }
 
-static void split_object(struct split *s, struct sv object, const struct field *fields)
+static void split_object(struct split *s, struct sv object, const struct member *fields)
 {
     struct sv rest = object, key, raw;
     bool      any = false;

@@ -202,7 +202,7 @@ static void the_table_is_complete(void)
         CHECK(tools[i].syntax[0] && tools[i].syntax[TOOL_LINES_MAX - 1] == NULL);
         CHECK(sv_starts(sv_of(tools[i].syntax[0]), sv_of(tools[i].name)));
         size_t params = 0;
-        for (const struct param *p = tools[i].params; p->type; p++)
+        for (const struct tool_slot *p = tools[i].params; p->type; p++)
             params++;
         CHECK(params <= CALL_ARGS_MAX);
     }

@@ -121,14 +121,14 @@ static void any_change_of_content_salt_or_skeleton_changes_the_chain(void)
 }
 
 /* The kept members of a table, by name, with those below them in brackets. */
-static void put_kept(struct sb *b, const struct field *fields)
+static void put_kept(struct sb *b, const struct member *fields)
 {
     for (; fields && fields->name.s; fields++) {
         if (!fields->kept)
             continue;
         sb_addf(b, " " SV_FMT, SV_ARG(fields->name));
-        const struct field *below =
-            fields->type == FIELD_LIST && fields->of ? fields->of->of : fields->of;
+        const struct member *below =
+            fields->type == MEMBER_LIST && fields->of ? fields->of->of : fields->of;
         if (below) {
             sb_addc(b, '(');
             put_kept(b, below);
