@@ -20,8 +20,8 @@
  *         .needs = NEEDS_LOG, .params = params, .params_size = sizeof(struct list_params),
  *         .answer = answer, .run = run, .print = print,
  *     };                                                                               */
-#ifndef HEDDLE_OPERATION_H
-#define HEDDLE_OPERATION_H
+#ifndef HEDDLE_API_OPERATION_H
+#define HEDDLE_API_OPERATION_H
 
 #include "api/field.h"
 #include "api/param.h"
@@ -33,7 +33,8 @@ struct term;
 /* What must be there before an operation runs; each includes the ones before it. */
 enum op_needs {
     NEEDS_NOTHING,
-    NEEDS_ROOT,  /* a workspace */
+    NEEDS_PLACE, /* where the workspace is, whoever owns it; nothing of it is read */
+    NEEDS_ROOT,  /* a workspace that may be used, with its settings */
     NEEDS_LOG,   /* its log, to read; a missing one is an error */
     NEEDS_WRITE, /* its log, to write; made if it is missing */
 };

@@ -13,7 +13,8 @@ static const char *const group_titles[] = {
     [GROUP_CARE]    = "Care",
 };
 
-#define OPERATION_TABLE(X)
+#define OPERATION_TABLE(X) \
+    X(thread_list)
 
 #define X(name) extern const struct operation op_##name;
 OPERATION_TABLE(X)

@@ -74,7 +74,7 @@ static struct sv next_item(struct sv *rest, struct arena *a)
     return sb_sv(&item);
 }
 
-static void add_item(struct sv_list *list, struct sv item, struct arena *a)
+void sv_list_add(struct sv_list *list, struct sv item, struct arena *a)
 {
     struct sv *v = ARENA_NEW(a, struct sv, list->n + 1);
 
@@ -87,7 +87,7 @@ static void add_item(struct sv_list *list, struct sv item, struct arena *a)
 static void add_items(struct sv_list *list, struct sv text, struct arena *a)
 {
     while (text.n)
-        add_item(list, next_item(&text, a), a);
+        sv_list_add(list, next_item(&text, a), a);
 }
 
 enum status param_set(const struct param *p, void *into, struct sv text, struct arena *a,
@@ -131,13 +131,13 @@ static enum status read_list(const struct param *p, struct sv_list *list, const 
 {
     if (v->type != JSON_ARRAY)
         return wrong_type(p, "a list of strings", e);
-    list->v = ARENA_NEW(a, struct sv, v->n + 1);
-    list->n = 0;
+    struct sv *items = ARENA_NEW(a, struct sv, v->n + 1);
     for (size_t i = 0; i < v->n; i++) {
         if (v->items[i].type != JSON_STRING)
             return wrong_type(p, "a list of strings", e);
-        list->v[list->n++] = json_sv(&v->items[i]);
+        items[i] = json_sv(&v->items[i]);
     }
+    *list = (struct sv_list){ items, v->n };
     return ST_OK;
 }
 

@@ -31,10 +31,8 @@ enum param_type {
 
 #define PARAM_UNSET INT64_MIN
 
-struct sv_list {
-    struct sv *v;
-    size_t     n;
-};
+/* One more item at the end of a list, whose items move. */
+void sv_list_add(struct sv_list *list, struct sv item, struct arena *a);
 
 struct param {
     const char        *name; /* snake_case */

@@ -179,7 +179,7 @@ void schema_answer(struct jw *w, const struct operation *op)
 
 /* clang-format off */
 static const char *const needs_names[] = {
-    [NEEDS_NOTHING] = "nothing", [NEEDS_ROOT] = "workspace", [NEEDS_LOG] = "read",
+    [NEEDS_NOTHING] = "nothing", [NEEDS_PLACE] = "place", [NEEDS_ROOT] = "workspace", [NEEDS_LOG] = "read",
     [NEEDS_WRITE] = "write",
 };
 static const char *const repeat_names[] = {

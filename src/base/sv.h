@@ -14,6 +14,12 @@ struct sv {
     const char *s;
     size_t      n;
 };
+/* A list of them; an empty one is NULL, 0. */
+struct sv_list {
+    const struct sv *v;
+    size_t           n;
+};
+
 struct sv_cut {
     struct sv head, tail;
     bool      found;

@@ -6,19 +6,26 @@
 #include "front/owner.h"
 #include "front/trust.h"
 #include "front/user_file.h"
-#include "loom/agent.h"
-#include "share/share.h"
-#include "thread/lane.h"
 
 #include <errno.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/ioctl.h>
 #include <unistd.h>
+
+static void note(void *ctx, struct sv text)
+{
+    app_note(ctx, SV_FMT, SV_ARG(text));
+}
 
 void app_init(struct app *app, struct arena *a)
 {
-    *app = (struct app){ .a = a, .program = SV("heddle"), .root_fd = -1 };
+    *app = (struct app){ .a = a, .program = SV("heddle") };
+    workspace_init(&app->ws);
+    app->ws.store_url = sv_of(getenv("HEDDLE_STORE"));
+    app->ws.note = note;
+    app->ws.note_ctx = app;
     app->out = sb_to_fd(1, a);
     app->actor = sv_of(getenv("HEDDLE_ACTOR"));
     if (!app->actor.n)
@@ -27,7 +34,7 @@ void app_init(struct app *app, struct arena *a)
 
 static bool is_workspace(struct app *app, struct sv dir)
 {
-    app->has_heddle = access(sv_cstr(path_join(dir, SV(".heddle"), app->a), app->a), F_OK) == 0;
+    app->ws.has_heddle = access(sv_cstr(path_join(dir, SV(".heddle"), app->a), app->a), F_OK) == 0;
     for (size_t i = 0; workspace_marks[i]; i++)
         if (access(sv_cstr(path_join(dir, sv_of(workspace_marks[i]), app->a), app->a), F_OK) == 0)
             return true;
@@ -41,16 +48,16 @@ enum status app_find_place(struct app *app, const char *start, struct err *e)
     if (!realpath(start ? start : ".", absolute))
         return err_errno(e, "%s", start ? start : "the current directory");
     struct sv here = sv_dup(sv_of(absolute), app->a), dir = here;
-    app->start = here;
-    while (!(app->is_workspace = is_workspace(app, dir)) && dir.n > 1) {
+    app->ws.start = here;
+    while (!(app->ws.is_workspace = is_workspace(app, dir)) && dir.n > 1) {
         dir = path_dir(dir);
         if (!dir.n)
             dir = SV("/");
     }
-    app->root = app->is_workspace ? dir : here;
-    app->root_named = start && sv_eq(app->root, here);
-    app->root_fd = open(sv_cstr(app->root, app->a), O_PATH | O_DIRECTORY | O_CLOEXEC);
-    return app->root_fd < 0 ? err_errno(e, "open " SV_FMT, SV_ARG(app->root)) : ST_OK;
+    app->ws.root = app->ws.is_workspace ? dir : here;
+    app->root_named = start && sv_eq(app->ws.root, here);
+    app->ws.root_fd = open(sv_cstr(app->ws.root, app->a), O_PATH | O_DIRECTORY | O_CLOEXEC);
+    return app->ws.root_fd < 0 ? err_errno(e, "open " SV_FMT, SV_ARG(app->ws.root)) : ST_OK;
 }
 
 /* The user's file; JSON_NULL when there is none. */
@@ -69,7 +76,7 @@ static enum status read_user_settings(struct app *app, struct json *out, struct 
 enum status app_workspace_settings(struct app *app, struct sv *text, struct json *out,
                                    struct err *e)
 {
-    enum status s = fs_read(app->root_fd, APP_CONFIG, 1 << 20, app->a, text, e);
+    enum status s = fs_read(app->ws.root_fd, APP_CONFIG, 1 << 20, app->a, text, e);
 
     *out = (struct json){ 0 };
     if (s == ST_NOT_FOUND) {
@@ -86,13 +93,14 @@ enum status app_read_settings(struct app *app, struct err *e)
     struct sv   text;
 
     if (read_user_settings(app, &user, e) ||
-        (app->is_workspace && !app->root_named &&
-         owner_check(app->root_fd, app->root, json_find(&user, "safe_workspaces"), app->a, e)) ||
+        (app->ws.is_workspace && !app->root_named &&
+         owner_check(app->ws.root_fd, app->ws.root, json_find(&user, "safe_workspaces"), app->a,
+                     e)) ||
         app_workspace_settings(app, &text, &workspace, e))
         return err_code(e);
-    config_join(&app->config, &user, &workspace, false, app->a);
-    if (!app->config.trusted && trust_has(app->root, text, app->a))
-        config_join(&app->config, &user, &workspace, true, app->a);
+    config_join(&app->ws.config, &user, &workspace, false, app->a);
+    if (!app->ws.config.trusted && trust_has(app->ws.root, text, app->a))
+        config_join(&app->ws.config, &user, &workspace, true, app->a);
     return ST_OK;
 }
 
@@ -101,87 +109,13 @@ enum status app_find_root(struct app *app, const char *start, struct err *e)
     return app_find_place(app, start, e) ? err_code(e) : app_read_settings(app, e);
 }
 
-/* Every view of every room. */
-const struct view *const app_views[] = { &thread_view, &share_view, &loom_view, &agents_view,
-                                         NULL };
-
-/* The file named by a setting, below the workspace: the settings come with a checkout, and must not
- * lead the log elsewhere, neither by their text nor through a link. *dir is the directory
- * that was checked; -1: it is missing. */
-static enum status local_store(struct app *app, struct sv path, struct sv *url, int *dir,
-                               struct err *e)
-{
-    struct sv inside;
-
-    if (path_normal(path, app->a, &inside, e))
-        return err_in(e, "the setting \"store\"");
-    struct sv parent = path_dir(inside);
-    if (fs_open(app->root_fd, parent.n ? parent : SV("."), O_PATH | O_DIRECTORY, dir, e) ==
-        ST_PERMISSION_DENIED)
-        return err_code(e); /* that it is missing is for the store to say */
-    enum fs_kind kind;
-    if (fs_kind(app->root_fd, inside, &kind, e))
-        return err_code(e);
-    if (kind == FS_LINK)
-        return err_set(e, ST_PERMISSION_DENIED, "'" SV_FMT "' is a link", SV_ARG(inside));
-    *url = path_join(app->root, inside, app->a);
-    return ST_OK;
-}
-
-/* The environment, then the user's file, may name a store anywhere. */
-static enum status store_url(struct app *app, struct sv *url, int *dir, struct err *e)
-{
-    enum config_source from;
-    struct sv          name;
-
-    *url = sv_of(getenv("HEDDLE_STORE"));
-    if (url->n)
-        return ST_OK;
-    name = json_sv(config_value(&app->config, SV("store"), &from));
-    if (from == CONFIG_FROM_USER && (sv_starts(name, SV("/")) || sv_find(name, SV("://")) > 0)) {
-        *url = name;
-        return ST_OK;
-    }
-    return local_store(app, name.n ? name : SV(".heddle/heddle.db"), url, dir, e);
-}
-
-/* What is made beside the work of a clone must not show up in its `git status`. */
-static enum status ignore_all(struct app *app, struct err *e)
-{
-    struct sv path = SV(".heddle/.gitignore");
-    bool      there;
-
-    if (fs_exists(app->root_fd, path, &there, e))
-        return err_code(e);
-    return there ? ST_OK : fs_write(app->root_fd, path, SV("*\n!config.json\n"), 0644, e);
-}
-
-enum status app_make(struct app *app, struct sv mark, struct err *e)
-{
-    if (fs_mkdirs(app->root_fd, mark, e) || (sv_is(mark, ".heddle") && ignore_all(app, e)))
-        return err_code(e);
-    if (!app->is_workspace)
-        app_note(app, "made a workspace in " SV_FMT, SV_ARG(app->root));
-    app->is_workspace = true;
-    app->has_heddle = app->has_heddle || sv_is(mark, ".heddle");
-    return ST_OK;
-}
-
 enum status app_open_log(struct app *app, enum store_mode mode, struct err *e)
 {
-    struct store_options o = { .create = mode == STORE_WRITE, .read_only = mode == STORE_READ };
-    struct sv            url;
-    struct store        *store;
-    UNDO(fd_undo) int    dir = -1;
+    struct store *store;
 
-    if ((mode == STORE_WRITE && !app->has_heddle && app_make(app, SV(".heddle"), e)) ||
-        store_url(app, &url, &dir, e))
+    if (workspace_take(&app->ws, mode, &store, e))
         return err_code(e);
-    o.at_dir = dir >= 0;
-    o.dir = dir;
-    if (store_open(url, &o, &store, e))
-        return err_code(e);
-    app->log = log_of(store, app_views);
+    app->log = log_of(store, workspace_views);
     return ST_OK;
 }
 
@@ -286,9 +220,22 @@ void app_note(const struct app *app, const char *fmt, ...)
     fputs(sb_sv(&line).s, stderr);
 }
 
+struct term app_term(struct app *app)
+{
+    struct term    t = { .out = &app->out, .a = app->a };
+    struct winsize size;
+    const char    *no_colour = getenv("NO_COLOR");
+
+    if (!isatty(app->out.fd))
+        return t;
+    t.colour = !(no_colour && no_colour[0]);
+    if (ioctl(app->out.fd, TIOCGWINSZ, &size) == 0)
+        t.width = size.ws_col;
+    return t;
+}
+
 void app_release(struct app *app)
 {
     store_close(app->log.store);
-    if (app->root_fd >= 0)
-        close(app->root_fd);
+    workspace_close(&app->ws);
 }

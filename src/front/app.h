@@ -3,29 +3,28 @@
 #ifndef HEDDLE_APP_H
 #define HEDDLE_APP_H
 
+#include "api/term.h"
+#include "api/workspace.h"
 #include "base/json.h"
 #include "base/sb.h"
-#include "front/config.h"
 #include "thread/log.h"
 
+struct command;
+
 struct app {
-    struct arena *a;          /* lives as long as the request */
-    struct sv     program;    /* "heddle", "leslie" or "teddy" */
-    bool          json;       /* --json */
-    struct sv     actor;      /* who did it: --as, else HEDDLE_ACTOR, else "user" */
-    struct sv     start;      /* absolute path of the directory asked from: --root, else the cwd */
-    struct sv     root;       /* absolute path of the workspace */
-    int           root_fd;    /* -1 until app_find_place() */
-    bool          has_heddle; /* root holds a .heddle directory */
-    bool          is_workspace; /* root holds .heddle, .leslie or .teddy */
-    bool          root_named;   /* --root names the root itself: it was not come upon */
-    struct sb     out;          /* stdout */
-    char        **args;         /* positional arguments */
-    size_t        n_args;
-    struct config config;
-    struct log    log;           /* log.store is NULL until app_open_log() */
-    struct sv     format;        /* --format of `leslie`; absent: json */
-    struct sv     error_details; /* what the failed operation adds to its error, as JSON */
+    struct arena         *a;          /* lives as long as the request */
+    struct sv             program;    /* "heddle", "leslie" or "teddy" */
+    bool                  json;       /* --json */
+    struct sv             actor;      /* who did it: --as, else HEDDLE_ACTOR, else "user" */
+    struct workspace      ws;         /* where; ws.root_fd is -1 until app_find_place() */
+    bool                  root_named; /* --root names the root itself: it was not come upon */
+    struct sb             out;        /* stdout */
+    char                **args;       /* positional arguments */
+    size_t                n_args;
+    struct log            log;           /* log.store is NULL until app_open_log() */
+    const struct command *command;       /* which one runs */
+    struct sv             format;        /* --format of `leslie`; absent: json */
+    struct sv             error_details; /* what the failed operation adds to its error, as JSON */
 };
 
 void app_init(struct app *app, struct arena *a);
@@ -37,7 +36,7 @@ void app_release(struct app *app); /* closes the log and the root */
  * or .teddy, else `start` itself. Nothing of it is read. */
 enum status app_find_place(struct app *app, const char *start, struct err *e) MUST_USE;
 
-/* The settings of the user and of the workspace, in app->config. ST_PERMISSION_DENIED when the
+/* The settings of the user and of the workspace, in app->ws.config. ST_PERMISSION_DENIED when the
  * workspace was come upon and is another user's (front/owner.h). */
 enum status app_read_settings(struct app *app, struct err *e) MUST_USE;
 
@@ -47,13 +46,6 @@ enum status app_find_root(struct app *app, const char *start, struct err *e) MUS
 /* The bytes (absent: no file) and the checked document (then JSON_NULL) of .heddle/config.json. */
 enum status app_workspace_settings(struct app *app, struct sv *text, struct json *out,
                                    struct err *e) MUST_USE;
-
-/* The views of every room, ending with NULL. */
-extern const struct view *const app_views[];
-
-/* Make .heddle or .teddy when it is missing. Where there was no workspace at all, that there is one
- * now is said on stderr: the command may have been given in the wrong directory. */
-enum status app_make(struct app *app, struct sv mark, struct err *e) MUST_USE;
 
 /* Open the workspace's log. For writing it is made when it is missing (and .heddle with
  * it); for reading a missing one is ST_NOT_FOUND. HEDDLE_STORE names another store than
@@ -72,6 +64,9 @@ enum status app_file(struct app *app, struct sv path, size_t max, struct sv *out
 
 /* A line on stderr, "! …", for what a person should know; nothing in it reaches a terminal raw. */
 void app_note(const struct app *app, const char *fmt, ...) PRINTF(2, 3);
+
+/* Standard output as a terminal: its width and whether it takes colours. */
+struct term app_term(struct app *app);
 
 /* ✗ CODE: message and its hint on stderr, or the error envelope on stdout with --json. */
 void app_fail(struct app *app, const struct err *e);

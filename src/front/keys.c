@@ -85,7 +85,7 @@ static enum status read_file(struct app *app, struct checkpoint_keys *out, bool 
     UNDO(fd_undo) int fd = -1;
     struct stat       st;
     struct sv         secret;
-    enum status       s = fs_open(app->root_fd, SV(KEYS_FILE), O_RDONLY | O_NOFOLLOW, &fd, e);
+    enum status       s = fs_open(app->ws.root_fd, SV(KEYS_FILE), O_RDONLY | O_NOFOLLOW, &fd, e);
 
     *found = s == ST_OK;
     if (s == ST_NOT_FOUND)
@@ -116,9 +116,9 @@ static enum status make_file(struct app *app, struct err *e)
     /* Never from HEDDLE_SEED: a key that can be drawn again is no key. */
     if (getrandom(secret, sizeof secret, 0) != (ssize_t)sizeof secret)
         return err_errno(e, "random bytes");
-    if (fs_mkdirs(app->root_fd, SV(".heddle"), e) ||
-        fs_write(app->root_fd, path, (struct sv){ (char *)secret, sizeof secret }, 0600, e) ||
-        fs_open(app->root_fd, SV(".heddle"), O_RDONLY | O_DIRECTORY, &dir, e)) {
+    if (fs_mkdirs(app->ws.root_fd, SV(".heddle"), e) ||
+        fs_write(app->ws.root_fd, path, (struct sv){ (char *)secret, sizeof secret }, 0600, e) ||
+        fs_open(app->ws.root_fd, SV(".heddle"), O_RDONLY | O_DIRECTORY, &dir, e)) {
         err_in(e, KEYS_FILE);
         return err_hint(e, "or set " KEYS_ENV " to kid:secret");
     }

@@ -14,7 +14,8 @@
 #define KEYS_FILE ".heddle/checkpoint.key"
 
 /* Read "kid:secret,…". ST_INVALID_SYNTAX: a pair without a colon, an empty or doubled kid,
- * a secret of less than 16 bytes, or the default secret older versions came with, which everybody knows. */
+ * a secret of less than 16 bytes, or the default secret older versions came with, which everybody
+ * knows. */
 enum status keys_parse(struct sv text, struct arena *a, struct checkpoint_keys *out,
                        struct err *e) MUST_USE;
 

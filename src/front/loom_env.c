@@ -46,7 +46,7 @@ static enum status read_doc(void *ctx, struct sv thread, struct sv name, struct 
         struct sv bytes; /* a copy that is not what was frozen is not passed off as it */
         if (found.ref && (s = asset_read(&env->share, &found, a, &bytes, e)))
             return s;
-        s = doc_read_file(env->app->root_fd, found.path, a, out, e);
+        s = doc_read_file(env->app->ws.root_fd, found.path, a, out, e);
         out->read_only = !sv_is(sv_of(found.how), "own");
     }
     return s;
@@ -139,7 +139,7 @@ size_t loom_summary_models(struct app *app, struct sv *out)
     size_t n = 0;
 
     static_assert(COUNT(usual) <= SUMMARY_MODELS_MAX, "the caller has room");
-    out[0] = config_text(&app->config, "loom.summary_model");
+    out[0] = config_text(&app->ws.config, "loom.summary_model");
     if (out[0].n)
         return 1;
     for (size_t i = 0; i < COUNT(usual); i++)
@@ -150,10 +150,10 @@ size_t loom_summary_models(struct app *app, struct sv *out)
 
 void loom_env_init(struct loom_env *env, struct app *app)
 {
-    *env = (struct loom_env){ .app = app, .folder = { app->root_fd } };
-    env->client = (struct model_client){ .root_fd = app->root_fd, .a = app->a };
+    *env = (struct loom_env){ .app = app, .folder = { app->ws.root_fd } };
+    env->client = (struct model_client){ .root_fd = app->ws.root_fd, .a = app->a };
     env->own = docs_in_folder(&env->folder);
-    share_init(&env->share, &app->log, app->root_fd, app->actor, app->a);
+    share_init(&env->share, &app->log, app->ws.root_fd, app->actor, app->a);
     env->session =
         (struct session_env){ .docs = { env, read_doc, write_doc, list_docs, create_doc },
                               .describe = describe,
@@ -164,10 +164,10 @@ void loom_env_init(struct loom_env *env, struct app *app)
                               .tokens_ctx = env,
                               .search = web_search_init(&env->web, app) ? web_search : NULL,
                               .search_ctx = &env->web,
-                              .subject = config_text(&app->config, "loom.subject"),
-                              .summary_model = config_text(&app->config, "loom.summary_model"),
-                              .result_tokens = config_int(&app->config, "loom.result_tokens", 0),
-                              .budget = config_int(&app->config, "loom.budget", 0) };
+                              .subject = config_text(&app->ws.config, "loom.subject"),
+                              .summary_model = config_text(&app->ws.config, "loom.summary_model"),
+                              .result_tokens = config_int(&app->ws.config, "loom.result_tokens", 0),
+                              .budget = config_int(&app->ws.config, "loom.budget", 0) };
 }
 
 void loom_env_release(struct loom_env *env)

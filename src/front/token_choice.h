@@ -2,7 +2,7 @@
 #ifndef HEDDLE_TOKEN_CHOICE_H
 #define HEDDLE_TOKEN_CHOICE_H
 
-#include "front/config.h"
+#include "api/config.h"
 #include "tokens/tokens.h"
 
 struct token_choice {

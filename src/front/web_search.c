@@ -7,7 +7,7 @@ bool web_search_init(struct web_search *w, struct app *app)
     *w = (struct web_search){ 0 };
     for (enum search_kind k = 0; k < SEARCH_KINDS; k++) {
         const struct search_facts *f = &search_facts[k];
-        struct sv                  url = config_text(&app->config, f->url_setting);
+        struct sv                  url = config_text(&app->ws.config, f->url_setting);
         struct sv key = f->key_variable ? sv_trim(sv_of(getenv(f->key_variable))) : SV("");
         if (!url.n && f->url)
             url = sv_of(f->url);
@@ -15,8 +15,8 @@ bool web_search_init(struct web_search *w, struct app *app)
             w->services[w->config.n++] = (struct search_service){ k, url, key };
     }
     w->config.services = w->services;
-    w->config.timeout_ms = config_int(&app->config, "search.timeout_ms", 0);
-    w->config.proxy = config_text(&app->config, "search.proxy");
+    w->config.timeout_ms = config_int(&app->ws.config, "search.timeout_ms", 0);
+    w->config.proxy = config_text(&app->ws.config, "search.proxy");
     return w->config.n > 0;
 }
 

@@ -6,11 +6,6 @@
 
 #include "share/share.h"
 
-/* Lists come as arrays; an empty one is NULL, 0. */
-struct sv_list {
-    const struct sv *v;
-    size_t           n;
-};
 /* Trimmed, blanks dropped; \, is a comma that belongs to its item. */
 struct sv_list list_of(struct sv comma_separated, struct arena *a);
 

@@ -148,7 +148,7 @@ if [ -n "$node" ]; then
         ok "heddle writes it after node ($i)" heddle lifecycle "node-$i" suspend
     done
     ok "both programs' threads are there" node leslie-like.js
-    json "with their states" "$(heddle list --json)" '[.data[] | select(.title == "from node") | .status]' '["suspended","suspended","suspended"]'
+    json "with their states" "$(heddle list --json)" '[.items[] | select(.title == "from node") | .status]' '["suspended","suspended","suspended"]'
     json "and their operations" "$(cat .leslie/thread_relations.json)" '[.operations[] | select(.id == "op-node-2") | .command]' '["spawn"]'
 else
     skip "two programs on one workspace" "no node"
@@ -167,14 +167,14 @@ while [ $n -lt 25 ]; do
 done
 run heddle list --json
 exits "the next command works" 0
-ids=$(printf '%s' "$out" | jq -r '.data[] | select(.title == "k") | .id')
+ids=$(printf '%s' "$out" | jq -r '.items[] | select(.title == "k") | .id')
 whole=0 all=0
 for id in $ids; do
     all=$((all + 1))
     [ -d "$T/$id/context/live" ] && [ -f "$T/$id/context/inherited/plan.md" ] && jq -e ".threads[\"$id\"] and .relations[\"$id\"]" .leslie/thread_relations.json >/dev/null && whole=$((whole + 1))
 done
 same "every thread that was made is whole" "$whole" "$all"
-same "the registry agrees with the log" "$(jq -c '[.threads[].id]' $T/.global/registry.json)" "$(printf '%s' "$out" | jq -c '[.data[].id]')"
+same "the registry agrees with the log" "$(jq -c '[.threads[].id]' $T/.global/registry.json)" "$(printf '%s' "$out" | jq -c '[.items[].id]')"
 ok "and verify agrees" heddle verify
 
 # ---- read-only ----

@@ -75,7 +75,7 @@ same "the log of the machine is not in it" "$(git ls-files | grep -c -e '\.bak$'
 cd .. || exit 1
 git clone -q origin clean
 cd clean || exit 1
-json "a clone has the threads" "$(heddle list --json)" '[.data[].id]' '["a","b"]'
+json "a clone has the threads" "$(heddle list --json)" '[.items[].id]' '["a","b"]'
 same "and reading leaves it clean" "$(git status --short)" ""
 heddle status b >/dev/null
 heddle context b >/dev/null
@@ -102,8 +102,8 @@ git pull -q --no-rebase origin left >/dev/null 2>&1
 has "both spawned: the pull conflicts" "$(git status --short)" "UU .leslie/thread_relations.json"
 run heddle list --json
 exits "the next command works" 0
-json "the threads of both are there" "$out" '[.data[].id] | sort' '["a","b","left1","right1","right2"]'
-json "and it is said" "$out" '[.warnings[].message | select(test("both sides are taken"))] | length > 0' true
+json "the threads of both are there" "$out" '[.items[].id] | sort' '["a","b","left1","right1","right2"]'
+has "and it is said" "$err" "both sides are taken"
 json "the operations are united, each once" "$(cat $R)" '[(.operations | length), (.operations | map(.id) | unique | length)] | .[0] == .[1]' true
 json "those of the left" "$(cat $R)" '[.operations[] | select(.params.thread_id == "left1" or .params.content == "from the left") | .command] | sort' '["inject","spawn"]'
 json "and those of the right" "$(cat $R)" '[.operations[] | select(.params.thread_id == "right1" or .params.thread_id == "right2") | .command]' '["spawn","spawn"]'
@@ -118,13 +118,13 @@ git add -A && git commit -qm merged
 git push -q origin HEAD:refs/heads/both
 cd ../left || exit 1
 git pull -q --no-rebase origin both >/dev/null 2>&1
-json "the other clone has them after its pull" "$(heddle list --json)" '[.data[].id] | sort' '["a","b","left1","right1","right2"]'
+json "the other clone has them after its pull" "$(heddle list --json)" '[.items[].id] | sort' '["a","b","left1","right1","right2"]'
 same "and is clean" "$(git status --short)" ""
 ok "verify agrees there" heddle verify
 cd ../right || exit 1
 printf '{\n<<<<<<< ours\n{broken\n=======\nnothing\n>>>>>>> theirs\n' >$R
 run heddle list --json
 exits "a conflict that cannot be read stops nobody" 0
-json "the log has the threads" "$out" '.data | length' 5
+json "the log has the threads" "$out" '.items | length' 5
 ok "and the text is kept" sh -c 'grep -q broken .leslie/thread_relations.json.unreadable-*'
 done_testing

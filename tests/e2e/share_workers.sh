@@ -5,7 +5,7 @@
 
 heddle init >/dev/null
 heddle objective create "Goal" --id goal >/dev/null
-state() { heddle list --json | jq -r ".data[] | select(.id == \"$1\") | .status"; }
+state() { heddle list --json | jq -r ".items[] | select(.id == \"$1\") | .status"; }
 
 run heddle spawn --intent x --objective goal --id alone
 exits "without an executor the thread is recorded" 0

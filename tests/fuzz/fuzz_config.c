@@ -1,6 +1,6 @@
 /* The settings file of a checkout: whatever it holds, without trust nothing of what counts can run
  * a program, spend a key or open the network, and with trust all of it counts. */
-#include "front/config.h"
+#include "api/config.h"
 
 #include <stdlib.h>
 

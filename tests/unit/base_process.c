@@ -44,7 +44,7 @@ static int keep(void)
 static int load_keys(void)
 {
     struct arena           a = { 0 };
-    struct app             app = { .a = &a, .root_fd = -1 };
+    struct app             app = { .a = &a, .ws.root_fd = -1 };
     struct checkpoint_keys keys;
     struct err             e;
 

@@ -42,7 +42,7 @@ static const struct opts *parse(char **words)
 
     while (words[n])
         n++;
-    app = (struct app){ .a = &a, .root_fd = -1 };
+    app = (struct app){ .a = &a, .ws.root_fd = -1 };
     g = (struct cli_globals){ 0 };
     return command_parse(&app, &row, words, n, &g, &opts, &e) ? NULL : opts;
 }

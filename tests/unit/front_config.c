@@ -1,4 +1,4 @@
-#include "front/config.h"
+#include "api/config.h"
 #include "tap.h"
 
 static struct arena  a;

@@ -127,11 +127,13 @@ size_t command_options_before(char **words, size_t n)
     return at < n ? at : n;
 }
 
-static enum status set_value(struct arena *a, const struct opt *o, void *into, struct sv value,
-                             struct err *e)
+static enum status set_value(const struct command *c, const struct opt *o, void *into,
+                             struct sv value, struct arena *a, struct err *e)
 {
     char *field = (char *)into + o->offset;
 
+    if (o->type == OPT_PARAM)
+        return command_set_param(c->op, o, into, value, a, e);
     if (o->type == OPT_NUMBER && !sv_to_int(value, (int64_t *)(void *)field))
         return err_set(e, ST_USAGE, "--%s takes a whole number, not '" SV_FMT "'", o->name,
                        SV_ARG(value));
@@ -234,7 +236,7 @@ static enum status parse_opt(struct parse *p, struct sv word)
     }
     if (need_value(p, o, &value))
         return p->e->code;
-    return set_value(p->app->a, o, into, value, p->e);
+    return set_value(p->c, o, into, value, p->app->a, p->e);
 }
 
 static enum status hint_usage(const struct command *c, struct err *e)
@@ -270,6 +272,16 @@ static enum status check_arg_count(const struct parse *p, char *const *rest, siz
     return hint_usage(p->c, p->e);
 }
 
+static void *options_init(const struct command *c, struct arena *a)
+{
+    char *into = arena_alloc(a, 1, c->opts_size ? c->opts_size : 1, _Alignof(max_align_t));
+
+    for (const struct opt *o = c->opts; o && o->type; o++)
+        if (o->type == OPT_NUMBER)
+            *(int64_t *)(void *)(into + o->offset) = OPT_UNSET;
+    return into;
+}
+
 enum status command_parse(struct app *app, const struct command *c, char **args, size_t n,
                           struct cli_globals *g, void **opts, struct err *e)
 {
@@ -277,10 +289,7 @@ enum status command_parse(struct app *app, const struct command *c, char **args,
     VEC(char *) rest = { 0 };
     bool only_args = false;
 
-    p.opts = arena_alloc(app->a, 1, c->opts_size ? c->opts_size : 1, _Alignof(max_align_t));
-    for (const struct opt *o = c->opts; o && o->type; o++)
-        if (o->type == OPT_NUMBER)
-            *(int64_t *)(void *)((char *)p.opts + o->offset) = OPT_UNSET;
+    p.opts = c->op ? params_init(c->op->params, c->opts_size, app->a) : options_init(c, app->a);
     while (p.at < n) {
         char *word = args[p.at++];
         if (only_args || word[0] != '-' || !word[1])

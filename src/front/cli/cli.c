@@ -49,6 +49,7 @@ static enum status prepare_and_run(struct app *app, const struct command *c,
         app_open_log(app, c->needs == NEEDS_WRITE ? STORE_WRITE : STORE_READ, e))
         return err_code(e);
     app->log.wanted = c->view;
+    app->command = c;
     return c->run(app, opts, e);
 }
 
@@ -122,6 +123,7 @@ int cli_main(int argc, char **argv)
         process_hide();
     signal(SIGPIPE, SIG_IGN); /* a closed pipe is an error of write(), not the end */
     app_init(&app, &a);
+    commands_load(&a);
     app.program = path_base(sv_of(argc > 0 ? argv[0] : "heddle"));
     bool        leslie = sv_is(app.program, "leslie");
     size_t      n = argc > 0 ? (size_t)argc - 1 : 0;

@@ -94,7 +94,7 @@ static enum status verify_files(struct app *app, struct findings *f, struct err 
 {
     struct share s;
 
-    share_init(&s, &app->log, app->root_fd, app->actor, app->a);
+    share_init(&s, &app->log, app->ws.root_fd, app->actor, app->a);
     return share_verify(&s, say, remark, f, e);
 }
 
@@ -384,9 +384,9 @@ static void tell_work(struct app *app, const struct doctor_opts *o)
 /* Without a log there is nothing to examine: that is not damage. */
 static enum status check_workspace(struct app *app, struct err *e)
 {
-    if (app->has_heddle || getenv("HEDDLE_STORE"))
+    if (app->ws.has_heddle || getenv("HEDDLE_STORE"))
         return ST_OK;
-    err_set(e, ST_NOT_FOUND, "there is no log at " SV_FMT, SV_ARG(app->root));
+    err_set(e, ST_NOT_FOUND, "there is no log at " SV_FMT, SV_ARG(app->ws.root));
     return err_hint(e, "`heddle init` makes one here; --root names another workspace");
 }
 

@@ -29,7 +29,7 @@ static const struct opt checkpoint_opts[] = {
 /* What the workspace's config says a run is. */
 static struct checkpoint_config run_config(struct app *app)
 {
-    const struct json *tools = config_find(&app->config, "run.tools");
+    const struct json *tools = config_find(&app->ws.config, "run.tools");
     size_t             n = json_is(tools, JSON_ARRAY) ? tools->n : 0;
     struct sv         *names = ARENA_NEW(app->a, struct sv, n + 1);
 
@@ -37,10 +37,11 @@ static struct checkpoint_config run_config(struct app *app)
         struct sv name = json_sv(&tools->items[i]);
         names[i] = name.s ? name : json_canonical(&tools->items[i], app->a);
     }
-    return (struct checkpoint_config){ .model = config_text(&app->config, "run.model"),
-                                       .system_prompt = config_text(&app->config, "system_prompt"),
+    return (struct checkpoint_config){ .model = config_text(&app->ws.config, "run.model"),
+                                       .system_prompt =
+                                           config_text(&app->ws.config, "system_prompt"),
                                        .max_iterations =
-                                           config_int(&app->config, "run.max_iterations", 10),
+                                           config_int(&app->ws.config, "run.max_iterations", 10),
                                        .tools = names,
                                        .n_tools = n };
 }
@@ -87,7 +88,7 @@ static enum status run_checkpoint(struct app *app, const void *opts, struct err 
         return err_code(e);
     checkpoint_set_times(&c, clock_now_ms(),
                          o->ttl != OPT_UNSET ? o->ttl
-                                             : config_int(&app->config, "checkpoint.ttl_ms", 0));
+                                             : config_int(&app->ws.config, "checkpoint.ttl_ms", 0));
     rand_bytes(salt, sizeof salt);
     if (checkpoint_sign(&c, &keys, o->seal ? salt : NULL, app->a, &token, e))
         return err_code(e);

@@ -54,7 +54,7 @@ static const struct json *value_of(struct app *app, const struct config_key *k, 
 {
     const char        *variable = config_variable(k);
     struct sv          given = sv_of(variable ? getenv(variable) : NULL);
-    const struct json *v = config_value(&app->config, name, from);
+    const struct json *v = config_value(&app->ws.config, name, from);
     struct json       *own = ARENA_NEW(app->a, struct json, 1);
 
     if (given.n) {
@@ -96,8 +96,8 @@ static void each_named(struct app *app, const struct config_key *k, each_setting
 {
     struct any any = { app, ctx, k, each, map_in(app->a) };
 
-    config_walk(&app->config.user, SV(""), each_any, &any, app->a);
-    config_walk(&app->config.workspace, SV(""), each_any, &any, app->a);
+    config_walk(&app->ws.config.user, SV(""), each_any, &any, app->a);
+    config_walk(&app->ws.config.workspace, SV(""), each_any, &any, app->a);
 }
 
 static void for_each(struct app *app, each_setting *each, void *ctx)
@@ -144,7 +144,7 @@ static void list_source(struct app *app, void *ctx, const struct config_key *k, 
 /* What counts, and beside it, under a name that no setting has, where it comes from. */
 static void list_json(struct app *app)
 {
-    const struct json *doc = &app->config.doc;
+    const struct json *doc = &app->ws.config.doc;
     struct jw          w = jw_in(&app->out, 0);
 
     jw_open(&w, '{');
@@ -174,7 +174,7 @@ static enum status run_list(struct app *app, const void *opts, struct err *e)
     for (size_t i = 0; (k = config_key_at(i)); i++)
         width = strlen(k->name) > width ? strlen(k->name) : width;
     for_each(app, list_one, &width);
-    if (!app->config.trusted)
+    if (!app->ws.config.trusted)
         app_note(app,
                  "what is marked [workspace untrusted] does not count until you run: heddle trust");
     return ST_OK;
@@ -184,7 +184,7 @@ static enum status run_get(struct app *app, const void *opts, struct err *e)
 {
     struct sv          name = app_arg(app, 0);
     enum config_source from;
-    const struct json *v = config_value(&app->config, name, &from);
+    const struct json *v = config_value(&app->ws.config, name, &from);
     struct jw          w = jw_in(&app->out, 0);
 
     (void)opts;
@@ -244,8 +244,8 @@ static enum status keep_trust(struct app *app, struct sv before, struct sv after
 
     if (sv_is(allowed, "{}"))
         return ST_OK;
-    if (sv_eq(guarded_in(before, app->a), allowed) && trust_has(app->root, before, app->a))
-        return trust_add(app->root, after, app->a, e);
+    if (sv_eq(guarded_in(before, app->a), allowed) && trust_has(app->ws.root, before, app->a))
+        return trust_add(app->ws.root, after, app->a, e);
     app_note(app,
              "what .heddle/config.json says of programs, keys and the network counts once you run: "
              "heddle trust");
@@ -259,12 +259,12 @@ static enum status change_workspace(struct app *app, struct sv value, struct err
     struct sv         text, after;
     struct json       unused;
 
-    if (app_read_settings(app, e) || app_make(app, SV(".heddle"), e) ||
-        fs_lock_dir(app->root_fd, SV(".heddle"), &held, e) ||
+    if (app_read_settings(app, e) || workspace_make(&app->ws, SV(".heddle"), e) ||
+        fs_lock_dir(app->ws.root_fd, SV(".heddle"), &held, e) ||
         app_workspace_settings(app, &text, &unused, e) ||
         config_with(utf8_skip_bom(text), CONFIG_OF_WORKSPACE, APP_CONFIG, app_arg(app, 0), value,
                     app->a, &after, e) ||
-        fs_write(app->root_fd, APP_CONFIG, after, 0644, e))
+        fs_write(app->ws.root_fd, APP_CONFIG, after, 0644, e))
         return err_code(e);
     return keep_trust(app, text, after, e);
 }

@@ -107,7 +107,7 @@ static void print_threads(struct app *app)
     if (app_find_root(app, NULL, &ignored) || app_open_log(app, STORE_READ, &ignored) ||
         log_begin(&app->log, SHARE_GLOBAL, STORE_READ, &ignored))
         return;
-    share_init(&s, &app->log, app->root_fd, app->actor, app->a);
+    share_init(&s, &app->log, app->ws.root_fd, app->actor, app->a);
     if (store_threads(app->log.store, app->a, &list, &n, &ignored) == ST_OK)
         for (size_t i = 0; i < n; i++)
             put_name(&names, list[i].id, app->a);

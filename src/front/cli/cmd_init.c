@@ -27,31 +27,31 @@ static enum status make_if_missing(struct app *app, struct sv path, struct sv by
 {
     bool there;
 
-    if (fs_exists(app->root_fd, path, &there, e))
+    if (fs_exists(app->ws.root_fd, path, &there, e))
         return err_code(e);
     *made = !there;
-    return *made ? fs_write(app->root_fd, path, bytes, 0644, e) : ST_OK;
+    return *made ? fs_write(app->ws.root_fd, path, bytes, 0644, e) : ST_OK;
 }
 
 /* The folder itself becomes the root, even below another workspace, whose settings are not ours. */
 static enum status use_this_folder(struct app *app, struct err *e)
 {
-    if (sv_eq(app->root, app->start))
+    if (sv_eq(app->ws.root, app->ws.start))
         return ST_OK;
-    app->root = app->start;
-    app->is_workspace = app->has_heddle = false;
-    close(app->root_fd);
-    app->root_fd = open(sv_cstr(app->root, app->a), O_PATH | O_DIRECTORY | O_CLOEXEC);
-    return app->root_fd < 0 ? err_errno(e, "open " SV_FMT, SV_ARG(app->root)) : ST_OK;
+    app->ws.root = app->ws.start;
+    app->ws.is_workspace = app->ws.has_heddle = false;
+    close(app->ws.root_fd);
+    app->ws.root_fd = open(sv_cstr(app->ws.root, app->a), O_PATH | O_DIRECTORY | O_CLOEXEC);
+    return app->ws.root_fd < 0 ? err_errno(e, "open " SV_FMT, SV_ARG(app->ws.root)) : ST_OK;
 }
 
 /* It can be made in a directory of another user, and cannot be found from below it. */
 static void say_whose(struct app *app)
 {
-    const struct json *safe = json_find(&app->config.user, "safe_workspaces");
+    const struct json *safe = json_find(&app->ws.config.user, "safe_workspaces");
     struct err         e;
 
-    if (owner_check(app->root_fd, app->root, safe, app->a, &e))
+    if (owner_check(app->ws.root_fd, app->ws.root, safe, app->a, &e))
         app_note(app, "%s; %s", e.text, e.hint);
 }
 
@@ -62,10 +62,10 @@ static enum status run(struct app *app, const void *opts, struct err *e)
     bool                    made_config, made_ignore, had_log;
 
     if (use_this_folder(app, e) || app_read_settings(app, e) ||
-        fs_mkdirs(app->root_fd, SV(".heddle"), e))
+        fs_mkdirs(app->ws.root_fd, SV(".heddle"), e))
         return err_code(e);
-    app->has_heddle = app->is_workspace = true;
-    if (fs_exists(app->root_fd, SV(".heddle/heddle.db"), &had_log, e) ||
+    app->ws.has_heddle = app->ws.is_workspace = true;
+    if (fs_exists(app->ws.root_fd, SV(".heddle/heddle.db"), &had_log, e) ||
         make_if_missing(app, SV(".heddle/config.json"), SV("{}\n"), &made_config, e) ||
         make_if_missing(app, SV(".heddle/.gitignore"), sv_of(ignored), &made_ignore, e) ||
         app_open_log(app, STORE_WRITE, e) ||
@@ -76,7 +76,7 @@ static enum status run(struct app *app, const void *opts, struct err *e)
         struct jw w = jw_in(&app->out, 0);
         jw_open(&w, '{');
         jw_kbool(&w, "created", made_config || !had_log);
-        jw_kstr(&w, "root", app->root);
+        jw_kstr(&w, "root", app->ws.root);
         if (o->agents_md)
             jw_kstr(&w, "agents_md", sv_of(guide.status));
         jw_close(&w, '}');
@@ -84,7 +84,7 @@ static enum status run(struct app *app, const void *opts, struct err *e)
         return ST_OK;
     }
     sb_addf(&app->out, "%s workspace in " SV_FMT "\n",
-            made_config || !had_log ? "made a" : "there is a", SV_ARG(app->root));
+            made_config || !had_log ? "made a" : "there is a", SV_ARG(app->ws.root));
     if (o->agents_md)
         sb_addf(&app->out, "AGENTS.md: %s\n", guide.status);
     return ST_OK;

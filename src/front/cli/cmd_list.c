@@ -4,94 +4,6 @@
 #include "front/share/worker.h"
 #include "share/block.h"
 
-struct list_opts {
-    struct sv status, objective, parent;
-};
-
-#define STATES "active, suspended, waiting_human, completed, cancelled, frozen or archived"
-
-static const struct opt list_opts[] = {
-    { OPT_TEXT, "status", "STATUS", "only threads in this state: " STATES,
-      offsetof(struct list_opts, status), 0 },
-    { OPT_TEXT, "objective", "ID", "only threads of this objective",
-      offsetof(struct list_opts, objective), 0 },
-    { OPT_TEXT, "parent", "T", "only children of this thread", offsetof(struct list_opts, parent),
-      0 },
-    { 0 },
-};
-
-struct listing {
-    struct door            *d;
-    const struct list_opts *o;
-    struct table            table;
-    size_t                  n;
-};
-
-static enum status each(void *ctx, const struct share_thread *t, struct err *e)
-{
-    struct listing *l = ctx;
-    struct jw      *w = l->d->data;
-    struct sv       status = sv_of(thread_status_name(t->status));
-
-    (void)e;
-    if ((l->o->status.s && !sv_eq(l->o->status, status)) ||
-        (l->o->objective.s && !sv_eq(l->o->objective, t->objective)) ||
-        (l->o->parent.s && !sv_eq(l->o->parent, t->parent)))
-        return ST_OK;
-    l->n++;
-    if (!l->d->app->json && !is_leslie(l->d->app)) {
-        table_row(&l->table, l->d->app->a,
-                  (struct sv[]){ t->id, status, t->executor, t->objective, t->title });
-        return ST_OK;
-    }
-    jw_open(w, '{');
-    jw_kstr(w, "id", t->id);
-    jw_kstr(w, "title", t->title);
-    jw_kstr(w, "objective", t->objective);
-    jw_kstr(w, "status", status);
-    jw_kstr(w, "parent_id", t->parent);
-    jw_kstr(w, "executor", t->executor);
-    jw_ktime(w, "created_at", t->created);
-    jw_close(w, '}');
-    return ST_OK;
-}
-
-/* A state that no thread can be in finds nothing, and says nothing about why. */
-static enum status check_filters(const struct list_opts *o, struct err *e)
-{
-    enum thread_status unused;
-
-    if (!o->status.s || thread_status_of(o->status, &unused))
-        return ST_OK;
-    err_set(e, ST_USAGE, "'" SV_FMT "' is no state of a thread", SV_ARG(o->status));
-    return err_hint(e, STATES);
-}
-
-static enum status run_list(struct app *app, const void *opts, struct err *e)
-{
-    static const char *const heads[] = {
-        "THREAD", "STATUS", "EXECUTOR", "OBJECTIVE", "TITLE", NULL
-    };
-    struct door    d;
-    struct listing l = { .d = &d, .o = opts, .table = { .heads = heads } };
-
-    if (check_filters(l.o, e))
-        return err_code(e);
-    if (door_open(&d, app, STORE_READ, e))
-        return door_fail(&d, e);
-    jw_open(d.data, '[');
-    if (share_threads(&d.s, each, &l, e))
-        return door_fail(&d, e);
-    jw_close(d.data, ']');
-    table_print(&l.table, &d.text);
-    if (!l.n)
-        sb_adds(&d.text,
-                l.o->status.s || l.o->objective.s || l.o->parent.s
-                    ? "no such threads; `heddle list` shows all\n"
-                    : "no threads; `heddle spawn --intent TEXT --objective ID` makes one\n");
-    return door_done(&d, e);
-}
-
 /* ---- status ------------------------------------------------------------------------------ */
 
 /* One reference: a line and those of its files that are not fresh. */
@@ -326,20 +238,9 @@ static enum status run_artifacts(struct app *app, const void *opts, struct err *
     return door_done(&d, e);
 }
 
-const struct command cmd_list = {
-    .name = "list",
-    .synopsis = "[--status STATUS] [--objective ID] [--parent T]",
-    .group = GROUP_SHARE,
-    .summary = "List the threads",
-    .details = "Those that were made with `heddle spawn`. Threads that only have a log, from\n"
-               "`heddle log append` or `heddle say`, are in `heddle stats`.\n"
-               "\n"
-               "  heddle list --objective parser --status active",
-    .opts = list_opts,
-    .opts_size = sizeof(struct list_opts),
-    .needs = NEEDS_ROOT,
-    .run = run_list,
-};
+extern const struct operation op_thread_list;
+
+const struct command cmd_list = { .name = "list", .op = &op_thread_list };
 
 const struct command cmd_status = {
     .name = "status",

@@ -282,7 +282,7 @@ static enum status converse(struct prompt *p, struct err *e)
     /* libedit opens it by a name, and what has that name may be swapped: it is given one that
      * stands for the file we opened. */
     if (line_has_person() &&
-        fs_open_own(p->app->root_fd, SV(".heddle/loom_history"), O_RDWR, &kept, &why))
+        fs_open_own(p->app->ws.root_fd, SV(".heddle/loom_history"), O_RDWR, &kept, &why))
         warn("no history is kept: %s", why.text);
     snprintf(history, sizeof history, "/proc/self/fd/%d", kept);
     if (kept >= 0)

@@ -11,7 +11,7 @@ enum { MEMO_FILE_MAX = 16 << 20, MEMO_MAX = 64 << 10 };
 /* The file as it is, "" when it is missing. */
 static enum status read_file(struct app *app, struct sv *file, struct err *e)
 {
-    enum status s = fs_read(app->root_fd, MEMO_FILE, MEMO_FILE_MAX, app->a, file, e);
+    enum status s = fs_read(app->ws.root_fd, MEMO_FILE, MEMO_FILE_MAX, app->a, file, e);
 
     if (s == ST_NOT_FOUND) {
         *file = SV("");
@@ -23,8 +23,9 @@ static enum status read_file(struct app *app, struct sv *file, struct err *e)
 /* Two processes that edit the memos come one after the other. */
 static enum status lock(struct app *app, int *fd, struct err *e)
 {
-    return app_make(app, SV(".teddy"), e) ? err_code(e)
-                                          : fs_lock_dir(app->root_fd, SV(".teddy"), fd, e);
+    return workspace_make(&app->ws, SV(".teddy"), e)
+               ? err_code(e)
+               : fs_lock_dir(app->ws.root_fd, SV(".teddy"), fd, e);
 }
 
 static enum status read_memos(struct app *app, struct sv *file, memos *all, struct err *e)
@@ -93,7 +94,7 @@ static enum status run_add(struct app *app, const void *opts, struct err *e)
         print_result(app, "already there", text);
         return ST_OK;
     }
-    if (fs_write(app->root_fd, MEMO_FILE, memo_added(file, text, app->a), 0644, e))
+    if (fs_write(app->ws.root_fd, MEMO_FILE, memo_added(file, text, app->a), 0644, e))
         return err_code(e);
     print_result(app, "added", text);
     return ST_OK;
@@ -125,7 +126,7 @@ static enum status run_remove(struct app *app, const void *opts, struct err *e)
         return err_hint(e, "`heddle memo list` prints them with their numbers");
     }
     struct sv gone = m->text;
-    if (fs_write(app->root_fd, MEMO_FILE, memo_removed(file, m, app->a), 0644, e))
+    if (fs_write(app->ws.root_fd, MEMO_FILE, memo_removed(file, m, app->a), 0644, e))
         return err_code(e);
     print_result(app, "removed", gone);
     return ST_OK;

@@ -168,7 +168,7 @@ static enum status run_transcript(struct app *app, const void *opts, struct err 
     if (door_open(&d, app, STORE_WRITE, e) || share_transcript(&d.s, &r, &path, e) ||
         door_commit(&d, e))
         return door_fail(&d, e);
-    sb_addf(&absolute, SV_FMT "/" SV_FMT, SV_ARG(app->root), SV_ARG(path));
+    sb_addf(&absolute, SV_FMT "/" SV_FMT, SV_ARG(app->ws.root), SV_ARG(path));
     jw_open(d.data, '{');
     jw_kstr(d.data, "transcript_path", sb_sv(&absolute));
     jw_close(d.data, '}');

@@ -22,7 +22,7 @@ static enum status run_create(struct app *app, const void *opts, struct err *e)
     if (door_open(&d, app, STORE_WRITE, e) || share_objective_create(&d.s, title, o->id, &id, e) ||
         door_commit(&d, e))
         return door_fail(&d, e);
-    sb_addf(&dir, SV_FMT "/.leslie/logs/" SV_FMT, SV_ARG(app->root), SV_ARG(id));
+    sb_addf(&dir, SV_FMT "/.leslie/logs/" SV_FMT, SV_ARG(app->ws.root), SV_ARG(id));
     jw_open(d.data, '{');
     jw_kstr(d.data, "objectiveId", id);
     jw_kstr(d.data, "title", title);

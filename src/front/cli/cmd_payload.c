@@ -65,19 +65,19 @@ static const struct opt opts[] = {
 static enum status outside(const struct app *app, struct sv path, struct err *e)
 {
     err_set(e, ST_PERMISSION_DENIED, "'" SV_FMT "' is not below the workspace", SV_ARG(path));
-    return err_hint(e, "the workspace is " SV_FMT, SV_ARG(app->root));
+    return err_hint(e, "the workspace is " SV_FMT, SV_ARG(app->ws.root));
 }
 
 /* A path of the command line, as a path below the root. */
 static enum status below_root(struct app *app, struct sv path, struct sv *out, struct err *e)
 {
     char      real[PATH_MAX];
-    struct sv full = path.s[0] == '/' ? path : path_join(app->start, path, app->a);
+    struct sv full = path.s[0] == '/' ? path : path_join(app->ws.start, path, app->a);
 
     if (!realpath(sv_cstr(full, app->a), real))
         return err_errno(e, SV_FMT, SV_ARG(path));
     struct sv absolute = sv_dup(sv_of(real), app->a);
-    struct sv start = path_join(app->root, SV(""), app->a);
+    struct sv start = path_join(app->ws.root, SV(""), app->a);
     if (!sv_starts(absolute, start))
         return outside(app, path, e);
     *out = sv_skip(absolute, start.n);
@@ -87,32 +87,32 @@ static enum status below_root(struct app *app, struct sv path, struct sv *out, s
 /* The current directory below the root; "" when it is the root, or is not below it. */
 static struct sv here_of(struct app *app)
 {
-    struct sv start = path_join(app->root, SV(""), app->a);
+    struct sv start = path_join(app->ws.root, SV(""), app->a);
 
-    return sv_starts(app->start, start) ? sv_skip(app->start, start.n) : SV("");
+    return sv_starts(app->ws.start, start) ? sv_skip(app->ws.start, start.n) : SV("");
 }
 
 /* A path of the command line as an entry from the root. `must`: it has to be there. */
 static enum status entry_of(struct app *app, struct sv path, bool must, struct sv *out,
                             struct err *e)
 {
-    struct sv top = path_join(app->root, SV(""), app->a), full = path, below;
+    struct sv top = path_join(app->ws.root, SV(""), app->a), full = path, below;
 
     *out = path;
     if (is_url(path) || !path.n)
         return ST_OK;
     if (path.s[0] != '/')
-        full = path_join(app->start, path, app->a);
-    else if (!sv_starts(path, top) && !sv_eq(path, app->root))
+        full = path_join(app->ws.start, path, app->a);
+    else if (!sv_starts(path, top) && !sv_eq(path, app->ws.root))
         return below_root(app, path, out, e) ? err_code(e) : ST_OK;
     if (path_normal_exact(full, app->a, &below, e))
         return outside(app, path, e);
     full = path_join(SV("/"), below, app->a);
-    if (!sv_starts(full, top) && !sv_eq(full, app->root))
+    if (!sv_starts(full, top) && !sv_eq(full, app->ws.root))
         return outside(app, path, e);
     below = sv_skip(full, full.n > top.n ? top.n : full.n);
     bool there = true;
-    if (must && below.n && fs_exists(app->root_fd, below, &there, e))
+    if (must && below.n && fs_exists(app->ws.root_fd, below, &there, e))
         return err_code(e);
     if (!there && !glob_is(below) && !pattern_has_braces(below)) {
         err_set(e, ST_NOT_FOUND, "'" SV_FMT "' is not there", SV_ARG(path));
@@ -203,12 +203,13 @@ static void set_fetch(struct app *app, const struct payload_opts *o, struct fetc
     f->now_ms = clock_now_ms();
     f->refresh = o->refresh;
     f->offline = o->offline;
-    f->allow_private = config_bool(&app->config, "payload.allow_private_urls");
-    f->timeout_ms = config_int(&app->config, "payload.url_timeout_ms", f->timeout_ms);
-    f->ttl_ms = config_int(&app->config, "payload.url_ttl_ms", f->ttl_ms);
-    f->max_bytes = (size_t)config_int(&app->config, "payload.url_max_bytes", (int64_t)f->max_bytes);
-    f->total_ms = config_int(&app->config, "payload.url_total_ms", f->total_ms);
-    f->proxy = config_text(&app->config, "payload.proxy");
+    f->allow_private = config_bool(&app->ws.config, "payload.allow_private_urls");
+    f->timeout_ms = config_int(&app->ws.config, "payload.url_timeout_ms", f->timeout_ms);
+    f->ttl_ms = config_int(&app->ws.config, "payload.url_ttl_ms", f->ttl_ms);
+    f->max_bytes =
+        (size_t)config_int(&app->ws.config, "payload.url_max_bytes", (int64_t)f->max_bytes);
+    f->total_ms = config_int(&app->ws.config, "payload.url_total_ms", f->total_ms);
+    f->proxy = config_text(&app->ws.config, "payload.proxy");
     f->http_proxy = proxy_of("http_proxy", NULL); /* HTTP_PROXY can come from a request's header */
     f->https_proxy = proxy_of("https_proxy", "HTTPS_PROXY");
     f->no_proxy = of_environment("no_proxy", "NO_PROXY");
@@ -256,7 +257,7 @@ static void show_fetching(size_t done, size_t all)
 static enum status make_request(struct app *app, const struct payload_opts *o,
                                 struct payload_request *q, struct err *e)
 {
-    *q = (struct payload_request){ .root_fd = app->root_fd, .root = app->root };
+    *q = (struct payload_request){ .root_fd = app->ws.root_fd, .root = app->ws.root };
     q->here = here_of(app);
     q->include = o->include;
     q->exclude = o->exclude;
@@ -457,11 +458,11 @@ static void make_defaults(struct app *app)
     struct sv  list = SV("# One file, folder, glob or URL a line.\n");
     bool       there = false;
 
-    if (fs_exists(app->root_fd, SV(".teddy"), &there, &e))
+    if (fs_exists(app->ws.root_fd, SV(".teddy"), &there, &e))
         warn("%s", e.text);
-    else if (!there && (app_make(app, SV(".teddy"), &e) ||
-                        fs_write(app->root_fd, SV(".teddy/.gitignore"), SV("*\n"), 0644, &e) ||
-                        fs_write(app->root_fd, SV(".teddy/global.context"), list, 0644, &e)))
+    else if (!there && (workspace_make(&app->ws, SV(".teddy"), &e) ||
+                        fs_write(app->ws.root_fd, SV(".teddy/.gitignore"), SV("*\n"), 0644, &e) ||
+                        fs_write(app->ws.root_fd, SV(".teddy/global.context"), list, 0644, &e)))
         warn("%s", e.text);
 }
 

@@ -102,8 +102,8 @@ static enum status run_refresh(struct app *app, const void *opts, struct err *e)
 /* An agent may hold the path of a file in full; the workspace's own part of it says nothing. */
 static struct sv below_root(struct app *app, struct sv name)
 {
-    return sv_starts(name, app->root) && name.n > app->root.n && name.s[app->root.n] == '/'
-               ? sv_skip(name, app->root.n + 1)
+    return sv_starts(name, app->ws.root) && name.n > app->ws.root.n && name.s[app->ws.root.n] == '/'
+               ? sv_skip(name, app->ws.root.n + 1)
                : name;
 }
 

@@ -115,11 +115,11 @@ static struct json list_of(struct sv commas, struct arena *a)
 static struct json run_config(struct app *app, const struct run_opts *o)
 {
     VEC(struct json_member) m = { 0 };
-    const struct json *tools = config_find(&app->config, "run.tools");
-    struct sv          model = o->model.n ? o->model : config_text(&app->config, "run.model");
+    const struct json *tools = config_find(&app->ws.config, "run.tools");
+    struct sv          model = o->model.n ? o->model : config_text(&app->ws.config, "run.model");
     int64_t            most = o->max_iterations != OPT_UNSET
                                   ? o->max_iterations
-                                  : config_int(&app->config, "run.max_iterations", 10);
+                                  : config_int(&app->ws.config, "run.max_iterations", 10);
 
     *vec_push(&m, app->a) = (struct json_member){ SV("max_iterations"), json_of_int(most, app->a) };
     if (model.n)
@@ -162,7 +162,7 @@ static enum status run_start_command(struct app *app, const void *opts, struct e
     struct json            config = run_config(app, o), allowed = list_of(o->allowed, app->a);
     struct run_start       start = { .request_id = o->request_id,
                                      .refs = o->refs,
-                                     .system_prompt = config_text(&app->config, "system_prompt"),
+                                     .system_prompt = config_text(&app->ws.config, "system_prompt"),
                                      .config = &config,
                                      .allowed = o->allowed.s ? &allowed : NULL };
     struct run_state       s;

@@ -43,8 +43,8 @@ static enum status run_session_new(struct app *app, const void *opts, struct err
         return err_code(e);
     if (o->thread.s && name_check(o->thread, "thread id", e))
         return err_code(e);
-    if (session_new(app->root_fd, &q, app->a, &s, e) || app_make(app, SV(".teddy"), e) ||
-        turn_log(app, &s, e))
+    if (session_new(app->ws.root_fd, &q, app->a, &s, e) ||
+        workspace_make(&app->ws, SV(".teddy"), e) || turn_log(app, &s, e))
         return err_code(e);
     if (app->json) {
         struct jw w = jw_in(&app->out, 0);
@@ -98,7 +98,7 @@ static enum status run_session_list(struct app *app, const void *opts, struct er
     sessions all;
 
     (void)opts;
-    if (session_list(app->root_fd, app->a, &all, e))
+    if (session_list(app->ws.root_fd, app->a, &all, e))
         return err_code(e);
     if (app->json) {
         list_json(app, &all);
@@ -136,17 +136,17 @@ static const struct opt turn_opts[] = {
 static enum status choose(struct app *app, const struct turn_opts *o, struct session *s,
                           struct err *e)
 {
-    struct sv start = path_join(app->root, SV(""), app->a), here = SV("");
+    struct sv start = path_join(app->ws.root, SV(""), app->a), here = SV("");
 
     if (o->session.n)
-        return session_find(app->root_fd, o->session, app->a, s, e);
-    if (sv_starts(app->start, start))
-        here = sv_skip(app->start, start.n);
+        return session_find(app->ws.root_fd, o->session, app->a, s, e);
+    if (sv_starts(app->ws.start, start))
+        here = sv_skip(app->ws.start, start.n);
     struct session_place at = session_place_of(here);
     if (at.session.n)
-        return session_find(app->root_fd, path_base(at.session), app->a, s, e);
+        return session_find(app->ws.root_fd, path_base(at.session), app->a, s, e);
     sessions all;
-    if (session_list(app->root_fd, app->a, &all, e))
+    if (session_list(app->ws.root_fd, app->a, &all, e))
         return err_code(e);
     if (!all.n) {
         err_set(e, ST_NOT_FOUND, "there is no session");
@@ -185,8 +185,8 @@ static enum status run_turn_new(struct app *app, const void *opts, struct err *e
     struct turn    t;
 
     if (choose(app, opts, &s, e) ||
-        turn_new(app->root_fd, &s, SV(""), clock_now_ms(), app->a, &t, e) ||
-        session_find(app->root_fd, t.session, app->a, &s, e) || turn_log(app, &s, e))
+        turn_new(app->ws.root_fd, &s, SV(""), clock_now_ms(), app->a, &t, e) ||
+        session_find(app->ws.root_fd, t.session, app->a, &s, e) || turn_log(app, &s, e))
         return err_code(e);
     print_turn(app, &t);
     return ST_OK;

@@ -266,7 +266,7 @@ static enum status check(struct work *w, struct err *e)
     else
         return err_set(e, ST_USAGE, "--color is auto, always or never, not '" SV_FMT "'",
                        SV_ARG(o->color));
-    return token_choose(&w->app->config, o->encoding, o->model, &w->choice, e);
+    return token_choose(&w->app->ws.config, o->encoding, o->model, &w->choice, e);
 }
 
 /* A file that cannot be read does not hide the others, except in JSON, which has one answer. */

@@ -58,10 +58,10 @@ static void answer_json(struct app *app, struct sv text, bool trusted)
     struct jw w = jw_in(&app->out, 0);
 
     jw_open(&w, '{');
-    jw_kstr(&w, "root", app->root);
+    jw_kstr(&w, "root", app->ws.root);
     jw_key(&w, "settings");
     jw_open(&w, '[');
-    config_walk(&app->config.guarded, SV(""), json_one, &w, app->a);
+    config_walk(&app->ws.config.guarded, SV(""), json_one, &w, app->a);
     jw_close(&w, ']');
     jw_kstr(&w, "sha256", text.s ? trust_hash(text, app->a) : (struct sv){ 0 });
     jw_kbool(&w, "trusted", trusted);
@@ -76,7 +76,7 @@ static void answer(struct app *app, struct sv text, bool trusted, const char *sa
         return;
     }
     sb_adds(&app->out, said);
-    sb_add_plain_line(&app->out, app->root);
+    sb_add_plain_line(&app->out, app->ws.root);
     sb_addc(&app->out, '\n');
 }
 
@@ -87,7 +87,7 @@ static enum status no_terminal(struct app *app, struct err *e)
     err_set(e, ST_PERMISSION_DENIED,
             "only a person at a terminal can trust a workspace, and there is no terminal here");
     err_reason(e, "needs_terminal");
-    return err_hint(e, "ask the user to run: heddle trust --root " SH_FMT, SV_ARG(app->root));
+    return err_hint(e, "ask the user to run: heddle trust --root " SH_FMT, SV_ARG(app->ws.root));
 }
 
 /* One line as it is typed; what was typed before the question does not answer it. */
@@ -112,9 +112,9 @@ static enum status ask(struct app *app, struct sv text, struct err *e)
     if (tty < 0 || !isatty(tty))
         return no_terminal(app, e);
     sb_adds(&b, "The settings of the workspace ");
-    sb_add_plain_line(&b, app->root);
+    sb_add_plain_line(&b, app->ws.root);
     sb_adds(&b, " ask for more than a workspace may do by itself:\n\n");
-    config_walk(&app->config.guarded, SV(""), show_one, &b, app->a);
+    config_walk(&app->ws.config.guarded, SV(""), show_one, &b, app->a);
     sb_addf(&b, "\n(.heddle/config.json, sha256 " SV_FMT ")\nTrust them? [y/N] ",
             SV_ARG(trust_hash(text, app->a)));
     struct sb out = sb_to_fd(tty, app->a);
@@ -134,16 +134,16 @@ static enum status trust(struct app *app, struct err *e)
 
     if (app_read_settings(app, e) || app_workspace_settings(app, &text, &doc, e))
         return err_code(e);
-    config_join(&app->config, &none, &doc, false, app->a);
-    if (app->config.trusted) {
+    config_join(&app->ws.config, &none, &doc, false, app->a);
+    if (app->ws.config.trusted) {
         answer(app, text, true, "nothing here needs trust: ");
         return ST_OK;
     }
-    if (trust_has(app->root, text, app->a)) {
+    if (trust_has(app->ws.root, text, app->a)) {
         answer(app, text, true, "trusted already: ");
         return ST_OK;
     }
-    if (ask(app, text, e) || trust_add(app->root, text, app->a, e))
+    if (ask(app, text, e) || trust_add(app->ws.root, text, app->a, e))
         return err_code(e);
     answer(app, text, true, "trusted: ");
     return ST_OK;
@@ -155,19 +155,19 @@ static enum status remove_trust(struct app *app, struct err *e)
 {
     bool was;
 
-    if (trust_remove(app->root, app->a, &was, e))
+    if (trust_remove(app->ws.root, app->a, &was, e))
         return err_code(e);
     if (app->json) {
         struct jw w = jw_in(&app->out, 0);
         jw_open(&w, '{');
         jw_kbool(&w, "removed", was);
-        jw_kstr(&w, "root", app->root);
+        jw_kstr(&w, "root", app->ws.root);
         jw_close(&w, '}');
         sb_addc(&app->out, '\n');
         return ST_OK;
     }
     sb_adds(&app->out, was ? "no longer trusted: " : "was not trusted: ");
-    sb_add_plain_line(&app->out, app->root);
+    sb_add_plain_line(&app->out, app->ws.root);
     sb_addc(&app->out, '\n');
     return ST_OK;
 }

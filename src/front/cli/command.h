@@ -11,6 +11,7 @@
 #ifndef HEDDLE_COMMAND_H
 #define HEDDLE_COMMAND_H
 
+#include "api/operation.h"
 #include "front/app.h"
 
 enum opt_type {
@@ -20,6 +21,7 @@ enum opt_type {
     OPT_NUMBER, /* int64_t; absent: OPT_UNSET. */
     OPT_LIST,   /* struct sv: comma-separated; given twice, joined with a comma */
     OPT_LINES,  /* struct sv: values as they are, one a line, for what may hold commas */
+    OPT_PARAM,  /* a parameter of the command's operation; `offset` is its number in the table */
 };
 
 #define OPT_UNSET INT64_MIN
@@ -33,24 +35,19 @@ struct opt {
     char          letter; /* one-letter form, or 0 */
 };
 
-/* What a command needs before it runs. */
-enum command_needs {
-    NEEDS_NOTHING,
-    NEEDS_PLACE, /* app->root is found, whosever it is; nothing of it is read */
-    NEEDS_ROOT,  /* and it may be used, and app->config holds the settings */
-    NEEDS_LOG,   /* and app->log is open for reading; a missing one is an error */
-    NEEDS_WRITE, /* and app->log is open for writing, made if it is missing */
+/* How a parameter of an operation stands on the command line. */
+enum word_how {
+    WORD_PLAIN = 0,
+    WORD_OPTIONAL = 1,
+    WORD_REST = 2,    /* takes all words that are left */
+    WORD_STDIN = 4,   /* "-" stands for the text on standard input */
+    WORD_FILE = 8,    /* names a file whose bytes are the value; "-" is standard input */
+    WORD_OPTION = 16, /* not a word but an option, named here for its `how` */
+    WORD_HIDDEN = 32, /* not on the command line at all */
 };
-
-enum command_group {
-    GROUP_START,
-    GROUP_LOG,
-    GROUP_RUN,
-    GROUP_SHARE,
-    GROUP_LOOM,
-    GROUP_PAYLOAD,
-    GROUP_DOORS,
-    GROUP_CARE
+struct cli_word {
+    const char   *param; /* NULL ends the list */
+    enum word_how how;
 };
 
 struct command {
@@ -59,20 +56,32 @@ struct command {
     const char *summary;  /* one line, no full stop */
     const char *details;  /* paragraphs, blank line between; lines starting with two
                            * blanks are shown as they are. NULL: none */
-    enum command_group group;
+    enum op_group      group;
     const struct opt  *opts;               /* ends with OPT_END; NULL: none */
     size_t             opts_size;          /* of the options struct; 0 when opts is NULL */
     size_t             min_args, max_args; /* positional; max SIZE_MAX: any number */
-    enum command_needs needs;
+    enum op_needs      needs;
     const struct view *view;   /* a view on demand the command reads or writes; NULL: none */
     bool               hidden; /* left out of `heddle help` */
     bool               data;   /* prints bytes for programs or models, which stay as they are unless
                                 * a terminal reads them; else text for a person (SB_PLAIN) */
     enum status (*run)(struct app *app, const void *opts, struct err *e);
+
+    /* A command that is an operation has only a name, these two and, where the one that is made
+     * from the parameters is not good enough, a synopsis: the rest comes from the operation. */
+    const struct operation *op;
+    const struct cli_word  *words; /* in order; NULL: every parameter is an option */
 };
 
-/* All commands, ends with NULL. */
-extern const struct command *const commands[];
+/* All commands, ends with NULL; empty until commands_load() has been called, which completes the
+ * rows of operations in `a`. */
+extern const struct command *const *commands;
+void                                commands_load(struct arena *a);
+
+/* op_command.c: the row of an operation, completed; and one of its options, set. */
+const struct command *command_of_operation(const struct command *row, struct arena *a);
+enum status           command_set_param(const struct operation *op, const struct opt *o, void *into,
+                                        struct sv value, struct arena *a, struct err *e) MUST_USE;
 
 /* Options every command takes: --json, --root, --as, --help. */
 extern const struct opt global_opts[];

@@ -74,6 +74,8 @@
     X(cmd_head) \
     X(cmd_doctor) \
     X(cmd_stats) \
+    X(cmd_api_schema) \
+    X(cmd_api_call) \
     X(cmd_completion) \
     X(cmd_version) \
     X(cmd_config_list) \
@@ -88,9 +90,21 @@
 COMMAND_TABLE(X)
 #undef X
 
-const struct command *const commands[] = {
+static const struct command *const rows[] = {
 #define X(name) &name,
     COMMAND_TABLE(X)
 #undef X
         NULL,
 };
+
+static const struct command *const none[] = { NULL };
+const struct command *const       *commands = none;
+
+void commands_load(struct arena *a)
+{
+    const struct command **table = ARENA_NEW(a, const struct command *, COUNT(rows));
+
+    for (size_t i = 0; rows[i]; i++)
+        table[i] = rows[i]->op ? command_of_operation(rows[i], a) : rows[i];
+    commands = table;
+}

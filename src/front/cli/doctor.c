@@ -205,7 +205,7 @@ static void write_document(struct report *r)
     write_list(&w, "fixed", &r->fixed);
     write_list(&w, "notes", &r->notes);
     jw_kbool(&w, "ok", r->problems == 0);
-    jw_kstr(&w, "root", r->app->root);
+    jw_kstr(&w, "root", r->app->ws.root);
     jw_close(&w, '}');
     sb_addc(&r->app->out, '\n');
 }
@@ -222,7 +222,7 @@ void doctor_run(struct app *app, bool fix, enum status *first, int64_t *problems
 
     if (!app->json) {
         sb_adds(&app->out, "workspace ");
-        sb_add_plain_line(&app->out, app->root);
+        sb_add_plain_line(&app->out, app->ws.root);
         sb_addc(&app->out, '\n');
     }
     one_check(&r, &d, &log_opens);

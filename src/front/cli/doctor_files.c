@@ -25,7 +25,7 @@ static enum status visit_below(struct doctor *d, struct sv path, int depth, visi
 {
     struct fs_item *items;
     size_t          n;
-    enum status     s = fs_list(d->app->root_fd, path, d->app->a, &items, &n, e);
+    enum status     s = fs_list(d->app->ws.root_fd, path, d->app->a, &items, &n, e);
 
     if (s)
         return s == ST_NOT_FOUND ? ST_OK : s;
@@ -48,7 +48,7 @@ static enum status look(struct doctor *d, const struct visited *v, struct stat *
     if (!*there)
         return ST_OK;
     UNDO(fd_undo)
-    int fd = fs_open_below(d->app->root_fd, sv_cstr(v->path, d->app->a),
+    int fd = fs_open_below(d->app->ws.root_fd, sv_cstr(v->path, d->app->a),
                            O_PATH | O_NOFOLLOW | O_CLOEXEC);
     if (fd < 0 && errno == ENOENT) {
         *there = false;
@@ -104,7 +104,7 @@ static enum status tighten(struct doctor *d, const struct visited *v, struct err
         return err_code(e);
     if (!is_open)
         return ST_OK;
-    fd = fs_open_below(d->app->root_fd, sv_cstr(v->path, d->app->a),
+    fd = fs_open_below(d->app->ws.root_fd, sv_cstr(v->path, d->app->a),
                        O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
     if (fd < 0 || fstat(fd, &st) != 0 || fchmod(fd, st.st_mode & 07700) != 0)
         return err_errno(e, "chmod " SV_FMT, SV_ARG(v->path));
@@ -117,7 +117,7 @@ static enum status each_private(struct doctor *d, visit_fn fn, struct err *e)
 {
     enum fs_kind kind;
 
-    if (fs_kind(d->app->root_fd, heddle_dir.path, &kind, e))
+    if (fs_kind(d->app->ws.root_fd, heddle_dir.path, &kind, e))
         return err_code(e);
     if (kind != FS_DIR)
         return ST_OK;
@@ -169,7 +169,7 @@ static enum status remove_leftover(struct doctor *d, const struct visited *v, st
 
     if (is_stale(d, v, &stale, e))
         return err_code(e);
-    return stale ? fs_remove(d->app->root_fd, v->path, e) : ST_OK;
+    return stale ? fs_remove(d->app->ws.root_fd, v->path, e) : ST_OK;
 }
 
 static enum status each_place(struct doctor *d, visit_fn fn, struct err *e)

@@ -114,7 +114,7 @@ enum status check_shared(struct doctor *d, struct err *e)
 {
     struct share s;
 
-    share_init(&s, &d->app->log, d->app->root_fd, d->app->actor, d->app->a);
+    share_init(&s, &d->app->log, d->app->ws.root_fd, d->app->actor, d->app->a);
     return share_verify(&s, doctor_say, doctor_remark, d, e);
 }
 
@@ -124,7 +124,7 @@ enum status fix_shared(struct doctor *d, struct err *e)
 {
     struct share s;
 
-    share_init(&s, &d->app->log, d->app->root_fd, d->app->actor, d->app->a);
+    share_init(&s, &d->app->log, d->app->ws.root_fd, d->app->actor, d->app->a);
     enum status st = share_begin(&s, STORE_WRITE, e);
     if (!st)
         st = share_commit(&s, e);

@@ -9,13 +9,13 @@
 enum status check_owner(struct doctor *d, struct err *e)
 {
     struct app        *app = d->app;
-    const struct json *safe = json_find(&app->config.user, "safe_workspaces");
+    const struct json *safe = json_find(&app->ws.config.user, "safe_workspaces");
 
-    if (owner_is_listed(safe, app->root)) {
+    if (owner_is_listed(safe, app->ws.root)) {
         d->good = SV("the workspace is listed in safe_workspaces");
         return ST_OK;
     }
-    return owner_check(app->root_fd, app->root, NULL, app->a, e);
+    return owner_check(app->ws.root_fd, app->ws.root, NULL, app->a, e);
 }
 
 static void add_name(void *ctx, struct sv dotted, const struct config_key *k, const struct json *v)
@@ -30,7 +30,7 @@ static void add_name(void *ctx, struct sv dotted, const struct config_key *k, co
 /* A file that nobody has trusted is not wrong, but may be why an executor does not start. */
 enum status check_trust(struct doctor *d, struct err *e)
 {
-    const struct config *c = &d->app->config;
+    const struct config *c = &d->app->ws.config;
     struct sb            names = sb_in(d->app->a, 0);
 
     (void)e;

@@ -12,7 +12,7 @@ static enum status payload_of(struct app *app, const struct session *s, struct s
     struct sb   b = sb_in(app->a, 0);
     struct jw   w = jw_in(&b, 0);
     struct sv   text = SV("");
-    enum status r = fs_read(app->root_fd, path_join(dir, SV("turn.context"), app->a), 4 << 20,
+    enum status r = fs_read(app->ws.root_fd, path_join(dir, SV("turn.context"), app->a), 4 << 20,
                             app->a, &text, e);
 
     if (r && r != ST_NOT_FOUND)
@@ -52,7 +52,7 @@ static enum status log_one(struct app *app, const struct session *s, int number,
 
     sb_addf(&name, SV_FMT "/%02d", SV_ARG(s->dir), number);
     struct sv dir = sb_sv(&name), op = op_id_of(dir, app->a), payload;
-    if (fs_kind(app->root_fd, dir, &kind, e))
+    if (fs_kind(app->ws.root_fd, dir, &kind, e))
         return err_code(e);
     if (kind != FS_DIR)
         return ST_OK;

@@ -231,9 +231,9 @@ enum status leslie_run_objective(struct app *app, const struct leslie_call *call
     jw_kstr(&w, "objective_id", objective);
     jw_kstr(&w, "title", title);
     jw_kstr(&w, "status", SV("completed"));
-    jw_kstr(&w, "runtime_dir", path_join(app->root, SV(".leslie/logs/workers"), app->a));
+    jw_kstr(&w, "runtime_dir", path_join(app->ws.root, SV(".leslie/logs/workers"), app->a));
     jw_kstr(&w, "logs_dir",
-            path_join(path_join(app->root, SV(".leslie/logs"), app->a), objective, app->a));
+            path_join(path_join(app->ws.root, SV(".leslie/logs"), app->a), objective, app->a));
     jw_close(&w, '}');
     return reply(app, &b, e);
 }

@@ -24,7 +24,7 @@ static bool agrees(struct sv previous)
 enum status agents_md_write(struct app *app, bool yes, struct guide *out, struct err *e)
 {
     struct sv   old = { 0 };
-    enum status s = fs_read(app->root_fd, AGENTS_MD, 16 << 20, app->a, &old, e);
+    enum status s = fs_read(app->ws.root_fd, AGENTS_MD, 16 << 20, app->a, &old, e);
 
     if ((s && s != ST_NOT_FOUND) || guide_apply(old, app->a, out, e))
         return err_code(e);
@@ -34,5 +34,5 @@ enum status agents_md_write(struct app *app, bool yes, struct guide *out, struct
     }
     if (sv_is(sv_of(out->status), "unchanged"))
         return ST_OK;
-    return fs_write(app->root_fd, AGENTS_MD, out->text, 0644, e);
+    return fs_write(app->ws.root_fd, AGENTS_MD, out->text, 0644, e);
 }

@@ -21,14 +21,14 @@ static bool wants_json(const struct app *app)
 static enum status open_to_read(struct door *d, struct err *e)
 {
     struct app *app = d->app;
-    bool        is_new = !app->has_heddle, relations = true, objectives = true;
+    bool        is_new = !app->ws.has_heddle, relations = true, objectives = true;
 
-    if (is_new && (fs_exists(app->root_fd, SHARE_RELATIONS, &relations, e) ||
-                   fs_exists(app->root_fd, SHARE_OBJECTIVES, &objectives, e)))
+    if (is_new && (fs_exists(app->ws.root_fd, SHARE_RELATIONS, &relations, e) ||
+                   fs_exists(app->ws.root_fd, SHARE_OBJECTIVES, &objectives, e)))
         return err_code(e);
     if (!relations && !objectives && !is_leslie(app)) /* upstream makes one with any command */
         return app_open_log(app, STORE_READ, e);
-    if (faccessat(app->root_fd, is_new ? "." : ".heddle", W_OK, 0) == 0)
+    if (faccessat(app->ws.root_fd, is_new ? "." : ".heddle", W_OK, 0) == 0)
         return app_open_log(app, STORE_WRITE, e);
     d->s.read_only = true;
     return app_open_log(app, STORE_READ, e);
@@ -43,7 +43,7 @@ enum status door_open(struct door *d, struct app *app, enum store_mode mode, str
     d->data_writer.depth = 1;
     d->data_writer.after_key = true;
     d->data = &d->data_writer;
-    share_init(&d->s, &app->log, app->root_fd, app->actor, app->a);
+    share_init(&d->s, &app->log, app->ws.root_fd, app->actor, app->a);
     if (!app->log.store && (mode == STORE_WRITE ? app_open_log(app, mode, e) : open_to_read(d, e)))
         return err_code(e);
     return share_begin(&d->s, mode, e);
@@ -127,14 +127,6 @@ struct sv iso(int64_t ms, struct arena *a)
 
     sb_add_iso_ms(&b, ms);
     return sb_sv(&b);
-}
-
-void jw_ktime(struct jw *w, const char *key, int64_t ms)
-{
-    struct arena scratch = { 0 };
-
-    jw_kstr(w, key, iso(ms, &scratch));
-    arena_free(&scratch);
 }
 
 /* ---- tables ------------------------------------------------------------------------------ */

@@ -12,6 +12,7 @@
 #ifndef HEDDLE_DOOR_H
 #define HEDDLE_DOOR_H
 
+#include "api/request.h"
 #include "front/app.h"
 #include "share/operation.h"
 
@@ -34,7 +35,6 @@ bool is_leslie(const struct app *app);
 
 /* "2026-03-01T10:00:05.101Z" */
 struct sv iso(int64_t ms, struct arena *a);
-void      jw_ktime(struct jw *w, const char *key, int64_t ms);
 
 /* Rows under headings, columns as wide as their widest cell. */
 enum { TABLE_COLUMNS = 8 };

@@ -35,7 +35,7 @@ static enum status read_prompt(struct job *j, struct err *e)
     struct share        s;
     struct share_thread t;
 
-    share_init(&s, &j->app->log, j->app->root_fd, j->app->actor, j->app->a);
+    share_init(&s, &j->app->log, j->app->ws.root_fd, j->app->actor, j->app->a);
     if (share_begin(&s, STORE_READ, e))
         return err_code(e);
     enum status r = share_thread(&s, j->thread, &t, e);
@@ -89,7 +89,7 @@ static pid_t start_child(const struct job *j, int in)
     setenv("HEDDLE_ACTOR", sb_sv(&actor).s, 1);
     if (j->session.n)
         setenv("HEDDLE_SESSION", sv_cstr(j->session, a), 1);
-    if (chdir(sv_cstr(j->app->root, a)) != 0)
+    if (chdir(sv_cstr(j->app->ws.root, a)) != 0)
         _exit(NOT_ALLOWED);
     execvp(args[0], args);
     dprintf(2, "%s: %s\n", args[0], strerror(errno));
@@ -107,7 +107,7 @@ static enum status read_output(const struct job *j, struct sv *said, struct err 
     char             *s = ARENA_NEW(j->app->a, char, OUTPUT_KEPT);
     size_t            n = 0;
 
-    if (fs_open(j->app->root_fd, j->log, O_RDONLY, &fd, e))
+    if (fs_open(j->app->ws.root_fd, j->log, O_RDONLY, &fd, e))
         return err_code(e);
     while (n < OUTPUT_KEPT) {
         ssize_t got = pread(fd, s + n, OUTPUT_KEPT - n, (off_t)j->from + (off_t)n);
@@ -228,7 +228,7 @@ static enum status finish(struct job *j, int status, struct sv *resumed, struct 
     struct worker w = { 0 }, seen = { 0 };
     bool          found;
 
-    share_init(&s, &j->app->log, j->app->root_fd, SV("system"), j->app->a);
+    share_init(&s, &j->app->log, j->app->ws.root_fd, SV("system"), j->app->a);
     /* Before anything of ours is written: a copy that is placed again would look untouched. */
     if (log_begin(s.log, SHARE_GLOBAL, STORE_READ, e))
         return err_code(e);
@@ -270,8 +270,8 @@ enum status worker_supervise(struct app *app, struct sv thread, struct sv with, 
     if (!json_is(j.command, JSON_ARRAY) || !j.command->n)
         return err_set(e, ST_NOT_FOUND, "executors." SV_FMT " is not set", SV_ARG(with));
     if (app_open_log(app, STORE_WRITE, e) || read_prompt(&j, e) ||
-        fs_mkdirs(app->root_fd, path_dir(j.log), e) ||
-        fs_open_own(app->root_fd, j.log, O_WRONLY | O_APPEND, &j.out, e))
+        fs_mkdirs(app->ws.root_fd, path_dir(j.log), e) ||
+        fs_open_own(app->ws.root_fd, j.log, O_WRONLY | O_APPEND, &j.out, e))
         return err_code(e);
     j.from = lseek(j.out, 0, SEEK_END);
     if (j.unguarded.n)

@@ -252,7 +252,7 @@ static const struct json *executor(struct app *app, struct sv name)
     struct sb b = sb_in(app->a, 0);
 
     sb_addf(&b, "executors." SV_FMT, SV_ARG(name));
-    return config_find_sv(&app->config, sb_sv(&b));
+    return config_find_sv(&app->ws.config, sb_sv(&b));
 }
 
 const struct json *worker_command(struct app *app, struct sv with, struct sv *name)
@@ -289,7 +289,7 @@ static pid_t fork_supervisor(struct app *app, struct sv thread, struct sv name, 
                            (char[]){ "--with" },
                            (char *)(uintptr_t)sv_cstr(name, app->a),
                            (char[]){ "--root" },
-                           (char *)(uintptr_t)sv_cstr(app->root, app->a),
+                           (char *)(uintptr_t)sv_cstr(app->ws.root, app->a),
                            NULL };
     pid_t       child = fork();
 
@@ -375,7 +375,7 @@ enum status worker_start(struct door *d, const struct share_thread *t, struct sv
                       SV_ARG(t->id));
     jw_kstr(d->data, "run_mode", foreground ? SV("foreground") : SV("background"));
     jw_kstr(d->data, "worker_log_path",
-            path_join(d->app->root, worker_log(t->id, d->app->a), d->app->a));
+            path_join(d->app->ws.root, worker_log(t->id, d->app->a), d->app->a));
     if (!foreground)
         return ST_OK;
     while (waitpid(pid, &status, 0) < 0 && errno == EINTR)

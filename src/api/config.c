@@ -1,7 +1,7 @@
 /* The table of settings, what a file may say, and which of two files counts. */
-#include "front/config.h"
+#include "api/config.h"
 
-#include "front/config_limits.h"
+#include "api/config_limits.h"
 
 #include <stdlib.h>
 

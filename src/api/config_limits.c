@@ -1,6 +1,6 @@
 /* The limits of settings, a row each; a setting without a row takes whatever its type allows. The
  * addresses of search services are checked where they are used, together with their keys. */
-#include "front/config_limits.h"
+#include "api/config_limits.h"
 
 #include <stdlib.h>
 #include <string.h>
