@@ -159,6 +159,7 @@ static void two_words_are_one_command(void)
     size_t                used;
     char                 *words[] = { W("config"), W("schema"), W("x") };
 
+    commands_load(&a);
     CHECK_INT(command_find(words, 3, &c, &used, &e), ST_OK);
     CHECK_INT(used, 2);
     CHECK_SV(sv_of(c->name), SV("config schema"));
