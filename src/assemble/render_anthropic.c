@@ -425,14 +425,15 @@ static void add_user(struct message_out *m, const struct turn *t)
         report_add(m->x->r, REPAIR_DROPPED, place(m), "a message without content");
 }
 
-/* The first message must be a user's, and a limit may have cut it off. */
+/* The first message must be a user's: a limit may have cut it off, or the assistant spoke first. */
 static void open_with_user(struct message_out *m, const struct turn *t)
 {
-    if (m->role || !m->x->cut || !turn_is(t, "assistant"))
+    if (m->role || !turn_is(t, "assistant"))
         return;
     enter(m, "user");
     *vec_push(&m->blocks, m->x->a) =
-        (struct block){ .text = SV("(earlier messages are left out)") };
+        (struct block){ .text = m->x->cut ? SV("(earlier messages are left out)")
+                                          : SV("(the conversation begins here)") };
     report_add(m->x->r, REPAIR_ADDED, place(m),
                "a user message in front, since the first message must be a user's");
 }

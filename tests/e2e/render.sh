@@ -51,6 +51,12 @@ json "none is none" "$out" .messages '[]'
 run heddle project --system CP t --limit -1
 exits "less than none is misuse" 2
 
+# The API takes no conversation that the assistant opens.
+echo '{"kind":"ai_message","payload":{"role":"assistant","content":"Welcome."}}' | heddle log append w >/dev/null
+run heddle project w --format anthropic
+json "an assistant who speaks first gets a user in front" "$out" '[.messages[].role]' '["user","assistant"]'
+has "which is told" "$err" "entry 0: added a user message in front"
+
 # A run that failed before its tools ran leaves the call in the log, open.
 heddle run start g --text go --request-id r1 >/dev/null
 heddle run event g >/dev/null <<'JSON'

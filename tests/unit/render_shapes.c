@@ -84,29 +84,46 @@ static void system_messages_in_the_middle_join_the_prompt(void)
 static void signed_thinking_is_kept_and_unsigned_is_reported(void)
 {
     static const char signed_one[] =
-        "{'messages':[{'role':'assistant','content':[{'type':'thinking','thinking':'h',"
+        "{'messages':[{'role':'user','content':'q'},{'role':'assistant','content':[{'type':'"
+        "thinking','thinking':'h',"
         "'signature':'S'},{'type':'redacted_thinking','data':'X'},{'type':'text','text':'x'}]}]}";
 
     CHECK_SV(render_all(RENDER_ANTHROPIC, signed_one),
-             want("{'messages':[{'content':[{'signature':'S','thinking':'h','type':'thinking'},"
+             want("{'messages':[{'content':'q','role':'user'},{'content':[{'signature':'S','"
+                  "thinking':'h','type':'thinking'},"
                   "{'data':'X','type':'redacted_thinking'},{'text':'x','type':'text'}],"
                   "'role':'assistant'}]}"));
     CHECK_INT(report.list.n, 0);
     render_all(RENDER_OPENAI, signed_one);
     CHECK_INT(report.list.n, 2);
-    CHECK_SV(render_all(RENDER_ANTHROPIC,
-                        "{'messages':[{'role':'assistant','thinking':'h','content':'x'}]}"),
-             want("{'messages':[{'content':'x','role':'assistant'}]}"));
+    CHECK_SV(
+        render_all(RENDER_ANTHROPIC, "{'messages':[{'role':'user','content':'q'},{'role':'"
+                                     "assistant','thinking':'h','content':'x'}]}"),
+        want("{'messages':[{'content':'q','role':'user'},{'content':'x','role':'assistant'}]}"));
     CHECK_SV(repair_line(0), SV("snapshot: dropped thinking without a signature"));
+}
+
+static void an_assistant_who_speaks_first_gets_a_user_in_front(void)
+{
+    static const char ctx[] = "{'messages':[{'role':'assistant','content':'x'}]}";
+
+    CHECK_SV(render_all(RENDER_ANTHROPIC, ctx),
+             want("{'messages':[{'content':'(the conversation begins here)','role':'user'},"
+                  "{'content':'x','role':'assistant'}]}"));
+    CHECK(report.list.n == 1 && report.list.v[0].kind == REPAIR_ADDED);
+    CHECK_SV(render_all(RENDER_OPENAI, ctx),
+             want("{'messages':[{'content':'x','role':'assistant'}]}"));
 }
 
 static void a_signature_among_the_reasoning_details_is_used(void)
 {
     CHECK_SV(render_all(RENDER_ANTHROPIC,
-                        "{'messages':[{'role':'assistant','thinking':'h','content':'x',"
+                        "{'messages':[{'role':'user','content':'q'},{'role':'assistant','thinking':"
+                        "'h','content':'x',"
                         "'reasoning_details':[{'type':'reasoning.text','text':'h','signature':'S'},"
                         "{'type':'reasoning.encrypted','data':'E'}]}]}"),
-             want("{'messages':[{'content':[{'signature':'S','thinking':'h','type':'thinking'},"
+             want("{'messages':[{'content':'q','role':'user'},{'content':[{'signature':'S','"
+                  "thinking':'h','type':'thinking'},"
                   "{'data':'E','type':'redacted_thinking'},{'text':'x','type':'text'}],"
                   "'role':'assistant'}]}"));
     CHECK_INT(report.list.n, 0);
@@ -195,9 +212,10 @@ static void what_has_no_place_is_reported(void)
 
 static void ids_and_arguments_that_anthropic_refuses_are_changed(void)
 {
-    struct sv out =
-        render_all(RENDER_ANTHROPIC, "{'messages':[{'role':'assistant','tool_calls':[{'id':"
-                                     "'call.1','name':'f','arguments':'not json'}]}]}");
+    struct sv out = render_all(
+        RENDER_ANTHROPIC,
+        "{'messages':[{'role':'user','content':'q'},{'role':'assistant','tool_calls':[{'id':"
+        "'call.1','name':'f','arguments':'not json'}]}]}");
     struct sv   id = SV("call.1");
     struct hash h = hash_blake2b(&id, 1);
 
@@ -309,6 +327,7 @@ TAP_MAIN(T(blocks_keep_the_order_in_which_they_were_made),
          T(consecutive_users_are_one_message_for_anthropic),
          T(system_messages_in_the_middle_join_the_prompt),
          T(signed_thinking_is_kept_and_unsigned_is_reported),
+         T(an_assistant_who_speaks_first_gets_a_user_in_front),
          T(a_signature_among_the_reasoning_details_is_used),
          T(media_become_source_blocks_for_anthropic), T(media_become_url_and_file_parts_for_openai),
          T(a_data_url_is_data), T(pictures_of_a_result_follow_in_a_user_message_for_openai),
