@@ -235,8 +235,8 @@ int64_t store_scan_lost(const struct store_scan *scan)
     return scan->lost;
 }
 
-enum status store_is_intact(struct store_scan *scan, const struct entry *n, bool *intact,
-                            struct err *e)
+enum status store_prove(struct store_scan *scan, const struct entry *n, enum entry_proof *out,
+                        struct err *e)
 {
     struct store *s = scan->store;
     struct hash   before = { 0 };
@@ -250,7 +250,7 @@ enum status store_is_intact(struct store_scan *scan, const struct entry *n, bool
         return err_code(e);
     }
     struct hash want = entry_chain(n, &before);
-    *intact = !known || hash_eq(&want, &n->chain);
+    *out = !known ? ENTRY_UNPROVEN : hash_eq(&want, &n->chain) ? ENTRY_INTACT : ENTRY_CHANGED;
     scan->last = n->seq;
     scan->last_chain = n->chain;
     return ST_OK;

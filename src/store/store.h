@@ -116,11 +116,12 @@ void        store_scan_undo(struct store_scan **scan); /* for UNDO() */
 int64_t store_scan_lost(const struct store_scan *scan);
 
 /* Is the entry that store_next() just gave what was written? Its chain value must follow from its
- * bytes and the chain value before it. The scan must not be brief. Costs a hash, and a read when
- * the entry before it is not the one that the scan gave before. *intact is true also when the
- * entry before it is gone: then nothing can be said. */
-enum status store_is_intact(struct store_scan *scan, const struct entry *n, bool *intact,
-                            struct err *e) MUST_USE;
+ * bytes and the chain value before it; ENTRY_UNPROVEN when the entry before it is gone. The scan
+ * must not be brief. Costs a hash, and a read when the entry before it is not the one that the scan
+ * gave before. */
+enum entry_proof { ENTRY_INTACT, ENTRY_CHANGED, ENTRY_UNPROVEN };
+enum status store_prove(struct store_scan *scan, const struct entry *n, enum entry_proof *out,
+                        struct err *e) MUST_USE;
 
 /* The first entry of a scan, copied into `a`. */
 enum status store_first(struct store *s, const struct store_query *q, struct arena *a,

@@ -71,7 +71,7 @@ struct store_scan {
     struct store *store;
     char          thread[NAME_MAX_BYTES + 1];
     int64_t       lost; /* entries passed over, counted by the backend */
-    int64_t       last; /* of store_is_intact(): the seq it was asked last, and its chain value */
+    int64_t       last; /* of store_prove(): the seq it was asked last, and its chain value */
     struct hash   last_chain;
 };
 struct store_rows {

@@ -9,8 +9,11 @@ static enum status read_lane(struct sv name, struct sv row, struct arena *a, str
 {
     struct json v;
 
-    if (json_parse(row, 0, a, &v, e))
-        return err_in(e, "lane row");
+    if (json_parse(row, 0, a, &v, e)) {
+        err_set(e, ST_CORRUPT, "the row of lane '" SV_FMT "' is not what was written",
+                SV_ARG(name));
+        return err_hint(e, "`heddle doctor --fix` makes the views anew from the entries");
+    }
     *out = (struct lane){ .name = sv_dup(name, a), .from = json_text(&v, "from"), .at = -1 };
     json_int(json_find(&v, "at"), &out->at);
     json_int(json_find(&v, "seq"), &out->seq);

@@ -72,7 +72,8 @@ static void count_gap(struct log_reader *r, int64_t seq)
 enum status log_read_next(struct log_reader *r, struct entry *out, bool *intact, bool *more,
                           struct err *e)
 {
-    enum status s;
+    enum entry_proof proof;
+    enum status      s;
 
     while ((s = store_next(r->scan, out, more, e)) == ST_CORRUPT)
         tell(r, "%s", e->text); /* the next call goes on behind it, or ends the scan */
@@ -81,8 +82,9 @@ enum status log_read_next(struct log_reader *r, struct entry *out, bool *intact,
     count_gap(r, *more ? out->seq : r->end > r->next ? r->end : r->next);
     if (!*more)
         return ST_OK;
-    if (skeleton_is_intact(r->scan, out, intact, e))
+    if (skeleton_prove(r->scan, out, &proof, e))
         return err_code(e);
+    *intact = proof != ENTRY_CHANGED; /* behind a gap nothing can be said; the gap is counted */
     if (!*intact) {
         tell(r, "entry %lld is not what was written: its chain value does not follow from it",
              (long long)out->seq);

@@ -30,19 +30,23 @@ static bool read_anchor(struct projection *p, const struct entry *n)
 }
 
 /* The next entry of a scan, which must be what was written: a model is never shown a text that
- * somebody changed, nor bytes that are no longer JSON. */
+ * somebody changed, nor bytes that are no longer JSON, nor what follows an entry that is gone. */
 static enum status next_intact(struct projection *p, struct store_scan *scan, struct entry *n,
                                bool *more, struct err *e)
 {
-    bool intact = true;
+    enum entry_proof proof = ENTRY_INTACT;
 
-    if (store_next(scan, n, more, e) || (*more && skeleton_is_intact(scan, n, &intact, e)))
+    if (store_next(scan, n, more, e) || (*more && skeleton_prove(scan, n, &proof, e)))
         return err_code(e);
     p->read += *more;
-    if (intact)
+    if (proof == ENTRY_INTACT)
         return ST_OK;
-    err_set(e, ST_CORRUPT, "thread " SV_FMT ": entry %lld is not what was written",
-            SV_ARG(p->thread), (long long)n->seq);
+    if (proof == ENTRY_UNPROVEN)
+        err_set(e, ST_CORRUPT, "thread " SV_FMT ": entry %lld is missing", SV_ARG(p->thread),
+                (long long)n->seq - 1);
+    else
+        err_set(e, ST_CORRUPT, "thread " SV_FMT ": entry %lld is not what was written",
+                SV_ARG(p->thread), (long long)n->seq);
     return err_hint(e, "`heddle doctor` says what is whole; `heddle log export` saves what is "
                        "readable");
 }
@@ -77,7 +81,7 @@ enum status project(struct log *l, const struct projection_of *of, struct arena 
 {
     struct store_head h;
 
-    if (store_head(l->store, of->thread, &h, e))
+    if (store_head(l->store, of->thread, &h, e) || store_head_agrees(of->thread, &h, e))
         return err_code(e);
     if (!h.rev) {
         err_set(e, ST_NOT_FOUND, "thread '" SV_FMT "' not found", SV_ARG(of->thread));

@@ -108,14 +108,14 @@ void skeleton_fill(struct entry *n, struct arena *a)
     n->content = hash_blake2b(s.content.v, s.content.n);
 }
 
-enum status skeleton_is_intact(struct store_scan *scan, const struct entry *n, bool *intact,
-                               struct err *e)
+enum status skeleton_prove(struct store_scan *scan, const struct entry *n, enum entry_proof *out,
+                           struct err *e)
 {
     struct arena scratch = { 0 };
     struct entry full = *n;
 
     skeleton_fill(&full, &scratch);
-    enum status s = store_is_intact(scan, &full, intact, e);
+    enum status s = store_prove(scan, &full, out, e);
     arena_free(&scratch);
     return s;
 }

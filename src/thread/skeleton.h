@@ -21,9 +21,9 @@ struct sv skeleton_of(struct sv kind, struct sv payload, struct arena *a);
  * erased; an entry of chain version 1 is left as it is. */
 void skeleton_fill(struct entry *n, struct arena *a);
 
-/* store_is_intact() of an entry that a scan just gave. */
-enum status skeleton_is_intact(struct store_scan *scan, const struct entry *n, bool *intact,
-                               struct err *e) MUST_USE;
+/* store_prove() of an entry that a scan just gave. */
+enum status skeleton_prove(struct store_scan *scan, const struct entry *n, enum entry_proof *out,
+                           struct err *e) MUST_USE;
 
 /* Draw a salt for each of entries[0..n) that has none, unless it is erased or comes from an
  * export of chain version 1. */
