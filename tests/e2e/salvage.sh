@@ -42,7 +42,7 @@ has "and counted" "$err" "$((77 - cells)) entries read, 0 of them changed; $cell
 same "each is as it was" "$(grep -cvxFf whole.jsonl saved.jsonl)" 0
 salvage saved.jsonl
 exits "they come into a new workspace" 0
-has "with stand-ins" "$err" "$cells missing entries became lost_entry"
+has "with stand-ins" "$err" "$cells missing entr"
 same "every message keeps its number" "$(jq -c 'select(.kind=="ai_message") | [.seq, .payload]' back.jsonl)" "$(jq -c '[.seq, .payload]' saved.jsonl)"
 ok "and the new log is whole" heddle verify --root new
 cd ..
@@ -88,6 +88,29 @@ run heddle doctor
 exits "doctor says so" 1
 cd ..
 
+# ---- an entry that is gone: no context is made from the rest as if it had never been
+fresh gone 6
+cp .heddle/heddle.db whole.db
+for seq in 0 2 5; do
+    cp whole.db .heddle/heddle.db
+    db "DELETE FROM entry WHERE key & 0xfffffffff = $seq"
+    for limit in "" "--limit 6"; do
+        # shellcheck disable=SC2086
+        run heddle project t $limit
+        exits "project $limit without entry $seq" 1
+        has "says what is missing" "$err" "CORRUPT"
+    done
+done
+cp whole.db .heddle/heddle.db
+db "UPDATE row SET value = x'00' WHERE CAST(key AS TEXT) = 'lane/default'"
+run heddle project t
+has "a row that cannot be read is damage, not bad input" "$err" "CORRUPT: the row of lane 'default'"
+has "and can be made anew" "$err" "doctor --fix"
+ok "which it can" heddle doctor --fix
+run heddle project t
+exits "the context is back" 0
+cd ..
+
 # ---- an export that was damaged on its way
 fresh lines 12
 {
@@ -102,9 +125,11 @@ fresh lines 12
 } >damaged.jsonl
 run heddle log import plain damaged.jsonl
 exits "without --salvage it is refused" 1
+has "and the way on is named" "$err" "--salvage takes every good line"
 salvage damaged.jsonl
 exits "with it every good line comes in" 0
 has "what is bad is named" "$err" "line 4:"
+lacks "once" "$err" "line 5: line 5:"
 has "and counted" "$err" "lines could not be taken as they are"
 same "the good ones are where they were" "$(jq -c 'select(.kind=="ai_message") | .seq' back.jsonl | tr '\n' ' ')" "0 1 2 3 6 7 8 9 10 11 "
 same "and the gaps are marked" "$(jq -c 'select(.kind=="lost_entry") | .seq' back.jsonl | tr '\n' ' ')" "4 5 "

@@ -42,11 +42,15 @@ struct import {
 static void tell_line(struct import *im, int64_t number, const char *what)
 {
     struct sb b = sb_in(&im->a, 0);
+    struct sb line = sb_in(&im->a, 0);
 
     if (im->told++ >= TOLD_MAX)
         return;
+    sb_addf(&line, "line %lld: ", (long long)number);
+    if (!sv_starts(sv_of(what), sb_sv(&line))) /* the reader of lines names it already */
+        sb_add(&b, sb_sv(&line));
     sb_add_plain(&b, sv_of(what));
-    warn("line %lld: %s", (long long)number, sb_sv(&b).s);
+    warn("%s", sb_sv(&b).s);
 }
 
 /* ---- reading --------------------------------------------------------------------------- */
@@ -252,13 +256,17 @@ static enum status run(struct app *app, const void *opts, struct err *e)
     im.in = lines_of(opened < 0 ? 0 : opened, LINE_BYTES_MAX, app->a);
     enum status s = import_all(&im, e);
     arena_free(&im.a);
+    if (s == ST_INVALID_SYNTAX && !o->salvage && !e->hint[0])
+        return err_hint(e, "nothing was written; --salvage takes every good line of the file");
     if (s)
         return s;
     if (im.lost)
-        warn("%lld missing entries became lost_entry", (long long)im.lost);
+        warn("%lld missing %s became lost_entry", (long long)im.lost,
+             im.lost == 1 ? "entry" : "entries");
     batch_tell_kept(&im.kept);
     if (im.bad)
-        warn("%lld lines could not be taken as they are", (long long)im.bad);
+        warn("%lld line%s could not be taken as %s", (long long)im.bad, im.bad == 1 ? "" : "s",
+             im.bad == 1 ? "it is" : "they are");
     print_appended(app, im.head.rev, im.first, im.head.rev - 1, false);
     return ST_OK;
 }
