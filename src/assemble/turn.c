@@ -207,6 +207,15 @@ static void make_room(struct turn *t, struct arena *a)
     t->calls = calls;
 }
 
+/* Do both forms of a call say the same? Then nothing is lost with one of them. */
+static bool is_same_call(const struct tool_call *x, const struct tool_call *y, struct arena *a)
+{
+    struct json with_x, with_y;
+
+    return sv_eq(x->name, y->name) && call_object(x, a, &with_x) == call_object(y, a, &with_y) &&
+           sv_eq(json_canonical(&with_x, a), json_canonical(&with_y, a));
+}
+
 /* The block becomes a place for its call, so that renderers can keep the order of all blocks. */
 static struct part lift_call(struct lifting *l, struct turn *t, const struct part *p,
                              const struct map *listed)
@@ -217,10 +226,10 @@ static struct part lift_call(struct lifting *l, struct turn *t, const struct par
 
     if (!same) {
         t->calls[t->n_calls++] = c;
-    } else {
+    } else if (!is_same_call(&c, same, l->a)) {
         struct repair_place place = turn_place(t, l->turns.n);
         place.tool_call_id = c.id;
-        report_add(l->r, REPAIR_DROPPED, place, "a second copy of the call");
+        report_add(l->r, REPAIR_DROPPED, place, "a second copy of the call, which differs");
     }
     return (struct part){ .kind = PART_CALL, .call = at, .raw = p->raw };
 }

@@ -48,10 +48,13 @@ struct run_report {
  * was logged in the run before is skipped and counted when it says the same, and is ST_CONFLICT,
  * reason event_id, when it does not. A result of a call that was really made is always recorded,
  * also when the run went on without it or is over. Kinds without an effect on log or context are
- * accepted. */
+ * accepted; run_event_near() tells those apart that no runtime is known to report. */
 enum status run_events(struct log *l, const struct run_ref *who, const struct json *events,
                        size_t n, struct arena *a, struct run_state *out, struct run_report *report,
                        struct err *e) MUST_USE;
+
+/* Is this a kind of event that runtimes report? If not, the kind it may be a slip of, or NULL. */
+const char *run_event_near(struct sv kind, bool *known);
 
 struct run_steer {
     const char *kind;       /* "steer" from people, "inject" from programs */

@@ -177,6 +177,24 @@ static enum status check_calls(const struct json *calls, struct err *e)
     return ST_OK;
 }
 
+/* Calls that stand among the parts of the content, as Anthropic gives them, as tool_calls. */
+static struct json calls_in_parts(struct run_tx *t, const struct json *content)
+{
+    VEC(struct json) calls = { 0 };
+
+    for (size_t i = 0; json_is(content, JSON_ARRAY) && i < content->n; i++) {
+        const struct json *part = &content->items[i], *input = json_find(part, "input");
+        struct members     m = { 0 };
+        if (!sv_is(json_text(part, "type"), "tool_use"))
+            continue;
+        put(t, &m, "arguments", input ? *input : (struct json){ .type = JSON_OBJECT });
+        put_if(t, &m, "id", json_find(part, "id"));
+        put_if(t, &m, "name", json_find(part, "name"));
+        *vec_push(&calls, t->a) = (struct json){ JSON_OBJECT, m.list.n, { .members = m.list.v } };
+    }
+    return (struct json){ JSON_ARRAY, calls.n, { .items = calls.v } };
+}
+
 static struct run_end incomplete_end(struct run_tx *t, const struct json *data)
 {
     const struct json *usage = json_find(data, "usage");
@@ -197,10 +215,15 @@ static enum status make_llm_completed(struct run_tx *t, const struct json *event
     const struct json *calls = json_find(data, "tool_calls");
     const struct json *content = json_find(data, "content"),
                       *thinking = json_find(data, "thinking");
+    struct json among_parts;
 
     (void)event;
     if (!content)
         content = json_find(data, "text");
+    if (!is_there(calls)) {
+        among_parts = calls_in_parts(t, content);
+        calls = &among_parts;
+    }
     if (!is_there(thinking))
         thinking = json_find(data, "thinking_content");
     if (check_calls(calls, e))
@@ -447,6 +470,13 @@ static enum status find_call(struct run_tx *t, const struct entry *started, stru
     return ST_OK;
 }
 
+static enum status unknown_call(struct err *e)
+{
+    refuse(e, "unknown_tool_call", "no tool call of the run has this tool_call_id");
+    return err_hint(e, "a result of an earlier run needs that run's run_id; `heddle run status "
+                       "--json` lists the open calls");
+}
+
 /* A result that came when the run no longer waited for it: the model answered without it, or the
  * run is over. What really happened can always be recorded. */
 static enum status late_result(struct run_tx *t, const struct json *event, struct made *m,
@@ -471,7 +501,7 @@ static enum status late_result(struct run_tx *t, const struct json *event, struc
     if (find_call(t, &started, run, m->call, &n, &is, e))
         return err_code(e);
     if (is == UNRELATED)
-        return refuse(e, "unknown_tool_call", "no tool call of the run has this tool_call_id");
+        return unknown_call(e);
     if (is == ANSWERS)
         return answered(t, &n, m, e);
     late.s.lane = started.lane;
@@ -650,6 +680,13 @@ static const struct handler {
 };
 /* clang-format on */
 
+static enum status idle(struct err *e, const char *what)
+{
+    refuse(e, "idle", what);
+    return err_hint(e, "`heddle run start` begins one; only results of calls are recorded after "
+                       "the end of a run");
+}
+
 /* Of this run, and not older than what was logged already? */
 static enum status fence(const struct run_tx *t, const struct json *event, const struct handler *h,
                          struct err *e)
@@ -658,13 +695,13 @@ static enum status fence(const struct run_tx *t, const struct json *event, const
     int64_t   seq;
 
     if (!t->s.run_id.n)
-        return refuse(e, "idle", "no run was ever started");
+        return idle(e, "no run was ever started");
     if (h->make == make_tool_completed)
         return ST_OK; /* whichever run made the call */
     if ((request.n && !sv_eq(request, t->s.request_id)) || (run.n && !sv_eq(run, t->s.run_id)))
         return refuse(e, "request_mismatch", "the event belongs to another run");
     if (h->needs_active && !t->s.active)
-        return refuse(e, "idle", "no run is active");
+        return idle(e, "no run is active");
     if (h->needs_order && json_int(json_find(event, "seq"), &seq) && seq <= t->s.event_seq)
         return refuse(e, "stale_event", "an event with a higher seq was logged already");
     return ST_OK;
@@ -759,6 +796,25 @@ static enum status run_known_event(struct run_tx *t, const struct handler *h,
     if (done)
         return ST_OK;
     return fence(t, event, h, e) ? err_code(e) : apply_made(t, event, &m, e);
+}
+
+const char *run_event_near(struct sv kind, bool *known)
+{
+    static const char *const without_effect[] = { "request_started", "llm_delta", "tool_started",
+                                                  "keepalive", "heartbeat" };
+    const char              *near = NULL;
+    size_t                   least = 3; /* two slips of the pen */
+
+    *known = sv_starts(kind, SV("output_"));
+    for (size_t i = 0; i < COUNT(without_effect); i++)
+        *known = *known || sv_is(kind, without_effect[i]);
+    for (size_t i = 0; i < COUNT(handlers); i++) {
+        size_t d = sv_distance(kind, sv_of(handlers[i].kind));
+        *known = *known || !d;
+        near = d < least ? handlers[i].kind : near;
+        least = d < least ? d : least;
+    }
+    return near;
 }
 
 enum status run_event(struct run_tx *t, const struct json *event, struct err *e)

@@ -150,4 +150,21 @@ exits "a run has at least one iteration" 1
 run sh -c '"$HEDDLE" run start two --text Q --request-id t1; "$HEDDLE" run start two --text Q --request-id t1 --json'
 exits "the same request again is harmless" 0
 
+# ---- events that would be lost without a word
+heddle run start slip --text q --request-id s1 >/dev/null
+run event '{"kind":"llm_complete","data":{"text":"hi"}}' slip
+exits "a kind that is not known is taken" 0
+has "and warned of" "$err" "kind 'llm_complete' is not known and has no effect; did you mean llm_completed?"
+run event '{"kind":"llm_delta","data":{"text":"hi"}}' slip
+same "kinds without an effect are not" "$err" ""
+run event '{"kind":"llm_completed","data":{"content":[{"type":"text","text":"a"},{"type":"tool_use","id":"c1","name":"f","input":{"x":1}}]}}' slip --json
+json "calls among the parts are open calls" "$out" '[.state.status,.state.pending_tool_calls[0].id]' '["awaiting_tool","c1"]'
+run event '{"kind":"tool_completed","tool_call_id":"c1","data":{"result":5}}' slip
+exits "and their results are recorded" 0
+run heddle project slip --format anthropic
+json "each call is sent once" "$out" '[.messages[].content | arrays | .[].type]' '["text","tool_use","tool_result"]'
+same "without a repair" "$err" ""
+run event '{"kind":"tool_completed","tool_call_id":"c9","data":{"result":5}}' slip
+has "a result without a call names the way" "$err" "run_id"
+
 done_testing

@@ -221,6 +221,21 @@ static enum status read_events(struct app *app, struct json **out, size_t *n, st
     return ST_OK;
 }
 
+/* Such an event changes nothing, which its sender may not expect. Each kind is told of once. */
+static void tell_unknown(const struct json *events, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        struct sv   kind = json_text(&events[i], "kind");
+        bool        known, told = false;
+        const char *near = run_event_near(kind, &known);
+        for (size_t k = 0; k < i && !known && !told; k++)
+            told = sv_eq(json_text(&events[k], "kind"), kind);
+        if (!known && !told)
+            warn("event %zu: kind '" SV_FMT "' is not known and has no effect%s%s%s", i + 1,
+                 SV_ARG(kind), near ? "; did you mean " : "", near ? near : "", near ? "?" : "");
+    }
+}
+
 static enum status run_event_command(struct app *app, const void *opts, struct err *e)
 {
     struct run_ref    w = who(app, opts);
@@ -231,6 +246,7 @@ static enum status run_event_command(struct app *app, const void *opts, struct e
 
     if (read_events(app, &events, &n, e) || run_events(&app->log, &w, events, n, app->a, &s, &r, e))
         return err_code(e);
+    tell_unknown(events, n);
     if (!app->json) {
         sb_addf(&app->out, "%lld event%s, %lld logged, %lld seen before\n", (long long)r.events,
                 r.events == 1 ? "" : "s", (long long)r.logged, (long long)r.duplicates);
