@@ -63,6 +63,48 @@ static int64_t limit_of(const struct render_options *o)
     return o->limit < 0 ? 0 : o->limit;
 }
 
+static bool is_excluded(const struct render_options *o, int64_t seq)
+{
+    size_t low = 0, high = o ? o->n_excluded : 0;
+
+    while (low < high) {
+        size_t mid = low + (high - low) / 2;
+        if (o->excluded[mid] == seq)
+            return true;
+        if (o->excluded[mid] < seq)
+            low = mid + 1;
+        else
+            high = mid;
+    }
+    return false;
+}
+
+/* The context without what is excluded. */
+static struct context without_excluded(const struct context *c, const struct render_options *o,
+                                       struct arena *a, struct render_report *r)
+{
+    struct context out = *c;
+
+    if (!o || !o->n_excluded)
+        return out;
+    out.messages = ARENA_NEW(a, struct message, c->n + 1);
+    out.n = 0;
+    for (size_t i = 0; i < c->n; i++) {
+        struct message      m = c->messages[i];
+        struct repair_place place = { m.seq, { 0 }, SIZE_MAX };
+        bool                excluded = is_excluded(o, m.seq), result = sv_is(m.role, "tool");
+        if (excluded)
+            report_add(r, result ? REPAIR_CHANGED : REPAIR_DROPPED, place, "%s",
+                       result ? "a result that is excluded: only its place is sent"
+                              : "a message that is excluded");
+        if (excluded && result)
+            m.content = SV("\"(this result is excluded)\"");
+        if (!excluded || result)
+            out.messages[out.n++] = m;
+    }
+    return out;
+}
+
 /* `cut`: the context is only the newest part of a longer one. */
 static enum status render_part(enum render_format f, const struct context *c,
                                const struct render_options *o, bool cut, struct arena *a,
@@ -161,19 +203,24 @@ static enum status write_json(struct projection *p, int64_t limit, struct sb *ou
 }
 
 /* The newest messages that decide what a limit leaves. */
-static enum status limited_context(struct projection *p, int64_t limit, struct context *c,
-                                   bool *all, struct err *e)
+static enum status limited_context(struct projection *p, const struct render_options *o,
+                                   struct context *c, bool *all, struct err *e)
 {
+    int64_t limit = limit_of(o);
+
     *all = false;
     for (size_t want = first_want(limit); !*all; want *= 2) {
         struct render_report unused = report_in(p->a);
         struct turn         *turns, *mended;
         size_t               n, n_mended;
-        if (project_newest(p, want, c, all, e) || turns_of(c, p->a, &turns, &n, &unused, e))
+        if (project_newest(p, want, c, all, e))
+            return err_code(e);
+        struct context sent = without_excluded(c, o, p->a, &unused);
+        if (turns_of(&sent, p->a, &turns, &n, &unused, e))
             return err_code(e);
         repair(turns, n, p->a, &mended, &n_mended, &unused);
         size_t start = limit_start(mended, n_mended, limit, p->a);
-        size_t from = start < n_mended ? mended[start].message : c->n;
+        size_t from = start < n_mended ? mended[start].message : sent.n;
         if (is_enough(turns, n, from, want, limit, p->a))
             break;
     }
@@ -189,7 +236,9 @@ enum status render_write(enum render_format f, struct projection *p, const struc
 
     if (f == RENDER_JSON)
         return write_json(p, limit, out, e);
-    if (limit == LIMIT_NONE ? project_context(p, &c, e) : limited_context(p, limit, &c, &all, e))
+    if (limit == LIMIT_NONE ? project_context(p, &c, e) : limited_context(p, o, &c, &all, e))
         return err_code(e);
+    if (f != RENDER_TEXT)
+        c = without_excluded(&c, o, p->a, r);
     return render_part(f, &c, o, !all, p->a, out, r, e);
 }

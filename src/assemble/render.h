@@ -51,6 +51,10 @@ enum { RENDER_LOOK_BACK = 1000 };
 struct render_options {
     bool    limited; /* only the newest `limit` messages; see limit.h */
     int64_t limit;
+    /* Seqs of messages that are not sent, in order; a result among them keeps its place, without
+     * its content, since its call would seem unanswered. Not for json and text. */
+    const int64_t *excluded;
+    size_t         n_excluded;
 };
 
 /* Render a projection, in its transaction. `o` may be NULL; `r` gets what was repaired.

@@ -203,7 +203,8 @@ static enum status index_mark(struct loom_rows *r, const char *prefix, const str
     return set ? row_put(r, key, SV(""), e) : row_del(r, key, e);
 }
 
-static enum status mark_node(struct loom_rows *r, struct sv mark, const struct json *p,
+/* `by`: the entry that marks it. */
+static enum status mark_node(struct loom_rows *r, struct sv mark, int64_t by, const struct json *p,
                              struct node *n, struct err *e)
 {
     if (sv_is(mark, "prune") || sv_is(mark, "restore"))
@@ -217,7 +218,8 @@ static enum status mark_node(struct loom_rows *r, struct sv mark, const struct j
             return err_code(e);
     } else if (sv_is(mark, "exclude") || sv_is(mark, "include")) {
         n->excluded = sv_is(mark, "exclude");
-        if (index_mark(r, "e", n, n->excluded, e))
+        if (index_mark(r, "e", n, n->excluded, e) ||
+            row_put(r, key2("eh", n->seq, by, r->a), n->excluded ? SV("1") : SV("0"), e))
             return err_code(e);
     } else {
         return ST_OK;
@@ -287,5 +289,5 @@ enum status fold_mark(struct loom_rows *r, const struct entry *n, const struct j
         return ST_OK;
     if (sv_is(mark, "lease") || sv_is(mark, "release"))
         return fold_lease(r, n, p, &node, sv_is(mark, "lease"), e);
-    return mark_node(r, mark, p, &node, e);
+    return mark_node(r, mark, n->seq, p, &node, e);
 }

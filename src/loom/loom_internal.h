@@ -12,6 +12,7 @@
  *     q/STRAND/SEQ              a prune of the node SEQ on this strand
  *     v/STRAND/SLOT/SEQ         a version
  *     b/SEQ, e/SEQ              a node that is bookmarked, excluded
+ *     eh/SEQ/ENTRY              the entry excluded the node ("1") or included it again ("0")
  *     t/LANE                    the lane's end (struct lane_end)
  *     a/SLOT/N                  the annotation ann-N is on this node
  *     ann/N                     an annotation

@@ -156,6 +156,10 @@ enum node_mark { NODE_BOOKMARKED, NODE_EXCLUDED, NODE_PRUNED };
 enum status loom_marked(struct loom *l, enum node_mark mark, struct node **out, size_t *count,
                         struct err *e) MUST_USE;
 
+/* The seqs of the nodes that were excluded from what models are sent after entry `at`, in order. */
+enum status loom_excluded(struct loom *l, int64_t at, int64_t **out, size_t *count,
+                          struct err *e) MUST_USE;
+
 /* Where an agent is: the node it wrote or switched to last, whatever others wrote after it. One
  * that has done neither, nor issued a command, is at the tip of its lane. When the node has been
  * pruned by others: the node that the hidden branch hangs on. *found is false in an empty tree. */

@@ -84,4 +84,4 @@ static enum status fold(struct fold *f, const struct entry *n, struct err *e)
     return folds[k](&r, n, &p, e);
 }
 
-const struct view loom_view = { .name = "loom", .version = 11, .fold = fold, .on_demand = true };
+const struct view loom_view = { .name = "loom", .version = 12, .fold = fold, .on_demand = true };

@@ -15,6 +15,8 @@ struct lane {
 /* The view that knows lanes, active lanes and runs. */
 extern const struct view thread_view;
 
+#define KEY_EXCLUDED SV("excluded") /* its row that says that a node was excluded */
+
 /* All in a transaction begun with log_begin(). */
 enum status lane_find(struct log *l, struct sv thread, struct sv name, struct arena *a,
                       struct lane *out, bool *found, struct err *e) MUST_USE;

@@ -103,6 +103,14 @@ enum status project(struct log *l, const struct projection_of *of, struct arena 
     return find_anchor(out, e);
 }
 
+enum status project_excludes(struct log *l, struct sv thread, struct arena *a, bool *out,
+                             struct err *e)
+{
+    struct sv row;
+
+    return log_row_get(l, thread, &thread_view, KEY_EXCLUDED, a, &row, out, e);
+}
+
 static enum status each_after(struct projection *p, int64_t after, message_fn fn, void *ctx,
                               struct err *e)
 {

@@ -39,6 +39,10 @@ struct projection {
 enum status project(struct log *l, const struct projection_of *of, struct arena *a,
                     struct projection *out, struct err *e) MUST_USE;
 
+/* Was a node of the thread ever excluded from what models are sent? The loom view knows which. */
+enum status project_excludes(struct log *l, struct sv thread, struct arena *a, bool *out,
+                             struct err *e) MUST_USE;
+
 /* Each message, oldest first. The message's bytes are good during the call. */
 typedef enum status (*message_fn)(void *ctx, const struct message *m, struct err *e);
 enum status project_each(struct projection *p, message_fn fn, void *ctx, struct err *e) MUST_USE;

@@ -2,6 +2,7 @@
  *
  *     lane/NAME      {"at":SEQ,"from":LANE,"seq":SEQ}, or {"seq":SEQ} for a lane of its own
  *     active/AGENT   the name of the lane the agent works on
+ *     excluded       there once a node was excluded from what models are sent
  *     run/AGENT      the state of its run, and rows beside it: see run_state.h
  */
 #include "base/json.h"
@@ -61,6 +62,16 @@ static enum status fold_operation(struct fold *f, const struct entry *n, struct 
     return fold_put(f, key_of_name("active", agent, f->a), n->lane, e);
 }
 
+/* Which nodes are excluded the loom view knows; it is not kept for every thread. */
+static enum status fold_mark(struct fold *f, const struct entry *n, struct err *e)
+{
+    struct json p;
+
+    if (json_parse(n->payload, 0, f->a, &p, e))
+        return err_code(e);
+    return sv_is(json_text(&p, "mark"), "exclude") ? fold_put(f, KEY_EXCLUDED, SV("1"), e) : ST_OK;
+}
+
 static enum status fold(struct fold *f, const struct entry *n, struct err *e)
 {
     enum kind k = kind_of(n->kind);
@@ -69,7 +80,9 @@ static enum status fold(struct fold *f, const struct entry *n, struct err *e)
         return err_code(e);
     if (k == KIND_AI_CONTEXT_OPERATION && fold_operation(f, n, e))
         return err_code(e);
+    if (k == KIND_LOOM_MARK && fold_mark(f, n, e))
+        return err_code(e);
     return run_fold(f, n, e);
 }
 
-const struct view thread_view = { .name = "thread", .version = 3, .fold = fold };
+const struct view thread_view = { .name = "thread", .version = 4, .fold = fold };

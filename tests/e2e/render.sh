@@ -84,4 +84,43 @@ json "a content that is neither text nor parts is shown as its JSON" \
     "$(heddle project values --format openai)" '[.messages[].content]' '["{\"temp\":22}","7"]'
 json "for every provider" "$(heddle project values --format anthropic)" '.messages[0].content' '"{\"temp\":22}"'
 
+# ---- what is excluded is not sent, from the entry on that excludes it
+heddle agent add Ana --kind model --model offline:echo --permissions all >/dev/null
+heddle say x one >/dev/null
+id=$(heddle say x two | tr -d '[]')
+heddle say x three >/dev/null
+shut=$(heddle log show x --json | jq -s 'flatten | length')
+echo "→ exclude $id" | heddle do x --agent Ana >/dev/null
+for format in anthropic openai; do
+    run heddle project x --format $format
+    lacks "$format does not send it" "$out" two
+    has "but what follows" "$out" three
+    has "and says so" "$err" "entry 1: dropped a message that is excluded"
+    run heddle project x --format $format --limit 2
+    has "a limit counts what is sent ($format)" "$out" one
+    run heddle project x --format $format --at $((shut - 1))
+    has "the past stays as it was ($format)" "$out" two
+done
+has "json is the log" "$(heddle project x)" two
+heddle log export x >x.jsonl
+heddle log import copy x.jsonl >/dev/null
+run heddle project copy --format openai
+lacks "nor from a copy of the log" "$out" two
+now=$(heddle log show x --json | jq -s 'flatten | length')
+echo "→ include $id" | heddle do x --agent Ana >/dev/null
+has "included again" "$(heddle project x --format openai)" two
+lacks "but not in between" "$(heddle project x --format openai --at $((now - 1)) 2>/dev/null)" two
+heddle log append r >/dev/null <<'JSON'
+{"kind":"ai_message","payload":{"role":"user","content":"go"}}
+{"kind":"ai_message","payload":{"role":"assistant","content":"","tool_calls":[{"id":"c1","name":"pay","arguments":{}}]}}
+{"kind":"ai_message","payload":{"role":"tool","tool_call_id":"c1","content":"paid"}}
+JSON
+id=$(heddle tree r --json | jq -r '[.. | objects | select(.seq == 2) | .local // .local_id // .id][0] // empty')
+[ -n "$id" ] || id=$(heddle tree r | grep -o '\[[0-9a-z]*\]' | tail -n 1 | tr -d '[]')
+echo "→ exclude $id" | heddle do r --agent Ana >/dev/null
+run heddle project r --format anthropic
+lacks "an excluded result is not sent" "$out" paid
+lacks "and is not called interrupted" "$out" interrupted
+ok "the views agree" heddle verify
+
 done_testing

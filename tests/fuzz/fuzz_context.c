@@ -10,7 +10,7 @@ static struct sv render(enum render_format f, const struct context *c, int64_t l
                         struct arena *a)
 {
     struct sb             out = sb_in(a, 0), said = sb_in(a, 0);
-    struct render_options o = { limit >= 0, limit };
+    struct render_options o = { .limited = limit >= 0, .limit = limit };
     struct render_report  r = report_in(a);
     struct err            e;
 

@@ -14,7 +14,7 @@ static inline struct sv render_limited(enum render_format f, const char *quoted,
     struct sb             text = sb_in(&arena, 0), out = sb_in(&arena, 0);
     struct context        c;
     struct err            e = { 0 };
-    struct render_options o = { limit != LIMIT_NONE, limit };
+    struct render_options o = { .limited = limit != LIMIT_NONE, .limit = limit };
 
     for (const char *p = quoted; *p; p++)
         sb_addc(&text, *p == '\'' ? '"' : *p);

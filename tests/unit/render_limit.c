@@ -15,7 +15,7 @@ static void begin(struct projection *p)
 /* Rendered from the end of the lane; *read is how many entries that took. */
 static struct sv newest(enum render_format f, int64_t limit, int64_t *read)
 {
-    struct render_options o = { true, limit };
+    struct render_options o = { .limited = true, .limit = limit };
     struct render_report  r = report_in(&t.a);
     struct sb             out = sb_in(&t.a, 0);
     struct projection     p;
@@ -30,7 +30,7 @@ static struct sv newest(enum render_format f, int64_t limit, int64_t *read)
 /* The same from the whole context. */
 static struct sv whole(enum render_format f, int64_t limit)
 {
-    struct render_options o = { true, limit };
+    struct render_options o = { .limited = true, .limit = limit };
     struct render_report  r = report_in(&t.a);
     struct sb             out = sb_in(&t.a, 0);
     struct projection     p;

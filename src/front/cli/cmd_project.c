@@ -2,6 +2,7 @@
 #include "assemble/render.h"
 #include "base/path.h"
 #include "front/cli/command.h"
+#include "loom/node.h"
 #include "thread/kind.h"
 
 struct project_opts {
@@ -52,12 +53,26 @@ static enum status check_lane(struct app *app, struct sv thread, struct sv name,
     return err_hint(e, "`heddle log show` names the lane of each entry");
 }
 
+static enum status find_excluded(struct app *app, const struct projection *p,
+                                 struct render_options *ro, struct err *e)
+{
+    struct loom loom = { .log = &app->log, .thread = p->thread, .a = app->a };
+    int64_t    *seqs;
+
+    if (app->log.wanted != &loom_view)
+        return ST_OK;
+    if (loom_excluded(&loom, p->at, &seqs, &ro->n_excluded, e))
+        return err_code(e);
+    ro->excluded = seqs;
+    return ST_OK;
+}
+
 static enum status print_projection(struct app *app, const struct project_opts *o,
                                     enum render_format f, struct err *e)
 {
     struct projection_of of = { app_arg(app, 0), o->lane, o->at == OPT_UNSET ? STORE_TO_END : o->at,
                                 o->system };
-    struct render_options ro = { o->limit != OPT_UNSET, o->limit };
+    struct render_options ro = { .limited = o->limit != OPT_UNSET, .limit = o->limit };
     struct render_report  report = report_in(app->a);
     struct projection     p;
 
@@ -68,12 +83,33 @@ static enum status print_projection(struct app *app, const struct project_opts *
         return err_code(e);
     if (f == RENDER_TEXT) /* for a person; the others are for programs */
         app->out.show = SB_PLAIN;
-    if (project(&app->log, &of, app->a, &p, e) || render_write(f, &p, &ro, &app->out, &report, e))
+    if (project(&app->log, &of, app->a, &p, e) || find_excluded(app, &p, &ro, e) ||
+        render_write(f, &p, &ro, &app->out, &report, e))
         return err_code(e);
     if (f != RENDER_TEXT)
         sb_addc(&app->out, '\n');
     tell_repairs(app, &report);
     return ST_OK;
+}
+
+/* What goes to a model needs to know which nodes are excluded, where any ever was. */
+static enum status begin(struct app *app, enum render_format f, struct err *e)
+{
+    struct sv thread = app_arg(app, 0);
+    bool      excludes = false;
+
+    if (log_begin(&app->log, thread, STORE_READ, e))
+        return err_code(e);
+    if (f != RENDER_ANTHROPIC && f != RENDER_OPENAI)
+        return ST_OK;
+    enum status s = project_excludes(&app->log, thread, app->a, &excludes, e);
+    if (!s && !excludes)
+        return ST_OK;
+    log_abort(&app->log);
+    if (s)
+        return s;
+    app->log.wanted = &loom_view;
+    return log_begin(&app->log, thread, STORE_READ, e);
 }
 
 static enum status run(struct app *app, const void *opts, struct err *e)
@@ -87,7 +123,7 @@ static enum status run(struct app *app, const void *opts, struct err *e)
         return err_set(e, ST_USAGE, "--limit takes a number from 0 on");
     if (o->format.s && render_format_of(o->format, &f, e))
         return err_code(e);
-    if (log_begin(&app->log, app_arg(app, 0), STORE_READ, e))
+    if (begin(app, f, e))
         return err_code(e);
     enum status s = print_projection(app, o, f, e);
     log_abort(&app->log);
@@ -106,7 +142,8 @@ const struct command cmd_project = {
         "keys, no spaces; two runs on the same entries are equal to the byte. anthropic and "
         "openai\n"
         "print what their requests take; tool calls without a result are repaired there, and each\n"
-        "repair is said on stderr.\n\n"
+        "repair is said on stderr. Nodes that were excluded (→ exclude ID) are left out of these\n"
+        "two; json and text show them.\n\n"
         "  heddle project design --format anthropic\n"
         "  heddle project design --at 1 --format text",
     .opts = opts_table,
