@@ -223,6 +223,15 @@ static void settle_names(struct share *s, struct scope_files *out)
 
 enum { SCOPE_DEPTH_MAX = 64, SCOPE_FILES_MAX = 20000 };
 
+static void link_left_out(struct share *s, struct sv thread, struct sv below)
+{
+    struct sb shown = sb_in(s->a, 0);
+
+    sb_add_plain_line(&shown, share_path(thread, "", below, s->a));
+    share_warn(s, "W203", thread, "'" SV_FMT "' is a link, and links to folders are not followed",
+               SV_ARG(sb_sv(&shown)));
+}
+
 /* Files of a folder and below, in order. Links to files inside the workspace are files;
  * links to folders are not entered, so that nothing is walked twice. */
 static enum status walk(struct share *s, struct sv thread, struct sv below, int depth,
@@ -251,7 +260,9 @@ static enum status walk(struct share *s, struct sv thread, struct sv below, int 
             return err_code(e);
         if (kind == FS_FILE)
             add_file(s, out, path);
-        else if (kind == FS_DIR && !link && walk(s, thread, path, depth + 1, out, e))
+        else if (kind == FS_DIR && link)
+            link_left_out(s, thread, path);
+        else if (kind == FS_DIR && walk(s, thread, path, depth + 1, out, e))
             return err_code(e);
     }
     return ST_OK;
@@ -291,6 +302,8 @@ enum status scope_collect(struct share *s, struct sv thread, const struct sv *sc
         if (fs_kind(s->root, share_dir(thread, s->a), &kind, e) ||
             (kind == FS_DIR && walk(s, thread, SV(""), 0, out, e)))
             return err_code(e);
+        if (kind == FS_LINK)
+            link_left_out(s, thread, SV(""));
     }
     for (size_t i = 0; i < n_scope; i++)
         if (collect_one(s, thread, scope[i], out, e))

@@ -51,9 +51,14 @@ enum status object_hash_of(struct share *s, struct sv path, struct sv *hash, int
                            struct err *e)
 {
     UNDO(fd_undo) int fd = -1;
+    struct stat       st;
 
     if (share_open(s, path, O_RDONLY | O_NONBLOCK, &fd, e))
         return err_code(e);
+    if (fstat(fd, &st) != 0)
+        return err_errno(e, "stat " SV_FMT, SV_ARG(path));
+    if (!S_ISREG(st.st_mode))
+        return err_set(e, ST_NOT_FOUND, SV_FMT " is not a file", SV_ARG(path));
     return hash_fd(s, fd, path, hash, size, e);
 }
 

@@ -179,4 +179,21 @@ heddle refresh --from m >/dev/null
 same "objects of nobody are collected" "$(find .heddle/objects -type f | wc -l)" $((before - 2))
 ok "what is no object stays" test -f .heddle/objects/aa/notes.txt
 same "and those of copies stay" "$(rm -f $T/m/context/inherited/plan.md; heddle read m plan.md)" "plan of A"
+# ---- a source file that became a folder, and what is no file at all
+spawn turned >/dev/null
+put $T/turned/plan "one file"
+put $T/turned/progress.md "done"
+spawn taker >/dev/null
+heddle reference --from taker --target turned >/dev/null
+rm $T/turned/plan $T/turned/progress.md
+put $T/turned/plan/a.md "now a folder"
+mkfifo $T/turned/progress.md
+run heddle status taker --json
+exits "status tells when a file became a folder" 0
+json "as a file that is missing" "$out" '[.data.references[0].state, (.data.references[0].files | map(.state))]' '["stale",["missing","missing"]]'
+heddle refresh --from taker >/dev/null
+json "and refresh takes the folder" "$(heddle status taker --json)" '.data.references[0] | [.state, (.files | map(.name))]' '["fresh",["plan/a.md"]]'
+mkdir -p elsewhere && ln -s ../../../elsewhere $T/turned/code
+run heddle refresh --from taker
+has "a link to a folder is named, not followed" "$err" "$T/turned/code' is a link"
 done_testing
