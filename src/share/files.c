@@ -5,7 +5,7 @@
  * temporary files and their renames, so whichever a crash leaves is recognised. A file that
  * matches neither was changed by another program and is imported before anything is written.
  *
- *     heddle-share 1
+ *     heddle-share 2
  *     applied REV                    effects of entries below REV are on disk
  *     0 REV INODE SIZE MTIME_NS      file 0, newest; next line the one before it; ...
  *     undone SEQ WHY                 but for this entry, whose effect failed; none or more
@@ -79,7 +79,7 @@ static enum status stamp_read(struct share *s, struct err *e)
     stamp_clear(st);
     if (stamp_text(s, &text, e))
         return err_code(e);
-    if (sscanf(text.s, "heddle-share 1\napplied %lld\n%n", &applied, &used) != 1 || !used)
+    if (sscanf(text.s, "heddle-share 2\napplied %lld\n%n", &applied, &used) != 1 || !used)
         return ST_OK;
     for (int i = 0; i < SHARE_FILES * 2; i++) {
         long long          rev, mtime;
@@ -107,7 +107,7 @@ static enum status stamp_write(struct share *s, struct err *e)
     UNDO(fd_undo) int fd = -1;
     struct sb         b = sb_in(s->a, 0);
 
-    sb_addf(&b, "heddle-share 1\napplied %lld\n", (long long)s->stamp.applied);
+    sb_addf(&b, "heddle-share 2\napplied %lld\n", (long long)s->stamp.applied);
     for (int i = 0; i < SHARE_FILES * 2; i++) {
         const struct fs_mark *m = &s->stamp.file[i / 2][i % 2].mark;
         sb_addf(&b, "%d %lld %llu %llu %lld\n", i / 2, (long long)s->stamp.file[i / 2][i % 2].rev,

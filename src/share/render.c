@@ -108,15 +108,27 @@ struct relation {
     struct sv depends, extra;
 };
 
+static int by_id(const void *a, const void *b)
+{
+    return sv_cmp(*(const struct sv *)a, *(const struct sv *)b);
+}
+
+/* Children and referrers are told by the other end of each edge, which a clone imports in another
+ * order than they were made in: they stand by id, so that every clone writes the same bytes. */
 static struct sv relation_text(const struct relation *r, struct arena *a)
 {
-    static const char *const names[] = { "children", "references_to", "referenced_by" };
-    struct sb                b = sb_in(a, 0);
-    struct jw                w = at_depth(&b, 2);
+    static const struct {
+        const char *name;
+        bool        sorted;
+    } lists[] = { { "children", true }, { "references_to", false }, { "referenced_by", true } };
+    struct sb b = sb_in(a, 0);
+    struct jw w = at_depth(&b, 2);
 
     jw_open(&w, '{');
-    for (size_t k = 0; k < COUNT(names); k++) {
-        jw_key(&w, names[k]);
+    for (size_t k = 0; k < COUNT(lists); k++) {
+        if (lists[k].sorted && r->lists[k].n)
+            qsort(r->lists[k].v, r->lists[k].n, sizeof *r->lists[k].v, by_id);
+        jw_key(&w, lists[k].name);
         jw_open(&w, '[');
         for (size_t i = 0; i < r->lists[k].n; i++)
             jw_str(&w, r->lists[k].v[i]);
