@@ -1,7 +1,7 @@
 #include "share/block.h"
 
 #include "base/utf8.h"
-#include "share/operation.h"
+#include "share/operation_internal.h"
 #include "share/share_internal.h"
 
 static bool is_xml_char(int32_t c)
@@ -191,6 +191,17 @@ static enum status note_refs(struct share *s, struct sb *b, const struct share_r
 
 /* ---- the block ------------------------------------------------------------------------------- */
 
+static enum status warn_of_nothing(struct share *s, struct sv target, struct err *e)
+{
+    bool gone;
+
+    if (source_is_gone(s, target, true, &gone, e))
+        return err_code(e);
+    share_warn(s, "W203", target, "Referenced Thread " SV_FMT " has no %s", SV_ARG(target),
+               gone ? "folder here: nothing of it can be shown" : "assets to show yet");
+    return ST_OK;
+}
+
 /* All references to one target are one <ref>. */
 static enum status put_ref(struct share *s, struct sb *b, const struct share_ref *refs, size_t n,
                            struct sv target, unsigned flags, struct err *e)
@@ -211,11 +222,8 @@ static enum status put_ref(struct share *s, struct sb *b, const struct share_ref
         put_asset(s, &inside, &assets.list.v[i], "    ", &any);
     if (note_refs(s, b, refs, n, target, any, flags, e))
         return err_code(e);
-    if (found && !any)
-        share_warn(s, "W203", target, "Referenced Thread " SV_FMT " has no assets to show yet",
-                   SV_ARG(target));
     if (!any)
-        return ST_OK;
+        return found ? warn_of_nothing(s, target, e) : ST_OK;
     sb_adds(b, "  <ref");
     if (attribute(b, "thread", target, e))
         return err_code(e);

@@ -3,6 +3,7 @@
  * imported yet, is not wrong: it is said as a remark. */
 #include "share/share_internal.h"
 
+#include "share/operation_internal.h"
 #include "thread/kind.h"
 
 typedef void say_fn(void *ctx, struct sv text);
@@ -52,6 +53,30 @@ static enum status verify_file(struct verifying *v, int which)
     return ST_OK;
 }
 
+/* A reference that leads nowhere is not wrong, since its target may come, or come back. */
+static enum status verify_source(struct verifying *v, const struct share_ref *r)
+{
+    struct share_thread t;
+    struct sb           b = sb_in(v->s->a, 0);
+    bool                found, gone;
+
+    if (share_thread_find(v->s, r->target, &t, &found, v->e) ||
+        source_is_gone(v->s, r->target, found, &gone, v->e))
+        return err_code(v->e);
+    if (!gone || (found && !r->frozen && !r->n_files))
+        return ST_OK;
+    sb_addf(&b, "'" SV_FMT "' refers to '" SV_FMT "', %s", SV_ARG(r->from), SV_ARG(r->target),
+            found ? "whose folder is gone" : "which is not there");
+    sb_adds(&b, r->frozen && r->n_files ? " (the copies are kept)" : "");
+    sb_adds(&b, "; `heddle unreference --from ");
+    sb_add_shell(&b, r->from);
+    sb_adds(&b, " --ref ");
+    sb_add_shell(&b, r->id);
+    sb_adds(&b, "` drops the reference");
+    v->note(v->ctx, sb_sv(&b));
+    return ST_OK;
+}
+
 static enum status verify_copies(struct verifying *v, struct sv prefix)
 {
     /* While entries are not applied, a copy may be older than the log without anything wrong. */
@@ -65,6 +90,8 @@ static enum status verify_copies(struct verifying *v, struct sv prefix)
         struct share_ref r;
         if (ref_read(rows[i], v->s->a, &r, v->e))
             return err_code(v->e);
+        if (verify_source(v, &r))
+            return err_code(v->e);
         for (size_t k = 0; r.frozen && k < r.n_files; k++) {
             struct sv  path = share_path(r.from, "context/inherited", r.files[k].place, v->s->a);
             struct sv  hash;
@@ -73,7 +100,8 @@ static enum status verify_copies(struct verifying *v, struct sv prefix)
             if (object_hash_of(v->s, path, &hash, &size, &why))
                 tell(v, how, path, why.code == ST_NOT_FOUND ? "is gone: a frozen copy" : why.text);
             else if (!sv_eq(hash, r.files[k].hash))
-                tell(v, how, path, "is not what was frozen");
+                tell(v, how, path,
+                     "is not what was frozen: moved away, the next read puts it back");
         }
     }
     return ST_OK;

@@ -94,4 +94,25 @@ ok "verify agrees again" heddle verify
 chmod u+w "$copy" && printf 'x' >>"$copy"
 run heddle verify
 exits "a frozen copy that was changed is wrong" 1
+# ---- references that lead nowhere are told by doctor and verify
+mkdir last && cd last || exit 1
+heddle init >/dev/null
+heddle objective create O --id o >/dev/null
+for t in s f l n; do heddle spawn --objective o --no-run --intent $t --id $t >/dev/null; done
+echo plan >.leslie/threads/s/plan.md
+heddle reference --from f --target s >/dev/null
+heddle reference --from l --target s --binding live >/dev/null
+heddle reference --from n --target later >/dev/null 2>&1
+mv .leslie/threads/s s.away
+run heddle doctor --json
+exits "a reference without its source is not damage" 0
+json "and is told, with what to do" "$out" '[.notes[] | select(test("heddle unreference --from [fln] --ref ref-")) | split(",")[0]] | sort' \
+    "[\"'f' refers to 's'\",\"'l' refers to 's'\",\"'n' refers to 'later'\"]"
+run heddle verify
+has "verify tells it too" "$err" "'n' refers to 'later', which is not there"
+run heddle context l
+has "the block's warning does not say that something is to come" "$err" "Referenced Thread s has no folder here"
+ln -s "$PWD/s.away" .leslie/threads/s
+run heddle reference --from n --target s
+has "a thread's folder that is a link is named" "$err" "is a link, and links to folders are not followed"
 done_testing
