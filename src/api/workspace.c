@@ -7,6 +7,7 @@
 #include "share/share.h"
 #include "thread/lane.h"
 
+#include <sys/stat.h>
 #include <unistd.h>
 
 const struct view *const workspace_views[] = { &thread_view, &share_view, &loom_view, &agents_view,
@@ -82,7 +83,7 @@ static enum status local_store(struct workspace *ws, struct sv path, struct aren
     if (fs_kind(ws->root_fd, inside, &kind, e))
         return err_code(e);
     if (kind == FS_LINK)
-        return err_set(e, ST_PERMISSION_DENIED, "'" SV_FMT "' is a link", SV_ARG(inside));
+        return fs_refuse_link(inside, e);
     *url = path_join(ws->root, inside, a);
     return ST_OK;
 }
@@ -105,6 +106,27 @@ static enum status find_store(struct workspace *ws, struct arena *a, struct sv *
     return local_store(ws, name.n ? name : SV(".heddle/heddle.db"), a, url, dir, e);
 }
 
+/* A checkout brings .heddle with modes that others can read by. Where the log is about to be made,
+ * the directory becomes its owner's alone. */
+static enum status make_private(struct workspace *ws, struct err *e)
+{
+    UNDO(fd_undo) int fd = -1;
+    struct stat       st;
+    bool              has_log;
+
+    if (fs_exists(ws->root_fd, SV(".heddle/heddle.db"), &has_log, e))
+        return err_code(e);
+    if (has_log)
+        return ST_OK;
+    if (fs_open(ws->root_fd, SV(".heddle"), O_RDONLY | O_DIRECTORY | O_NOFOLLOW, &fd, e))
+        return err_code(e);
+    if (fstat(fd, &st) != 0)
+        return err_errno(e, "stat .heddle");
+    if ((st.st_mode & 077) && st.st_uid == geteuid() && fchmod(fd, st.st_mode & 07700) != 0)
+        return err_errno(e, "chmod .heddle");
+    return ST_OK;
+}
+
 static enum status open_store(struct workspace *ws, enum store_mode mode, struct arena *a,
                               struct store **out, struct err *e)
 {
@@ -113,7 +135,7 @@ static enum status open_store(struct workspace *ws, enum store_mode mode, struct
     struct sv            url;
 
     if ((mode == STORE_WRITE && !ws->has_heddle && make_locked(ws, SV(".heddle"), e)) ||
-        find_store(ws, a, &url, &dir, e))
+        (mode == STORE_WRITE && make_private(ws, e)) || find_store(ws, a, &url, &dir, e))
         return err_code(e);
     o.at_dir = dir >= 0;
     o.dir = dir;

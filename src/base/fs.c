@@ -108,6 +108,19 @@ static mode_t mode_for(struct sv path, mode_t mode)
     return sv_is(path, FS_PRIVATE) || sv_starts(path, SV(FS_PRIVATE "/")) ? mode & 0700 : mode;
 }
 
+static enum status leads_out(struct sv path, struct err *e)
+{
+    err_set(e, ST_PERMISSION_DENIED, "'" SV_FMT "' leads out of the workspace", SV_ARG(path));
+    return err_hint(e, "a link on the way is to blame: put what it leads to in its place");
+}
+
+enum status fs_refuse_link(struct sv path, struct err *e)
+{
+    err_set(e, ST_PERMISSION_DENIED, "'" SV_FMT "' is a link", SV_ARG(path));
+    err_reason(e, "link");
+    return err_hint(e, "remove it: nothing is written through a link");
+}
+
 enum status fs_open(int root, struct sv path, int flags, int *out, struct err *e)
 {
     struct arena scratch = { 0 };
@@ -117,8 +130,7 @@ enum status fs_open(int root, struct sv path, int flags, int *out, struct err *e
     int fd = open_below(root, sv_cstr(path, &scratch), flags, mode_for(path, 0666));
     arena_free(&scratch);
     if (fd < 0 && (errno == EXDEV || errno == ELOOP))
-        return err_set(e, ST_PERMISSION_DENIED, "'" SV_FMT "' leads out of the workspace",
-                       SV_ARG(path));
+        return leads_out(path, e);
     if (fd < 0)
         return err_errno(e, "open " SV_FMT, SV_ARG(path));
     *out = fd;
@@ -320,13 +332,9 @@ enum status fs_open_own(int root, struct sv path, int flags, int *out, struct er
     if (!s) { /* a pipe must not hold us */
         fd = openat(dir, name, flags | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC,
                     mode_for(path, 0666));
-        if (fd < 0 && errno == ELOOP) {
-            err_set(e, ST_PERMISSION_DENIED, "'" SV_FMT "' is a link", SV_ARG(path));
-            err_reason(e, "link");
-            s = err_hint(e, "remove it: nothing is written through a link");
-        } else if (fd < 0) {
-            s = err_errno(e, "open " SV_FMT, SV_ARG(path));
-        }
+        if (fd < 0)
+            s = errno == ELOOP ? fs_refuse_link(path, e)
+                               : err_errno(e, "open " SV_FMT, SV_ARG(path));
     }
     arena_free(&scratch);
     if (s || (s = check_own(fd, path, e)))

@@ -38,6 +38,9 @@ enum status fs_read_fd(int fd, size_t max, struct arena *a, struct sv *out, stru
  * another file would change with it; ST_IO: it is not a regular file. */
 enum status fs_open_own(int root, struct sv path, int flags, int *fd, struct err *e) MUST_USE;
 
+/* The error for a link where a file is to be changed in place; reason "link". */
+enum status fs_refuse_link(struct sv path, struct err *e);
+
 /* A new empty file in dir under a name that nobody had (written to `name`); -1 and errno. */
 enum { FS_TEMP_NAME = 64 };
 int fs_temp(int dir, int mode, char name[FS_TEMP_NAME]);

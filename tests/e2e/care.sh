@@ -23,7 +23,12 @@ run heddle init --json
 json "init makes a workspace" "$out" '[.created]' '[true]'
 run heddle init --json
 json "and finds it" "$out" '[.created]' '[false]'
-ok "the database stays out of version control" grep -q 'heddle.db' .heddle/.gitignore
+git init -q .
+touch .heddle/loom_history .heddle/checkpoint.key .heddle/.heddle-tmp-key
+same "the log, keys and what was typed stay out of version control" \
+    "$(git status --short --untracked-files=all .heddle)" "?? .heddle/.gitignore
+?? .heddle/config.json"
+rm -r .git .heddle/loom_history .heddle/checkpoint.key .heddle/.heddle-tmp-key
 run heddle init extra
 exits "it takes no arguments" 2
 run heddle stats --json

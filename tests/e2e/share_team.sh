@@ -127,4 +127,20 @@ run heddle list --json
 exits "a conflict that cannot be read stops nobody" 0
 json "the log has the threads" "$out" '.items | length' 5
 ok "and the text is kept" sh -c 'grep -q broken .leslie/thread_relations.json.unreadable-*'
+# ---- what was made in another order than a clone imports it in
+cd .. && mkdir order && cd order || exit 1
+git init -q .
+heddle init >/dev/null
+heddle objective create O --id o >/dev/null
+for t in s z m; do spawn $t >/dev/null; done
+for t in z m; do heddle reference --from $t --target s >/dev/null; done
+for t in y c; do spawn $t --parent s >/dev/null; done
+chmod 755 .heddle
+git add -A && git commit -qm base
+cd .. && git clone -q order again && cd again || exit 1
+chmod 755 .heddle
+heddle list >/dev/null
+same "a clone writes edges and children in the same order" "$(git diff)" ""
+same "the directory of a new log is private, whatever the checkout made of it" "$(stat -c %a .heddle)" 700
+ok "doctor finds nothing" heddle doctor
 done_testing

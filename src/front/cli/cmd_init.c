@@ -18,9 +18,9 @@ static const struct opt init_opts[] = {
     { 0 },
 };
 
-/* The database, what it leads to, and the signing key stay out of version control; the config may
- * go in. */
-static const char ignored[] = "heddle.db*\ncheckpoint.key*\nobjects/\nshare.lock\nshare.stamp\n";
+/* The log, the signing key, what was typed and all temporary files stay out of version control;
+ * settings may go in. */
+static const char ignored[] = "*\n!.gitignore\n!config.json\n";
 
 static enum status make_if_missing(struct app *app, struct sv path, struct sv bytes, bool *made,
                                    struct err *e)
