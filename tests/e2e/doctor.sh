@@ -147,4 +147,28 @@ json "--fix brings it back" "$out" '.fixed | map(select(test("lost-"))) | length
 run heddle log show "lost-$(db "SELECT max(tid) FROM thread WHERE id LIKE 'lost-%'")"
 has "with its entries" "$out" '"content":"one"'
 
+# ---- the end of the report fits what was found
+mkdir last && cd last || exit 1
+heddle init >/dev/null
+heddle objective create O --id o >/dev/null
+for t in s f; do heddle spawn --objective o --no-run --intent $t --id $t >/dev/null; done
+echo plan >.leslie/threads/s/plan.md
+heddle reference --from f --target s >/dev/null
+chmod u+w .leslie/threads/f/context/inherited/plan.md
+echo forged >.leslie/threads/f/context/inherited/plan.md
+run heddle doctor
+has "a changed copy comes with what to do" "$out" "moved away, the next read puts it back"
+lacks "and not with how to salvage a log" "$err" "salvage"
+run heddle doctor --fix
+exits "--fix does not touch what somebody wrote" 1
+has "and does not send one to --fix" "$err" "left after what --fix could do"
+rm -f .leslie/threads/f/context/inherited/plan.md
+same "what the line says works" "$(heddle read f plan.md)" plan
+echo '{"executors":{"agent":["true"]}}' >.heddle/config.json
+run heddle doctor
+has "settings that wait for trust are named" "$out" "ignored until you run"
+lacks "and not denied" "$out" "no setting of the workspace needs trust"
+rm .heddle/heddle.db* && ln -s elsewhere.db .heddle/heddle.db
+run heddle stats
+has "a link in the database's place comes with what to do" "$err" "hint: remove it"
 done_testing

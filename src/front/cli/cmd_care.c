@@ -404,23 +404,22 @@ static enum status read_settings(struct app *app, struct err *e)
 static enum status run_doctor(struct app *app, const void *opts, struct err *e)
 {
     const struct doctor_opts *o = opts;
-    enum status               first;
-    int64_t                   n;
 
     if (read_settings(app, e) || check_workspace(app, e) || work_first(app, o, e))
         return err_code(e);
-    doctor_run(app, o->fix, &first, &n);
+    struct doctor_result r = doctor_run(app, o->fix);
     tell_work(app, o);
     app->json = false; /* the document is out; a failure is told on stderr */
-    if (!n)
+    if (!r.problems)
         return ST_OK;
-    err_set(e, first, "%lld problem%s found", (long long)n, n == 1 ? "" : "s");
-    if (first != ST_CORRUPT)
-        return err_hint(e, "`heddle doctor --fix` does what is harmless");
-    return err_hint(e,
-                    "`heddle doctor --fix` does what is harmless; `heddle log export T > T.jsonl` "
-                    "saves what is readable of a damaged log, and `heddle log import T --salvage` "
-                    "takes it into a new workspace");
+    err_set(e, r.first, "%lld problem%s found", (long long)r.problems, r.problems == 1 ? "" : "s");
+    return err_hint(e, "%s%s",
+                    o->fix ? "this is left after what --fix could do"
+                           : "`heddle doctor --fix` does what is harmless",
+                    r.log_damaged ? "; `heddle log export T > T.jsonl` saves what is readable of a "
+                                    "damaged log, and `heddle log import T --salvage` takes it "
+                                    "into a new workspace"
+                                  : "");
 }
 
 const struct command cmd_doctor = {

@@ -21,6 +21,14 @@ const struct doctor_check doctor_checks[] = {
 };
 /* clang-format on */
 
+/* The log itself, which other checks need. */
+static enum status open_log(struct doctor *d, struct err *e)
+{
+    return app_open_log(d->app, d->fix ? STORE_WRITE : STORE_READ, e);
+}
+
+static const struct doctor_check log_opens = { "log", "the log opens", false, open_log, NULL };
+
 /* ---- what a check reports ------------------------------------------------------------ */
 
 /* Text from a damaged file may be anything: made fit for a terminal and for JSON. */
@@ -83,10 +91,9 @@ void doctor_remark(void *doctor, struct sv text)
 
 /* The report as it is made: text goes straight out, the lists of the document wait. */
 struct report {
-    struct app *app;
-    struct sb   checks, findings, fixed, notes; /* JSON lists without their brackets */
-    enum status first;
-    int64_t     problems;
+    struct app          *app;
+    struct sb            checks, findings, fixed, notes; /* JSON lists without their brackets */
+    struct doctor_result result;
 };
 
 static void run_check(struct doctor *d, const struct doctor_check *c)
@@ -141,15 +148,20 @@ static void fix_check(struct report *r, struct doctor *d, const struct doctor_ch
     }
 }
 
-static void report_finding(struct report *r, const struct doctor_finding *f)
+static void report_finding(struct report *r, const struct doctor_check *c,
+                           const struct doctor_finding *f)
 {
+    bool of_log = c == &log_opens || c->run == check_database || c->run == check_threads;
+
     line(r, "✗", f->text);
     if (f->hint.s && !r->app->json)
         sb_addf(&r->app->out, "    " SV_FMT "\n", SV_ARG(f->hint));
     list_add(&r->findings, f->text);
-    if (!r->first)
-        r->first = f->code;
-    r->problems++;
+    if (!r->result.first)
+        r->result.first = f->code;
+    if (of_log && f->code == ST_CORRUPT)
+        r->result.log_damaged = true;
+    r->result.problems++;
 }
 
 static void report_check(struct report *r, const struct doctor *d, const struct doctor_check *c)
@@ -161,7 +173,7 @@ static void report_check(struct report *r, const struct doctor *d, const struct 
         list_add(&r->notes, d->notes.v[i]);
     }
     for (size_t i = 0; i < d->found.n; i++)
-        report_finding(r, &d->found.v[i]);
+        report_finding(r, c, &d->found.v[i]);
     if (!d->found.n)
         line(r, "✓", d->good.s ? d->good : sv_of(c->good));
     sb_adds(&r->checks, r->checks.n ? "," : "");
@@ -178,14 +190,6 @@ static void one_check(struct report *r, struct doctor *d, const struct doctor_ch
         fix_check(r, d, c);
     report_check(r, d, c);
 }
-
-/* The log itself, which other checks need. */
-static enum status open_log(struct doctor *d, struct err *e)
-{
-    return app_open_log(d->app, d->fix ? STORE_WRITE : STORE_READ, e);
-}
-
-static const struct doctor_check log_opens = { "log", "the log opens", false, open_log, NULL };
 
 static void write_list(struct jw *w, const char *key, struct sb *list)
 {
@@ -204,13 +208,13 @@ static void write_document(struct report *r)
     write_list(&w, "findings", &r->findings);
     write_list(&w, "fixed", &r->fixed);
     write_list(&w, "notes", &r->notes);
-    jw_kbool(&w, "ok", r->problems == 0);
+    jw_kbool(&w, "ok", r->result.problems == 0);
     jw_kstr(&w, "root", r->app->ws.root);
     jw_close(&w, '}');
     sb_addc(&r->app->out, '\n');
 }
 
-void doctor_run(struct app *app, bool fix, enum status *first, int64_t *problems)
+struct doctor_result doctor_run(struct app *app, bool fix)
 {
     struct arena *a = app->a;
     struct report r = { .app = app,
@@ -231,6 +235,5 @@ void doctor_run(struct app *app, bool fix, enum status *first, int64_t *problems
             one_check(&r, &d, c);
     if (app->json)
         write_document(&r);
-    *first = r.first;
-    *problems = r.problems;
+    return r.result;
 }

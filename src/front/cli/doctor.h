@@ -51,9 +51,13 @@ void doctor_remark(void *doctor, struct sv text); /* a note */
 extern const struct doctor_check doctor_checks[];
 
 /* Run the checks and print the report, as text or with app->json as one document
- * {checks, findings, fixed, notes, ok, root}. *first is the code of the first finding, ST_OK when
- * nothing is wrong; *problems is how many there are. */
-void doctor_run(struct app *app, bool fix, enum status *first, int64_t *problems);
+ * {checks, findings, fixed, notes, ok, root}. */
+struct doctor_result {
+    enum status first;       /* code of the first finding; ST_OK: nothing is wrong */
+    int64_t     problems;    /* how many there are */
+    bool        log_damaged; /* one of them is of the log itself, not of what is made from it */
+};
+struct doctor_result doctor_run(struct app *app, bool fix);
 
 /* Fold the views of a thread anew, in a transaction of its own. */
 enum status doctor_rebuild(struct app *app, struct sv thread, struct err *e) MUST_USE;

@@ -35,9 +35,10 @@ enum status check_trust(struct doctor *d, struct err *e)
 
     (void)e;
     config_walk(&c->guarded, SV(""), add_name, &names, d->app->a);
-    if (!c->trusted)
+    if (!c->trusted) {
         doctor_note(d, "ignored until you run `heddle trust`: " SV_FMT, SV_ARG(sb_sv(&names)));
-    else if (names.n)
+        d->good = SV("no setting that needs trust counts without it");
+    } else if (names.n)
         d->good = SV("the settings that need trust are trusted");
     return ST_OK;
 }
