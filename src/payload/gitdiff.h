@@ -4,8 +4,9 @@
 
 #include "base/sb.h"
 
-/* Runs git in `root`, with hooks, external diff programs and colours off. Bytes on the
- * heap: free((void *)out->s). ST_NOT_FOUND: no git, or no repository. */
+/* Runs git in `root`, with everything off by which the settings of a repository run programs, open
+ * the network or lead elsewhere: hooks, fsmonitor, external diffs, filters, lazy fetches, dirty
+ * submodules. Bytes on the heap: free((void *)out->s). ST_NOT_FOUND: no git, or no repository. */
 enum status gitdiff_read(struct sv root, struct sv *out, struct err *e) MUST_USE;
 
 #endif

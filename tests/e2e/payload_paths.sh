@@ -225,4 +225,48 @@ done
 run heddle payload --parse "$scratch/p.json" --output "$scratch/from-json"
 ok "and written back" cmp README.md "$scratch/from-json/README.md"
 
+# ---- --diff runs git, and nothing that the settings of a repository name ----
+mkdir "$scratch/repo" && cd "$scratch/repo" || exit 1
+export GIT_AUTHOR_NAME=a GIT_AUTHOR_EMAIL=a@b GIT_COMMITTER_NAME=a GIT_COMMITTER_EMAIL=a@b
+ran=$scratch/ran
+printf '#!/bin/sh\necho "$1" >>%s\ncat\n' "$ran" >"$scratch/evil"
+chmod +x "$scratch/evil"
+git init -q sub && echo one >sub/file && git -C sub add -A && git -C sub commit -qm sub
+git init -q . && echo one >f.c && echo one >g.c
+git add -A 2>/dev/null && git commit -qm base
+echo two >>f.c && echo two >>g.c && echo two >>sub/file
+printf 'f.c filter=one diff=one\ng.c filter=two.x\n' >.gitattributes
+git config filter.one.clean "$scratch/evil clean"
+git config filter.two.x.process "$scratch/evil process"
+git config filter.two.x.required true
+git config core.fsmonitor "$scratch/evil fsmonitor"
+git config diff.external "$scratch/evil external"
+git config diff.one.textconv "$scratch/evil textconv"
+git -C sub config core.fsmonitor "$scratch/evil submodule"
+run heddle payload --no-tree --diff
+exits "--diff in a repository with settings of a stranger" 0
+has "shows what changed" "$out" "+two"
+not_ok "and runs none of its programs" test -e "$ran"
+mkdir -p deep/down && echo new >deep/down/x.c
+git -c core.fsmonitor=false add -N deep
+same "below the top it shows what is below" "$(heddle payload --root deep/down --no-tree --diff | grep -c '^+new')" 1
+blob=$(git rev-parse HEAD:f.c)
+rm -f ".git/objects/$(printf %s "$blob" | cut -c1-2)/$(printf %s "$blob" | cut -c3-)"
+git config extensions.partialClone origin
+git config remote.origin.promisor true
+git config remote.origin.url "ext::$scratch/evil fetch"
+git config protocol.ext.allow always
+run heddle payload --no-tree --diff
+not_ok "a missing object is not fetched" test -e "$ran"
+mkdir "$scratch/outside" && echo private >"$scratch/outside/f.c"
+git config core.worktree "$scratch/outside"
+run heddle payload --no-tree --diff
+lacks "a work tree elsewhere is not read" "$out" private
+has "and that is said" "$err" "no git work tree"
+git config --unset core.worktree
+git config 'filter.a=b.clean' "$scratch/evil clean"
+run heddle payload --no-tree --diff
+has "a filter that cannot be turned off is refused" "$err" "a filter with a = in it"
+not_ok "nothing ran" test -e "$ran"
+
 done_testing
