@@ -300,6 +300,30 @@ static const struct tool_slot *pair(struct reading *r, size_t at, struct token *
     return could_be(r, p, value) ? p : NULL;
 }
 
+/* 150 tokens, 3 levels, the motivation section of doc:"notes": the value stands before its key. */
+static const struct tool_slot *value_first(struct reading *r, size_t at)
+{
+    const struct token     *t = &r->tokens[at];
+    const struct tool_slot *p;
+    struct sv               meant;
+
+    if (at + 1 >= r->n || r->used[at + 1] || t->key.s || !word_is_plain(&r->tokens[at + 1]))
+        return NULL;
+    p = param_named(r->tool, r->tokens[at + 1].text);
+    if (!p || given(r->call, p) || !(p->flags & SLOT_KEYED))
+        return NULL;
+    const struct token *next = at + 2 < r->n ? &r->tokens[at + 2] : NULL;
+    if (p->type == SLOT_COUNT)
+        return word_is_plain(t) && word_as_count(t->text, &meant) &&
+                       !(next && word_as_count(next->text, &meant))
+                   ? p
+                   : NULL;
+    bool name = t->type == TOKEN_TEXT || (word_is_plain(t) && !word_is_filler(t) &&
+                                          !is_tool_word(r, t) && !word_is_vague(t));
+    bool ends = !next || word_plain_in(next, "of|in|from");
+    return name && ends && sv_is(sv_of(p->name), "section") ? p : NULL;
+}
+
 /* using "Name", with GPT-4o. */
 static const struct tool_slot *announced(struct reading *r, const struct token *t)
 {
@@ -367,6 +391,10 @@ static enum status named_at(struct reading *r, size_t i, struct err *e)
             r->used[k] = true;
         return fit(r, p, &value, e);
     }
+    if ((p = value_first(r, i))) {
+        r->used[i] = r->used[i + 1] = true;
+        return fit(r, p, t, e);
+    }
     p = announced(r, t);
     return p ? take_announced(r, i, p, e) : ST_OK;
 }
@@ -401,19 +429,6 @@ static const struct tool_slot *word_param(struct reading *r, struct sv word, str
     return NULL;
 }
 
-/* Letters and digits mixed: an id rather than a word. "find the children of a7x2" is another tool.
- */
-static bool is_surely_id(struct sv v)
-{
-    bool letter = false, digit = false;
-
-    for (size_t i = 0; i < v.n; i++) {
-        digit = digit || (v.s[i] >= '0' && v.s[i] <= '9');
-        letter = letter || (byte_lower(v.s[i]) >= 'a' && byte_lower(v.s[i]) <= 'z');
-    }
-    return letter && digit && word_is_id(v);
-}
-
 enum { OPEN_WORDS_MAX = 6 };
 
 /* find the mother knows: the words from here to the next key, as they were written. */
@@ -431,7 +446,7 @@ static enum status open_text(struct reading *r, const struct tool_slot *p, size_
         last--; /* "in the tree" */
     bool id = false;
     for (size_t i = first; i <= last; i++)
-        id = id || is_surely_id(r->tokens[i].text);
+        id = id || word_is_surely_id(&r->tokens[i]); /* "find the children of a7x2" */
     if (id || word_in(phrase_not_a_text, r->tokens[first].text, &meant) ||
         last - first >= OPEN_WORDS_MAX || (first && r->tokens[first - 1].key.s)) {
         err_set(e, ST_INVALID_SYNTAX, "%s needs its %s in quotes", r->tool->name, p->name);
@@ -463,7 +478,7 @@ static const struct tool_slot *free_bare(struct reading *r, const struct token *
 
     for (const struct tool_slot *p = r->tool->params; p->type; p++) {
         bool again = given(r->call, p) && !((p->flags & SLOT_MANY) && r->joined);
-        bool loose = p->type == SLOT_TEXT && (p->flags & (SLOT_LOOSE | SLOT_OPEN));
+        bool loose = (p->type == SLOT_TEXT && (p->flags & SLOT_LOOSE)) || (p->flags & SLOT_OPEN);
         if (!(p->flags & SLOT_BARE) || again)
             continue;
         if (p->type == SLOT_COUNT && !t->brackets && word_as_count(t->text, &n))
@@ -511,10 +526,10 @@ static enum status bare_word(struct reading *r, size_t *at, struct err *e)
     if (points_ahead(r, *at) || (word_is_plain(t) && given_by_name(r, t->text)))
         return ST_OK;
     p = free_bare(r, t);
-    bool open = p && (p->flags & SLOT_OPEN) && opens_text(r, *at);
+    bool open = p && p->type == SLOT_TEXT && (p->flags & SLOT_OPEN) && opens_text(r, *at);
     if (!open && (word_is_filler(t) || word_plain_in(t, r->tool->little)))
         return ST_OK;
-    if (p && p->type == SLOT_TEXT && (p->flags & SLOT_OPEN))
+    if (p && (p->flags & SLOT_OPEN) && !word_is_file(t))
         return open_text(r, p, at, e);
     if (p)
         return fit(r, p, t, e);

@@ -33,6 +33,7 @@ static bool next_is(const struct reading *r, size_t at, enum next_kind kind)
     case NEXT_NOTHING: return false;
     case NEXT_DOC: return is_doc(r, at);
     case NEXT_TEXT: return !t->key.s && t->type == TOKEN_TEXT;
+    case NEXT_SURE_ID: return !t->key.s && t->type == TOKEN_WORD && word_is_surely_id(t);
     case NEXT_COUNT: return word_is_plain(t) && word_as_count(t->text, &meant);
     default: return (!t->key.s || sv_is(t->key, "id")) && word_as_node(t, &meant);
     }

@@ -27,7 +27,7 @@ const char *const phrase_places = "here|this=here|current=here|@here=here|parent
 /* Words that name no node, though they stand where one could: [it] in brackets is an id. */
 const char *const phrase_vague =
     "it|them|that|those|these|one|ones|everything|all|any|anything|something|others|other|last|next|"
-    "previous|siblings|sibling|children|memory|trace|tree|trees|doc|docs|document|branch|stash|pin|and|"
+    "previous|siblings|sibling|children|descendants|ancestors|overview|memory|trace|tree|trees|doc|docs|document|branch|stash|pin|and|"
     "to|of|with|from|in|on|at|as|for|by|is|are|her|him|so|how|what|why|who|when|where|whether";
 
 /* An unquoted text does not begin with these: "find out", "recall that …" are sentences. */
@@ -37,6 +37,7 @@ const char *const phrase_not_a_text =
 
 const char *const phrase_numbers = "one=1|two=2|three=3|four=4|five=5|six=6|seven=7|eight=8|nine=9|ten=10";
 
+#define WHATS "what's/what’s"
 #define SEE "show/view/display/see/get/print/list/examine/check/fetch/render/enumerate/open/give/tell/inspect/review"
 
 /* The first row that fits is taken, so that longer phrases stand before those they begin with, and
@@ -63,16 +64,21 @@ const struct synonym synonyms[] = {
 
     /* looking */
     { "read node",         "view",       NEXT_ID,   NULL, NULL, NULL },
+    { "read/" SEE " branch ending/leading/up at/in/to/with", "view", NEXT_ID, "branch", NULL, NULL },
+    { "read/" SEE " current/this branch", "view", NEXT_ANY, "branch:here", "as", NULL },
     { "read/show/see branch", "view",    NEXT_ID,   "branch", NULL, NULL },
     { "read",              "view",       NEXT_ID,   NULL, "full|fully|entirety|annotations", NULL },
+    { "read",              "view",       NEXT_SURE_ID, NULL, NULL, NULL },
     { SEE " tree summary", "tree",       NEXT_ANY,  "summary", NULL, NULL },
     { "summary of tree",   "tree",       NEXT_ANY,  "summary", NULL, NULL },
     { "summarize/summarise tree", "tree", NEXT_ANY, "summary", NULL, NULL },
     { "summarize/summarise", "read",     NEXT_DOC,  "summary", NULL, NULL },
     { SEE "/draw whole/full/entire tree", "tree", NEXT_ANY, NULL, NULL, NULL },
     { SEE "/draw tree/subtree", "tree", NEXT_ANY, NULL, NULL, NULL },
-    { "tree view",         "tree",       NEXT_ANY,  NULL, NULL, NULL },
+    { "tree view/overview/map", "tree",  NEXT_ANY,  NULL, NULL, NULL },
+    { SEE "/draw overview/map of tree", "tree", NEXT_ANY, NULL, NULL, NULL },
     { SEE " overview/map", "tree",       NEXT_ANY,  NULL, NULL, NULL },
+    { "overview/map of tree", "tree",    NEXT_ANY,  NULL, NULL, NULL },
     { "map",               "tree",       NEXT_ANY,  NULL, NULL, NULL },
     { "overview",          "tree",       NEXT_ANY,  NULL, NULL, NULL },
     { SEE " path",         "path",       NEXT_ANY,  NULL, NULL, NULL },
@@ -80,6 +86,7 @@ const struct synonym synonyms[] = {
     { "where am i",        "path",       NEXT_ANY,  NULL, NULL, NULL },
     { SEE " where i am",   "view",       NEXT_ANY,  "here", NULL, NULL },
     { SEE " position",     "view",       NEXT_ANY,  "here", NULL, NULL },
+    { SEE " current position/location", "view", NEXT_ANY, "here", NULL, NULL },
     { "how do i get to",   "path",       NEXT_ID,   NULL, NULL, NULL },
     { SEE "/trace current path", "path", NEXT_ANY,  NULL, NULL, NULL },
     { "trace path",        "path",       NEXT_ANY,  NULL, NULL, NULL },
@@ -94,7 +101,7 @@ const struct synonym synonyms[] = {
     { SEE " changes",      "changes",    NEXT_ANY,  NULL, NULL, NULL },
     { "what has changed",  "changes",    NEXT_ANY,  NULL, NULL, NULL },
     { "what changed",      "changes",    NEXT_ANY,  NULL, NULL, NULL },
-    { "what's/what’s new", "changes",    NEXT_ANY,  NULL, NULL, NULL },
+    { WHATS " new", "changes",    NEXT_ANY,  NULL, NULL, NULL },
     { "what is new",       "changes",    NEXT_ANY,  NULL, NULL, NULL },
 
     /* lists; a kind behind a verb of looking is a list of that kind */
@@ -121,6 +128,13 @@ const struct synonym synonyms[] = {
     { "what notes/annotations/comments are", "list", NEXT_ANY, "annotations", NULL, NULL },
     { "what documents/docs are there", "list", NEXT_ANY, "docs", NULL, NULL },
     { "what is bookmarked", "list",      NEXT_ANY,  "bookmarks", NULL, NULL },
+    { "what/which continuations/children/branches/replies does", "list", NEXT_ID, "continuations", "have", NULL },
+    { "what/which annotations/notes/comments does", "list", NEXT_ID, "annotations", "have", NULL },
+    { "what/which links/references does", "list", NEXT_ID, "links", "have", NULL },
+    { "what/which versions/edits does", "list", NEXT_ID, "versions", "have", NULL },
+    { "does",              "list",       NEXT_ID,   NULL, "have", NULL },
+    { "what is",           "list",       NEXT_ID,   "links", "linked|connected", NULL },
+    { "what does",         "list",       NEXT_ID,   "links", "link", NULL },
     { "what links to",     "list",       NEXT_ID,   "links", NULL, NULL },
     { "who is here",       "list",       NEXT_ANY,  "agents", NULL, NULL },
     { "who else is here",  "list",       NEXT_ANY,  "agents", NULL, NULL },
@@ -158,6 +172,12 @@ const struct synonym synonyms[] = {
     { "what is stashed",   "memory",     NEXT_ANY,  "stashed", NULL, NULL },
     { SEE " action history/log", "memory", NEXT_ANY, "trace", NULL, NULL },
     { SEE " what is stashed", "memory",  NEXT_ANY,  "stashed", NULL, NULL },
+    { WHATS " stashed",    "memory",     NEXT_ANY,  "stashed", NULL, NULL },
+    { WHATS " pinned",     "memory",     NEXT_ANY,  NULL, NULL, NULL },
+    { "what is pinned",    "memory",     NEXT_ANY,  NULL, NULL, NULL },
+    { WHATS " in memory",  "memory",     NEXT_ANY,  NULL, NULL, NULL },
+    { WHATS " in working memory", "memory", NEXT_ANY, NULL, NULL, NULL },
+    { "what is in working memory", "memory", NEXT_ANY, NULL, NULL, NULL },
     { "what is in memory", "memory",     NEXT_ANY,  NULL, NULL, NULL },
     { "what do i have in memory", "memory", NEXT_ANY, NULL, NULL, NULL },
     { "working memory",    "memory",     NEXT_ANY,  NULL, NULL, NULL },
@@ -184,7 +204,9 @@ const struct synonym synonyms[] = {
     { "open",              "read",       NEXT_TEXT, NULL, NULL, NULL },
     { "pull/open up",      "view",       NEXT_ID,   NULL, NULL, NULL },
     { "check out",         "view",       NEXT_ID,   NULL, NULL, NULL },
-    { "take look at",      "view",       NEXT_ANY,  NULL, NULL, NULL },
+    { "take/have look at", "view",       NEXT_ANY,  NULL, NULL, NULL },
+    { "take/have closer/quick/careful/another look at", "view", NEXT_ANY, NULL, NULL, NULL },
+    { "look closely/again at", "view",   NEXT_ANY,  NULL, NULL, NULL },
     { "look at",           "view",       NEXT_ANY,  NULL, NULL, NULL },
     { "search in tree",    "find",       NEXT_ANY,  NULL, NULL, NULL },
     { "search in this tree", "find",     NEXT_ANY,  NULL, NULL, NULL },
@@ -200,14 +222,15 @@ const struct synonym synonyms[] = {
     { "web search",        "search",     NEXT_ANY,  NULL, NULL, NULL },
     { "google",            "search",     NEXT_TEXT, NULL, NULL, NULL },
     { "what is in",        "view",       NEXT_ID,   NULL, NULL, NULL },
-    { "what's/what’s in",  "view",       NEXT_ID,   NULL, NULL, NULL },
+    { WHATS " in",        "view",       NEXT_ID,   NULL, NULL, NULL },
     { "what does",         "view",       NEXT_ID,   NULL, "say", NULL },
-    { "show what's/what’s in", "view",   NEXT_ID,   NULL, NULL, NULL },
+    { "show " WHATS " in", "view",   NEXT_ID,   NULL, NULL, NULL },
     { "show what is in",   "view",       NEXT_ID,   NULL, NULL, NULL },
     { "show/display/inspect/open/see/print/examine", "view", NEXT_ANY, NULL, NULL, NULL },
     { "get/fetch/expand/review/check", "view", NEXT_ID, NULL, NULL, NULL },
 
     /* moving */
+    { "go/step/climb up to", "switch",   NEXT_ID,   NULL, NULL, NULL },
     { "go up",             "switch",     NEXT_ANY,  "parent", NULL, NULL },
     { "up",                "switch",     NEXT_NOTHING, "parent", NULL, NULL },
     { "move up to",        "switch",     NEXT_ID,   NULL, NULL, NULL },
@@ -228,6 +251,8 @@ const struct synonym synonyms[] = {
     { "checkout",          "switch",     NEXT_ID,   NULL, NULL, NULL },
 
     /* asking a model */
+    { "ask",               NULL, NEXT_ANY, NULL, NULL,
+      "→ continue from ID n:K using agent:\"Name\" asks a model; → respond ID \"text\" adds a text of your own" },
     { "generate",          "continue",   NEXT_ANY,  NULL, NULL, NULL },
     { "extend",            "continue",   NEXT_ANY,  NULL, NULL, NULL },
     { "give/create/make/request/sample", "continue", NEXT_COUNT, NULL, NULL, NULL },
@@ -237,6 +262,8 @@ const struct synonym synonyms[] = {
     { "create/make/start/new", "write",  NEXT_DOC,  "create", NULL, NULL },
     { "new doc/document/file", "write",  NEXT_ANY,  "create doc", NULL, NULL },
     { "append/add to",     "write",      NEXT_DOC,  "append", NULL, NULL },
+    { "append to",         "write",      NEXT_TEXT, "append doc", NULL, NULL },
+    { "write to/into/in",  "write",      NEXT_TEXT, "doc", NULL, NULL },
     { "append/add",        "write",      NEXT_DOC,  "append", NULL, NULL },
     { "add",               "write",      NEXT_TEXT, NULL, "start|beginning", NULL },
     { "append/add",        "write",      NEXT_TEXT, "append", "doc", NULL },

@@ -30,7 +30,7 @@ const struct tool *tool_find(struct sv name); /* NULL when there is none */
 
 /* What must follow a phrase: anything; a node or a place; quoted text; a document; a number;
  * nothing. */
-enum next_kind { NEXT_ANY, NEXT_ID, NEXT_TEXT, NEXT_DOC, NEXT_COUNT, NEXT_NOTHING };
+enum next_kind { NEXT_ANY, NEXT_ID, NEXT_SURE_ID, NEXT_TEXT, NEXT_DOC, NEXT_COUNT, NEXT_NOTHING };
 
 /* Phrases that stand for a tool. A word of a phrase may be a choice, "show/view tree"; fillers
  * between its words are skipped. A row counts only when what follows is of the kind `next`, and

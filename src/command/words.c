@@ -65,6 +65,25 @@ bool word_is_id(struct sv v)
     return true;
 }
 
+/* Letters and digits mixed: hardly an English word. */
+bool word_is_surely_id(const struct token *t)
+{
+    bool letter = false, digit = false;
+
+    for (size_t i = 0; i < t->text.n; i++) {
+        char c = byte_lower(t->text.s[i]);
+        digit = digit || (c >= '0' && c <= '9');
+        letter = letter || (c >= 'a' && c <= 'z');
+    }
+    return (t->brackets || (letter && digit)) && word_is_id(t->text);
+}
+
+/* It, the last, here: a word that stands for something else. */
+bool word_is_vague(const struct token *t)
+{
+    return word_plain_in(t, phrase_vague) || word_plain_in(t, phrase_places);
+}
+
 /* A place, or an id that is not a word of ours. *id is what goes into the call. */
 bool word_as_node(const struct token *t, struct sv *id)
 {

@@ -22,6 +22,12 @@ bool word_is_filler(const struct token *t);
 /* What may be the id of a node: letters, digits, edit marks, and ann-3. */
 bool word_is_id(struct sv v);
 
+/* An id rather than a word: in brackets, or letters and digits mixed. */
+bool word_is_surely_id(const struct token *t);
+
+/* A word that stands for something else: it, here. */
+bool word_is_vague(const struct token *t);
+
 /* A place, or an id that is not a word of ours. *id is what goes into the call. */
 bool word_as_node(const struct token *t, struct sv *id);
 
