@@ -22,6 +22,17 @@ static const struct block {
     { "<think", "</think>", false },
     { "<thought", "</thought>", false },
     { "<scratchpad", "</scratchpad>", false },
+    { "<reasoning", "</reasoning>", false },
+    { "<reflection", "</reflection>", false },
+    { "<analysis", "</analysis>", false },
+    { "<example", "</example>", false },
+    { "<examples", "</examples>", false },
+    { "<quote", "</quote>", false },
+    { "<blockquote", "</blockquote>", false },
+    { "<details", "</details>", false },
+    { "<document", "</document>", false },
+    { "<samp", "</samp>", false },
+    { "<xmp", "</xmp>", false },
 };
 
 struct scanner {
@@ -33,6 +44,7 @@ struct scanner {
     char                fence;       /* ` or ~: we are inside of one; 0: no */
     size_t              fence_marks; /* how many of them opened it */
     const struct block *block;       /* we are inside of one; NULL: no */
+    size_t              hidden;      /* lines with → in the fence or block we are inside of */
     bool                says;        /* the prose holds more than blanks and answered lines */
     size_t              answers;     /* lines that only look like commands */
 };
@@ -355,12 +367,33 @@ static void take_command(struct scanner *s, struct sv command)
 
 static void take_prose(struct scanner *s, struct sv line)
 {
-    bool answered = !s->fence && !s->block && answer_lookalike(s, line);
+    bool      inside = s->fence || s->block;
+    bool      answered = !inside && answer_lookalike(s, line);
+    struct sv after;
 
     s->says = s->says || (!answered && sv_trim(line).n);
     follow_fence(s, line);
+    if (!s->fence && !s->block)
+        s->hidden = 0;
+    else
+        s->hidden += inside && is_command(line, &after);
     sb_add(&s->prose, line);
     sb_addc(&s->prose, '\n');
+}
+
+/* Commands behind the start of a block that has no end: nobody knows whether they are part of it.
+ */
+static void answer_open_block(struct scanner *s)
+{
+    struct err  e = { 0 };
+    const char *close = s->block ? s->block->close : s->fence == '~' ? "~~~" : "```";
+
+    if (!s->hidden)
+        return;
+    err_set(&e, ST_INVALID_SYNTAX, "%zu line%s with → in a block without its end %s: not run",
+            s->hidden, s->hidden == 1 ? "" : "s", close);
+    err_hint(&e, "write %s before the commands; in a block they are text", close);
+    add_answer(s, SV("block"), &e);
 }
 
 void scan_output(struct sv output, struct arena *a, struct scan *out)
@@ -383,6 +416,7 @@ void scan_output(struct sv output, struct arena *a, struct scan *out)
             break;
         }
     }
+    answer_open_block(&s);
     out->prose = s.says ? sb_sv(&s.prose) : SV("");
     while (out->prose.n && out->prose.s[out->prose.n - 1] == '\n')
         out->prose.n--;

@@ -1,10 +1,11 @@
 /* What a model wrote, taken apart: prose, thoughts, and the commands of one batch.
  *
  * A command is a line that starts with → (after blanks), outside of code fences (``` and ~~~), of
- * <pre>, <code>, <!-- --> and <thinking>, and of thoughts: in those, arrows are text. Commands that
- * follow each other make a batch; a model cannot know their results yet, so the first line of prose
- * after a batch, and all that follows, does not count. A quotation that is still open at the end of
- * a command's line goes on in the next lines.
+ * <!-- --> and of tags that show, quote or think (<pre>, <example>, <thinking>: the table in
+ * scan.c), and of thoughts: in those, arrows are text. Where such a block has no end, this is
+ * answered. Commands that follow each other make a batch; a model cannot know their results yet, so
+ * the first line of prose after a batch, and all that follows, does not count. A quotation that is
+ * still open at the end of a command's line goes on in the next lines.
  *
  * A line that looks like a command and is not (- → view a, -> view a, `→ view a`) never runs; it
  * stays in the prose where there is any, and is answered with the line that would run.

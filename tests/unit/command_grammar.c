@@ -277,7 +277,13 @@ static void fences_thoughts_and_ascii_arrows_hold_no_commands(void)
     CHECK_INT(s.n, 2); /* the thought, and that it has no end */
     CHECK(s.lines[1].is_refused);
     CHECK_INT(s.commands, 0);
-    scan_output(SV("```\n→ prune r001"), &a, &s); /* never closed */
+    scan_output(SV("```\n→ prune r001"), &a, &s); /* never closed: that is the answer */
+    CHECK_INT(s.n, 1);
+    CHECK(s.lines[0].is_refused);
+    CHECK_INT(s.commands, 0);
+    scan_output(SV("<thinking>\n→ prune r001\nno end"), &a, &s);
+    CHECK(s.n == 1 && s.lines[0].is_refused && strstr(s.lines[0].refusal->text, "</thinking>"));
+    scan_output(SV("<thinking>\n→ prune r001\n</thinking>\n```\nno arrow"), &a, &s);
     CHECK_INT(s.n, 0);
     scan_output(SV("→ think a\n←\nProse after a thought counts."), &a, &s);
     CHECK_SV(s.prose, SV("Prose after a thought counts."));
