@@ -15,10 +15,14 @@
 
 static bool form_has(const char *form, const char *name, const char *mark)
 {
-    char with_mark[40];
+    char        with_mark[40];
+    const char *at = form;
 
     snprintf(with_mark, sizeof with_mark, "%.30s%s", name, mark);
-    return strstr(form, with_mark) != NULL;
+    while ((at = strstr(at, with_mark)) && at > form && byte_lower(at[-1]) >= 'a' &&
+           byte_lower(at[-1]) <= 'z')
+        at++; /* "text" does not stand in "context" */
+    return at != NULL;
 }
 
 /* How much of what was given stands in this form. */
@@ -599,8 +603,10 @@ static enum status check_given(const struct reading *r, const struct call_arg *x
     const struct tool_slot *p = x->param;
     const char             *colon = p->flags & SLOT_KEYED ? ":" : "", *with = companion(p);
 
-    if ((p->flags & SLOT_FILLED) && !sv_trim(x->text).n)
-        return err_set(e, ST_INVALID_SYNTAX, "the %s is empty", p->name);
+    if ((p->flags & SLOT_FILLED) && !sv_trim(x->text).n) {
+        err_set(e, ST_INVALID_SYNTAX, "the %s is empty", p->name);
+        return misfit(r, sv_of(p->name), e);
+    }
     if (with && !call_has(r->call, with)) {
         bool id = p->flags & PARAM_OF_ID;
         err_set(e, ST_INVALID_SYNTAX, "%s%s goes with %s%s", p->name, colon, id ? "ID" : with,

@@ -50,7 +50,28 @@ static enum status settle_place(struct session *s, const struct call *c, struct 
     return ST_OK;
 }
 
-/* ---- after a switch that failed -------------------------------------------------------- */
+/* ---- after a move that failed --------------------------------------------------------- */
+
+/* The tools that leave the agent at another node. What follows in the batch was written for that
+ * one, and must not fall on the node where the agent still is. */
+static bool moves(const struct tool *t)
+{
+    static const char *const movers[] = { "switch", "respond", "edit" };
+
+    for (size_t i = 0; t && i < COUNT(movers); i++)
+        if (strcmp(t->name, movers[i]) == 0)
+            return true;
+    return false;
+}
+
+/* The first form of a tool that names a node. */
+static const char *form_with_node(const struct tool *t)
+{
+    for (size_t i = 0; t->syntax[i]; i++)
+        if (strstr(t->syntax[i], " ID"))
+            return t->syntax[i];
+    return t->syntax[0];
+}
 
 static enum status check_lost(struct session *s, const struct call *c, struct err *e)
 {
@@ -62,8 +83,8 @@ static enum status check_lost(struct session *s, const struct call *c, struct er
     if (session_node(s, (struct sv){ 0 }, &here, e))
         return err_code(e);
     err_set(e, ST_CONFLICT, "not run: → " SV_FMT " failed, so you are still at [" SV_FMT "]",
-            SV_ARG(utf8_first(s->lost, 100)), SV_ARG(here.local));
-    return err_hint(e, "switch first, or name the node: → %s", c->tool->syntax[0]);
+            SV_ARG(utf8_first(sv_cut(s->lost, '\n').head, 100)), SV_ARG(here.local));
+    return err_hint(e, "switch first, or name the node: → %s", form_with_node(c->tool));
 }
 
 enum status batch_settle(struct session *s, struct call *c, struct err *e)
@@ -168,7 +189,6 @@ static enum status run_command(struct batch *b, const struct scanned_line *line,
     struct err  ignored;
 
     enum status st = call_parse(line->text, b->s->a, &c, &ignored);
-    bool        moves = c.tool && strcmp(c.tool->name, "switch") == 0;
     if (line->is_refused)
         st = run_refused(b, line->text, line->refusal, e);
     else if (!st && call_each_count(&c) > 1)
@@ -179,7 +199,7 @@ static enum status run_command(struct batch *b, const struct scanned_line *line,
         return st;
     struct result *r = &b->results.v[b->results.n - 1];
     say_not_run(r, line->not_run);
-    if (moves)
+    if (moves(c.tool))
         b->s->lost = r->ok ? (struct sv){ 0 } : line->text;
     return ST_OK;
 }

@@ -4,6 +4,7 @@
 #include "base/path.h"
 #include "base/utf8.h"
 #include "command/docs.h"
+#include "command/words.h"
 
 #include <sys/stat.h>
 
@@ -39,11 +40,17 @@ static bool has_link(int root, struct sv path)
     return false;
 }
 
+/* Some file systems do not tell CONTEXT from context. */
+static bool is_below(struct sv path, struct sv dir)
+{
+    return path.n >= dir.n && word_same(sv_first(path, dir.n), dir);
+}
+
 static bool is_own_work(int root, struct sv path)
 {
     struct sv rest = below_thread(path);
 
-    return rest.n && !sv_starts(rest, SV("context/inherited/")) && !sv_starts(rest, SV(".meta/")) &&
+    return rest.n && !is_below(rest, SV("context/inherited/")) && !is_below(rest, SV(".meta/")) &&
            !has_link(root, path);
 }
 
@@ -178,7 +185,7 @@ static enum status check_new(struct sv path, struct err *e)
             return err_set(e, ST_INVALID_SYNTAX,
                            "the name of a document does not start with a dot");
     }
-    if (!sv_starts(path, SV("context/")))
+    if (!is_below(path, SV("context/")))
         return ST_OK;
     err_set(e, ST_PERMISSION_DENIED, "context/ holds what this thread got from others");
     return err_hint(e, "give the document another name");

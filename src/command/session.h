@@ -65,7 +65,7 @@ struct session {
     bool               in_turn;     /* a batch of commands runs */
     struct sv          prose;       /* of that turn, in lower case */
     struct sv          later;       /* commands that follow the running one, in lower case */
-    struct sv          lost;        /* the last switch of the batch, when it failed; or absent */
+    struct sv          lost;        /* the last move of the batch, when it failed; or absent */
     const struct err  *refusal;     /* the running line is answered with this; NULL: it runs */
     struct sv          passed;      /* where others had gone on from what was written to last: what
                                        was written is a new branch beside it; absent: nowhere */

@@ -4,6 +4,8 @@
 #include "loom/shown.h"
 #include "thread/kind.h"
 
+#include <inttypes.h>
+
 /* Hide a node one made, unless others have gone on from it. */
 static enum status hide(struct session *s, struct sv local, struct err *e)
 {
@@ -48,9 +50,9 @@ static enum status hide_all(struct session *s, const struct json *undo, struct e
     return ST_OK;
 }
 
-/* A document as it was before, if nobody changed it since. */
+/* A document as it was before, if nobody changed it since. One that was created stays, empty. */
 static enum status unwrite(struct session *s, const struct json *undo, struct result *r,
-                           struct err *e)
+                           struct sb *left, struct err *e)
 {
     struct sv  name = json_text(undo, "doc"), now;
     struct doc doc;
@@ -69,24 +71,32 @@ static enum status unwrite(struct session *s, const struct json *undo, struct re
         return err_set(e, ST_CONFLICT, "the record of this write does not fit doc:\"" SV_FMT "\"",
                        SV_ARG(name));
     struct doc_change ch = { (size_t)at, (size_t)inserted, json_text(undo, "removed") };
-    return doc_apply(s, name, &doc, &ch, r, &now, e);
+    if (doc_apply(s, name, &doc, &ch, r, &now, e))
+        return err_code(e);
+    if (!now.n)
+        sb_addf(left, "  doc:\"" SV_FMT "\" is empty now\n", SV_ARG(name));
+    return ST_OK;
 }
 
 /* A note that was taken away comes back under a new number, a link as it was. */
 static enum status put_back(struct session *s, const struct json *undo, const struct node *n,
-                            struct err *e)
+                            struct sb *left, struct err *e)
 {
     struct link_target to = link_target_of(json_find(undo, "target"));
     int64_t            number;
 
-    if (sv_is(json_text(undo, "do"), "annotate"))
-        return loom_annotate(&s->loom, s->agent.name, s->agent.kind, n, json_text(undo, "text"),
-                             &number, e);
-    return loom_link(&s->loom, s->agent.name, n, &to, json_text(undo, "note"), &number, e);
+    if (!sv_is(json_text(undo, "do"), "annotate"))
+        return loom_link(&s->loom, s->agent.name, n, &to, json_text(undo, "note"), &number, e);
+    if (loom_annotate(&s->loom, s->agent.name, s->agent.kind, n, json_text(undo, "text"), &number,
+                      e))
+        return err_code(e);
+    sb_addf(left, "  it is annotation [ann-%" PRId64 "] now\n", number);
+    return ST_OK;
 }
 
+/* *left: what is not as it was before, for the answer. */
 static enum status reverse(struct session *s, const struct json *undo, struct result *r,
-                           struct err *e)
+                           struct sb *left, struct err *e)
 {
     struct sv   what = json_text(undo, "do"), node = json_text(undo, "node");
     struct node n;
@@ -95,7 +105,7 @@ static enum status reverse(struct session *s, const struct json *undo, struct re
     if (sv_is(what, "prune-all"))
         return hide_all(s, undo, e);
     if (sv_is(what, "unwrite"))
-        return unwrite(s, undo, r, e);
+        return unwrite(s, undo, r, left, e);
     if (node_find(&s->loom, node, &n, e))
         return err_code(e);
     if (sv_is(what, "prune") && json_text(undo, "back").n)
@@ -105,7 +115,7 @@ static enum status reverse(struct session *s, const struct json *undo, struct re
     if (sv_is(what, "unlink") && json_int(json_find(undo, "link"), &number))
         return loom_unlink(&s->loom, s->agent.name, &n, number, e);
     if (sv_is(what, "annotate") || sv_is(what, "link"))
-        return put_back(s, undo, &n, e);
+        return put_back(s, undo, &n, left, e);
     static const char *const marks[] = { "prune",    "restore", "bookmark", "unbookmark",
                                          "withdraw", "exclude", "include" };
     for (size_t i = 0; i < COUNT(marks); i++)
@@ -163,6 +173,7 @@ static enum status tell_undone(struct session *s, struct result *r, struct err *
 RUN(undo)
 {
     struct json undo;
+    struct sb   left = sb_in(s->a, 0);
     bool        found;
 
     (void)c;
@@ -173,7 +184,10 @@ RUN(undo)
         err_set(e, ST_NOT_FOUND, "there is nothing of yours to undo");
         return err_hint(e, "only your own writes in this tree can be taken back");
     }
-    if (reverse(s, &undo, r, e))
+    if (reverse(s, &undo, r, &left, e))
         return refuse(r, e);
-    return tell_undone(s, r, e);
+    if (tell_undone(s, r, e))
+        return err_code(e);
+    sb_add(&r->text, sb_sv(&left));
+    return ST_OK;
 }

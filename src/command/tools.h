@@ -28,8 +28,8 @@ extern const char *const tool_groups[]; /* in the order of help; ends with NULL 
 
 const struct tool *tool_find(struct sv name); /* NULL when there is none */
 
-/* What must follow a phrase: anything; a node or a place; quoted text; a document; a number;
- * nothing. */
+/* What must follow a phrase: anything; a node or a place; what can only be an id; quoted text; a
+ * document; a number; nothing. */
 enum next_kind { NEXT_ANY, NEXT_ID, NEXT_SURE_ID, NEXT_TEXT, NEXT_DOC, NEXT_COUNT, NEXT_NOTHING };
 
 /* Phrases that stand for a tool. A word of a phrase may be a choice, "show/view tree"; fillers
