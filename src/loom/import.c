@@ -25,7 +25,7 @@ struct reader {
     VEC(struct draft) drafts;
     struct map          index; /* id → position + 1 */
     struct foreign_tree tree;
-    bool                broken; /* a node is no object */
+    const char         *broken; /* what a node has that its format has not; NULL: nothing */
 };
 
 static struct draft *draft_of(struct reader *r, struct sv id)
@@ -120,13 +120,30 @@ static void place(struct reader *r, size_t at, int64_t parent, struct foreign_tr
     }
 }
 
+static void check_node(struct reader *r, const struct json *v)
+{
+    if (!json_is(v, JSON_OBJECT))
+        r->broken = "a node is not a JSON object";
+}
+
+/* The text of a node of the formats in which that is a string. One that is there and is none would
+ * be lost without a word. */
+static struct sv plain_text(struct reader *r, const struct json *v)
+{
+    const struct json *text = json_find(v, "text");
+
+    if (text && !json_is(text, JSON_STRING) && !json_is(text, JSON_NULL))
+        r->broken = "the text of a node is not a string";
+    return json_is(text, JSON_STRING) ? json_sv(text) : SV("");
+}
+
 static enum status put_in_order(struct reader *r, struct err *e)
 {
     struct foreign_tree *t = &r->tree;
     size_t               roots = 0;
 
     if (r->broken)
-        return err_set(e, ST_INVALID_SYNTAX, "a node is not a JSON object");
+        return err_set(e, ST_INVALID_SYNTAX, "%s", r->broken);
     t->nodes = ARENA_NEW(r->a, struct foreign_node, r->drafts.n + 1);
     for (size_t i = 0; i < r->drafts.n; i++) {
         struct draft *p = r->drafts.v[i].parent.s ? draft_of(r, r->drafts.v[i].parent) : NULL;
@@ -152,13 +169,23 @@ static enum status put_in_order(struct reader *r, struct err *e)
 
 /* ---- Open Loom -------------------------------------------------------------------- */
 
-/* The text of content blocks; blocks that are no text are kept beside it. */
-static struct sv block_text(const struct json *content, bool *only_text, struct arena *a)
+/* The text of content blocks; blocks that are no text are kept beside it. Some programs write a
+ * single block, or its text, without the array. */
+static struct sv block_text(struct reader *r, const struct json *content, bool *only_text)
 {
+    struct json block, blocks = { .type = JSON_ARRAY, .n = 1, .items = &block };
+
+    if (json_is(content, JSON_OBJECT)) {
+        block = *content;
+        content = &blocks;
+    }
+    if (content && !json_is(content, JSON_ARRAY) && !json_is(content, JSON_STRING) &&
+        !json_is(content, JSON_NULL))
+        r->broken = "the content of a node is neither text nor blocks";
     *only_text = true;
     for (size_t i = 0; json_is(content, JSON_ARRAY) && i < content->n; i++)
         *only_text = *only_text && sv_is(json_text(&content->items[i], "type"), "text");
-    return content_text(content, a);
+    return content_text(content, r->a);
 }
 
 static struct sv agent_name(const struct json *doc, const struct json *tree, struct sv id)
@@ -223,10 +250,10 @@ static void open_loom_node(struct reader *r, const struct json *doc, const struc
     bool                     only_text;
     struct sv                name = json_text(author, "name"), rest;
 
-    r->broken = r->broken || !json_is(v, JSON_OBJECT);
+    check_node(r, v);
     if (json_text(author, "agentId").n)
         name = agent_name(doc, tree, json_text(author, "agentId"));
-    d->node.text = block_text(json_find(v, "content"), &only_text, r->a);
+    d->node.text = block_text(r, json_find(v, "content"), &only_text);
     set_role(&d->node, json_text(author, "role"), name);
     d->node.at = time_of(json_find(v, "createdAt"));
     d->node.edited_from = json_text(v, "editedFrom");
@@ -446,7 +473,7 @@ static struct sv socketteer_node(struct reader *r, const struct json *doc, const
     struct sv          source = json_text(meta, "source"), id = json_text(v, "id");
     bool               is_root = !parent.s;
 
-    r->broken = r->broken || !json_is(v, JSON_OBJECT);
+    check_node(r, v);
     if (!id.n || draft_of(r, id)) { /* ids are not always there, nor always different */
         struct sb b = sb_in(r->a, 0);
         sb_addf(&b, "#%zu", r->drafts.n);
@@ -454,7 +481,7 @@ static struct sv socketteer_node(struct reader *r, const struct json *doc, const
     }
     struct draft *d = add_draft(r, id);
     d->parent = parent;
-    d->node.text = json_is(json_find(v, "text"), JSON_STRING) ? json_text(v, "text") : SV("");
+    d->node.text = plain_text(r, v);
     bool human = sv_is(source, "prompt") || (!source.s && is_root);
     set_role(&d->node, human ? SV("human") : SV("model"), (struct sv){ 0 });
     d->node.at = time_of(json_find(meta, "creation_timestamp"));
@@ -533,9 +560,9 @@ static void loomsidian_tree(struct reader *r, const struct json *doc)
     for (size_t i = 0; i < nodes->n; i++) {
         const struct json *v = &nodes->members[i].value;
         struct draft      *d = add_draft(r, nodes->members[i].key);
-        r->broken = r->broken || !json_is(v, JSON_OBJECT);
+        check_node(r, v);
         d->parent = json_text(v, "parentId");
-        d->node.text = json_is(json_find(v, "text"), JSON_STRING) ? json_text(v, "text") : SV("");
+        d->node.text = plain_text(r, v);
         set_role(&d->node, d->parent.s ? SV("mixed") : SV("human"), (struct sv){ 0 });
         d->node.bookmarked = json_truth(json_find(v, "bookmarked"));
         d->node.at = time_of(json_find(v, "lastVisited"));
