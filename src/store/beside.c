@@ -270,6 +270,27 @@ static enum status beside_compact(struct store *s, struct err *e)
     return refuse(e);
 }
 
+static enum status beside_erase(struct store *s, struct sv thread, const struct entry *entries,
+                                size_t n, struct err *e)
+{
+    (void)s, (void)thread, (void)entries, (void)n;
+    return refuse(e);
+}
+
+static enum status beside_rechain(struct store *s, struct sv thread, const struct entry *n,
+                                  bool last, struct err *e)
+{
+    (void)s, (void)thread, (void)n, (void)last;
+    return refuse(e);
+}
+
+static enum status beside_scrub(struct store *s, void (*removed)(void *, struct sv), void *ctx,
+                                struct err *e)
+{
+    (void)s, (void)removed, (void)ctx;
+    return refuse(e);
+}
+
 static const struct store_ops beside_ops = {
     .scheme = "beside",
     .close = beside_close,
@@ -284,6 +305,8 @@ static const struct store_ops beside_ops = {
     .find_op = beside_find_op,
     .chain_at = beside_chain_at,
     .set_mark = beside_set_mark,
+    .erase = beside_erase,
+    .rechain = beside_rechain,
     .threads = beside_threads,
     .row_get = beside_row_get,
     .row_put = beside_row_put,
@@ -300,6 +323,7 @@ static const struct store_ops beside_ops = {
     .check = beside_check,
     .adopt_lost = beside_adopt_lost,
     .compact = beside_compact,
+    .scrub = beside_scrub,
 };
 
 /* A store in memory that knows the thread, so that rows can be put. */

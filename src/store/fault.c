@@ -252,6 +252,27 @@ static enum status fault_compact(struct store *s, struct err *e)
     return real->ops->compact(real, e);
 }
 
+static enum status fault_erase(struct store *s, struct sv thread, const struct entry *entries,
+                               size_t n, struct err *e)
+{
+    PASS(s, "erase");
+    return real->ops->erase(real, thread, entries, n, e);
+}
+
+static enum status fault_rechain(struct store *s, struct sv thread, const struct entry *n,
+                                 bool last, struct err *e)
+{
+    PASS(s, "rechain");
+    return real->ops->rechain(real, thread, n, last, e);
+}
+
+static enum status fault_scrub(struct store *s, void (*removed)(void *, struct sv), void *ctx,
+                               struct err *e)
+{
+    PASS(s, "scrub");
+    return real->ops->scrub(real, removed, ctx, e);
+}
+
 static const struct store_ops fault_ops = {
     .scheme = "fault",
     .close = fault_close,
@@ -266,6 +287,8 @@ static const struct store_ops fault_ops = {
     .find_op = fault_find_op,
     .chain_at = fault_chain_at,
     .set_mark = fault_set_mark,
+    .erase = fault_erase,
+    .rechain = fault_rechain,
     .threads = fault_threads,
     .row_get = fault_row_get,
     .row_put = fault_row_put,
@@ -282,6 +305,7 @@ static const struct store_ops fault_ops = {
     .check = fault_check,
     .adopt_lost = fault_adopt_lost,
     .compact = fault_compact,
+    .scrub = fault_scrub,
 };
 
 int64_t fault_calls(const struct store *s)

@@ -525,6 +525,72 @@ static enum status mem_set_mark(struct store *s, struct sv thread, int64_t seq,
     return ST_OK;
 }
 
+/* Another value for an entry that is there; its keys in the indexes stay. */
+static enum status put_again(struct mem_store *m, struct sv thread, const struct entry *n,
+                             void (*change)(struct entry *was, const struct entry *n),
+                             struct err *e)
+{
+    struct arena     *a = &m->scratch;
+    struct arena_mark mark = scratch_mark(m);
+    struct sv         key = key_of_entry(thread, n->seq, a), value;
+    bool              found = tree_get(m->seen, key, &value);
+
+    if (found) {
+        value = sv_dup(value, a); /* the pair it lies in goes when it is put again */
+        struct entry was = unpack(value, n->seq);
+        change(&was, n);
+        tree_put(&m->seen, key, pack(&was, a));
+    }
+    arena_reset(a, mark);
+    return found ? ST_OK : err_set(e, ST_NOT_FOUND, "there is no entry %lld", (long long)n->seq);
+}
+
+static void leave_skeleton(struct entry *was, const struct entry *n)
+{
+    was->payload = n->skeleton;
+    was->refs = SV("{}");
+    was->salted = false;
+    memset(was->salt, 0, sizeof was->salt);
+    was->erased = true;
+    was->content = n->content;
+}
+
+static enum status mem_erase(struct store *s, struct sv thread, const struct entry *entries,
+                             size_t n, struct err *e)
+{
+    for (size_t i = 0; i < n; i++)
+        if (!entries[i].erased && put_again(mem_of(s), thread, &entries[i], leave_skeleton, e))
+            return err_code(e);
+    return ST_OK;
+}
+
+static void take_chain(struct entry *was, const struct entry *n)
+{
+    was->id = n->id;
+    was->salted = true;
+    memcpy(was->salt, n->salt, sizeof was->salt);
+    was->chain = n->chain;
+}
+
+static enum status mem_rechain(struct store *s, struct sv thread, const struct entry *n, bool last,
+                               struct err *e)
+{
+    struct mem_store *m = mem_of(s);
+    struct store_head h;
+    struct arena_mark mark = scratch_mark(m);
+
+    if (put_again(m, thread, n, take_chain, e))
+        return err_code(e);
+    if (!last)
+        return ST_OK;
+    read_head(m->seen, thread, &m->scratch, &h);
+    h.version = 2;
+    h.chain = h.recorded_chain = n->chain;
+    write_head(m, thread, &h);
+    arena_reset(&m->scratch, mark);
+    return ST_OK;
+}
+
 static enum status mem_threads(struct store *s, struct arena *a, struct store_thread **out,
                                size_t *n, struct err *e)
 {
@@ -706,6 +772,13 @@ static enum status mem_compact(struct store *s, struct err *e)
     return ST_OK; /* what nobody holds is free already */
 }
 
+static enum status mem_scrub(struct store *s, void (*removed)(void *, struct sv), void *ctx,
+                             struct err *e)
+{
+    (void)s, (void)removed, (void)ctx, (void)e;
+    return ST_OK; /* there is no file */
+}
+
 /* ---- opening ------------------------------------------------------------------------ */
 
 static pthread_mutex_t named_lock = PTHREAD_MUTEX_INITIALIZER;
@@ -772,6 +845,8 @@ static const struct store_ops mem_ops = {
     .find_op = mem_find_op,
     .chain_at = mem_chain_at,
     .set_mark = mem_set_mark,
+    .erase = mem_erase,
+    .rechain = mem_rechain,
     .threads = mem_threads,
     .row_get = mem_row_get,
     .row_put = mem_row_put,
@@ -784,6 +859,7 @@ static const struct store_ops mem_ops = {
     .stats = mem_stats,
     .check = mem_check,
     .compact = mem_compact,
+    .scrub = mem_scrub,
 };
 
 enum status mem_open(struct sv rest, const struct store_options *o, struct store **out,

@@ -55,6 +55,9 @@ static const char *const sql[Q_COUNT] = {
                        " VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14)",
     [Q_BLOB_ADD]     = "INSERT OR IGNORE INTO blob(hash, bytes) VALUES(?, ?)",
     [Q_MARK]         = "UPDATE entry SET mark = ?2 WHERE key = ?1",
+    [Q_ERASE]        = "UPDATE entry SET payload = ?2, blob = ?3, content = ?4, refs = NULL, salt = NULL WHERE key = ?1",
+    [Q_RECHAIN]      = "UPDATE entry SET id = ?2, salt = ?3, chain = ?4 WHERE key = ?1",
+    [Q_RECHAINED]    = "UPDATE thread SET version = 2, chain = ?2 WHERE tid = ?1",
     [Q_ROW_GET]      = "SELECT value FROM row WHERE tid = ? AND view = ? AND key = ?",
     [Q_ROW_PUT]      = "INSERT INTO row(tid, view, key, value) VALUES(?1, ?2, ?3, ?4)"
                        " ON CONFLICT DO UPDATE SET value = excluded.value",
@@ -584,6 +587,8 @@ const struct store_ops sqlite_ops = {
     .find_op = sqlite_find_op,
     .chain_at = sqlite_chain_at,
     .set_mark = sqlite_set_mark,
+    .erase = sqlite_erase,
+    .rechain = sqlite_rechain,
     .threads = sqlite_threads,
     .row_get = sqlite_row_get,
     .row_put = sqlite_row_put,
@@ -600,4 +605,5 @@ const struct store_ops sqlite_ops = {
     .check = sqlite_check,
     .adopt_lost = sqlite_adopt_lost,
     .compact = sqlite_compact,
+    .scrub = sqlite_scrub,
 };

@@ -1,6 +1,7 @@
 /* The SQLite backend, shared by its files: sqlite.c (connection, transactions, care),
  * sqlite_file.c (how the file is reached and made), sqlite_schema.c (tables, migration),
- * sqlite_log.c (entries), sqlite_rows.c (rows), sqlite_text.c (words). */
+ * sqlite_log.c (entries), sqlite_erase.c (what goes from them), sqlite_rows.c (rows), sqlite_text.c
+ * (words). */
 #ifndef HEDDLE_SQLITE_INTERNAL_H
 #define HEDDLE_SQLITE_INTERNAL_H
 
@@ -29,6 +30,9 @@ enum sqlite_statement {
     Q_ENTRY_ADD,
     Q_BLOB_ADD,
     Q_MARK,
+    Q_ERASE,
+    Q_RECHAIN,
+    Q_RECHAINED,
     Q_ROW_GET,
     Q_ROW_PUT,
     Q_ROW_DEL,
@@ -155,6 +159,8 @@ enum status sqlite_find_op(struct store *, struct sv, struct sv, struct arena *,
 enum status sqlite_chain_at(struct store *, struct sv, int64_t, struct hash *, bool *,
                             struct err *);
 enum status sqlite_set_mark(struct store *, struct sv, int64_t, enum entry_mark, struct err *);
+enum { SQLITE_BLOB_MIN = 4096 }; /* payloads from here on are stored once, by their hash */
+enum status sqlite_add_blob(struct sqlite_store *, struct sv payload, struct hash *, struct err *);
 /* Each number that entries have and no thread does, with how many entries. */
 enum status sqlite_each_lost(struct sqlite_store *,
                              enum status (*each)(void *ctx, int64_t tid, int64_t n, struct err *),
@@ -174,6 +180,11 @@ enum status sqlite_rows_next(struct store_rows *, struct store_row *, bool *, st
 void        sqlite_rows_close(struct store_rows *);
 enum status sqlite_rows_clear(struct store *, struct sv, struct sv, struct err *);
 enum status sqlite_set_views(struct store *, struct sv, int64_t, struct err *);
+
+/* sqlite_erase.c */
+enum status sqlite_erase(struct store *, struct sv, const struct entry *, size_t, struct err *);
+enum status sqlite_rechain(struct store *, struct sv, const struct entry *, bool, struct err *);
+enum status sqlite_scrub(struct store *, void (*)(void *, struct sv), void *, struct err *);
 
 /* sqlite_text.c */
 enum status sqlite_text_put(struct store *, struct sv, int64_t, struct sv, struct err *);

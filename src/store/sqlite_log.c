@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { BLOB_MIN = 4096, SEARCH_MAX = 1 << 20 };
+enum { SEARCH_MAX = 1 << 20 };
 
 /* Columns of every query that reads entries, in the order of read_entry(). A file of an older
  * schema that may not be written has neither salts nor commitments. */
@@ -139,7 +139,7 @@ static enum status record_head(struct sqlite_store *q, int64_t tid, const struct
 }
 
 /* Large payloads are stored once, by their hash. */
-static enum status add_blob(struct sqlite_store *q, struct sv payload, struct hash *hash,
+enum status sqlite_add_blob(struct sqlite_store *q, struct sv payload, struct hash *hash,
                             struct err *e)
 {
     sqlite3_stmt *st;
@@ -165,9 +165,9 @@ static enum status add_entry(struct sqlite_store *q, int64_t tid, const struct e
 {
     sqlite3_stmt *st;
     struct hash   hash;
-    bool          large = n->payload.n >= BLOB_MIN;
+    bool          large = n->payload.n >= SQLITE_BLOB_MIN;
 
-    if ((large && add_blob(q, n->payload, &hash, e)) || sqlite_ready(q, Q_ENTRY_ADD, &st, e))
+    if ((large && sqlite_add_blob(q, n->payload, &hash, e)) || sqlite_ready(q, Q_ENTRY_ADD, &st, e))
         return err_code(e);
     sqlite3_bind_int64(st, 1, entry_key(tid, n->seq));
     sqlite3_bind_int64(st, 2, n->at);

@@ -2,7 +2,7 @@
  *
  * entry.key is tid << 36 | seq: a thread's entries lie together, in order, and an index
  * on lane alone is ordered by (lane, key) because every index ends in the rowid. A
- * payload of BLOB_MIN bytes or more lives in `blob`, addressed by its hash, so that the
+ * payload of SQLITE_BLOB_MIN bytes or more lives in `blob`, addressed by its hash, so that the
  * same bytes are stored once however many entries hold them. */
 #include "store/sqlite_internal.h"
 

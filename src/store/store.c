@@ -309,6 +309,56 @@ enum status store_set_mark(struct store *s, struct sv thread, int64_t seq, enum 
     return s->ops->set_mark(s, thread, seq, mark, e);
 }
 
+/* ---- erasing -------------------------------------------------------------------- */
+
+/* Would the chain value follow from what an erasure leaves? */
+static enum status check_erasable(struct store *s, struct sv thread, const struct entry *n,
+                                  struct err *e)
+{
+    struct hash before = { 0 }, there = { 0 };
+    bool        found = true, before_found = true;
+
+    if (!n->salted || !n->skeleton.n) {
+        err_set(e, ST_INVALID_SYNTAX, "entry %lld is of chain version 1: it cannot be erased",
+                (long long)n->seq);
+        return err_hint(e, "`heddle log rechain " SV_FMT "` makes the thread erasable",
+                        SV_ARG(thread));
+    }
+    if (s->ops->chain_at(s, thread, n->seq, &there, &found, e) ||
+        (n->seq > 0 && s->ops->chain_at(s, thread, n->seq - 1, &before, &before_found, e)))
+        return err_code(e);
+    if (!found)
+        return err_set(e, ST_NOT_FOUND, "there is no entry %lld", (long long)n->seq);
+    struct hash want = entry_chain(n, &before);
+    if (before_found && hash_eq(&want, &there))
+        return ST_OK;
+    err_set(e, ST_CORRUPT, "entry %lld is not what was written: its chain value does not follow",
+            (long long)n->seq);
+    return err_hint(e, "`heddle verify " SV_FMT "` says what is whole", SV_ARG(thread));
+}
+
+enum status store_erase(struct store *s, struct sv thread, const struct entry *entries, size_t n,
+                        struct err *e)
+{
+    assert(s->open == WRITING);
+    if (check_thread(thread, e))
+        return err_code(e);
+    for (size_t i = 0; i < n; i++)
+        if (!entries[i].erased && check_erasable(s, thread, &entries[i], e))
+            return err_code(e);
+    return n ? s->ops->erase(s, thread, entries, n, e) : ST_OK;
+}
+
+enum status store_rechain(struct store *s, struct sv thread, struct entry *n, struct hash *chain,
+                          bool last, struct err *e)
+{
+    assert(s->open == WRITING && n->salted && n->skeleton.n);
+    if (check_thread(thread, e) || entry_check(n, e))
+        return err_code(e);
+    *chain = n->chain = entry_chain(n, chain);
+    return s->ops->rechain(s, thread, n, last, e);
+}
+
 enum status store_threads(struct store *s, struct arena *a, struct store_thread **out, size_t *n,
                           struct err *e)
 {
@@ -420,4 +470,11 @@ enum status store_compact(struct store *s, struct err *e)
 {
     assert(s->open == CLOSED);
     return s->ops->compact(s, e);
+}
+
+enum status store_scrub(struct store *s, void (*removed)(void *, struct sv), void *ctx,
+                        struct err *e)
+{
+    assert(s->open == CLOSED);
+    return s->ops->scrub(s, removed, ctx, e);
 }

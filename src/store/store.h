@@ -138,6 +138,24 @@ enum status store_chain_at(struct store *s, struct sv thread, int64_t seq, struc
 enum status store_set_mark(struct store *s, struct sv thread, int64_t seq, enum entry_mark mark,
                            struct err *e) MUST_USE;
 
+/* Take the content of entries[0..n) out of the log for good: each keeps its skeleton, its
+ * commitment and its chain value; payload, refs, salt and its words in the index go. They are
+ * entries of a scan, with skeleton and content filled in; one that is erased already is passed
+ * over. In a write transaction. The index of words is emptied as a whole, because it keeps deleted
+ * words: it fills again from store_text_last() on. What the engine's files still hold of the bytes
+ * goes with store_scrub(), after the commit. ST_CORRUPT: the chain value would not follow from what
+ * is left: the entry was changed outside heddle. ST_INVALID_SYNTAX: an entry of chain version 1.
+ * Nothing is changed then. */
+enum status store_erase(struct store *s, struct sv thread, const struct entry *entries, size_t n,
+                        struct err *e) MUST_USE;
+
+/* One step of giving a thread of chain version 1 a chain of version 2: `n` is the next of its
+ * entries from the first on, with id, salt, skeleton and content filled in. *chain is the new chain
+ * value before it, and then its own. With `last` the thread becomes one of version 2 with this
+ * head. In one write transaction, over every entry. Everything else of the entries stays. */
+enum status store_rechain(struct store *s, struct sv thread, struct entry *n, struct hash *chain,
+                          bool last, struct err *e) MUST_USE;
+
 struct store_thread {
     struct sv         id;
     struct store_head head;
@@ -231,6 +249,13 @@ enum status store_check(struct store *s, void (*say)(void *ctx, struct sv compla
 /* Give each thread whose row is gone, but not its entries, a row again, as `lost-N`; *n is how many
  * there were. In a write transaction. */
 enum status store_adopt_lost(struct store *s, int64_t *n, struct err *e) MUST_USE;
+
+/* Write the engine's files anew, so that they hold no byte of what was erased: free pages, free
+ * space in pages, the write-ahead log; and remove the copies that migrations left beside them, each
+ * told to `removed` (may be NULL). Outside a transaction. ST_CONFLICT, reason "busy": another
+ * process reads or writes; nothing is lost, and it is to be done again. */
+enum status store_scrub(struct store *s, void (*removed)(void *ctx, struct sv name), void *ctx,
+                        struct err *e) MUST_USE;
 
 /* Empty the write-ahead log and give free pages back to the file system. */
 enum status store_compact(struct store *s, struct err *e) MUST_USE;

@@ -33,6 +33,13 @@ struct store_ops {
                             bool *found, struct err *);
     enum status (*set_mark)(struct store *, struct sv thread, int64_t seq, enum entry_mark,
                             struct err *);
+    /* What store_erase() says, of entries that are of version 2, not erased, and whole. */
+    enum status (*erase)(struct store *, struct sv thread, const struct entry *, size_t n,
+                         struct err *);
+    /* Give an entry its id, salt and chain value; after the last one the thread version 2 and the
+     * head. */
+    enum status (*rechain)(struct store *, struct sv thread, const struct entry *, bool last,
+                           struct err *);
     enum status (*threads)(struct store *, struct arena *, struct store_thread **, size_t *n,
                            struct err *);
 
@@ -59,6 +66,8 @@ struct store_ops {
     enum status (*check)(struct store *, void (*say)(void *, struct sv), void *ctx, struct err *);
     enum status (*adopt_lost)(struct store *, int64_t *n, struct err *); /* NULL: never any */
     enum status (*compact)(struct store *, struct err *);
+    enum status (*scrub)(struct store *, void (*removed)(void *, struct sv), void *ctx,
+                         struct err *);
 };
 
 /* First member of each backend's own struct; likewise store_scan and store_rows. */

@@ -1008,6 +1008,197 @@ static void a_store_counts_checks_and_compacts(void)
     CHECK_INT(rev_of(s, SV("t")), 1);
 }
 
+/* ---- erasing ---------------------------------------------------------------------------- */
+
+#define SECRET "zqxjkvbp"
+
+/* A message of chain version 2; the store does not care what the skeleton leaves out. */
+static struct entry salted(const char *payload, const char *skeleton)
+{
+    struct entry n = { .at = 9,
+                       .kind = SV("ai_message"),
+                       .lane = SV("default"),
+                       .mark = MARK_MESSAGE,
+                       .payload = sv_of(payload),
+                       .refs = SV("{\"r\":\"" SECRET "\"}"),
+                       .salted = true,
+                       .skeleton = sv_of(skeleton) };
+
+    memset(n.salt, 7, sizeof n.salt);
+    struct sv parts[] = { { (const char *)n.salt, sizeof n.salt }, n.payload, n.refs };
+    n.content = hash_blake2b(parts, COUNT(parts));
+    return n;
+}
+
+/* Entry `seq` of t as store_erase() wants it: `like` has skeleton and commitment. */
+static struct entry to_erase(int64_t seq, const struct entry *like)
+{
+    struct entry n = first_of(s, SV("t"), seq);
+
+    n.skeleton = like->skeleton;
+    n.content = like->content;
+    return n;
+}
+
+static bool chain_is_whole(struct sv thread)
+{
+    struct store_scan *scan = NULL;
+    struct entry       n;
+    bool               more = true, intact = true;
+
+    CHECK(store_scan(s, &(struct store_query){ .thread = thread, .to = STORE_TO_END }, &scan, &e) ==
+          ST_OK);
+    while (intact && store_next(scan, &n, &more, &e) == ST_OK && more) {
+        if (n.erased)
+            n.skeleton = n.payload;
+        struct sv parts[] = { { (const char *)n.salt, sizeof n.salt }, n.payload, n.refs };
+        if (!n.erased)
+            n.skeleton = SV("{\"content\":null}");
+        if (!n.erased)
+            n.content = hash_blake2b(parts, COUNT(parts));
+        CHECK(store_is_intact(scan, &n, &intact, &e) == ST_OK);
+    }
+    store_scan_close(scan);
+    return intact;
+}
+
+static void an_erased_entry_keeps_its_place_and_its_chain(void)
+{
+    struct entry list[] = { salted("{\"content\":\"" SECRET "\"}", "{\"content\":null}"),
+                            salted("{\"content\":\"stays\"}", "{\"content\":null}") };
+
+    list[0].op_id = SV("once");
+    CHECK(append_to(s, SV("t"), 0, list, 2) == ST_OK);
+    struct entry gone = to_erase(0, &list[0]);
+    CHECK(store_begin(s, STORE_WRITE, &e) == ST_OK);
+    CHECK(store_erase(s, SV("t"), &gone, 1, &e) == ST_OK);
+    CHECK(store_commit(s, &e) == ST_OK);
+    struct entry n = first_of(s, SV("t"), 0);
+    CHECK(n.erased && !n.salted);
+    CHECK_SV(n.payload, SV("{\"content\":null}"));
+    CHECK_SV(n.refs, SV("{}"));
+    CHECK_SV(n.op_id, SV("once"));
+    CHECK(hash_eq(&n.chain, &list[0].chain) && hash_eq(&n.content, &list[0].content));
+    CHECK(chain_is_whole(SV("t")));
+    CHECK_SV(lane_seqs("default", MARK_MESSAGE, 0, STORE_TO_END, false), SV("0 1"));
+    CHECK_SV(first_of(s, SV("t"), 1).payload, SV("{\"content\":\"stays\"}"));
+    CHECK(store_begin(s, STORE_WRITE, &e) == ST_OK); /* again is nothing */
+    CHECK(store_erase(s, SV("t"), &n, 1, &e) == ST_OK && store_commit(s, &e) == ST_OK);
+    CHECK(append_one(SV("t"), salted("{\"content\":\"x\"}", "{\"content\":null}")) == ST_OK);
+}
+
+static void what_cannot_be_erased_is_refused(void)
+{
+    struct entry list[] = { salted("{\"content\":\"a\"}", "{\"content\":null}") };
+    struct entry plain = note("{}");
+
+    CHECK(append_to(s, SV("t"), 0, list, 1) == ST_OK);
+    CHECK(append_to(s, SV("old"), 0, &plain, 1) == ST_OK);
+    struct entry other = to_erase(0, &list[0]), missing = other, old = first_of(s, SV("old"), 0);
+    other.skeleton = SV("{\"content\":1}");
+    missing.seq = 7;
+    CHECK(store_begin(s, STORE_WRITE, &e) == ST_OK);
+    CHECK(store_erase(s, SV("t"), &other, 1, &e) == ST_CORRUPT);
+    CHECK(store_erase(s, SV("t"), &missing, 1, &e) == ST_NOT_FOUND);
+    CHECK(store_erase(s, SV("old"), &old, 1, &e) == ST_INVALID_SYNTAX);
+    store_abort(s);
+    CHECK_SV(first_of(s, SV("t"), 0).payload, SV("{\"content\":\"a\"}"));
+}
+
+/* Bytes of the file and its write-ahead log. */
+static bool files_hold(const char *word)
+{
+    static const char *const suffixes[] = { "", "-wal" };
+    bool                     holds = false;
+
+    for (size_t i = 0; i < COUNT(suffixes); i++) {
+        char name[330];
+        snprintf(name, sizeof name, "%s%s", file, suffixes[i]);
+        FILE *f = fopen(name, "rb");
+        if (!f)
+            continue;
+        struct sb b = sb_in(&a, 0);
+        for (int c; (c = fgetc(f)) != EOF;)
+            sb_addc(&b, (char)c);
+        fclose(f);
+        holds = holds || sv_find(sb_sv(&b), sv_of(word)) >= 0;
+    }
+    return holds;
+}
+
+static void scrubbed_files_hold_nothing_of_it(void)
+{
+    static char large[9000];
+
+    memset(large, 'x', sizeof large - 1);
+    memcpy(large, "{\"content\":\"" SECRET, strlen("{\"content\":\"" SECRET));
+    memcpy(large + sizeof large - 3, "\"}", 2);
+    struct entry list[] = { salted("{\"content\":\"" SECRET "\"}", "{\"content\":null}"),
+                            salted(large, "{\"content\":null}") };
+    CHECK(append_to(s, SV("t"), 0, list, 2) == ST_OK);
+    CHECK(store_begin(s, STORE_WRITE, &e) == ST_OK);
+    put_row(SV("k"), SV(SECRET));
+    CHECK(store_text_put(s, SV("t"), 0, SV(SECRET " word"), &e) == ST_OK);
+    CHECK(store_commit(s, &e) == ST_OK);
+    CHECK(store_begin(s, STORE_WRITE, &e) == ST_OK);
+    put_row(SV("k"), SV("v"));
+    CHECK(store_commit(s, &e) == ST_OK);
+    CHECK(!strstr(backend->url, "sqlite") || files_hold(SECRET));
+    struct entry gone[] = { to_erase(0, &list[0]), to_erase(1, &list[1]) };
+    CHECK(store_begin(s, STORE_WRITE, &e) == ST_OK);
+    CHECK(store_erase(s, SV("t"), gone, 2, &e) == ST_OK);
+    CHECK(store_commit(s, &e) == ST_OK);
+    CHECK(store_scrub(s, NULL, NULL, &e) == ST_OK);
+    CHECK(!files_hold(SECRET));
+    struct store_stats st = { 0 };
+    CHECK(store_stats(s, &st, &e) == ST_OK);
+    CHECK_INT(st.blobs, 0);
+    CHECK(chain_is_whole(SV("t")));
+}
+
+static void a_blob_that_another_entry_has_stays(void)
+{
+    static char large[9000];
+
+    memset(large, 'x', sizeof large - 1);
+    memcpy(large, "{\"content\":\"", strlen("{\"content\":\""));
+    memcpy(large + sizeof large - 3, "\"}", 2);
+    struct entry list[] = { salted(large, "{\"content\":null}"),
+                            salted(large, "{\"content\":null}") };
+    CHECK(append_to(s, SV("t"), 0, list, 2) == ST_OK);
+    struct entry gone = to_erase(0, &list[0]);
+    CHECK(store_begin(s, STORE_WRITE, &e) == ST_OK);
+    CHECK(store_erase(s, SV("t"), &gone, 1, &e) == ST_OK && store_commit(s, &e) == ST_OK);
+    CHECK_SV(first_of(s, SV("t"), 1).payload, sv_of(large));
+}
+
+static void a_thread_of_version_1_gets_a_chain_of_version_2(void)
+{
+    struct entry      list[] = { note("{\"a\":1}"), note("{\"a\":2}") };
+    struct hash       chain = { 0 };
+    struct store_head h;
+
+    CHECK(append_to(s, SV("t"), 0, list, 2) == ST_OK);
+    CHECK(store_begin(s, STORE_WRITE, &e) == ST_OK);
+    for (int64_t i = 0; i < 2; i++) {
+        struct entry n = first_of(s, SV("t"), i);
+        struct entry like = salted("{}", "{\"a\":null}");
+        struct sv parts[] = { { (const char *)like.salt, sizeof like.salt }, n.payload, SV("{}") };
+        n.id = entry_id(&n, &a);
+        memcpy(n.salt, like.salt, sizeof n.salt);
+        n.salted = true;
+        n.skeleton = SV("{\"a\":null}");
+        n.content = hash_blake2b(parts, COUNT(parts));
+        CHECK(store_rechain(s, SV("t"), &n, &chain, i == 1, &e) == ST_OK);
+    }
+    CHECK(store_commit(s, &e) == ST_OK);
+    CHECK(store_head(s, SV("t"), &h, &e) == ST_OK);
+    CHECK_INT(h.version, 2);
+    CHECK(hash_eq(&h.chain, &chain) && store_head_agrees(SV("t"), &h, &e) == ST_OK);
+    CHECK(first_of(s, SV("t"), 1).salted && first_of(s, SV("t"), 1).id.n > 0);
+    CHECK(append_one(SV("t"), salted("{\"content\":\"x\"}", "{\"content\":null}")) == ST_OK);
+}
+
 static const struct tap_test tests[] = {
     T(an_unknown_thread_has_rev_0),
     T(seqs_are_dense_and_the_store_gives_them),
@@ -1046,6 +1237,11 @@ static const struct tap_test tests[] = {
     T(opening_what_is_missing_needs_create),
     T(everything_is_there_after_opening_again),
     T(a_store_counts_checks_and_compacts),
+    T(an_erased_entry_keeps_its_place_and_its_chain),
+    T(what_cannot_be_erased_is_refused),
+    T(scrubbed_files_hold_nothing_of_it),
+    T(a_blob_that_another_entry_has_stays),
+    T(a_thread_of_version_1_gets_a_chain_of_version_2),
 };
 
 int main(int argc, char **argv)

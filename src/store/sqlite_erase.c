@@ -1,0 +1,128 @@
+/* Taking content out of the database, and out of its files.
+ *
+ * In SQLite deleted bytes stay in free pages, in the free space of pages and in the write-ahead log
+ * until something is written over them. secure_delete writes zeros over what a transaction frees,
+ * but not over what earlier transactions left behind: rows of views that were replaced, pages that
+ * were split. So the file is written anew by VACUUM, and the write-ahead log emptied. */
+#include "store/sqlite_internal.h"
+
+#include "base/fs.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <unistd.h>
+
+static enum status erase_one(struct sqlite_store *q, int64_t tid, const struct entry *n,
+                             struct err *e)
+{
+    sqlite3_stmt *st;
+    struct hash   hash;
+    bool          large = n->skeleton.n >= SQLITE_BLOB_MIN;
+
+    if ((large && sqlite_add_blob(q, n->skeleton, &hash, e)) || sqlite_ready(q, Q_ERASE, &st, e))
+        return err_code(e);
+    sqlite3_bind_int64(st, 1, entry_key(tid, n->seq));
+    sqlite_bind_sv(st, 2, large ? (struct sv){ 0 } : n->skeleton);
+    if (large)
+        sqlite3_bind_blob(st, 3, hash.b, HASH_SIZE, SQLITE_STATIC);
+    else
+        sqlite3_bind_null(st, 3);
+    sqlite3_bind_blob(st, 4, n->content.b, HASH_SIZE, SQLITE_STATIC);
+    if (sqlite_run(q, st, e))
+        return err_code(e);
+    return sqlite3_changes(q->db) == 1
+               ? ST_OK
+               : err_set(e, ST_NOT_FOUND, "there is no entry %lld", (long long)n->seq);
+}
+
+enum status sqlite_erase(struct store *s, struct sv thread, const struct entry *entries, size_t n,
+                         struct err *e)
+{
+    struct sqlite_store *q = sqlite_of(s);
+    int64_t              tid;
+
+    if (sqlite_tid(q, thread, &tid, e) || sqlite_exec(q, "PRAGMA secure_delete = ON", e))
+        return err_code(e);
+    for (size_t i = 0; i < n; i++)
+        if (!entries[i].erased && erase_one(q, tid, &entries[i], e))
+            return err_code(e);
+    return sqlite_exec(q,
+                       "DELETE FROM blob WHERE hash NOT IN"
+                       " (SELECT blob FROM entry WHERE blob IS NOT NULL);"
+                       "INSERT INTO text(text) VALUES('delete-all');",
+                       e);
+}
+
+enum status sqlite_rechain(struct store *s, struct sv thread, const struct entry *n, bool last,
+                           struct err *e)
+{
+    struct sqlite_store *q = sqlite_of(s);
+    sqlite3_stmt        *one, *all;
+    int64_t              tid;
+
+    if (sqlite_tid(q, thread, &tid, e) || sqlite_ready(q, Q_RECHAIN, &one, e) ||
+        sqlite_ready(q, Q_RECHAINED, &all, e))
+        return err_code(e);
+    sqlite3_bind_int64(one, 1, entry_key(tid, n->seq));
+    sqlite_bind_sv(one, 2, n->id);
+    sqlite3_bind_blob(one, 3, n->salt, ENTRY_SALT_SIZE, SQLITE_STATIC);
+    sqlite3_bind_blob(one, 4, n->chain.b, HASH_SIZE, SQLITE_STATIC);
+    if (sqlite_run(q, one, e))
+        return err_code(e);
+    if (!last)
+        return ST_OK;
+    sqlite3_bind_int64(all, 1, tid);
+    sqlite3_bind_blob(all, 2, n->chain.b, HASH_SIZE, SQLITE_STATIC);
+    return sqlite_run(q, all, e);
+}
+
+/* ---- files ----------------------------------------------------------------------------- */
+
+/* Copies before a migration, whole or half made. */
+static enum status remove_copies(struct sqlite_store *q, void (*removed)(void *, struct sv),
+                                 void *ctx, struct err *e)
+{
+    static const char *const ends[] = { ".bak", ".bak.part" };
+
+    for (int v = 1; v < SQLITE_SCHEMA_VERSION; v++)
+        for (size_t i = 0; i < COUNT(ends); i++) {
+            char *file = sqlite3_mprintf("%s.v%d%s", q->file, v, ends[i]);
+            char *shown = sqlite3_mprintf("%s.v%d%s", q->path, v, ends[i]);
+            bool  gone = unlink(file) == 0, failed = !gone && errno != ENOENT;
+            if (failed)
+                err_errno(e, "remove %s", shown);
+            if (gone && removed)
+                removed(ctx, sv_of(shown));
+            sqlite3_free(file);
+            sqlite3_free(shown);
+            if (failed)
+                return err_code(e);
+        }
+    return ST_OK;
+}
+
+/* A checkpoint that readers hold up says so in its row, and is no error of SQLite's. */
+static enum status empty_wal(struct sqlite_store *q, struct err *e)
+{
+    int64_t busy = 0;
+
+    if (sqlite_number(q, "PRAGMA wal_checkpoint(TRUNCATE)", &busy, e))
+        return err_code(e);
+    if (!busy)
+        return ST_OK;
+    err_set(e, ST_CONFLICT, "another process reads %s: its write-ahead log cannot be emptied",
+            q->path);
+    err_reason(e, "busy");
+    return err_hint(e, "end that process, then `heddle doctor --fix`");
+}
+
+enum status sqlite_scrub(struct store *s, void (*removed)(void *, struct sv), void *ctx,
+                         struct err *e)
+{
+    struct sqlite_store *q = sqlite_of(s);
+
+    if (sqlite_exec(q, "PRAGMA secure_delete = ON", e) || sqlite_exec(q, "VACUUM", e) ||
+        empty_wal(q, e))
+        return err_code(e);
+    return remove_copies(q, removed, ctx, e);
+}
