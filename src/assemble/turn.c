@@ -97,8 +97,9 @@ static struct tool_call read_call(const struct json *v)
         arguments = json_find(inner, "input");
     return (struct tool_call){ .id = or_empty(json_text(v, "id")),
                                .name = or_empty(json_text(inner, "name")),
-                               .arguments =
-                                   arguments ? *arguments : (struct json){ .type = JSON_OBJECT } };
+                               .arguments = arguments && arguments->type != JSON_NULL
+                                                ? *arguments
+                                                : (struct json){ .type = JSON_OBJECT } };
 }
 
 static void read_calls(struct lifting *l, struct turn *t, const struct json *list)

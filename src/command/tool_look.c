@@ -7,6 +7,7 @@
 #include "loom/search.h"
 #include "loom/shown.h"
 #include "thread/kind.h"
+#include "thread/skeleton.h"
 
 /* ann-3 names an annotation. */
 bool annotation_number(struct sv id, int64_t *n)
@@ -295,7 +296,7 @@ static enum status tell(struct session *s, const struct entry *n, struct arena *
 
     if (k == KIND_AI_MESSAGE)
         return tell_node(s, n->seq, b, e);
-    if (json_parse(n->payload, 0, scratch, &p, e))
+    if (json_parse(skeleton_shown(n, scratch), 0, scratch, &p, e))
         return err_code(e);
     struct sv mark = json_text(&p, "mark"), on = json_text(&p, "node");
     if (k == KIND_LOOM_ANNOTATION) {

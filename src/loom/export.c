@@ -5,6 +5,7 @@
 #include "loom/shown.h"
 #include "loom/write.h"
 #include "thread/kind.h"
+#include "thread/skeleton.h"
 
 /* ---- walking all nodes -------------------------------------------------------------- */
 
@@ -40,7 +41,7 @@ static enum status walk(const struct exporting *x, each_node *each, struct err *
         if (kind_of(entry.kind) == KIND_AI_MESSAGE)
             s = row_get(&r, key1("n", entry.seq, &scratch), &row, &found, e);
         if (!s && found && !(s = rows_node(&r, entry.seq, &n, e)) && !n.withdrawn &&
-            !(s = json_parse(entry.payload, 0, &scratch, &p, e)))
+            !(s = json_parse(skeleton_shown(&entry, &scratch), 0, &scratch, &p, e)))
             s = each(&one, &n, &p, e);
         arena_reset(&scratch, m);
     }

@@ -7,6 +7,7 @@
 #include "loom/shown.h"
 #include "thread/kind.h"
 #include "thread/lane.h"
+#include "thread/skeleton.h"
 
 enum status loom_other(const struct loom *l, struct sv thread, struct loom *out, struct err *e)
 {
@@ -117,7 +118,29 @@ enum status loom_entry(struct loom *l, int64_t seq, struct entry *n, struct json
         return err_code(e);
     if (!found)
         return err_set(e, ST_CORRUPT, "entry %lld is missing", (long long)seq);
-    return json_parse(n->payload, 0, l->a, payload, e);
+    return json_parse(skeleton_shown(n, l->a), 0, l->a, payload, e);
+}
+
+struct sv loom_with_local(const struct json *payload, struct sv local, struct arena *a)
+{
+    const struct json *given = json_find(payload, "node");
+    bool               has = json_is(given, JSON_OBJECT);
+    struct json        node = { JSON_OBJECT, 0, { .members = NULL } }, whole = *payload;
+
+    if (!local.n || json_text(given, "local_id").n || (given && !has))
+        return json_canonical(payload, a);
+    node.members = ARENA_NEW(a, struct json_member, (has ? given->n : 0) + 1);
+    for (size_t i = 0; has && i < given->n; i++)
+        if (!sv_is(given->members[i].key, "local_id"))
+            node.members[node.n++] = given->members[i];
+    node.members[node.n++] = (struct json_member){ SV("local_id"), json_of(local) };
+    whole.members = ARENA_NEW(a, struct json_member, payload->n + 1);
+    whole.n = 0;
+    for (size_t i = 0; i < payload->n; i++)
+        if (!sv_is(payload->members[i].key, "node"))
+            whole.members[whole.n++] = payload->members[i];
+    whole.members[whole.n++] = (struct json_member){ SV("node"), node };
+    return json_canonical(&whole, a);
 }
 
 enum status loom_payload(struct loom *l, int64_t seq, struct json *out, struct err *e)

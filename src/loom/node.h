@@ -74,10 +74,14 @@ struct loom {
 enum status loom_other(const struct loom *l, struct sv thread, struct loom *out,
                        struct err *e) MUST_USE;
 
+struct json;
 extern const struct view loom_view;
 
+/* The payload of a message with its local id written into it, where it has none: the same node is
+ * folded from it, whatever its chain value is. Canonical. */
+struct sv loom_with_local(const struct json *payload, struct sv local, struct arena *a);
+
 /* An entry, which must be there, and its payload: ST_CORRUPT otherwise. */
-struct json;
 enum status loom_entry(struct loom *l, int64_t seq, struct entry *n, struct json *payload,
                        struct err *e) MUST_USE;
 

@@ -4,6 +4,7 @@
 #include "base/utf8.h"
 #include "loom/loom_internal.h"
 #include "thread/kind.h"
+#include "thread/skeleton.h"
 
 static void draw_random(void *ctx, unsigned char *out, size_t n)
 {
@@ -386,7 +387,7 @@ enum status loom_annotation(struct loom *l, int64_t number, struct annotation *o
     q.to = q.from;
     if (store_first(l->log->store, &q, l->a, &n, &there, e))
         return err_code(e);
-    if (there && json_parse(n.payload, 0, l->a, &p, e))
+    if (there && json_parse(skeleton_shown(&n, l->a), 0, l->a, &p, e))
         return err_code(e);
     out->text = there ? json_text(&p, "text") : SV("");
     return ST_OK;

@@ -4,6 +4,7 @@
 #include "share/share_internal.h"
 
 #include "base/map.h"
+#include "thread/skeleton.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -189,7 +190,7 @@ enum status render_operation(const struct entry *n, struct arena *a, struct sv *
     struct jw   w = at_depth(&b, 2);
     struct json p;
 
-    if (json_parse(n->payload, 0, a, &p, e))
+    if (json_parse(skeleton_shown(n, a), 0, a, &p, e))
         return err_code(e);
     struct sv raw = json_text(&p, "record");
     if (sv_is(json_text(&p, "operation"), "import")) { /* another program's row, as it was */

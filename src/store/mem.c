@@ -567,6 +567,7 @@ static enum status mem_erase(struct store *s, struct sv thread, const struct ent
 static void take_chain(struct entry *was, const struct entry *n)
 {
     was->id = n->id;
+    was->payload = n->payload;
     was->salted = true;
     memcpy(was->salt, n->salt, sizeof was->salt);
     was->chain = n->chain;

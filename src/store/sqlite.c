@@ -56,7 +56,7 @@ static const char *const sql[Q_COUNT] = {
     [Q_BLOB_ADD]     = "INSERT OR IGNORE INTO blob(hash, bytes) VALUES(?, ?)",
     [Q_MARK]         = "UPDATE entry SET mark = ?2 WHERE key = ?1",
     [Q_ERASE]        = "UPDATE entry SET payload = ?2, blob = ?3, content = ?4, refs = NULL, salt = NULL WHERE key = ?1",
-    [Q_RECHAIN]      = "UPDATE entry SET id = ?2, salt = ?3, chain = ?4 WHERE key = ?1",
+    [Q_RECHAIN]      = "UPDATE entry SET id = ?2, salt = ?3, chain = ?4, payload = ?5, blob = ?6 WHERE key = ?1",
     [Q_RECHAINED]    = "UPDATE thread SET version = 2, chain = ?2 WHERE tid = ?1",
     [Q_ROW_GET]      = "SELECT value FROM row WHERE tid = ? AND view = ? AND key = ?",
     [Q_ROW_PUT]      = "INSERT INTO row(tid, view, key, value) VALUES(?1, ?2, ?3, ?4)"

@@ -58,15 +58,22 @@ enum status sqlite_rechain(struct store *s, struct sv thread, const struct entry
 {
     struct sqlite_store *q = sqlite_of(s);
     sqlite3_stmt        *one, *all;
+    struct hash          hash;
+    bool                 large = n->payload.n >= SQLITE_BLOB_MIN;
     int64_t              tid;
 
-    if (sqlite_tid(q, thread, &tid, e) || sqlite_ready(q, Q_RECHAIN, &one, e) ||
-        sqlite_ready(q, Q_RECHAINED, &all, e))
+    if (sqlite_tid(q, thread, &tid, e) || (large && sqlite_add_blob(q, n->payload, &hash, e)) ||
+        sqlite_ready(q, Q_RECHAIN, &one, e) || sqlite_ready(q, Q_RECHAINED, &all, e))
         return err_code(e);
     sqlite3_bind_int64(one, 1, entry_key(tid, n->seq));
     sqlite_bind_sv(one, 2, n->id);
     sqlite3_bind_blob(one, 3, n->salt, ENTRY_SALT_SIZE, SQLITE_STATIC);
     sqlite3_bind_blob(one, 4, n->chain.b, HASH_SIZE, SQLITE_STATIC);
+    sqlite_bind_sv(one, 5, large ? (struct sv){ 0 } : n->payload);
+    if (large)
+        sqlite3_bind_blob(one, 6, hash.b, HASH_SIZE, SQLITE_STATIC);
+    else
+        sqlite3_bind_null(one, 6);
     if (sqlite_run(q, one, e))
         return err_code(e);
     if (!last)

@@ -150,9 +150,10 @@ enum status store_erase(struct store *s, struct sv thread, const struct entry *e
                         struct err *e) MUST_USE;
 
 /* One step of giving a thread of chain version 1 a chain of version 2: `n` is the next of its
- * entries from the first on, with id, salt, skeleton and content filled in. *chain is the new chain
- * value before it, and then its own. With `last` the thread becomes one of version 2 with this
- * head. In one write transaction, over every entry. Everything else of the entries stays. */
+ * entries from the first on, with id, salt, skeleton and content filled in; its payload may hold
+ * more ids than it did. *chain is the new chain value before it, and then its own. With `last` the
+ * thread becomes one of version 2 with this head. In one write transaction, over every entry.
+ * Everything else of the entries stays. */
 enum status store_rechain(struct store *s, struct sv thread, struct entry *n, struct hash *chain,
                           bool last, struct err *e) MUST_USE;
 

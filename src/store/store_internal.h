@@ -36,8 +36,8 @@ struct store_ops {
     /* What store_erase() says, of entries that are of version 2, not erased, and whole. */
     enum status (*erase)(struct store *, struct sv thread, const struct entry *, size_t n,
                          struct err *);
-    /* Give an entry its id, salt and chain value; after the last one the thread version 2 and the
-     * head. */
+    /* Give an entry its id, payload, salt and chain value; after the last one the thread version 2
+     * and the head. */
     enum status (*rechain)(struct store *, struct sv thread, const struct entry *, bool last,
                            struct err *);
     enum status (*threads)(struct store *, struct arena *, struct store_thread **, size_t *n,

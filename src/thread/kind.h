@@ -23,7 +23,11 @@
     X(SUMMARY, "summary")                                                                          \
     X(MODEL_RESPONSE, "model_response")                                                            \
     X(DOCUMENT_WRITE, "document_write")                                                            \
-    X(THREAD_OPERATION, "thread_operation")
+    X(THREAD_OPERATION, "thread_operation")                                                        \
+    X(ERASURE, "erasure")           /* content of entries was taken out: thread/erase.h */         \
+    X(ERASURE_DONE, "erasure_done") /* and of the files too */                                     \
+    X(RECHAIN, "rechain")           /* the chain became one of version 2 */                        \
+    X(ANCHOR, "anchor")             /* heads of all threads, in .global: thread/anchor.h */
 
 enum kind {
     KIND_OTHER,

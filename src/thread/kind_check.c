@@ -95,13 +95,27 @@ static bool is_of_type(struct sv raw, const struct member *f)
     return false;
 }
 
+bool member_has_shape(struct sv raw, const struct member *f)
+{
+    switch (f->type) {
+    case MEMBER_ANY: return true;
+    case MEMBER_OBJECT: return raw.s[0] == '{';
+    case MEMBER_LIST: return raw.s[0] == '[';
+    case MEMBER_CONTENT: return is_text(raw) || raw.s[0] == '[';
+    case MEMBER_BOOL: return raw.s[0] == 't' || raw.s[0] == 'f';
+    case MEMBER_INT:
+    case MEMBER_COUNT: return raw.s[0] == '-' || (raw.s[0] >= '0' && raw.s[0] <= '9');
+    default: return is_text(raw);
+    }
+}
+
 static enum status wrong(const struct member *f, struct err *e)
 {
     static const char *const demands[] = {
         [MEMBER_ANY] = "there",
         [MEMBER_TEXT] = "text",
         [MEMBER_NAME] = ("a name: at most 128 bytes of text, no control character, / or \\, no dot "
-                        "in front"),
+                         "in front"),
         [MEMBER_WORD] = "one of: ",
         [MEMBER_HASH] = "64 lower-case hex digits",
         [MEMBER_PATH] = "a relative path without \"..\"",
@@ -119,7 +133,8 @@ static enum status wrong(const struct member *f, struct err *e)
 
 static enum status check_value(struct sv raw, const struct member *f, bool erased, struct err *e);
 
-static enum status check_items(struct sv list, const struct member *item, bool erased, struct err *e)
+static enum status check_items(struct sv list, const struct member *item, bool erased,
+                               struct err *e)
 {
     struct sv rest = list, raw;
 
@@ -136,7 +151,7 @@ static enum status check_value(struct sv raw, const struct member *f, bool erase
     if (!f->of)
         return ST_OK;
     if (f->type == MEMBER_OBJECT ? members_check(raw, f->of, erased, e)
-                                : check_items(raw, f->of, erased, e))
+                                 : check_items(raw, f->of, erased, e))
         return err_in(e, SV_FMT, SV_ARG(f->name));
     return ST_OK;
 }
@@ -150,15 +165,15 @@ enum status members_check(struct sv object, const struct member *fields, bool er
         for (size_t i = 0; fields[i].name.s; i++) {
             if (!sv_eq(key, fields[i].name))
                 continue;
-            if (is_null(raw))
+            if (is_null(raw) && !(erased && !fields[i].kept))
                 break;
-            if (check_value(raw, &fields[i], erased, e))
+            if (!is_null(raw) && check_value(raw, &fields[i], erased, e))
                 return err_code(e);
             seen |= (uint64_t)1 << i;
             break;
         }
     for (size_t i = 0; fields[i].name.s; i++)
-        if (fields[i].required && !(seen >> i & 1) && !(erased && !fields[i].kept))
+        if (fields[i].required && !(seen >> i & 1))
             return wrong(&fields[i], e);
     return ST_OK;
 }
@@ -193,7 +208,7 @@ static const struct member node_fields[] = {
     F("id",          MEMBER_TEXT, .kept = true),
     F("local_id",    MEMBER_TEXT, .kept = true),
     F("parent",      MEMBER_TEXT, .kept = true),
-    F("response",    MEMBER_TEXT, .kept = true),
+    F("response",    MEMBER_TEXT), /* a hash of the raw answer, which may be erased */
     F("version",     MEMBER_BOOL, .kept = true),
     F("via",         MEMBER_TEXT, .kept = true),
     END,
@@ -492,6 +507,43 @@ static const struct member thread_operation_fields[] = {
     F("updated",     MEMBER_INT, .kept = true),
     END,
 };
+
+/* ---- the log about itself -------------------------------------------------------------------- */
+
+static const struct member place_fields[] = {
+    F("seq",    MEMBER_COUNT, .kept = true, .required = true),
+    F("thread", MEMBER_TEXT,  .kept = true, .required = true),
+    END,
+};
+static const struct member a_place = F("item", MEMBER_OBJECT, .required = true, .of = place_fields);
+static const struct member erasure_fields[] = {
+    F("files",  MEMBER_LIST, .kept = true, .of = &a_path),
+    F("left",   MEMBER_LIST, .kept = true, .of = &a_place),
+    F("reason", MEMBER_TEXT, .kept = true, .required = true),
+    F("seqs",   MEMBER_LIST, .kept = true, .required = true, .of = &a_seq),
+    END,
+};
+static const struct member erasure_done_fields[] = {
+    F("erasure", MEMBER_COUNT, .kept = true, .required = true),
+    END,
+};
+static const struct member rechain_fields[] = {
+    F("chain", MEMBER_HASH,  .kept = true, .required = true),
+    F("rev",   MEMBER_COUNT, .kept = true, .required = true),
+    END,
+};
+static const struct member head_fields[] = {
+    F("chain",  MEMBER_HASH,  .kept = true, .required = true),
+    F("rev",    MEMBER_COUNT, .kept = true, .required = true),
+    F("thread", MEMBER_TEXT,  .kept = true, .required = true),
+    END,
+};
+static const struct member a_head = F("item", MEMBER_OBJECT, .required = true, .of = head_fields);
+static const struct member anchor_fields[] = {
+    F("heads", MEMBER_LIST, .kept = true, .required = true, .of = &a_head),
+    F("root",  MEMBER_HASH, .kept = true, .required = true),
+    END,
+};
 /* clang-format on */
 
 /* ---- what a table cannot say ------------------------------------------------------------------
@@ -505,6 +557,16 @@ static struct sv member(struct sv object, const char *name)
         if (sv_is(key, name))
             return is_null(raw) ? (struct sv){ 0 } : raw;
     return (struct sv){ 0 };
+}
+
+static bool has_key(struct sv object, const char *name)
+{
+    struct sv rest = object, key, raw;
+
+    while (json_next(&rest, &key, &raw))
+        if (sv_is(key, name))
+            return true;
+    return false;
 }
 
 static bool has_text(struct sv object, const char *name)
@@ -542,7 +604,7 @@ static enum status check_operation(const struct entry *n, struct err *e)
         return err_set(e, ST_INVALID_SYNTAX, "a fork operation needs from: {\"lane\",\"seq\"}");
     if (!sv_is(type, "\"replace\""))
         return ST_OK;
-    if (n->erased)
+    if (n->erased && has_key(op, "result_context"))
         return ST_OK;
     if (!snapshot.n)
         return err_set(e, ST_INVALID_SYNTAX, "a replace operation needs a result_context");
@@ -593,6 +655,10 @@ static const struct {
     [KIND_MODEL_RESPONSE]       = { response_fields,          NULL },
     [KIND_DOCUMENT_WRITE]       = { document_fields,          NULL },
     [KIND_THREAD_OPERATION]     = { thread_operation_fields,  NULL },
+    [KIND_ERASURE]              = { erasure_fields,           NULL },
+    [KIND_ERASURE_DONE]         = { erasure_done_fields,      NULL },
+    [KIND_RECHAIN]              = { rechain_fields,           NULL },
+    [KIND_ANCHOR]               = { anchor_fields,            NULL },
 };
 /* clang-format on */
 

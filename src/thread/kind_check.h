@@ -44,21 +44,25 @@ enum member_type {
 
 /* Absent and null are the same. A table ends with a row without a name. */
 struct member {
-    struct sv           name;
+    struct sv            name;
     enum member_type     type;
-    bool                required;
-    bool                kept;  /* part of the skeleton: it is not erased with the content */
-    const char         *words; /* with blanks between them */
+    bool                 required;
+    bool                 kept;  /* part of the skeleton: it is not erased with the content */
+    const char          *words; /* with blanks between them */
     const struct member *of;
 };
+
+/* Has the value the JSON type that the row names? What has not, which only an import brings in, may
+ * be anything and so is content. */
+bool member_has_shape(struct sv raw, const struct member *f);
 
 /* The rows of a kind; NULL: it has none. See thread/skeleton.h for what `kept` means. */
 const struct member *kind_fields(enum kind k);
 
-/* Is a canonical object as `fields` say? In an erased entry content may be missing. Pure.
+/* Is a canonical object as `fields` say? In an erased entry content is null. Pure.
  * ST_INVALID_SYNTAX names the member that is not. */
 enum status members_check(struct sv object, const struct member *fields, bool erased,
-                         struct err *e) MUST_USE;
+                          struct err *e) MUST_USE;
 
 /* Is the entry as its kind demands? An unknown kind always is. Lane and op_id are looked at as far
  * as the kind needs them, by kind_prepare(). */

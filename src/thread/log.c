@@ -156,8 +156,11 @@ enum status log_fold_view(struct fold *f, const struct view *v, const struct ent
 {
     struct arena_mark m = arena_mark(f->a);
 
+    struct entry shown = *n;
+
+    shown.payload = skeleton_shown(n, f->a);
     f->view = sv_of(v->name);
-    if (v->fold(f, n, e))
+    if (v->fold(f, &shown, e))
         return err_in(e, "view %s, entry %lld", v->name, (long long)n->seq);
     arena_reset(f->a, m);
     return ST_OK;

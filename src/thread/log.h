@@ -83,7 +83,8 @@ enum status log_rebuild(struct log *l, struct sv thread, void (*progress)(void *
 struct log_findings {
     void (*damage)(void *ctx, struct sv finding);
     void (*ignored)(void *ctx, struct sv finding);
-    void *ctx;
+    void    *ctx;
+    int64_t *erased; /* grows by the entries whose content was erased; may be NULL */
 };
 enum status log_examine(struct log *l, struct sv thread, const struct log_findings *to,
                         int64_t *entries, struct err *e) MUST_USE;

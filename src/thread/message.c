@@ -1,5 +1,7 @@
 #include "thread/message.h"
 
+#include "thread/skeleton.h"
+
 /* Where each JSON member of a message goes. */
 static const struct {
     struct sv name;
@@ -58,6 +60,8 @@ struct message message_of_json(struct sv object)
         struct sv *field = field_of(&m, key);
         if (field)
             *field = raw;
+        else if (sv_is(key, "erased"))
+            m.erased = sv_is(raw, "true");
         else if (!sv_is(key, "timestamp") || !sv_to_int(raw, &m.at))
             m.whole = object;
     }
@@ -70,6 +74,9 @@ struct message message_of_entry(const struct entry *n)
     struct message m = message_of_json(n->payload);
 
     m.whole = (struct sv){ 0 }; /* the log keeps the payload as it is */
+    m.erased = n->erased;
+    if (n->erased)
+        m.content = SV("\"" ERASED_TEXT "\"");
     m.seq = n->seq;
     m.at = n->at;
     m.refs =
@@ -121,6 +128,7 @@ void message_write(struct sb *b, const struct message *m)
 
     sb_adds(b, "{\"content\":");
     add_content(b, m);
+    add_field(b, "erased", m->erased ? SV("true") : (struct sv){ 0 });
     if (!is_plain && (is_tool || !sv_is(m->role, "assistant")))
         add_field(b, "name", m->name);
     if (!is_plain && !is_tool)
@@ -142,6 +150,7 @@ void message_write_stored(struct sb *b, const struct message *m)
     }
     sb_adds(b, "{\"content\":");
     sb_add(b, m->content);
+    add_field(b, "erased", m->erased ? SV("true") : (struct sv){ 0 });
     add_field(b, "name", m->name);
     add_field(b, "reasoning_details", m->reasoning_details);
     add_field(b, "refs", m->refs);

@@ -17,6 +17,7 @@ struct message {
     struct sv tool_calls;         /* absent, or a list */
     struct sv tool_call_id, name; /* absent, or a string */
     struct sv refs;               /* absent, or an object that is not empty */
+    bool      erased;             /* its content is gone, and a placeholder stands there */
     struct sv whole;              /* of a snapshot's message with fields that are none of these:
                                    * all of it, to be kept; else absent */
 };

@@ -6,6 +6,20 @@
 #include "base/vec.h"
 #include "thread/call_name.h"
 
+/* What is left of a snapshot whose content is gone: it still hides what it replaced, and one
+ * message says that something was here. */
+static struct context erased_snapshot(struct projection *p, const struct entry *n)
+{
+    struct message *m = ARENA_NEW(p->a, struct message, 1);
+
+    *m = (struct message){ .seq = -1,
+                           .at = n->at,
+                           .role = SV("user"),
+                           .content = SV("\"" ERASED_TEXT "\""),
+                           .erased = true };
+    return (struct context){ .messages = m, .n = 1 };
+}
+
 /* The snapshot of an anchor entry, and where the fold goes on after it. False when its
  * payload holds none that can be read: it is passed over, as if it were not there. */
 static bool read_anchor(struct projection *p, const struct entry *n)
@@ -19,7 +33,10 @@ static bool read_anchor(struct projection *p, const struct entry *n)
         return false;
     op = json_find(&payload, "operation");
     const struct json *snapshot = json_find(op, "result_context");
-    if (!snapshot || context_read(json_canonical(snapshot, p->a), p->a, &p->snapshot, &ignored))
+    if (n->erased)
+        p->snapshot = erased_snapshot(p, n);
+    else if (!snapshot ||
+             context_read(json_canonical(snapshot, p->a), p->a, &p->snapshot, &ignored))
         return false;
     p->anchor = p->after = n->seq;
     p->system_prompt = p->snapshot.system_prompt;

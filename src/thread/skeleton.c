@@ -22,14 +22,22 @@ static const struct member *row_of(const struct member *fields, struct sv key)
     return NULL;
 }
 
-static void take_content(struct split *s, struct sv raw)
+/* A value of another type than its row has is no less wrong when it is gone. */
+static struct sv what_stays(struct sv raw, const struct member *row)
 {
-    sb_add(&s->skeleton, SV("null"));
+    if (!row || raw.s[0] == 'n' || member_has_shape(raw, row))
+        return SV("null");
+    return row->type == MEMBER_BOOL ? SV("0") : SV("false");
+}
+
+static void take_content(struct split *s, struct sv raw, const struct member *row)
+{
+    sb_add(&s->skeleton, what_stays(raw, row));
     *vec_push(&s->content, s->a) = raw;
     *vec_push(&s->content, s->a) = SV("\n");
 }
 
-static void split_object(struct split *s, struct sv object, const struct member *fields);
+static void split_kept(struct split *s, struct sv raw, const struct member *row);
 
 static void split_list(struct split *s, struct sv list, const struct member *item)
 {
@@ -41,26 +49,34 @@ static void split_list(struct split *s, struct sv list, const struct member *ite
         if (any)
             sb_addc(&s->skeleton, ',');
         any = true;
-        if (raw.s[0] == '{' && item->of)
-            split_object(s, raw, item->of);
-        else
-            sb_add(&s->skeleton, raw);
+        split_kept(s, raw, item);
     }
     sb_addc(&s->skeleton, ']');
 }
 
+static void split_object(struct split *s, struct sv object, const struct member *fields);
+
+/* A member that is kept, or an item of a list that is. */
+static void split_kept(struct split *s, struct sv raw, const struct member *row)
+{
+    if (raw.s[0] == 'n')
+        sb_add(&s->skeleton, raw);
+    else if (!member_has_shape(raw, row)) /* of an import: not what the row describes */
+        take_content(s, raw, row);
+    else if (row->of && row->type == MEMBER_OBJECT)
+        split_object(s, raw, row->of);
+    else if (row->of && row->type == MEMBER_LIST)
+        split_list(s, raw, row->of);
+    else
+        sb_add(&s->skeleton, raw);
+}
+
 static void split_value(struct split *s, struct sv raw, const struct member *row)
 {
-    if (!row || !row->kept)
-        take_content(s, raw);
-    else if (!row->of)
-        sb_add(&s->skeleton, raw);
-    else if (row->type == MEMBER_OBJECT && raw.s[0] == '{')
-        split_object(s, raw, row->of);
-    else if (row->type == MEMBER_LIST && raw.s[0] == '[')
-        split_list(s, raw, row->of);
-    else /* of an import: not what the row describes */
-        take_content(s, raw);
+    if (row && row->kept)
+        split_kept(s, raw, row);
+    else
+        take_content(s, raw, row);
 }
 
 static void split_object(struct split *s, struct sv object, const struct member *fields)
@@ -93,6 +109,42 @@ struct sv skeleton_of(struct sv kind, struct sv payload, struct arena *a)
     struct split s = split_of(kind, payload, a);
 
     return sb_sv(&s.skeleton);
+}
+
+/* A message's content is the one text that no row of a table names. */
+static bool is_shown_text(enum kind k, struct sv key, const struct member *row)
+{
+    if (row)
+        return !row->kept && row->type == MEMBER_TEXT;
+    return sv_is(key, "content") && (k == KIND_AI_MESSAGE || k == KIND_RUN_TOOL_HELD);
+}
+
+struct sv skeleton_shown(const struct entry *n, struct arena *a)
+{
+    enum kind            k = kind_of(n->kind);
+    const struct member *fields = kind_fields(k);
+    struct sb            b = sb_in(a, 0);
+    struct sv            rest = n->payload, key, raw;
+
+    if (!n->erased)
+        return n->payload;
+    sb_addc(&b, '{');
+    while (json_next(&rest, &key, &raw)) {
+        bool gone = raw.s[0] == 'n' && is_shown_text(k, key, row_of(fields, key));
+        sb_adds(&b, b.n > 1 ? ",\"" : "\"");
+        sb_add(&b, key);
+        sb_adds(&b, "\":");
+        sb_add(&b, gone ? SV("\"" ERASED_TEXT "\"") : raw);
+    }
+    sb_addc(&b, '}');
+    return sb_sv(&b);
+}
+
+bool skeleton_has_content(const struct entry *n, struct arena *a)
+{
+    bool bare = !n->refs.n || sv_is(n->refs, "{}");
+
+    return !n->erased && !(bare && sv_eq(skeleton_of(n->kind, n->payload, a), n->payload));
 }
 
 void skeleton_fill(struct entry *n, struct arena *a)

@@ -21,6 +21,17 @@ struct sv skeleton_of(struct sv kind, struct sv payload, struct arena *a);
  * erased; an entry of chain version 1 is left as it is. */
 void skeleton_fill(struct entry *n, struct arena *a);
 
+/* What stands in place of a text that was erased. */
+#define ERASED_TEXT "[erased]"
+
+/* The payload as it is shown: that of the entry, or of an erased one its skeleton with ERASED_TEXT
+ * for each text that is gone, so that readers and folds find the members they need. Only for
+ * reading: the chain follows from the entry itself. */
+struct sv skeleton_shown(const struct entry *n, struct arena *a);
+
+/* Does the entry hold anything that can be erased? */
+bool skeleton_has_content(const struct entry *n, struct arena *a);
+
 /* store_prove() of an entry that a scan just gave. */
 enum status skeleton_prove(struct store_scan *scan, const struct entry *n, enum entry_proof *out,
                            struct err *e) MUST_USE;

@@ -4,6 +4,8 @@
  *     active/AGENT   the name of the lane the agent works on
  *     excluded       there once a node was excluded from what models are sent
  *     run/AGENT      the state of its run, and rows beside it: see run_state.h
+ *     erasure/SEQ    of an erasure whose files are not cleaned yet (erase.h)
+ *     rechain        {"chain":HEX,"rev":N}: the head before the chain became one of version 2
  */
 #include "base/json.h"
 #include "thread/kind.h"
@@ -72,6 +74,17 @@ static enum status fold_mark(struct fold *f, const struct entry *n, struct err *
     return sv_is(json_text(&p, "mark"), "exclude") ? fold_put(f, KEY_EXCLUDED, SV("1"), e) : ST_OK;
 }
 
+static enum status fold_erasure_done(struct fold *f, const struct entry *n, struct err *e)
+{
+    struct json p;
+    int64_t     seq = -1;
+
+    if (json_parse(n->payload, 0, f->a, &p, e))
+        return err_code(e);
+    json_int(json_find(&p, "erasure"), &seq);
+    return fold_del(f, key_of_seq("erasure", seq, f->a), e);
+}
+
 static enum status fold(struct fold *f, const struct entry *n, struct err *e)
 {
     enum kind k = kind_of(n->kind);
@@ -82,6 +95,12 @@ static enum status fold(struct fold *f, const struct entry *n, struct err *e)
         return err_code(e);
     if (k == KIND_LOOM_MARK && fold_mark(f, n, e))
         return err_code(e);
+    if (k == KIND_ERASURE)
+        return fold_put(f, key_of_seq("erasure", n->seq, f->a), SV(""), e);
+    if (k == KIND_ERASURE_DONE)
+        return fold_erasure_done(f, n, e);
+    if (k == KIND_RECHAIN)
+        return fold_put(f, SV("rechain"), n->payload, e);
     return run_fold(f, n, e);
 }
 

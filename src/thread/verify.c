@@ -133,6 +133,8 @@ static enum status check_entries(struct check *c, struct err *e)
         if (s || !more)
             return s;
         c->read++;
+        if (n.erased && c->to->erased)
+            ++*c->to->erased;
         check_chain(c, &n);
         bool sound;
         check_meaning(c, &n, &sound);

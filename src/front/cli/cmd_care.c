@@ -11,7 +11,7 @@ enum { PINS_MAX = 64 << 20 };
 
 struct findings {
     struct app *app;
-    int64_t     n, n_ignored;
+    int64_t     n, n_ignored, n_erased;
     struct jw  *w;       /* with --json: an open list of text */
     struct jw  *ignored; /* with --json: one more, of entries that are kept and not acted on */
 };
@@ -69,7 +69,7 @@ static enum status verify_all(struct app *app, const struct store_thread *list, 
                               struct findings *f, int64_t *entries, struct err *e)
 {
     struct progress     p = progress_of("verify: threads", (int64_t)n);
-    struct log_findings to = { say, say_ignored, f };
+    struct log_findings to = { say, say_ignored, f, &f->n_erased };
 
     for (size_t i = 0; i < n; i++) {
         int64_t     read = 0;
@@ -98,18 +98,19 @@ static enum status verify_files(struct app *app, struct findings *f, struct err 
     return share_verify(&s, say, remark, f, e);
 }
 
-static void verify_json(struct app *app, struct sv findings, struct sv ignored, int64_t entries,
-                        size_t threads, bool ok)
+static void verify_json(struct app *app, const struct findings *f, struct sv findings,
+                        struct sv ignored, int64_t entries, size_t threads)
 {
     struct jw w = jw_in(&app->out, 0);
 
     jw_open(&w, '{');
     jw_kint(&w, "entries", entries);
+    jw_kint(&w, "erased", f->n_erased);
     jw_key(&w, "findings");
     jw_raw(&w, findings);
     jw_key(&w, "ignored");
     jw_raw(&w, ignored);
-    jw_kbool(&w, "ok", ok);
+    jw_kbool(&w, "ok", f->n == 0);
     jw_kint(&w, "threads", (int64_t)threads);
     jw_close(&w, '}');
     sb_addc(&app->out, '\n');
@@ -209,12 +210,14 @@ static enum status run_verify(struct app *app, const void *opts, struct err *e)
     jw_close(&w, ']');
     jw_close(&w2, ']');
     if (app->json) {
-        verify_json(app, sb_sv(&text), sb_sv(&more), entries, n, f.n == 0);
+        verify_json(app, &f, sb_sv(&text), sb_sv(&more), entries, n);
         app->json = false; /* the document is out; a failure is told on stderr */
     } else if (!f.n) {
         sb_addf(&app->out, "✓ %zu thread%s, ", n, n == 1 ? "" : "s");
         sb_add_commas(&app->out, entries);
         sb_addf(&app->out, " entr%s: chain and views agree\n", entries == 1 ? "y" : "ies");
+        if (f.n_erased)
+            sb_addf(&app->out, "  %lld erased\n", (long long)f.n_erased);
         if (f.n_ignored)
             sb_addf(&app->out, "  %lld of them %s kept and not acted on\n", (long long)f.n_ignored,
                     f.n_ignored == 1 ? "is" : "are");

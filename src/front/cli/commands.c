@@ -10,6 +10,7 @@
     X(cmd_log_show) \
     X(cmd_log_export) \
     X(cmd_log_import) \
+    X(cmd_log_rechain) \
     X(cmd_project) \
     X(cmd_op_replace) \
     X(cmd_op_switch) \
@@ -72,6 +73,7 @@
     X(cmd_turn_new) \
     X(cmd_verify) \
     X(cmd_head) \
+    X(cmd_erase) \
     X(cmd_doctor) \
     X(cmd_stats) \
     X(cmd_api_schema) \

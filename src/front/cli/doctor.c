@@ -15,6 +15,7 @@ const struct doctor_check doctor_checks[] = {
     { "copies",    "no copies of older databases",               false, check_copies,    NULL },
     { "database",  "the database file is whole",                 true,  check_database,  fix_database },
     { "threads",   "every entry, chain and view agrees",         true,  check_threads,   fix_threads },
+    { "erasures",  "nothing erased is left in files",            true,  check_erasures,  fix_erasures },
     { "shared",    ".leslie and frozen copies agree with the log", true,  check_shared,  fix_shared },
     { "space",     "the write-ahead log is short",               true,  check_space,     fix_space },
     { 0 },

@@ -70,6 +70,8 @@ enum status check_threads(struct doctor *d, struct err *e);
 enum status fix_threads(struct doctor *d, struct err *e);
 enum status check_shared(struct doctor *d, struct err *e);
 enum status fix_shared(struct doctor *d, struct err *e);
+enum status check_erasures(struct doctor *d, struct err *e);
+enum status fix_erasures(struct doctor *d, struct err *e);
 enum status check_space(struct doctor *d, struct err *e);
 enum status fix_space(struct doctor *d, struct err *e);
 

@@ -1,9 +1,10 @@
 /* Checks of `heddle doctor` that read the log: the database file, every entry with its chain and
  * views, and the files below .leslie/ that are made from it. They call what `heddle verify` calls,
  * so that the two cannot disagree. */
+#include "base/clock.h"
 #include "front/cli/doctor.h"
 #include "front/progress.h"
-#include "share/share.h"
+#include "share/erase.h"
 
 enum { WAL_LARGE = 64 << 20 };
 
@@ -130,6 +131,34 @@ enum status fix_shared(struct doctor *d, struct err *e)
         st = share_commit(&s, e);
     share_end(&s);
     return st;
+}
+
+/* ---- erasures that were interrupted -------------------------------------------------------- */
+
+enum status check_erasures(struct doctor *d, struct err *e)
+{
+    struct erase_pending *list;
+    size_t                n;
+    struct log           *l = &d->app->log;
+
+    if (log_begin(l, (struct sv){ 0 }, STORE_READ, e))
+        return err_code(e);
+    enum status s = erase_pending(l, d->app->a, &list, &n, e);
+    log_abort(l);
+    for (size_t i = 0; !s && i < n; i++)
+        doctor_find(d, ST_IO, "`heddle doctor --fix` does the rest",
+                    "thread " SV_FMT ": files may still hold what entry %lld erased",
+                    SV_ARG(list[i].thread), (long long)list[i].seq);
+    return s;
+}
+
+enum status fix_erasures(struct doctor *d, struct err *e)
+{
+    struct share s;
+    size_t       n;
+
+    share_init(&s, &d->app->log, d->app->ws.root_fd, d->app->actor, d->app->a);
+    return share_erase_finish(&s, clock_now_ms(), &n, NULL, NULL, e);
 }
 
 /* ---- room on the disk ------------------------------------------------------------------- */

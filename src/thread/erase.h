@@ -1,0 +1,115 @@
+/* Erasing what was said, without breaking the chain.
+ *
+ * An erasure takes the content of entries (thread/skeleton.h) out of the log for good and appends
+ * an `erasure` entry that says who, when, why and which. What was derived from the content holds it
+ * too, so it is found first, by structure (a snapshot whose context showed the entry, a summary of
+ * its node, an answer it came from) and by text (the erased texts looked for in every entry of
+ * every thread), and is erased with it, or the whole is refused, or left by the caller's explicit
+ * word:
+ *
+ *     struct erase_plan plan;
+ *     if (log_begin(l, thread, STORE_WRITE, e) ||
+ *         erase_find(l, &what, &a, &plan, e) ||
+ *         erase_run(l, &plan, &how, e) ||            one transaction over all threads
+ *         log_commit(l, e)) ...
+ *     remove the files of the plan; store_scrub(l->store, …); erase_done(l, …)
+ *
+ * Until erase_done() the erasure is pending (erase_pending()): after a crash in between, whoever
+ * finds it removes the files that the entry names and scrubs again. */
+#ifndef HEDDLE_ERASE_H
+#define HEDDLE_ERASE_H
+
+#include "base/vec.h"
+#include "thread/log.h"
+#include "thread/needle.h"
+
+struct erase_what {
+    struct sv        thread;
+    const int64_t   *seqs; /* these ... */
+    size_t           n_seqs;
+    struct sv        actor;  /* ... and all by this actor, unless absent ... */
+    int64_t          before; /* ... and all before this time (ms), unless 0 */
+    const struct sv *words;  /* looked for in all threads, besides what is erased */
+    size_t           n_words;
+    /* The seq of the node that a name stands for; may be NULL. Names of ids are known anyway. */
+    bool (*node)(void *ctx, struct sv thread, struct sv name, int64_t *seq);
+    void *ctx;
+};
+
+struct erase_item {
+    struct sv       thread;
+    int64_t         seq;
+    struct sv       kind;
+    enum entry_mark mark;
+    bool            asked;  /* by the caller; else derived */
+    bool            fixed;  /* of chain version 1: it cannot be erased */
+    const char     *why;    /* of a derived one: "is a summary of it" */
+    int64_t         source; /* the entry it was derived from; -1: found by its text */
+};
+
+struct erase_plan {
+    struct sv thread;
+    VEC(struct erase_item) items; /* by thread and seq, those asked for first */
+    size_t         asked, derived;
+    size_t         bare; /* asked for, with nothing in them that can be erased */
+    struct needles needles;
+    struct arena  *a;
+};
+
+/* What is to be erased. In a transaction of the log begun for the thread. ST_NOT_FOUND: no such
+ * thread or entry. ST_CORRUPT: part of the log cannot be read. */
+enum status erase_find(struct log *l, const struct erase_what *what, struct arena *a,
+                       struct erase_plan *out, struct err *e) MUST_USE;
+
+struct erase_how {
+    struct sv        reason, actor;
+    int64_t          at;
+    struct sv        op_id;         /* of the erasure entry; absent: none */
+    bool             with_derived;  /* erase derived entries too ... */
+    bool             leave_derived; /* ... or leave them, which the entry then says ... */
+    const struct sv *files;         /* ... else ST_CONFLICT, reason "derived", if there are any */
+    size_t           n_files;       /* that have to be removed afterwards; paths in the workspace */
+};
+
+/* Erase, append one `erasure` entry to each thread concerned, fold their views anew. In the same
+ * write transaction as erase_find(). ST_INVALID_SYNTAX: an entry is of chain version 1.
+ * ST_NOT_FOUND: there is nothing to erase. *seq is that of the entry of the plan's thread. */
+enum status erase_run(struct log *l, const struct erase_plan *plan, const struct erase_how *how,
+                      int64_t *seq, struct err *e) MUST_USE;
+
+/* ---- files -------------------------------------------------------------------------------- */
+
+struct erase_pending {
+    struct sv  thread;
+    int64_t    seq;
+    struct sv *files;
+    size_t     n_files;
+};
+
+/* Erasures of any thread whose files may not be cleaned yet. In a transaction. */
+enum status erase_pending(struct log *l, struct arena *a, struct erase_pending **out, size_t *n,
+                          struct err *e) MUST_USE;
+
+/* Say that they are: the files are gone and the store is scrubbed. A transaction of its own. */
+enum status erase_done(struct log *l, const struct erase_pending *list, size_t n, struct sv actor,
+                       int64_t at, struct err *e) MUST_USE;
+
+/* ---- chain version 1 ------------------------------------------------------------------------ */
+
+/* Give a thread of chain version 1 a chain of version 2. Ids that were derived from the chain are
+ * written into the entries first, so that they stay; the head as it was is kept in a `rechain`
+ * entry. In a write transaction begun for the thread. ST_CONFLICT: it is of
+ * version 2 already. ST_CORRUPT: an entry is not what was written. */
+struct rechain_how {
+    struct sv actor;
+    int64_t   at;
+    /* The payload of an entry with ids in it that a view drew from its chain value; the same when
+     * there are none. May be NULL. */
+    enum status (*payload)(void *ctx, const struct entry *n, struct arena *a, struct sv *out,
+                           struct err *e);
+    void *ctx;
+};
+enum status log_rechain(struct log *l, struct sv thread, const struct rechain_how *how,
+                        struct store_head *head, struct err *e) MUST_USE;
+
+#endif
