@@ -60,7 +60,7 @@ static void add_texts(struct needles *set, const struct json *v)
 /* Payload and skeleton side by side: they have the same shape. */
 static void add_content(struct needles *set, const struct json *v, const struct json *bare)
 {
-    if (bare->type == JSON_NULL)
+    if (bare->type != v->type)
         add_texts(set, v);
     if (v->type != bare->type || v->n != bare->n)
         return;

@@ -18,6 +18,8 @@
  * member, or one member less, would change the chain of entries that exist. A new member is not
  * kept, and neither is any member of a new kind; tests/unit/thread_skeleton.c holds the values.
  *
+ * Neither does the JSON type of a row ever change: a value of another type is content.
+ *
  * A new kind is a row of KIND_TABLE (kind.h) and a row of `rules` in kind_check.c. Who makes a
  * validator stricter or milder raises KIND_RULES, so that every thread is folded anew. */
 #ifndef HEDDLE_KIND_CHECK_H

@@ -360,6 +360,10 @@ static enum status remark(struct log *l, struct sv thread, const struct entry *n
     struct err   ignored;
 
     *sound = kind_prepare(&again, &ignored) == ST_OK;
+    if (*sound && n->erased && n->mark == MARK_NONE && again.mark != MARK_NONE) {
+        *sound = false; /* what was wrong with it is gone: it counts no more than it did */
+        return ST_OK;
+    }
     return again.mark == n->mark ? ST_OK : store_set_mark(l->store, thread, n->seq, again.mark, e);
 }
 

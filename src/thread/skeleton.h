@@ -4,7 +4,9 @@
  * kind keeps (thread/kind_check.h): role, place in the tree, lane, ids, type of operation. The
  * *content* is the rest, what was said: every other member, and refs. As text the skeleton is the
  * payload with the value of each content member replaced by null, so that it has the shape of the
- * payload and is canonical JSON; splitting a skeleton gives the same skeleton.
+ * payload and is canonical JSON; splitting a skeleton gives the same skeleton. A value that has not
+ * the type its row names, which only an import brings in, becomes false (0 where the row is a truth
+ * value): so the entry is no more allowed by its kind than it was before.
  *
  * In chain version 2 an entry is chained by its skeleton and by a commitment to its content: the
  * BLAKE2b-256 of 16 bytes of salt, the replaced values in their order, each followed by a line

@@ -86,6 +86,11 @@ static void check_meaning(struct check *c, const struct entry *n, bool *sound)
     struct err   why = { 0 };
 
     *sound = kind_prepare(&again, &why) == ST_OK;
+    if (*sound && n->erased && n->mark == MARK_NONE && again.mark != MARK_NONE) {
+        *sound = false; /* see log_rebuild() */
+        again.mark = MARK_NONE;
+        err_set(&why, ST_INVALID_SYNTAX, "what is erased was not what its kind demands");
+    }
     if (!*sound)
         tell_ignored(c, n, &why);
     if (!c->with_views)

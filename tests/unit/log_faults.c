@@ -8,6 +8,7 @@
 #include "store/store_internal.h"
 #include "tap.h"
 #include "thread/checkpoint.h"
+#include "thread/erase.h"
 #include "thread/op.h"
 #include "thread/project.h"
 #include "thread/run.h"
@@ -301,6 +302,38 @@ static enum status verify_all(struct log *l, struct err *e)
     return log_verify(l, SV("t"), note, &n, &entries, e);
 }
 
+static enum status erase_first(struct log *l, struct err *e)
+{
+    static const int64_t seqs[] = { 1, 2 };
+    struct erase_what    what = { .thread = SV("t"), .seqs = seqs, .n_seqs = 2 };
+    struct erase_how     how = { .reason = SV("r"), .at = 1, .with_derived = true };
+    struct erase_plan    plan;
+    int64_t              seq;
+
+    if (log_begin(l, SV("t"), STORE_WRITE, e))
+        return err_code(e);
+    if (erase_find(l, &what, &a, &plan, e) || erase_run(l, &plan, &how, &seq, e) ||
+        log_commit(l, e)) {
+        log_abort(l);
+        return err_code(e);
+    }
+    return ST_OK;
+}
+
+static enum status scrub_and_say_so(struct log *l, struct err *e)
+{
+    struct erase_pending *list;
+    size_t                n;
+
+    if (log_begin(l, SV("t"), STORE_READ, e))
+        return err_code(e);
+    enum status s = erase_pending(l, &a, &list, &n, e);
+    log_abort(l);
+    if (s || store_scrub(l->store, NULL, NULL, e))
+        return err_code(e);
+    return erase_done(l, list, n, SV("x"), 1, e);
+}
+
 /* ---- before ----------------------------------------------------------------------------- */
 
 static enum status filled(struct log *l, struct err *e)
@@ -331,6 +364,11 @@ static enum status parked(struct log *l, struct err *e)
 static enum status compacted(struct log *l, struct err *e)
 {
     return filled(l, e) || op_replace(l, e) ? err_code(e) : append_messages(l, SV("t"), 4, e);
+}
+
+static enum status erased(struct log *l, struct err *e)
+{
+    return compacted(l, e) ? err_code(e) : erase_first(l, e);
 }
 
 struct work {
@@ -369,6 +407,8 @@ static const struct work table[] = {
     { "checkpoint a run, and restore it later", called,    checkpoint_and_restore, 1 },
     { "project",                                compacted, project_all,       0 },
     { "verify",                                 compacted, verify_all,        0 },
+    { "erase, with what was derived",           compacted, erase_first,       1 },
+    { "scrub after an erasure",                 erased,    scrub_and_say_so,  1 },
 };
 /* clang-format on */
 

@@ -132,7 +132,7 @@ static void what_a_kind_does_not_allow_is_refused_and_in_an_import_kept_and_not_
     CHECK_SV(brief("default", NOW), SV("CP| u:a u:b"));
     CHECK_INT(rev(), 2 + (int64_t)COUNT(odd_messages));
     check_whole();
-    struct log_findings to = { tell_finding, count_ignored, &ignored };
+    struct log_findings to = { tell_finding, count_ignored, &ignored, NULL };
     OK(log_examine(&t.l, THREAD, &to, &entries, &t.e));
     CHECK_INT(ignored, (int)COUNT(odd_messages));
 }

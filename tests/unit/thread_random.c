@@ -1,6 +1,7 @@
 /* Random logs: the projection is that of the plain rule at every point and for every lane; one
  * that goes on from a cursor is the one from scratch; runs leave view and log the same. */
 #include "naive.h"
+#include "thread/erase.h"
 #include "thread_test.h"
 
 enum { LOGS_IN_MEMORY = 200, LOGS_ON_DISK = 16, STEPS = 22 };
@@ -222,6 +223,67 @@ static void an_export_imported_and_exported_again_is_the_same(void)
     }
 }
 
+/* ---- erasures ----------------------------------------------------------------------------- */
+
+/* How many messages a lane shows. */
+static size_t count_messages(struct sv thread, struct sv lane, struct arena *a)
+{
+    struct projection_of of = { thread, lane, STORE_TO_END, { 0 } };
+    struct projection    p;
+    struct texts         texts = { .a = a };
+
+    OK(project(&t.l, &of, a, &p, &t.e));
+    OK(project_each(&p, keep_text, &texts, &t.e));
+    return texts.list.n - p.snapshot.n;
+}
+
+/* Erase random entries between random steps: the chain and the views hold after each, lanes show as
+ * many messages as before, and an export of it imports to the same chain. */
+static void erasures_keep_chain_views_and_shape(void)
+{
+    for (int i = 0; i < logs() / 4; i++) {
+        struct arena a = { 0 };
+        struct dice  d = { .seed = (uint64_t)i + 31 };
+        struct sv    thread = thread_name(i, &a);
+        int          findings = 0;
+        int64_t      entries, erased = 0, seq = -1;
+        write_log(thread, (uint64_t)i + 12000, &a);
+        for (int k = 0; k < 4; k++) {
+            struct store_head head;
+            OK(store_head(t.s, thread, &head, &t.e));
+            int64_t seqs[] = { roll(&d, (uint32_t)head.rev), roll(&d, (uint32_t)head.rev) };
+            struct erase_what what = { .thread = thread, .seqs = seqs, .n_seqs = 2 };
+            struct erase_how  how = {
+                 .reason = SV("r"), .at = 9, .with_derived = roll(&d, 2), .leave_derived = true
+            };
+            struct erase_plan plan;
+            size_t            before[COUNT(naive_lanes)];
+            how.leave_derived = !how.with_derived;
+            OK(log_begin(&t.l, thread, STORE_WRITE, &t.e));
+            for (size_t j = 0; j < COUNT(naive_lanes); j++)
+                before[j] = count_messages(thread, sv_of(naive_lanes[j]), &a);
+            OK(erase_find(&t.l, &what, &a, &plan, &t.e));
+            enum status s = erase_run(&t.l, &plan, &how, &seq, &t.e);
+            CHECK(s == ST_OK || s == ST_NOT_FOUND);
+            for (size_t j = 0; j < COUNT(naive_lanes); j++)
+                CHECK_INT(count_messages(thread, sv_of(naive_lanes[j]), &a), before[j]);
+            OK(log_commit(&t.l, &t.e));
+        }
+        struct log_findings to = { tell_finding, NULL, &findings, &erased };
+        OK(log_examine(&t.l, thread, &to, &entries, &t.e));
+        CHECK_INT(findings, 0);
+        CHECK(seq < 0 || erased > 0);
+        struct store *other = NULL;
+        OK(store_open(SV("mem:"), &(struct store_options){ .create = true }, &other, &t.e));
+        struct log l = log_of(other, test_views);
+        struct sv  once = exported(t.s, thread, &a);
+        import_into(&l, thread, once, &a);
+        CHECK_SV(exported(other, thread, &a), once);
+        store_close(other);
+        arena_free(&a);
+    }
+}
+
 /* ---- runs --------------------------------------------------------------------------------- */
 
 /* A random call of the run room; refusals are part of it. */
@@ -344,4 +406,5 @@ THREAD_MAIN(T(every_lane_at_every_point_is_what_the_plain_rule_gives),
             T(going_on_from_any_cursor_is_the_same_as_starting_afresh),
             T(what_is_folded_as_it_comes_is_what_is_folded_from_the_start),
             T(an_export_imported_and_exported_again_is_the_same),
+            T(erasures_keep_chain_views_and_shape),
             T(after_every_step_of_a_run_the_view_is_the_projection_of_the_log), )

@@ -1,0 +1,342 @@
+/* Erasing: what goes, what is found beside it, what is refused, what stays the same. */
+#include "thread/erase.h"
+#include "thread/token.h"
+#include "thread_test.h"
+
+#define SECRET "Anna Karenina lives at 12 Mill Lane"
+
+static struct erase_plan plan;
+
+static enum status erase_with(struct erase_what what, bool with, bool leave)
+{
+    struct erase_how how = { .reason = SV("asked"),
+                             .actor = SV("tester"),
+                             .at = t.now++,
+                             .with_derived = with,
+                             .leave_derived = leave };
+    int64_t          seq;
+
+    what.thread = THREAD;
+    if (log_begin(&t.l, THREAD, STORE_WRITE, &t.e))
+        return t.e.code;
+    if (erase_find(&t.l, &what, &t.a, &plan, &t.e) || erase_run(&t.l, &plan, &how, &seq, &t.e) ||
+        log_commit(&t.l, &t.e)) {
+        log_abort(&t.l);
+        return t.e.code;
+    }
+    return ST_OK;
+}
+
+static enum status erase_one(int64_t seq, bool with, bool leave)
+{
+    return erase_with((struct erase_what){ .seqs = &seq, .n_seqs = 1 }, with, leave);
+}
+
+/* "1 4+ 7+": seqs of the plan, those that were derived with a plus. */
+static struct sv planned(void)
+{
+    struct sb b = sb_in(&t.a, 0);
+
+    for (size_t i = 0; i < plan.items.n; i++)
+        sb_addf(&b, "%s%lld%s", i ? " " : "", (long long)plan.items.v[i].seq,
+                plan.items.v[i].asked ? "" : "+");
+    return sb_sv(&b);
+}
+
+static void count(void *ctx, struct sv finding)
+{
+    printf("# " SV_FMT "\n", SV_ARG(finding));
+    ++*(int *)ctx;
+}
+
+static void check_erased(int64_t want_erased)
+{
+    int64_t             entries, erased = 0;
+    int                 n = 0;
+    struct log_findings to = { count, count, &n, &erased };
+
+    OK(log_examine(&t.l, THREAD, &to, &entries, &t.e));
+    CHECK_INT(n, 0);
+    CHECK_INT(erased, want_erased);
+}
+
+static void what_was_said_goes_and_its_place_stays(void)
+{
+    say("user", "hi");
+    say("user", SECRET);
+    say("assistant", "noted");
+    struct hash chain = last_entry().chain;
+    OK(erase_one(1, false, false));
+    CHECK_SV(brief("default", STORE_TO_END), SV("CP| u:hi u:[erased] a:noted"));
+    CHECK(entry_at(1).erased);
+    struct hash after = entry_at(2).chain;
+    CHECK(hash_eq(&after, &chain));
+    CHECK(sv_find(view("default", STORE_TO_END), SV("\"erased\":true")) > 0);
+    struct entry note = last_entry();
+    CHECK_SV(note.kind, SV("erasure"));
+    CHECK_SV(note.payload, SV("{\"files\":[],\"left\":[],\"reason\":\"asked\",\"seqs\":[1]}"));
+    check_erased(1);
+    CHECK(erase_one(1, false, false) == ST_NOT_FOUND); /* it is gone */
+    CHECK(erase_one(77, false, false) == ST_NOT_FOUND);
+}
+
+static void a_snapshot_that_showed_it_is_named_and_refused(void)
+{
+    say("user", SECRET);
+    apply(
+        REPLACE("default", "op1", "{\"messages\":[{\"role\":\"user\",\"content\":\"a digest\"}]}"));
+    say("user", "next");
+    CHECK(erase_one(0, false, false) == ST_CONFLICT);
+    CHECK(strcmp(t.e.reason, "derived") == 0);
+    CHECK_SV(planned(), SV("0 1+"));
+    CHECK(!entry_at(0).erased);
+    OK(erase_one(0, true, false));
+    /* Still hides what it replaced. */
+    CHECK_SV(brief("default", STORE_TO_END), SV("-| u:[erased] u:next"));
+    check_erased(2);
+}
+
+static void a_snapshot_of_another_lane_is_not_derived(void)
+{
+    say_on("side", "user", SECRET);
+    say("user", "something else");
+    apply(
+        REPLACE("default", "op1", "{\"messages\":[{\"role\":\"user\",\"content\":\"a digest\"}]}"));
+    OK(erase_one(0, false, false));
+    CHECK_SV(planned(), SV("0"));
+}
+
+static void a_snapshot_made_of_a_derived_one_is_derived(void)
+{
+    say("user", SECRET);
+    apply(REPLACE("default", "op1", "{\"messages\":[]}"));
+    apply(REPLACE("default", "op2", "{\"messages\":[]}"));
+    CHECK(erase_one(0, false, false) == ST_CONFLICT);
+    CHECK_SV(planned(), SV("0 1+ 2+")); /* the second was made of the first */
+}
+
+static void the_same_text_is_found_whatever_it_is_packed_into(void)
+{
+    struct sb token = sb_in(&t.a, 0), b = sb_in(&t.a, 0);
+
+    say("user", SECRET);
+    line("{\"kind\":\"note\",\"payload\":{\"x\":[\"he said: " SECRET "!\"]}}");
+    line("{\"kind\":\"model_response\",\"payload\":{\"body\":\"{\\\"t\\\":\\\"" SECRET "\\\"}\"}}");
+    line("{\"kind\":\"model_response\",\"payload\":{\"body\":\"data: {\\\"t\\\":\\\"" SECRET
+         "\\\"}\\n\\n\"}}");
+    sb_adds(&token, TOKEN_PREFIX);
+    sb_add_base64url(&token, SV("{\"state\":\"" SECRET "\"}"));
+    sb_addf(&b,
+            "{\"kind\":\"run_checkpoint\",\"payload\":{\"run_id\":\"r\",\"token\":\"" SV_FMT
+            ".c2ln\"}}",
+            SV_ARG(sb_sv(&token)));
+    line(sb_sv(&b).s);
+    line("{\"kind\":\"note\",\"payload\":{\"x\":\"nothing of it\"}}");
+    line("{\"kind\":\"note\",\"payload\":{},\"refs\":{\"r\":\"" SECRET "\"}}");
+    CHECK(erase_one(0, false, false) == ST_CONFLICT);
+    CHECK_SV(planned(), SV("0 1+ 2+ 3+ 4+ 6+"));
+    OK(erase_one(0, true, false));
+    check_erased(6);
+    for (int64_t i = 0; i < rev(); i++)
+        CHECK(sv_find(entry_at(i).payload, SV("Karenina")) < 0 &&
+              sv_find(entry_at(i).refs, SV("Karenina")) < 0);
+}
+
+static void summaries_commands_and_answers_are_found_by_structure(void)
+{
+    line("{\"kind\":\"model_response\",\"payload\":{\"body\":\"An\",\"hash\":"
+         "\"00000000000000000000000000000000000000000000000000000000000000aa\"}}");
+    line("{\"kind\":\"ai_message\",\"payload\":{\"role\":\"assistant\",\"content\":\"" SECRET
+         "\",\"node\":{\"id\":\"n1\",\"local_id\":\"a7x2\",\"response\":"
+         "\"00000000000000000000000000000000000000000000000000000000000000aa\"}}}");
+    line("{\"kind\":\"summary\",\"payload\":{\"target\":{\"node\":\"a7x2\"},\"text\":\"where she "
+         "lives\"}}");
+    line("{\"kind\":\"summary\",\"payload\":{\"target\":{\"type\":\"tree\"},\"text\":\"all\"}}");
+    line("{\"kind\":\"tool_action\",\"payload\":{\"agent\":\"a\",\"result\":\"shown\",\"shows\":[{"
+         "\"node\":\"n1\"}]}}");
+    line("{\"kind\":\"memory_operation\",\"payload\":{\"op\":\"stash\",\"target\":{\"node\":"
+         "\"n1\"},\"text\":\"kept\"}}");
+    line("{\"kind\":\"summary\",\"payload\":{\"target\":{\"node\":\"zzzz\"},\"text\":\"other\"}}");
+    CHECK(erase_one(1, false, false) == ST_CONFLICT);
+    CHECK_SV(planned(), SV("0+ 1 2+ 3+ 4+ 5+"));
+    OK(erase_one(1, true, false));
+    CHECK(sv_find(entry_at(1).payload, SV("aa\"")) < 0); /* no hash of it stays */
+    check_erased(6);
+}
+
+static void other_threads_are_looked_through(void)
+{
+    struct entry n = {
+        .at = 5, .kind = SV("note"), .payload = SV("{\"x\":\"" SECRET "\"}"), .refs = SV("{}")
+    };
+
+    say("user", SECRET);
+    OK(append_entries(SV("u"), LOG_ANY_REV, &n, 1));
+    CHECK(erase_one(0, false, false) == ST_CONFLICT);
+    CHECK_INT((int64_t)plan.derived, 1);
+    OK(erase_one(0, true, false));
+    struct store_query q = { .thread = SV("u"), .to = STORE_TO_END };
+    bool               found = false;
+    OK(store_first(t.s, &q, &t.a, &n, &found, &t.e));
+    CHECK(found && n.erased);
+    struct store_head h;
+    OK(store_head(t.s, SV("u"), &h, &t.e));
+    CHECK_INT(h.rev, 2); /* and says so there */
+}
+
+static void what_is_left_is_said(void)
+{
+    say("user", SECRET);
+    say("user", SECRET);
+    OK(erase_one(0, false, true));
+    CHECK(!entry_at(1).erased);
+    CHECK(sv_find(last_entry().payload, SV("\"left\":[{\"seq\":1,\"thread\":\"t\"}]")) > 0);
+}
+
+static void an_actor_or_a_time_says_what_goes(void)
+{
+    line("{\"kind\":\"note\",\"payload\":{\"x\":1},\"actor\":\"bob\",\"at\":10}");
+    line("{\"kind\":\"note\",\"payload\":{\"x\":2},\"actor\":\"eve\",\"at\":20}");
+    line("{\"kind\":\"note\",\"payload\":{},\"actor\":\"eve\",\"at\":30}");
+    line("{\"kind\":\"note\",\"payload\":{\"x\":3},\"actor\":\"bob\",\"at\":40}");
+    OK(erase_with((struct erase_what){ .actor = SV("eve") }, false, false));
+    CHECK_SV(planned(), SV("1"));
+    CHECK_INT((int64_t)plan.bare, 1);
+    OK(erase_with((struct erase_what){ .before = 40 }, false, false));
+    CHECK_SV(planned(), SV("0"));
+    check_erased(2);
+}
+
+static void words_are_looked_for_besides(void)
+{
+    struct sv words[] = { SV("12 Mill Lane") }, brief_word = SV("Mill");
+
+    line("{\"kind\":\"note\",\"payload\":{\"x\":\"" SECRET "\"}}");
+    say("user", "off to 12 Mill Lane then");
+    CHECK(erase_with((struct erase_what){ .words = words, .n_words = 1 }, false, false) ==
+          ST_NOT_FOUND);
+    OK(erase_with((struct erase_what){ .words = words, .n_words = 1 }, true, false));
+    CHECK_SV(planned(), SV("0+ 1+"));
+    CHECK(erase_with((struct erase_what){ .words = &brief_word, .n_words = 1 }, true, false) ==
+          ST_INVALID_SYNTAX);
+}
+
+static void repeating_what_was_erased_is_a_duplicate(void)
+{
+    struct entry n = { .at = 1,
+                       .kind = SV("ai_message"),
+                       .lane = SV("default"),
+                       .op_id = SV("once"),
+                       .payload = SV("{\"content\":\"" SECRET "\",\"role\":\"user\"}") };
+    struct entry again = n;
+
+    OK(append_entries(THREAD, LOG_ANY_REV, &n, 1));
+    OK(erase_one(0, false, false));
+    int64_t before = rev();
+    OK(append_entries(THREAD, LOG_ANY_REV, &again, 1));
+    CHECK(t.l.repeated);
+    CHECK_INT(rev(), before);
+}
+
+static void an_erasure_is_pending_until_it_is_done(void)
+{
+    struct erase_pending *list;
+    size_t                n;
+
+    say("user", SECRET);
+    OK(erase_one(0, false, false));
+    restart();
+    OK(log_begin(&t.l, THREAD, STORE_READ, &t.e));
+    OK(erase_pending(&t.l, &t.a, &list, &n, &t.e));
+    log_abort(&t.l);
+    CHECK_INT((int64_t)n, 1);
+    OK(store_scrub(t.s, NULL, NULL, &t.e));
+    OK(erase_done(&t.l, list, n, SV("tester"), t.now++, &t.e));
+    OK(log_begin(&t.l, THREAD, STORE_READ, &t.e));
+    OK(erase_pending(&t.l, &t.a, &list, &n, &t.e));
+    log_abort(&t.l);
+    CHECK_INT((int64_t)n, 0);
+    check_erased(1);
+}
+
+/* ---- chain version 1 --------------------------------------------------------------------------
+ */
+
+static void old_message(const char *text)
+{
+    struct sb b = sb_in(&t.a, 0);
+
+    sb_addf(&b, "{\"content\":\"%s\",\"role\":\"user\"}", text);
+    struct entry      n = { .at = t.now++,
+                            .kind = SV("ai_message"),
+                            .lane = SV("default"),
+                            .payload = sb_sv(&b),
+                            .unsalted = true };
+    struct store_head h;
+    OK(log_begin(&t.l, THREAD, STORE_WRITE, &t.e));
+    OK(log_import(&t.l, THREAD, &n, 1, &h, NULL, NULL, &t.e));
+    CHECK_INT(h.version, 1);
+    OK(log_commit(&t.l, &t.e));
+}
+
+static void a_thread_of_version_1_is_erasable_after_a_rechain(void)
+{
+    struct rechain_how how = { .actor = SV("tester"), .at = 5 };
+    struct store_head  h;
+
+    old_message(SECRET);
+    old_message("stays");
+    struct sv id = entry_id(&(struct entry){ .chain = entry_at(1).chain }, &t.a);
+    struct sv shown = view("default", STORE_TO_END);
+    CHECK(erase_one(0, false, false) == ST_INVALID_SYNTAX);
+    OK(log_begin(&t.l, THREAD, STORE_WRITE, &t.e));
+    OK(log_rechain(&t.l, THREAD, &how, &h, &t.e));
+    OK(log_commit(&t.l, &t.e));
+    CHECK_INT(h.version, 2);
+    CHECK_SV(entry_at(1).id, id);
+    CHECK_SV(last_entry().kind, SV("rechain"));
+    CHECK_SV(view("default", 1), sv_find(shown, SV("\"at\":1")) >= 0 ? shown : SV("?"));
+    check_erased(0);
+    OK(log_begin(&t.l, THREAD, STORE_WRITE, &t.e));
+    CHECK(log_rechain(&t.l, THREAD, &how, &h, &t.e) == ST_CONFLICT);
+    log_abort(&t.l);
+    OK(erase_one(0, false, false));
+    CHECK_SV(brief("default", STORE_TO_END), SV("CP| u:[erased] u:stays"));
+    check_erased(1);
+}
+
+/* ---- needles ----------------------------------------------------------------------------------
+ */
+
+static void needles_are_found_and_short_ones_refused(void)
+{
+    struct needles set = needles_in(&t.a);
+
+    CHECK(!needles_find(&set, SV("anything at all")));
+    CHECK(!needles_add(&set, SV("  seven  ")));
+    for (int i = 0; i < 500; i++) {
+        struct sb b = sb_in(&t.a, 0);
+        sb_addf(&b, "needle number %d.", i);
+        CHECK(needles_add(&set, sb_sv(&b)));
+    }
+    CHECK(needles_find(&set, SV("x needle number 499. y")));
+    CHECK(needles_find(&set, SV("needle number 0.")));
+    CHECK(!needles_find(&set, SV("needle number 500.")));
+    CHECK(!needles_find(&set, SV("needle")));
+    needles_add_text(&set, SV("short\na line that is long enough to be looked for\n"));
+    CHECK(needles_find(&set, SV("> a line that is long enough to be looked for")));
+    CHECK(!needles_find(&set, SV("> short")));
+    CHECK(needles_in_json(&set, SV("{\"a\\u0062\":\"needle\\u0020number 7.\"}")));
+}
+
+THREAD_MAIN(T(what_was_said_goes_and_its_place_stays),
+            T(a_snapshot_that_showed_it_is_named_and_refused),
+            T(a_snapshot_of_another_lane_is_not_derived),
+            T(a_snapshot_made_of_a_derived_one_is_derived),
+            T(the_same_text_is_found_whatever_it_is_packed_into),
+            T(summaries_commands_and_answers_are_found_by_structure),
+            T(other_threads_are_looked_through), T(what_is_left_is_said),
+            T(an_actor_or_a_time_says_what_goes), T(words_are_looked_for_besides),
+            T(repeating_what_was_erased_is_a_duplicate), T(an_erasure_is_pending_until_it_is_done),
+            T(a_thread_of_version_1_is_erasable_after_a_rechain),
+            T(needles_are_found_and_short_ones_refused), )
