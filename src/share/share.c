@@ -2,6 +2,7 @@
 
 #include "base/path.h"
 #include "base/rand.h"
+#include "thread/anchor.h"
 #include "thread/kind.h"
 
 #include <stdarg.h>
@@ -316,5 +317,8 @@ enum status share_append(struct share *s, struct sv op_id, struct sv payload, st
     if (json_parse(payload, 0, s->a, &v, e))
         return err_in(e, "operation");
     n.payload = json_canonical(&v, s->a);
-    return log_append(s->log, SHARE_GLOBAL, LOG_ANY_REV, &n, 1, &head, e);
+    if (log_append(s->log, SHARE_GLOBAL, LOG_ANY_REV, &n, 1, &head, e))
+        return err_code(e);
+    return s->log->repeated ? ST_OK
+                            : anchor_if_due(s->log, head.rev - 1, head.rev, s->actor, n.at, e);
 }

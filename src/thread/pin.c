@@ -4,6 +4,7 @@
 #include "base/path.h"
 #include "base/vec.h"
 #include "thread/entry_json.h"
+#include "thread/lane.h"
 
 enum status pin_of(struct log *l, struct sv thread, struct pin *out, struct err *e)
 {
@@ -121,12 +122,55 @@ static void tell(const struct pin *p, void (*say)(void *, struct sv), void *ctx,
     arena_free(&scratch);
 }
 
+enum status pin_rechained(struct log *l, const struct pin *p, struct arena *a, struct pin *then,
+                          bool *rechained, struct err *e)
+{
+    struct sv   row;
+    struct json v;
+
+    *rechained = false;
+    if (log_row_get(l, p->thread, &thread_view, SV("rechain"), a, &row, rechained, e))
+        return err_code(e);
+    if (!*rechained)
+        return ST_OK;
+    *then = (struct pin){ .thread = p->thread };
+    if (json_parse(row, 0, a, &v, e) || !json_int(json_find(&v, "rev"), &then->rev) ||
+        !chain_read(json_text(&v, "chain"), &then->chain))
+        return err_set(e, ST_CORRUPT, "thread " SV_FMT ": its old head cannot be read",
+                       SV_ARG(p->thread));
+    *rechained = p->rev <= then->rev;
+    return ST_OK;
+}
+
+/* The pin is of the old chain: only its last head is known. */
+static void compare_old(const struct pin *p, const struct pin *then, void (*say)(void *, struct sv),
+                        void *ctx)
+{
+    if (p->rev < then->rev)
+        tell(p, say, ctx,
+             "entry %lld was pinned before the thread got a new chain (heddle log rechain), and "
+             "cannot be compared",
+             (long long)p->rev - 1);
+    else if (!hash_eq(&p->chain, &then->chain))
+        tell(p, say, ctx, "entry %lld is not the one that was pinned", (long long)p->rev - 1);
+}
+
 enum status pin_check(struct log *l, const struct pin *p, void (*say)(void *, struct sv), void *ctx,
                       struct err *e)
 {
-    struct hash chain;
-    bool        found;
+    struct arena a = { 0 };
+    struct hash  chain;
+    struct pin   then;
+    bool         found, rechained;
+    enum status  s = pin_rechained(l, p, &a, &then, &rechained, e);
 
+    arena_free(&a);
+    if (s)
+        return s;
+    if (rechained) {
+        compare_old(p, &then, say, ctx);
+        return ST_OK;
+    }
     if (store_chain_at(l->store, p->thread, p->rev - 1, &chain, &found, e))
         return err_code(e);
     if (!found)

@@ -10,6 +10,9 @@
 #include "base/json.h"
 #include "thread/log.h"
 
+/* What a signed note of heads begins with; one pin a line follows. */
+#define HEADS_NOTE "heddle heads\n"
+
 struct pin {
     struct sv   thread;
     int64_t     rev; /* number of entries */
@@ -28,6 +31,11 @@ void pin_write(struct jw *w, const struct pin *p);
  * form can be read. */
 enum status pins_read(struct sv text, struct arena *a, struct pin **out, size_t *n,
                       struct err *e) MUST_USE;
+
+/* Was the thread given a new chain (log_rechain()) after the pinned entry? Then *then is the head
+ * it had, and entries before that head have other chain values. In a transaction of the log. */
+enum status pin_rechained(struct log *l, const struct pin *p, struct arena *a, struct pin *then,
+                          bool *rechained, struct err *e) MUST_USE;
 
 /* Does the log still have the pinned entry, with its chain value? One read. What differs goes to
  * `say`. In a transaction of the log. */

@@ -1,9 +1,10 @@
 /* `verify`, `stats`, `doctor`: is it whole, how large is it, what is wrong with it. */
+#include "base/note.h"
 #include "front/cli/command.h"
 #include "front/cli/doctor.h"
 #include "front/progress.h"
 #include "share/share.h"
-#include "thread/pin.h"
+#include "thread/anchor.h"
 
 #include <stdlib.h>
 
@@ -89,6 +90,20 @@ static enum status verify_all(struct app *app, const struct store_thread *list, 
     return ST_OK;
 }
 
+/* What .global says of where the logs ended. */
+static enum status verify_anchors(struct app *app, struct findings *f, struct err *e)
+{
+    int64_t n;
+
+    if (app->n_args && !sv_eq(app_arg(app, 0), ANCHOR_THREAD))
+        return ST_OK;
+    if (log_begin(&app->log, (struct sv){ 0 }, STORE_READ, e))
+        return err_code(e);
+    enum status s = anchor_check(&app->log, say, f, &n, e);
+    log_abort(&app->log);
+    return s;
+}
+
 /* The files below .leslie/ are a view too. */
 static enum status verify_files(struct app *app, struct findings *f, struct err *e)
 {
@@ -117,13 +132,17 @@ static void verify_json(struct app *app, const struct findings *f, struct sv fin
 }
 
 struct verify_opts {
-    struct sv pin;
+    struct sv pin, signed_note, key;
 };
 
 static const struct opt verify_opts[] = {
     { OPT_TEXT, "pin", "FILE",
       "only check that the heads of FILE (`heddle head --json`) are still there; - is stdin",
       offsetof(struct verify_opts, pin), 0 },
+    { OPT_TEXT, "signed", "FILE", "the same for a note of `heddle head --sign`",
+      offsetof(struct verify_opts, signed_note), 0 },
+    { OPT_TEXT, "key", "PUB", "public key of who signed it: the text, or a file that holds it",
+      offsetof(struct verify_opts, key), 0 },
     { 0 },
 };
 
@@ -152,7 +171,25 @@ static void pins_json(struct app *app, struct sv findings, size_t n, bool ok)
     sb_addc(&app->out, '\n');
 }
 
-static enum status verify_pins(struct app *app, struct sv file, struct err *e)
+/* The pins of a signed note, once its signature holds. */
+static enum status open_note(struct app *app, struct sv key, struct sv note, struct sv *pins,
+                             struct err *e)
+{
+    struct sv text;
+
+    if (!sv_has(key, '+') && app_file(app, key, PINS_MAX, &key, e))
+        return err_in(e, "--key");
+    if (note_open(note, key, app->a, &text, e))
+        return err_code(e);
+    if (!sv_starts(text, SV(HEADS_NOTE))) {
+        err_set(e, ST_INVALID_SYNTAX, "the note is signed, but says nothing about heads");
+        return err_hint(e, "`heddle head --sign KEY` prints one that does");
+    }
+    *pins = sv_skip(text, sizeof HEADS_NOTE - 1);
+    return ST_OK;
+}
+
+static enum status verify_pins(struct app *app, struct sv file, struct sv key, struct err *e)
 {
     struct sb       text = sb_in(app->a, 0);
     struct jw       w = jw_in(&text, 0);
@@ -163,7 +200,7 @@ static enum status verify_pins(struct app *app, struct sv file, struct err *e)
 
     if ((sv_is(file, "-") ? app_text(app, file, &bytes, e)
                           : app_file(app, file, PINS_MAX, &bytes, e)) ||
-        pins_read(bytes, app->a, &pins, &n, e))
+        (key.s && open_note(app, key, bytes, &bytes, e)) || pins_read(bytes, app->a, &pins, &n, e))
         return err_in(e, SV_FMT, SV_ARG(file));
     jw_open(&w, '[');
     if (check_pins(app, pins, n, &f, e))
@@ -194,8 +231,12 @@ static enum status run_verify(struct app *app, const void *opts, struct err *e)
     int64_t                   entries = 0;
     size_t                    n = 1;
 
+    if (o->signed_note.s && command_need("verify", "key", o->key, e))
+        return err_code(e);
+    if (o->signed_note.s)
+        return verify_pins(app, o->signed_note, o->key, e);
     if (o->pin.s)
-        return verify_pins(app, o->pin, e);
+        return verify_pins(app, o->pin, (struct sv){ 0 }, e);
     if (app->n_args)
         list = &one;
     else if (threads_of(app, &list, &n, e))
@@ -204,7 +245,7 @@ static enum status run_verify(struct app *app, const void *opts, struct err *e)
     jw_open(&w2, '[');
     if (!app->n_args && store_check(app->log.store, say, &f, e))
         return err_code(e);
-    if (verify_all(app, list, n, &f, &entries, e) ||
+    if (verify_all(app, list, n, &f, &entries, e) || verify_anchors(app, &f, e) ||
         ((!app->n_args || sv_eq(one.id, SHARE_GLOBAL)) && verify_files(app, &f, e)))
         return err_code(e);
     jw_close(&w, ']');
@@ -231,7 +272,7 @@ static enum status run_verify(struct app *app, const void *opts, struct err *e)
 
 const struct command cmd_verify = {
     .name = "verify",
-    .synopsis = "[T] [--pin FILE]",
+    .synopsis = "[T] [--pin FILE] [--signed FILE --key PUB]",
     .group = GROUP_CARE,
     .summary = "Recompute the chain and every view, and compare",
     .details =
@@ -242,7 +283,8 @@ const struct command cmd_verify = {
         "ends.\n"
         "\n"
         "With --pin only the pinned heads are compared, one read each: an entry that was pinned\n"
-        "must be there, with the chain value it had.\n\n"
+        "must be there, with the chain value it had. --signed does so for a signed note, whose\n"
+        "signature is checked first.\n\n"
         "  heddle verify design",
     .opts = verify_opts,
     .opts_size = sizeof(struct verify_opts),
