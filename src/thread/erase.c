@@ -1,7 +1,6 @@
 /* What an erasure takes with it, and the erasure itself. */
 #include "thread/erase.h"
 
-#include "base/map.h"
 #include "base/rand.h"
 #include "thread/kind_check.h"
 #include "thread/project.h"
@@ -612,4 +611,105 @@ enum status erase_done(struct log *l, const struct erase_pending *list, size_t n
         return log_commit(l, e);
     log_abort(l);
     return s;
+}
+
+/* ---- imports -------------------------------------------------------------------------------- */
+
+static enum status chains_of(struct log *l, struct sv thread, struct arena *a, struct map *out,
+                             struct err *e)
+{
+    UNDO(store_scan_undo) struct store_scan *scan = NULL;
+    struct store_query                       q = { .thread = thread, .to = STORE_TO_END };
+    struct entry                             n;
+    bool                                     more = true;
+
+    if (store_scan(l->store, &q, &scan, e))
+        return err_code(e);
+    for (;;) {
+        if (store_next(scan, &n, &more, e))
+            return err_code(e);
+        if (!more)
+            return ST_OK;
+        if (n.erased)
+            map_put(out, hash_hex(&n.chain, a), out);
+    }
+}
+
+enum status erased_chains(struct log *l, struct arena *a, struct map *out, struct err *e)
+{
+    struct store_thread *list;
+    size_t               n;
+
+    *out = map_in(a);
+    if (store_threads(l->store, a, &list, &n, e))
+        return err_code(e);
+    for (size_t i = 0; i < n; i++) {
+        struct sv row;
+        bool      any = false;
+        if (list[i].damaged)
+            continue;
+        if (log_row_get(l, list[i].id, &thread_view, SV("erased"), a, &row, &any, e) ||
+            (any && chains_of(l, list[i].id, a, out, e)))
+            return err_code(e);
+    }
+    return ST_OK;
+}
+
+/* What is left of an entry, as it is imported. */
+static void leave_skeleton(struct entry *n, struct arena *a)
+{
+    skeleton_fill(n, a);
+    n->payload = n->skeleton;
+    n->refs = SV("{}");
+    n->salted = false;
+    n->erased = true;
+}
+
+void erased_again(const struct map *chains, struct entry *n, const struct hash *chain,
+                  struct arena *a, int64_t *n_erased)
+{
+    if (!chains->n || !n->salted || !map_has(chains, hash_hex(chain, a)))
+        return;
+    leave_skeleton(n, a);
+    ++*n_erased;
+}
+
+/* The entries that one erasure names and that still have content. */
+static enum status replay_one(struct log *l, struct sv thread, const struct entry *n,
+                              int64_t *n_erased, struct err *e)
+{
+    struct arena a = { 0 };
+    struct json  p;
+    enum status  s = json_parse(n->payload, 0, &a, &p, e);
+
+    const struct json *seqs = s ? NULL : json_find(&p, "seqs");
+    for (size_t i = 0; !s && json_is(seqs, JSON_ARRAY) && i < seqs->n; i++) {
+        struct store_query q = { .thread = thread, .from = -1 };
+        struct entry       one;
+        bool               found = false;
+        json_int(&seqs->items[i], &q.from);
+        q.to = q.from;
+        if (q.from < 0 || q.from >= n->seq)
+            continue;
+        s = store_first(l->store, &q, &a, &one, &found, e);
+        if (s || !found || !one.salted || !skeleton_has_content(&one, &a))
+            continue;
+        skeleton_fill(&one, &a);
+        s = store_erase(l->store, thread, &one, 1, e);
+        ++*n_erased;
+    }
+    arena_free(&a);
+    return s;
+}
+
+enum status erase_replay(struct log *l, struct sv thread, const struct entry *entries, size_t n,
+                         int64_t *n_erased, struct err *e)
+{
+    int64_t before = *n_erased;
+
+    for (size_t i = 0; i < n; i++)
+        if (kind_of(entries[i].kind) == KIND_ERASURE && kind_is_sound(&entries[i]) &&
+            replay_one(l, thread, &entries[i], n_erased, e))
+            return err_code(e);
+    return *n_erased == before ? ST_OK : log_rebuild(l, thread, NULL, NULL, e);
 }

@@ -19,6 +19,7 @@
 #ifndef HEDDLE_ERASE_H
 #define HEDDLE_ERASE_H
 
+#include "base/map.h"
 #include "base/vec.h"
 #include "thread/log.h"
 #include "thread/needle.h"
@@ -93,6 +94,21 @@ enum status erase_pending(struct log *l, struct arena *a, struct erase_pending *
 /* Say that they are: the files are gone and the store is scrubbed. A transaction of its own. */
 enum status erase_done(struct log *l, const struct erase_pending *list, size_t n, struct sv actor,
                        int64_t at, struct err *e) MUST_USE;
+
+/* ---- imports -------------------------------------------------------------------------------- */
+
+/* Chain values of all entries that were erased in any thread, as hex. In a transaction. */
+enum status erased_chains(struct log *l, struct arena *a, struct map *out, struct err *e) MUST_USE;
+
+/* Is the entry of an export, with this chain value, one whose content was erased here? Then it
+ * becomes an erased one, with the same chain value, and *n_erased grows. */
+void erased_again(const struct map *chains, struct entry *n, const struct hash *chain,
+                  struct arena *a, int64_t *n_erased);
+
+/* Erase what `erasure` entries among entries[0..n), just imported into the thread, name and what
+ * came with its content all the same; views are folded anew then. In a write transaction. */
+enum status erase_replay(struct log *l, struct sv thread, const struct entry *entries, size_t n,
+                         int64_t *n_erased, struct err *e) MUST_USE;
 
 /* ---- chain version 1 ------------------------------------------------------------------------ */
 

@@ -4,6 +4,7 @@
  *     active/AGENT   the name of the lane the agent works on
  *     excluded       there once a node was excluded from what models are sent
  *     run/AGENT      the state of its run, and rows beside it: see run_state.h
+ *     erased         there: something of the thread was erased
  *     erasure/SEQ    of an erasure whose files are not cleaned yet (erase.h)
  *     rechain        {"chain":HEX,"rev":N}: the head before the chain became one of version 2
  */
@@ -96,7 +97,9 @@ static enum status fold(struct fold *f, const struct entry *n, struct err *e)
     if (k == KIND_LOOM_MARK && fold_mark(f, n, e))
         return err_code(e);
     if (k == KIND_ERASURE)
-        return fold_put(f, key_of_seq("erasure", n->seq, f->a), SV(""), e);
+        return fold_put(f, SV("erased"), SV(""), e)
+                   ? err_code(e)
+                   : fold_put(f, key_of_seq("erasure", n->seq, f->a), SV(""), e);
     if (k == KIND_ERASURE_DONE)
         return fold_erasure_done(f, n, e);
     if (k == KIND_RECHAIN)

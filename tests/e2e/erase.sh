@@ -123,6 +123,27 @@ same "and imports to the same chain" "$(heddle head u --json | jq -r .chain)" "$
 run heddle verify u
 exits "which is whole" 0
 
+# ---- what was exported before does not come back
+plant
+heddle log export t >"$scratch/before.jsonl"
+heddle erase t "$seq" --reason r --find "$word" --with-derived >/dev/null
+run heddle log import v <"$scratch/before.jsonl"
+exits "an older export is imported" 0
+has "and what was erased is said" "$err" "were erased, and come in without their content"
+same "nothing of it comes back" "$(holds $word)" ".leslie/threads/t/plan.md"
+run heddle verify v
+exits "the import is whole" 0
+run heddle log import w --salvage <"$scratch/before.jsonl"
+same "nor with --salvage" "$(holds $word)" ".leslie/threads/t/plan.md"
+rm -rf .heddle .leslie
+heddle init >/dev/null
+(cat "$scratch/before.jsonl" && printf '{"kind":"erasure","payload":{"reason":"r","seqs":[%s]}}\n' "$seq") >"$scratch/mixed.jsonl"
+heddle log import v <"$scratch/mixed.jsonl" >/dev/null 2>&1
+run heddle log show v --from "$seq" --to "$seq" --json
+lacks "an erasure among the lines is replayed" "$out" "$word"
+run heddle verify v
+exits "and the log is whole" 0
+
 # ---- interrupted: some call of the store fails, before the commit and after it
 finished=0
 

@@ -6,6 +6,7 @@
 #include "front/cli/command.h"
 #include "front/cli/log_batch.h"
 #include "front/progress.h"
+#include "thread/erase.h"
 #include "thread/kind.h"
 
 #include <fcntl.h>
@@ -32,10 +33,12 @@ struct import {
     struct arena          a; /* one batch */
     struct store_head     head;
     int64_t               first;
-    int64_t               lost; /* --salvage: entries that became lost_entry ... */
-    int64_t               bad;  /* ... lines that could not be taken as they are ... */
-    int64_t               told; /* ... and how many lines of warnings were printed */
-    struct batch_kept     kept; /* what is not acted on */
+    int64_t               lost;             /* --salvage: entries that became lost_entry ... */
+    int64_t               bad;              /* ... lines that could not be taken as they are ... */
+    int64_t               told;             /* ... and how many lines of warnings were printed */
+    struct batch_kept     kept;             /* what is not acted on */
+    struct map            gone;             /* chain values of what was erased in this log */
+    int64_t               erased, replayed; /* lines whose content does not come back */
 };
 
 /* Only the first few are named one by one; all are counted at the end. */
@@ -94,8 +97,14 @@ static enum status read_lines(struct import *im, struct batch *b, bool *more, st
 
 static enum status append_lines(struct import *im, const struct batch *b, struct err *e)
 {
-    return batch_append(&im->app->log, im->thread, LOG_ANY_REV, b, batch_entries(b, &im->a),
-                        &im->kept, &im->head, e);
+    struct entry *list = batch_entries(b, &im->a);
+
+    for (size_t i = 0; i < b->lines.n; i++)
+        if (b->lines.v[i].read.has_chain)
+            erased_again(&im->gone, &list[i], &b->lines.v[i].read.chain, &im->a, &im->erased);
+    if (batch_append(&im->app->log, im->thread, LOG_ANY_REV, b, list, &im->kept, &im->head, e))
+        return err_code(e);
+    return erase_replay(&im->app->log, im->thread, list, b->lines.n, &im->replayed, e);
 }
 
 /* ---- salvage --------------------------------------------------------------------------- */
@@ -183,6 +192,8 @@ static enum status salvage_lines(struct import *im, const struct batch *b, struc
         struct err    why;
         if (fill_gap(im, place_of(im, b, i), e))
             return err_code(e);
+        if (b->lines.v[i].read.has_chain)
+            erased_again(&im->gone, n, &b->lines.v[i].read.chain, &im->a, &im->erased);
         if (would_append(im, n, &why)) {
             if (why.code == ST_IO) {
                 *e = why;
@@ -225,6 +236,8 @@ static enum status import_all(struct import *im, struct err *e)
     enum status s = store_head(im->app->log.store, im->thread, &im->head, e);
     im->first = im->head.rev;
     if (!s)
+        s = erased_chains(&im->app->log, im->app->a, &im->gone, e);
+    if (!s)
         s = import_batches(im, e);
     if (!s)
         s = log_commit(&im->app->log, e);
@@ -264,6 +277,11 @@ static enum status run(struct app *app, const void *opts, struct err *e)
         warn("%lld missing %s became lost_entry", (long long)im.lost,
              im.lost == 1 ? "entry" : "entries");
     batch_tell_kept(&im.kept);
+    if (im.erased + im.replayed)
+        warn("%lld entries were erased, and come in without their content",
+             (long long)(im.erased + im.replayed));
+    if (im.replayed && store_scrub(app->log.store, NULL, NULL, e))
+        return err_in(e, "after an erasure");
     if (im.bad)
         warn("%lld line%s could not be taken as %s", (long long)im.bad, im.bad == 1 ? "" : "s",
              im.bad == 1 ? "it is" : "they are");
@@ -282,6 +300,8 @@ const struct command cmd_log_import = {
         "not: of a damaged export every good line comes in. A missing entry becomes a lost_entry,\n"
         "so that all others keep their seq; a line that is not an entry is passed over; one that\n"
         "a log would refuse becomes a damaged_entry that holds it. All of this is said.\n"
+        "\n"
+        "What was erased in this log, in whatever thread, comes in without its content again.\n"
         "\n"
         "An entry that its kind does not allow is kept, is not acted on and is warned of;\n"
         "`heddle verify` names each.\n\n"
