@@ -114,8 +114,8 @@ enum status erase_replay(struct log *l, struct sv thread, const struct entry *en
 
 /* Give a thread of chain version 1 a chain of version 2. Ids that were derived from the chain are
  * written into the entries first, so that they stay; the head as it was is kept in a `rechain`
- * entry. In a write transaction begun for the thread. ST_CONFLICT: it is of
- * version 2 already. ST_CORRUPT: an entry is not what was written. */
+ * entry. In a write transaction begun for the thread. ST_CONFLICT, reason
+ * "version": it is of version 2 already. ST_CORRUPT: an entry is not what was written. */
 struct rechain_how {
     struct sv actor;
     int64_t   at;

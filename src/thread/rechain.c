@@ -13,7 +13,7 @@ static enum status check_version(struct sv thread, const struct store_head *h, s
     if (h->version == 1)
         return store_head_agrees(thread, h, e);
     err_set(e, ST_CONFLICT, "thread '" SV_FMT "' is of chain version 2 already", SV_ARG(thread));
-    return err_hint(e, "its entries can be erased: `heddle erase`");
+    return err_reason(e, "version");
 }
 
 static enum status changed(struct sv thread, int64_t seq, struct err *e)

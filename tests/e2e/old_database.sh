@@ -53,8 +53,8 @@ has "and why is said" "$out" "heddle log rechain t"
 heddle head t --json >"$scratch/pin"
 run heddle log rechain t --json
 json "a new chain" "$out" '[.version, .rev]' '[2,8]'
-run heddle log rechain t
-exits "once" 1
+run heddle log rechain t --json
+json "once" "$out" '[.done, .version, .rev]' '[false,2,8]'
 run heddle log rechain nosuch
 exits "of a thread that is there" 1
 run heddle verify

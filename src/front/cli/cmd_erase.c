@@ -307,7 +307,7 @@ const struct command cmd_erase = {
         "emptied and copies of older databases removed. When that is interrupted, `heddle doctor\n"
         "--fix` or the next erasure does the rest. Backups, exports and clones are out of reach.\n"
         "\n"
-        "  heddle erase design 4 7 --reason 'asked by the customer' --dry-run",
+        "  heddle erase design 1 --reason 'asked by the customer' --dry-run",
     .opts = erase_opts,
     .opts_size = sizeof(struct erase_opts),
     .min_args = 1,
@@ -346,32 +346,44 @@ static enum status rechain(struct app *app, struct store_head *head, struct err 
     return log_commit(&app->log, e);
 }
 
+static void print_rechained(struct app *app, const struct store_head *head, bool done)
+{
+    struct sv chain = hash_hex(&head->chain, app->a);
+    struct jw w = jw_in(&app->out, 0);
+
+    if (!app->json) {
+        sb_addf(&app->out,
+                done ? "✓ %lld entries have a chain of version 2; the head is " SV_FMT "\n"
+                     : "%lld entries have a chain of version 2 already; the head is " SV_FMT "\n",
+                (long long)head->rev, SV_ARG(chain));
+        if (done)
+            sb_adds(&app->out, "  heads pinned and exports made before belong to the old chain\n");
+        return;
+    }
+    jw_open(&w, '{');
+    jw_kstr(&w, "chain", chain);
+    jw_kbool(&w, "done", done);
+    jw_kint(&w, "rev", head->rev);
+    jw_kint(&w, "version", head->version);
+    jw_close(&w, '}');
+    sb_addc(&app->out, '\n');
+}
+
 static enum status run_rechain(struct app *app, const void *opts, struct err *e)
 {
-    struct store_head head;
+    struct store_head head = { 0 };
 
     (void)opts;
     if (log_begin(&app->log, app_arg(app, 0), STORE_WRITE, e))
         return err_code(e);
     enum status s = rechain(app, &head, e);
+    bool        already = s == ST_CONFLICT && strcmp(e->reason, "version") == 0;
+    if (already)
+        s = store_head(app->log.store, app_arg(app, 0), &head, e);
     log_abort(&app->log);
-    if (s)
-        return s;
-    struct sv chain = hash_hex(&head.chain, app->a);
-    if (app->json) {
-        struct jw w = jw_in(&app->out, 0);
-        jw_open(&w, '{');
-        jw_kstr(&w, "chain", chain);
-        jw_kint(&w, "rev", head.rev);
-        jw_kint(&w, "version", head.version);
-        jw_close(&w, '}');
-        sb_addc(&app->out, '\n');
-        return ST_OK;
-    }
-    sb_addf(&app->out, "✓ %lld entries have a chain of version 2; the head is " SV_FMT "\n",
-            (long long)head.rev, SV_ARG(chain));
-    sb_adds(&app->out, "  heads pinned and exports made before belong to the old chain\n");
-    return ST_OK;
+    if (!s)
+        print_rechained(app, &head, !already);
+    return s;
 }
 
 const struct command cmd_log_rechain = {
