@@ -36,6 +36,29 @@ bool render_base64(struct sv text, struct arena *a, struct sv *out)
     return base64url_read(sb_sv(&b), a, out);
 }
 
+static bool is_name_byte(char c)
+{
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' ||
+           c == '-';
+}
+
+struct sv render_call_name(const struct tool_call *c, size_t max, struct repair_place at,
+                           const struct rendering *x)
+{
+    struct sb b = sb_in(x->a, 0);
+
+    for (size_t i = 0; i < c->name.n && i < max; i++)
+        sb_addc(&b, is_name_byte(c->name.s[i]) ? c->name.s[i] : '_');
+    if (!b.n)
+        sb_addc(&b, '_');
+    if (sv_eq(sb_sv(&b), c->name))
+        return c->name;
+    at.tool_call_id = c->id;
+    report_add(x->r, REPAIR_RENAMED, at, "its tool '" SV_FMT "' to " SV_FMT, SV_ARG(c->name),
+               SV_ARG(sb_sv(&b)));
+    return sb_sv(&b);
+}
+
 /* Half characters of the prompt, which is text and not JSON: three bytes from ed a0 80 on. */
 static struct sv clean_prompt(struct sv text, struct arena *a, struct render_report *r)
 {

@@ -299,7 +299,7 @@ static void add_call(struct message_out *m, const struct tool_call *c)
     jw_kstr(&w, "id", id);
     jw_key(&w, "input");
     jw_raw(&w, json_canonical(&input, a));
-    jw_kstr(&w, "name", c->name);
+    jw_kstr(&w, "name", render_call_name(c, 128, at, m->x));
     jw_kstr(&w, "type", SV("tool_use"));
     jw_close(&w, '}');
     add_block(m, sb_sv(&b));

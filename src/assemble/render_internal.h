@@ -19,6 +19,11 @@ void render_anthropic(const struct rendering *x);
 void render_openai(const struct rendering *x);
 void render_text(const struct rendering *x);
 
+/* The name of a call as the APIs take it: letters, digits, _ and -, at most `max` of them. Any
+ * other character becomes _, which is reported. */
+struct sv render_call_name(const struct tool_call *c, size_t max, struct repair_place at,
+                           const struct rendering *x);
+
 /* The plain bytes of standard or URL base64, padded or not. False when it is neither. */
 bool render_base64(struct sv text, struct arena *a, struct sv *out);
 

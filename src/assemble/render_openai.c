@@ -201,7 +201,7 @@ static void write_calls(struct chat_out *m, const struct turn *t)
         jw_key(&m->w, "function");
         jw_open(&m->w, '{');
         jw_kstr(&m->w, "arguments", text.s ? text : json_canonical(&c->arguments, a));
-        jw_kstr(&m->w, "name", c->name);
+        jw_kstr(&m->w, "name", render_call_name(c, 64, place(m), m->x));
         jw_close(&m->w, '}');
         jw_kstr(&m->w, "id", c->id);
         jw_kstr(&m->w, "type", SV("function"));

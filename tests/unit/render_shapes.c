@@ -225,6 +225,28 @@ static void ids_and_arguments_that_anthropic_refuses_are_changed(void)
     CHECK_INT(report.list.n, 3);
 }
 
+static void names_of_tools_that_the_apis_refuse_are_changed(void)
+{
+    static const char ctx[] =
+        "{'messages':[{'role':'user','content':'q'},{'role':'assistant','tool_calls':["
+        "{'id':'c1','name':'my tool.v2','arguments':{}},{'id':'c2','name':'','arguments':{}},"
+        "{'id':'c3','name':'ok-1_2','arguments':{}}]},"
+        "{'role':'tool','tool_call_id':'c1','content':'1'},"
+        "{'role':'tool','tool_call_id':'c2','content':'2'},"
+        "{'role':'tool','tool_call_id':'c3','content':'3'}]}";
+    static const enum render_format formats[] = { RENDER_ANTHROPIC, RENDER_OPENAI };
+
+    for (size_t i = 0; i < COUNT(formats); i++) {
+        struct sv out = render_all(formats[i], ctx);
+        CHECK(sv_find(out, want("'name':'my_tool_v2'")) > 0);
+        CHECK(sv_find(out, want("'name':'_'")) > 0);
+        CHECK(sv_find(out, want("'name':'ok-1_2'")) > 0);
+        CHECK_INT(report.list.n, 2);
+        CHECK_SV(repair_line(0),
+                 SV("snapshot, call c1: renamed its tool 'my tool.v2' to my_tool_v2"));
+    }
+}
+
 static void blocks_keep_the_order_in_which_they_were_made(void)
 {
     struct sv out = render_all(
@@ -322,7 +344,8 @@ static void what_anthropic_refuses_is_repaired_and_told(void)
     arena_free(&arena);
 }
 
-TAP_MAIN(T(blocks_keep_the_order_in_which_they_were_made),
+TAP_MAIN(T(names_of_tools_that_the_apis_refuse_are_changed),
+         T(blocks_keep_the_order_in_which_they_were_made),
          T(a_call_that_stands_in_both_forms_is_one_call),
          T(what_anthropic_refuses_is_repaired_and_told),
          T(anthropic_alternates_roles_and_opens_with_results),
