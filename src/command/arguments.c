@@ -291,9 +291,8 @@ static const struct tool_slot *pair(struct reading *r, size_t at, struct token *
     if (!p || p->type == SLOT_FLAG || given(r->call, p))
         return NULL;
     size_t i = at + 1;
-    if (i < r->n && p->type == SLOT_WORD && p->words && !word_plain_in(&r->tokens[i], p->words))
-        i = skip_little(r, i); /* "as nodes": a word that says nothing elsewhere */
-    else if (p->type != SLOT_WORD || !p->words)
+    bool   chosen = i < r->n && p->type == SLOT_WORD && word_plain_in(&r->tokens[i], p->words);
+    if (!chosen) /* "as nodes": a word that says nothing elsewhere */
         i = skip_little(r, i);
     if (i >= r->n || r->used[i])
         return NULL;

@@ -195,7 +195,7 @@ static enum status run_command(struct batch *b, const struct scanned_line *line,
         st = run_list(b, &c, e);
     else
         st = run_text(b, line->text, true, e);
-    if (st)
+    if (st || !b->results.n)
         return st;
     struct result *r = &b->results.v[b->results.n - 1];
     say_not_run(r, line->not_run);

@@ -207,7 +207,7 @@ static enum status find_verb(struct reading *r, const char **with, struct err *e
         return ST_OK;
     r->at = at;
     if (skip_question(r) && find_phrase(r, with, e) == ST_OK) {
-        if (!r->tool->writes && !word_in(phrase_acting, sv_of(r->tool->name), &meant))
+        if (r->tool && !r->tool->writes && !word_in(phrase_acting, sv_of(r->tool->name), &meant))
             return ST_OK;
         r->tool = NULL;
     }

@@ -294,6 +294,7 @@ static void open_loom_edge(struct reader *r, const struct json *edge, size_t *or
 
     if (!target)
         return;
+    /* NOLINTNEXTLINE(bugprone-sizeof-expression): the items are pointers */
     *vec_push(&target->edges, r->a) = edge;
     if (!source || target->parent.s || !draft_of(r, json_text(source, "nodeId")))
         return;
@@ -346,7 +347,7 @@ static void keep_edges(struct reader *r)
         struct draft *d = &r->drafts.v[i];
         struct sb     b = sb_in(r->a, 0);
         struct jw     w = jw_in(&b, 0);
-        struct json   kept;
+        struct json   kept = { 0 };
         struct err    never;
         if (d->node.kept.s && json_parse(d->node.kept, 0, r->a, &kept, &never))
             continue; /* nested too deep, which is said when it is written */
