@@ -114,14 +114,15 @@ static int by_id(const void *a, const void *b)
     return sv_cmp(*(const struct sv *)a, *(const struct sv *)b);
 }
 
-/* Children and referrers are told by the other end of each edge, which a clone imports in another
- * order than they were made in: they stand by id, so that every clone writes the same bytes. */
+/* Children and targets stand as they were made. Referrers are told by the other end of each edge,
+ * which a clone imports in another order: they stand by id, so that every clone writes the same
+ * bytes. */
 static struct sv relation_text(const struct relation *r, struct arena *a)
 {
     static const struct {
         const char *name;
         bool        sorted;
-    } lists[] = { { "children", true }, { "references_to", false }, { "referenced_by", true } };
+    } lists[] = { { "children", false }, { "references_to", false }, { "referenced_by", true } };
     struct sb b = sb_in(a, 0);
     struct jw w = at_depth(&b, 2);
 
