@@ -49,8 +49,10 @@ static enum status check_request(struct share *s, struct sv from, struct sv targ
 {
     struct share_thread t;
 
-    if (!target.s && !id.s)
-        return err_set(e, ST_USAGE, "which reference? give --target or --ref");
+    if (!target.s && !id.s) {
+        err_set(e, ST_USAGE, "which reference? give --target or --ref");
+        return err_hint(e, "`heddle status " SH_FMT "` shows them", SV_ARG(from));
+    }
     return share_thread(s, from, &t, e);
 }
 

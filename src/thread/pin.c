@@ -92,12 +92,18 @@ enum status pins_read(struct sv text, struct arena *a, struct pin **out, size_t 
             number++;
             if (!sv_trim(cut.head).n)
                 continue;
-            if (json_parse(cut.head, JSON_ONE_LINE, a, &v, e) || read_object(&p, &v, e))
+            if (json_parse(cut.head, JSON_ONE_LINE, a, &v, e)) {
+                err_hint(e, "`heddle head --json` prints what is read here");
+                return err_in(e, "line %lld", (long long)number);
+            }
+            if (read_object(&p, &v, e))
                 return err_in(e, "line %lld", (long long)number);
         }
     }
-    if (!p.list.n)
-        return err_set(e, ST_INVALID_SYNTAX, "holds no pinned head");
+    if (!p.list.n) {
+        err_set(e, ST_INVALID_SYNTAX, "holds no pinned head");
+        return err_hint(e, "`heddle head --json` prints what is read here");
+    }
     *out = p.list.v;
     *n = p.list.n;
     return ST_OK;

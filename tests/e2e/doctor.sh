@@ -147,6 +147,9 @@ json "--fix brings it back" "$out" '.fixed | map(select(test("lost-"))) | length
 run heddle log show "lost-$(db "SELECT max(tid) FROM thread WHERE id LIKE 'lost-%'")"
 has "with its entries" "$out" '"content":"one"'
 
+run sh -c '"$HEDDLE" head | "$HEDDLE" verify --pin -'
+has "heads that are no JSON: what to give is said" "$err" "heddle head --json"
+
 # ---- the end of the report fits what was found
 mkdir last && cd last || exit 1
 heddle init >/dev/null

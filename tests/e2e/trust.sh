@@ -106,6 +106,7 @@ if command -v script >/dev/null; then
     json "those that are trusted are listed" "$out" '[.[] | .root]' "[\"$here\"]"
     run heddle trust --remove --json
     json "trust can be taken back" "$out" '[.removed, .root]' "[true,\"$here\"]"
+    same "that none is left is said" "$(heddle trust --list)" "no workspace is trusted"
     run spawn t5
     has "and then it is gone" "$err" "is ignored"
     run heddle trust --remove

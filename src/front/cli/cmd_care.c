@@ -285,7 +285,8 @@ const struct command cmd_verify = {
         "With --pin only the pinned heads are compared, one read each: an entry that was pinned\n"
         "must be there, with the chain value it had. --signed does so for a signed note, whose\n"
         "signature is checked first.\n\n"
-        "  heddle verify design",
+        "  heddle verify design\n"
+        "  heddle head --json | heddle verify --pin -",
     .opts = verify_opts,
     .opts_size = sizeof(struct verify_opts),
     .max_args = 1,

@@ -122,7 +122,7 @@ const struct command cmd_spawn = {
         "shows what they have at the moment of reading, frozen a copy made now; which it is is "
         "said\n"
         "on standard error. A comma that belongs to a name in --ref or --scope is written \\,.\n\n"
-        "An executor `agent` is started if executors.agent is set in .heddle/config.json: the\n"
+        "An executor `agent` is started if the setting executors.agent names a command: the\n"
         "command gets the <thread_context> block and the intent on its standard input. With\n"
         "--foreground the exit status is 1 when it fails, or changed a file that it may only "
         "read.\n\n"

@@ -200,6 +200,8 @@ static enum status list(struct app *app, struct err *e)
     if (app->json) {
         jw_close(&w, ']');
         sb_addc(&app->out, '\n');
+    } else if (!all.n) {
+        sb_adds(&app->out, "no workspace is trusted\n");
     }
     return ST_OK;
 }

@@ -326,11 +326,15 @@ static enum status write_down(struct door *d, struct sv thread, struct sv name, 
 static void say_not_started(struct door *d, struct sv with)
 {
     jw_kstr(d->data, "run_mode", SV("record"));
-    if (!d->app->json && !is_leslie(d->app))
-        app_note(d->app,
-                 "recorded only: executors." SV_FMT
-                 " is not set; `heddle config set --user` sets it",
-                 SV_ARG(with.n ? with : SV("agent")));
+    if (d->app->json || is_leslie(d->app))
+        return;
+    struct sb key = sb_in(d->app->a, 0), shown = sb_in(d->app->a, 0);
+    sb_addf(&key, "executors." SV_FMT, SV_ARG(with.n ? with : SV("agent")));
+    sb_add_shell(&shown, sb_sv(&key));
+    app_note(d->app,
+             "recorded only: no " SV_FMT " counts; `heddle config set --user " SV_FMT
+             " '[\"COMMAND\"]'` sets one",
+             SV_ARG(sb_sv(&key)), SV_ARG(sb_sv(&shown)));
 }
 
 /* It is gone: what did it leave behind? */
