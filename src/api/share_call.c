@@ -58,11 +58,11 @@ const char *const thread_states[] = {
 /* clang-format off */
 const struct field thread_fields[] = {
     { "id",         FIELD_TEXT, .help = "name of the thread" },
-    { "title",      FIELD_TEXT, .help = "what it is for" },
-    { "objective",  FIELD_TEXT, .help = "the objective it works on" },
+    { "title",      FIELD_TEXT, .nullable = true, .help = "what it is for" },
+    { "objective",  FIELD_TEXT, .nullable = true, .help = "the objective it works on" },
     { "status",     FIELD_ENUM, .values = thread_states, .help = "its state" },
     { "parent_id",  FIELD_TEXT, .nullable = true, .help = "the thread that spawned it" },
-    { "executor",   FIELD_TEXT, .help = "who works on it: human, agent or system" },
+    { "executor",   FIELD_TEXT, .nullable = true, .help = "who works on it: human, agent or system" },
     { "created_at", FIELD_TIME, .help = "when it was made" },
     { "updated_at", FIELD_TIME, .help = "when it last changed" },
     { 0 },
