@@ -79,6 +79,8 @@ if command -v sqlite3 >/dev/null; then
     run heddle verify
     exits "the anchor does" 1
     has "and names the entry" "$out" "thread t: entry 2 was pinned and is not there (anchored in .global"
+    run heddle doctor
+    has "so does doctor" "$out" "anchored in .global"
     run heddle verify --signed ../note --key "$pub"
     exits "a note from before does not reach so far" 0
 else

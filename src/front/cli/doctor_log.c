@@ -5,6 +5,7 @@
 #include "front/cli/doctor.h"
 #include "front/progress.h"
 #include "share/erase.h"
+#include "thread/anchor.h"
 
 enum { WAL_LARGE = 64 << 20 };
 
@@ -54,6 +55,19 @@ static void count_threads(struct doctor *d, size_t n, int64_t entries)
     d->good = sb_sv(&b);
 }
 
+/* Where .global says that the logs ended. */
+static enum status check_anchors(struct doctor *d, struct err *e)
+{
+    struct log *l = &d->app->log;
+    int64_t     n;
+
+    if (log_begin(l, (struct sv){ 0 }, STORE_READ, e))
+        return err_code(e);
+    enum status s = anchor_check(l, doctor_say, d, &n, e);
+    log_abort(l);
+    return s;
+}
+
 enum status check_threads(struct doctor *d, struct err *e)
 {
     struct store_thread *list;
@@ -74,7 +88,7 @@ enum status check_threads(struct doctor *d, struct err *e)
     }
     progress_end(&p);
     count_threads(d, n, entries);
-    return ST_OK;
+    return check_anchors(d, e);
 }
 
 enum status doctor_rebuild(struct app *app, struct sv thread, struct err *e)
