@@ -177,11 +177,19 @@ void sb_add_commas(struct sb *b, int64_t n)
 
 void sb_add_hex(struct sb *b, const void *bytes, size_t n)
 {
+    static const char    digits[] = "0123456789abcdef";
     const unsigned char *p = bytes;
+    char                 text[64]; /* a hash at a time */
 
-    for (size_t i = 0; i < n; i++) {
-        char two[2] = { "0123456789abcdef"[p[i] >> 4], "0123456789abcdef"[p[i] & 15] };
-        sb_add(b, (struct sv){ two, 2 });
+    while (n) {
+        size_t some = n < sizeof text / 2 ? n : sizeof text / 2;
+        for (size_t i = 0; i < some; i++) {
+            text[2 * i] = digits[p[i] >> 4];
+            text[2 * i + 1] = digits[p[i] & 15];
+        }
+        sb_add(b, (struct sv){ text, 2 * some });
+        p += some;
+        n -= some;
     }
 }
 

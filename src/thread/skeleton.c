@@ -86,10 +86,11 @@ static void split_object(struct split *s, struct sv object, const struct member 
 
     sb_addc(&s->skeleton, '{');
     while (json_next(&rest, &key, &raw)) {
-        sb_adds(&s->skeleton, any ? ",\"" : "\"");
+        if (any)
+            sb_addc(&s->skeleton, ',');
         any = true;
-        sb_add(&s->skeleton, key); /* stays escaped, as json_next() gives it */
-        sb_adds(&s->skeleton, "\":");
+        /* With its quotes and colon, and escaped, as it stands in canonical text. */
+        sb_add(&s->skeleton, (struct sv){ key.s - 1, key.n + 3 });
         split_value(s, raw, row_of(fields, key));
     }
     sb_addc(&s->skeleton, '}');
