@@ -7,8 +7,8 @@
 
 void rand_bytes(void *out, size_t n);
 
-/* Random bytes that no id is made of. Under HEDDLE_SEED they follow from the state without moving it,
- * so that how many are drawn does not change the ids that come after. */
+/* Random bytes that no id is made of. Under HEDDLE_SEED they follow from the state without moving
+ * it, so that how many are drawn does not change the ids that come after. */
 void rand_salt(void *out, size_t n);
 
 /* Under HEDDLE_SEED, fold `salt` into the state, so that two runs of the program

@@ -175,12 +175,15 @@ static enum status folder_write(void *ctx, const struct doc *d, struct sv text, 
  * threads. */
 static enum status check_new(struct sv path, struct err *e)
 {
-    struct sv_cut c = { .tail = path, .found = true };
+    struct sv rest = path;
+    bool      more = true;
 
     if (!path.n)
         return err_set(e, ST_INVALID_SYNTAX, "a document needs a name");
-    while (c.found) {
-        c = sv_cut(c.tail, '/');
+    while (more) {
+        struct sv_cut c = sv_cut(rest, '/');
+        rest = c.tail;
+        more = c.found;
         if (c.head.n && c.head.s[0] == '.')
             return err_set(e, ST_INVALID_SYNTAX,
                            "the name of a document does not start with a dot");

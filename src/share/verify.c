@@ -27,7 +27,7 @@ static void tell(struct verifying *v, say_fn *how, struct sv path, const char *w
 /* The bytes decide. The stamp only says how a difference came about. */
 static enum status verify_file(struct verifying *v, int which)
 {
-    struct sv   path = share_file_paths[which], there;
+    struct sv   path = share_file_paths[which], there = { 0 };
     struct sb   b = sb_in(v->s->a, 0);
     int64_t     at;
     enum status r = files_rev(v->s, which, &at, v->e);

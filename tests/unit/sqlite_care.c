@@ -975,7 +975,8 @@ static void a_table_that_swallows_entries_is_told(void)
     CHECK(append(s, SV("{}"), 1) == ST_OK);
     store_close(s);
     tamper("DROP TABLE entry; CREATE TABLE entry(key INTEGER PRIMARY KEY, at, mark, kind UNIQUE ON "
-           "CONFLICT IGNORE, lane, actor, id, op, refs, chain, payload, blob, salt, content); UPDATE thread SET "
+           "CONFLICT IGNORE, lane, actor, id, op, refs, chain, payload, blob, salt, content); "
+           "UPDATE thread SET "
            "rev = NULL, chain = NULL; INSERT INTO entry(key, kind) VALUES(-5, 'note')");
     s = open_log();
     CHECK(append(s, SV("{}"), 1) == ST_CORRUPT);
