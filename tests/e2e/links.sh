@@ -3,11 +3,11 @@
 # workspace changes and nothing is made there, also while a folder is swapped for a link.
 #
 # asan: no
-#     ROUNDS=25      of the part with swapped folders; tests/torture/links.sh does many more
+#     ROUNDS=8       of the part with swapped folders; tests/torture/links.sh does many more
 # shellcheck source=tests/e2e/lib.sh
 . "$(dirname "$0")/lib.sh"
 
-rounds=${ROUNDS:-25}
+rounds=${ROUNDS:-8}
 T=.leslie/threads
 top=$PWD
 
