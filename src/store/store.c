@@ -321,7 +321,7 @@ static enum status check_erasable(struct store *s, struct sv thread, const struc
     if (!n->salted || !n->skeleton.n) {
         err_set(e, ST_INVALID_SYNTAX, "entry %lld is of chain version 1: it cannot be erased",
                 (long long)n->seq);
-        return err_hint(e, "`heddle log rechain " SV_FMT "` makes the thread erasable",
+        return err_hint(e, "`heddle log rechain " SH_FMT "` makes the thread erasable",
                         SV_ARG(thread));
     }
     if (s->ops->chain_at(s, thread, n->seq, &there, &found, e) ||
@@ -334,7 +334,7 @@ static enum status check_erasable(struct store *s, struct sv thread, const struc
         return ST_OK;
     err_set(e, ST_CORRUPT, "entry %lld is not what was written: its chain value does not follow",
             (long long)n->seq);
-    return err_hint(e, "`heddle verify " SV_FMT "` says what is whole", SV_ARG(thread));
+    return err_hint(e, "`heddle verify " SH_FMT "` says what is whole", SV_ARG(thread));
 }
 
 enum status store_erase(struct store *s, struct sv thread, const struct entry *entries, size_t n,

@@ -383,7 +383,7 @@ static enum status check_how(const struct erase_plan *plan, const struct erase_h
             err_set(e, ST_INVALID_SYNTAX,
                     "thread '" SV_FMT "' is of chain version 1: entry %lld cannot be erased",
                     SV_ARG(plan->items.v[i].thread), (long long)plan->items.v[i].seq);
-            return err_hint(e, "`heddle log rechain " SV_FMT "` makes it erasable",
+            return err_hint(e, "`heddle log rechain " SH_FMT "` makes it erasable",
                             SV_ARG(plan->items.v[i].thread));
         }
     if (!plan->derived || how->with_derived || how->leave_derived)

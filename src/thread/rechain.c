@@ -20,7 +20,7 @@ static enum status changed(struct sv thread, int64_t seq, struct err *e)
 {
     err_set(e, ST_CORRUPT, "thread " SV_FMT ": entry %lld is not what was written", SV_ARG(thread),
             (long long)seq);
-    return err_hint(e, "a new chain would hide that: see `heddle verify " SV_FMT "`",
+    return err_hint(e, "a new chain would hide that: see `heddle verify " SH_FMT "`",
                     SV_ARG(thread));
 }
 

@@ -83,8 +83,11 @@ while [ $i -lt 600 ]; do
     echo /tree
     i=$((i + 1))
 done >lines
-# shellcheck disable=SC3045
-run sh -c 'ulimit -d 8000 && exec "$HEDDLE" loom t <lines'
-exits "six hundred lines fit into eight megabytes" 0
-same "and each is answered" "$(printf '%s\n' "$out" | grep -c 'current position')" 600
+# A sanitizer maps more than the limit before the program starts.
+if ! ldd "$HEDDLE" | grep -q libasan; then
+    # shellcheck disable=SC3045
+    run sh -c 'ulimit -d 8000 && exec "$HEDDLE" loom t <lines'
+    exits "six hundred lines fit into eight megabytes" 0
+    same "and each is answered" "$(printf '%s\n' "$out" | grep -c 'current position')" 600
+fi
 done_testing

@@ -69,13 +69,13 @@ if command -v script >/dev/null; then
         exec 9>&-
         out=$(cat "$scratch/screen")
     }
-    answer n "$HEDDLE trust"
+    answer n "'$HEDDLE' trust"
     exits "a no is a no" 1
     has "what it would allow is shown" "$out" "executors.agent (runs a program)"
     has "with its value" "$out" '["touch",'
     has "and the hash of the file" "$out" "$(sha256sum <.heddle/config.json | cut -d' ' -f1)"
     ok "nothing was written down" test ! -e "$trusted"
-    answer y "$HEDDLE trust"
+    answer y "'$HEDDLE' trust"
     exits "a yes is a yes" 0
     ok "it is written down, outside of the workspace" grep -qF "$here" "$trusted"
     same "for the user alone" "$(stat -c %a "$trusted")" 600
@@ -98,7 +98,7 @@ if command -v script >/dev/null; then
     has "setting what needs trust says so" "$(cat "$scratch/err")" "once you run: heddle trust"
     run spawn t4
     has "and does not give it" "$err" "is ignored"
-    answer y "$HEDDLE trust"
+    answer y "'$HEDDLE' trust"
     cp -R "$here" ../moved
     run heddle --root ../moved config list
     has "another place is another workspace" "$out" '"]  [workspace untrusted]'
@@ -119,7 +119,7 @@ if command -v script >/dev/null; then
 
     # A setting cannot hide on the screen.
     printf '{"executors":{"agent":["true","\\u001b[2J\\u202egnihton","\\u009b1A"]}}\n' >.heddle/config.json
-    answer n "$HEDDLE trust"
+    answer n "'$HEDDLE' trust"
     same "nothing in it reaches the terminal raw" "$(printf '%s' "$out" | LC_ALL=C grep -c "$(printf '\033')\\|$(printf '\342\200\256')\\|$(printf '\302\233')")" 0
     has "it is shown as it is" "$out" '\u202egnihton'
 else

@@ -332,8 +332,8 @@ static void say_not_started(struct door *d, struct sv with)
     sb_addf(&key, "executors." SV_FMT, SV_ARG(with.n ? with : SV("agent")));
     sb_add_shell(&shown, sb_sv(&key));
     app_note(d->app,
-             "recorded only: no " SV_FMT " counts; `heddle config set --user " SV_FMT
-             " '[\"COMMAND\"]'` sets one",
+             "recorded only: no " SV_FMT " counts; set one: heddle config set --user " SV_FMT
+             " '[\"COMMAND\"]'",
              SV_ARG(sb_sv(&key)), SV_ARG(sb_sv(&shown)));
 }
 
