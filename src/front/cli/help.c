@@ -3,19 +3,6 @@
 
 #include <string.h>
 
-/* clang-format off */
-static const char *const group_titles[] = {
-    [GROUP_START]   = "Start",
-    [GROUP_LOG]     = "Log and projection",
-    [GROUP_RUN]     = "Runs and checkpoints",
-    [GROUP_SHARE]   = "Threads that share work",
-    [GROUP_LOOM]    = "Loom",
-    [GROUP_PAYLOAD] = "Payload",
-    [GROUP_DOORS]   = "Doors",
-    [GROUP_CARE]    = "Care",
-};
-/* clang-format on */
-
 struct sv help_first_word(const struct command *c)
 {
     return sv_cut(sv_of(c->name), ' ').head;
@@ -151,13 +138,13 @@ void help_overview(struct sb *out)
     sb_adds(out, "heddle " HEDDLE_VERSION
                  ": keeps what agents said and did, and weaves what they see next\n\n"
                  "usage: heddle COMMAND [ARGUMENTS] [--json] [--root DIR] [--as WHO]\n");
-    for (size_t g = 0; g < COUNT(group_titles); g++) {
+    for (size_t g = 0; g < GROUP_COUNT; g++) {
         bool any = false;
         for (size_t i = 0; commands[i]; i++) {
             if (commands[i]->group != g || commands[i]->hidden)
                 continue;
             if (!any)
-                sb_addf(out, "\n%s\n", group_titles[g]);
+                sb_addf(out, "\n%s\n", op_group_title((enum op_group)g));
             any = true;
             sb_addf(out, "  %-18s ", commands[i]->name);
             put_wrapped(out, sv_of(commands[i]->summary), TEXT_AT, TEXT_AT);
