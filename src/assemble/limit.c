@@ -1,3 +1,4 @@
+/* Where a context that is cut to its newest turns may start. */
 #include "assemble/limit.h"
 
 #include "base/map.h"

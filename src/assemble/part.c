@@ -1,3 +1,4 @@
+/* Reading one part of a message's content in any vendor's shape. */
 #include "assemble/part.h"
 
 /* What the first characters of base64 say about a picture whose type was not logged. */

@@ -1,3 +1,4 @@
+/* What the renderers of all providers share: from a projection to turns, then to the chosen one. */
 #include "assemble/render_internal.h"
 #include "assemble/repair.h"
 

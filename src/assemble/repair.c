@@ -1,3 +1,4 @@
+/* Putting calls and results into the order that providers demand, and reporting each change. */
 #include "assemble/repair.h"
 
 #include "base/map.h"

@@ -1,3 +1,4 @@
+/* The list of changes that rendering made, and its words. */
 #include "assemble/report.h"
 
 static const char *const words[] = {

@@ -1,3 +1,4 @@
+/* Taking the messages of a projection apart into role, parts, calls and results. */
 #include "assemble/turn.h"
 
 #include "base/map.h"
