@@ -4,10 +4,10 @@
 #include "base/fs.h"
 #include "base/path.h"
 #include "base/utf8.h"
-#include "payload/glob.h"
-#include "payload/pattern.h"
 #include "payload/secret.h"
 #include "payload/show.h"
+#include "project/glob.h"
+#include "project/pattern.h"
 
 #include <limits.h>
 #include <stdio.h>

@@ -20,7 +20,7 @@
 
 #include "base/map.h"
 #include "payload/resource.h"
-#include "payload/walk.h"
+#include "project/walk.h"
 
 enum { LIST_DEPTH_MAX = 64 }; /* lists in lists */
 

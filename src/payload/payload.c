@@ -5,11 +5,11 @@
 #include "base/path.h"
 #include "payload/budget.h"
 #include "payload/emit.h"
-#include "payload/gitdiff.h"
 #include "payload/scan.h"
 #include "payload/show.h"
 #include "payload/summary.h"
 #include "payload/weigh.h"
+#include "project/gitdiff.h"
 
 #include <errno.h>
 #include <stdatomic.h>

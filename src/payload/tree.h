@@ -3,7 +3,7 @@
 #ifndef HEDDLE_PAYLOAD_TREE_H
 #define HEDDLE_PAYLOAD_TREE_H
 
-#include "payload/walk.h"
+#include "project/walk.h"
 
 struct tree_limits {
     size_t max_depth;   /* levels shown; 0: all */

@@ -1,6 +1,6 @@
 /* git's index: reading any bytes ends, its paths are sorted and single, and each of them is found
  * again. */
-#include "payload/gitindex.h"
+#include "project/gitindex.h"
 
 #include <stdlib.h>
 

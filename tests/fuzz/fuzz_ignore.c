@@ -1,10 +1,10 @@
 /* Patterns: the compiled matcher agrees with a slow one that follows the definition word by
  * word; pattern files, configuration files, memos and reports of any bytes are read. */
-#include "payload/gitconfig.h"
-#include "payload/glob.h"
-#include "payload/ignore.h"
 #include "payload/memo.h"
 #include "payload/report.h"
+#include "project/gitconfig.h"
+#include "project/glob.h"
+#include "project/ignore.h"
 
 #include <stdlib.h>
 

@@ -8,7 +8,7 @@
 
 #include "base/fs.h"
 #include "base/path.h"
-#include "payload/walk.h"
+#include "project/walk.h"
 
 #include <errno.h>
 #include <limits.h>

@@ -2,9 +2,9 @@
 #include "tap.h"
 
 #include "base/sb.h"
-#include "payload/gitconfig.h"
-#include "payload/glob.h"
-#include "payload/ignore.h"
+#include "project/gitconfig.h"
+#include "project/glob.h"
+#include "project/ignore.h"
 
 static bool matches(const char *pattern, const char *text)
 {

@@ -7,10 +7,10 @@
 #include "payload/charset.h"
 #include "payload/lang.h"
 #include "payload/number.h"
-#include "payload/pattern.h"
 #include "payload/scan.h"
 #include "payload/secret.h"
 #include "payload/show.h"
+#include "project/pattern.h"
 
 #include <arpa/inet.h>
 #include <netinet/in.h>

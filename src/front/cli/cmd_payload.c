@@ -7,10 +7,10 @@
 #include "front/cli/payload_report.h"
 #include "front/progress.h"
 #include "payload/emit.h"
-#include "payload/glob.h"
-#include "payload/pattern.h"
 #include "payload/session.h"
 #include "payload/show.h"
+#include "project/glob.h"
+#include "project/pattern.h"
 
 #include <limits.h>
 #include <stdio.h>

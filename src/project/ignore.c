@@ -1,8 +1,8 @@
-#include "payload/ignore.h"
+#include "project/ignore.h"
 
 #include "base/utf8.h"
 #include "base/vec.h"
-#include "payload/glob.h"
+#include "project/glob.h"
 
 #include <string.h>
 

@@ -2,7 +2,7 @@
  * `*` and the last `**`. A `*` stays within one component, so a later `*` of the same
  * component, or any of a later one, makes the earlier choice irrelevant; and whatever a
  * later `**` can reach does not depend on where an earlier one stopped. */
-#include "payload/glob.h"
+#include "project/glob.h"
 
 #include "base/vec.h"
 

@@ -1,8 +1,8 @@
 /* Finding the repository around a directory, and what it says about ignoring. */
-#include "payload/gitrepo.h"
+#include "project/gitrepo.h"
 
 #include "base/path.h"
-#include "payload/gitconfig.h"
+#include "project/gitconfig.h"
 
 #include <limits.h>
 #include <stdlib.h>

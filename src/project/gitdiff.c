@@ -1,4 +1,4 @@
-#include "payload/gitdiff.h"
+#include "project/gitdiff.h"
 
 #include "base/env.h"
 #include "base/fs.h"

@@ -1,10 +1,10 @@
-#include "payload/rules.h"
+#include "project/rules.h"
 
 #include "base/fs.h"
 #include "base/path.h"
 #include "base/vec.h"
-#include "payload/gitindex.h"
-#include "payload/gitrepo.h"
+#include "project/gitindex.h"
+#include "project/gitrepo.h"
 
 #include <string.h>
 

@@ -1,5 +1,5 @@
 /* The format is described in git's Documentation/gitformat-index.txt; numbers are big-endian. */
-#include "payload/gitindex.h"
+#include "project/gitindex.h"
 
 #include "base/fs.h"
 #include "base/path.h"

@@ -1,6 +1,6 @@
 /* One pass with getdents64, depth first: open are the folders on the way to the one being
  * listed. The kind of each entry comes with its name, so nothing is stat'ed. */
-#include "payload/walk.h"
+#include "project/walk.h"
 
 #include "base/fs.h"
 #include "base/path.h"

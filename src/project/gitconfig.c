@@ -1,9 +1,9 @@
-#include "payload/gitconfig.h"
+#include "project/gitconfig.h"
 
 #include "base/fs.h"
 #include "base/path.h"
 #include "base/vec.h"
-#include "payload/glob.h"
+#include "project/glob.h"
 
 #include <limits.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 /* Commas, braces and relative paths in the patterns of a command line. */
-#include "payload/pattern.h"
+#include "project/pattern.h"
 
 #include "base/path.h"
 

@@ -8,7 +8,7 @@
 
 #include "base/sb.h"
 #include "base/vec.h"
-#include "payload/rules.h"
+#include "project/rules.h"
 
 enum walk_kind { WALK_DIR, WALK_FILE, WALK_LINK, WALK_OTHER };
 

@@ -19,7 +19,7 @@
 #ifndef HEDDLE_RULES_H
 #define HEDDLE_RULES_H
 
-#include "payload/ignore.h"
+#include "project/ignore.h"
 
 struct rules;
 
