@@ -4,7 +4,7 @@
  * There are two files: the user's own ($XDG_CONFIG_HOME/heddle/config.json) and that of the
  * workspace (.heddle/config.json), which counts over it. The second comes with a checkout. What it
  * says of programs, keys and the network is withheld until the user has trusted its very bytes
- * (front/trust.h). A value that is withheld is told on stderr when it is asked for. */
+ * (api/trust.h). A value that is withheld is told on stderr when it is asked for. */
 #ifndef HEDDLE_CONFIG_H
 #define HEDDLE_CONFIG_H
 

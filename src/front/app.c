@@ -1,11 +1,11 @@
 #include "front/app.h"
 
+#include "api/owner.h"
+#include "api/trust.h"
+#include "api/user_file.h"
 #include "base/fs.h"
 #include "base/path.h"
 #include "base/utf8.h"
-#include "front/owner.h"
-#include "front/trust.h"
-#include "front/user_file.h"
 
 #include <errno.h>
 #include <limits.h>

@@ -37,7 +37,7 @@ void app_release(struct app *app); /* closes the log and the root */
 enum status app_find_place(struct app *app, const char *start, struct err *e) MUST_USE;
 
 /* The settings of the user and of the workspace, in app->ws.config. ST_PERMISSION_DENIED when the
- * workspace was come upon and is another user's (front/owner.h). */
+ * workspace was come upon and is another user's (api/owner.h). */
 enum status app_read_settings(struct app *app, struct err *e) MUST_USE;
 
 /* Both. */

@@ -2,7 +2,7 @@
 #include "base/note.h"
 #include "front/cli/command.h"
 #include "front/cli/doctor.h"
-#include "front/progress.h"
+#include "front/cli/progress.h"
 #include "share/share.h"
 #include "thread/anchor.h"
 

@@ -1,10 +1,10 @@
 /* `config list | get | set | unset | schema`: the settings of the workspace and of the user. */
+#include "api/trust.h"
+#include "api/user_file.h"
 #include "base/fs.h"
 #include "base/map.h"
 #include "base/utf8.h"
 #include "front/cli/command.h"
-#include "front/trust.h"
-#include "front/user_file.h"
 
 #include <stdlib.h>
 

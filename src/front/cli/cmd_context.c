@@ -1,8 +1,8 @@
 /* `context`: the <thread_context> block in front of a task, and the way back. */
 #include "front/cli/command.h"
 #include "front/share/door.h"
-#include "front/share/prompt.h"
 #include "share/block.h"
+#include "share/prompt.h"
 
 struct context_opts {
     struct sv task;

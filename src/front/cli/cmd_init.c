@@ -1,7 +1,7 @@
 /* `init`: make a workspace. */
+#include "api/owner.h"
 #include "base/fs.h"
 #include "front/cli/command.h"
-#include "front/owner.h"
 #include "front/share/agents_md.h"
 
 #include <unistd.h>

@@ -4,7 +4,7 @@
 #include "base/path.h"
 #include "front/cli/command.h"
 #include "front/cli/log_batch.h"
-#include "front/progress.h"
+#include "front/cli/progress.h"
 #include "thread/kind.h"
 #include "thread/log_read.h"
 

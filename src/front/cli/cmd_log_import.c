@@ -5,7 +5,7 @@
 #include "base/utf8.h"
 #include "front/cli/command.h"
 #include "front/cli/log_batch.h"
-#include "front/progress.h"
+#include "front/cli/progress.h"
 #include "thread/erase.h"
 #include "thread/kind.h"
 

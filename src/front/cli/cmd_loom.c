@@ -3,7 +3,7 @@
 #include "base/fs.h"
 #include "command/lexer.h"
 #include "front/cli/command.h"
-#include "front/line_edit.h"
+#include "front/cli/line_edit.h"
 #include "front/loom_env.h"
 #include "loom/node.h"
 

@@ -5,7 +5,7 @@
 #include "front/cli/command.h"
 #include "front/cli/payload_out.h"
 #include "front/cli/payload_report.h"
-#include "front/progress.h"
+#include "front/cli/progress.h"
 #include "payload/emit.h"
 #include "payload/session.h"
 #include "payload/show.h"

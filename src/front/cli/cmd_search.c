@@ -1,7 +1,7 @@
 /* `search`: nodes of every thread by their words. */
 #include "base/clock.h"
 #include "front/cli/command.h"
-#include "front/progress.h"
+#include "front/cli/progress.h"
 #include "loom/agent.h"
 #include "loom/search.h"
 

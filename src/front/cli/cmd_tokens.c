@@ -1,10 +1,10 @@
 /* `tokens`: count the tokens of files, or show them. */
+#include "api/payload/token_choice.h"
 #include "base/fs.h"
 #include "base/utf8.h"
 #include "base/vec.h"
 #include "front/cli/command.h"
 #include "front/cli/tokens_show.h"
-#include "front/token_choice.h"
 
 #include <errno.h>
 #include <stdio.h>

@@ -1,10 +1,10 @@
 /* `trust`: let the settings of this workspace run programs, spend keys and open the network. The
  * answer comes from a person at the terminal and from nowhere else: not from stdin, an option or
  * the environment, so that an agent that is told to run the command is told to ask its user. */
+#include "api/trust.h"
 #include "base/fs.h"
 #include "base/utf8.h"
 #include "front/cli/command.h"
-#include "front/trust.h"
 
 #include <errno.h>
 #include <termios.h>

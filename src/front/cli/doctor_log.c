@@ -3,7 +3,7 @@
  * so that the two cannot disagree. */
 #include "base/clock.h"
 #include "front/cli/doctor.h"
-#include "front/progress.h"
+#include "front/cli/progress.h"
 #include "share/erase.h"
 #include "thread/anchor.h"
 

@@ -1,8 +1,8 @@
 /* Checks of `heddle doctor` that concern the user: whose workspace it is, what of its settings
  * counts, and who could have written the user's own files. */
+#include "api/owner.h"
+#include "api/user_file.h"
 #include "front/cli/doctor.h"
-#include "front/owner.h"
-#include "front/user_file.h"
 
 #include <sys/stat.h>
 

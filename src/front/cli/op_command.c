@@ -4,8 +4,8 @@
 #include "api/term.h"
 #include "base/vec.h"
 #include "front/cli/command.h"
+#include "front/leslie/format.h"
 #include "front/share/door.h"
-#include "front/share/format.h"
 
 #include <string.h>
 

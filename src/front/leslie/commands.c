@@ -1,10 +1,10 @@
 /* init, config init, run. */
 #include "base/fs.h"
 #include "base/path.h"
+#include "front/leslie/format.h"
 #include "front/leslie/leslie_internal.h"
 #include "front/share/agents_md.h"
 #include "front/share/door.h"
-#include "front/share/format.h"
 #include "front/share/worker.h"
 
 #include <stdio.h>

@@ -3,8 +3,8 @@
 #include "base/fs.h"
 #include "base/vec.h"
 #include "front/cli/cli.h"
+#include "front/leslie/format.h"
 #include "front/leslie/leslie_internal.h"
-#include "front/share/format.h"
 
 #include <string.h>
 

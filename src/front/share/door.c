@@ -1,7 +1,7 @@
 #include "front/share/door.h"
 
 #include "base/utf8.h"
-#include "front/share/format.h"
+#include "front/leslie/format.h"
 
 #include <stdio.h>
 #include <unistd.h>

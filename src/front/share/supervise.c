@@ -3,8 +3,8 @@
 
 #include "base/env.h"
 #include "base/path.h"
-#include "front/share/prompt.h"
 #include "share/guard.h"
+#include "share/prompt.h"
 
 #include <errno.h>
 #include <signal.h>

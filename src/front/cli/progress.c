@@ -1,4 +1,4 @@
-#include "front/progress.h"
+#include "front/cli/progress.h"
 
 #include "base/clock.h"
 

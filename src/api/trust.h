@@ -2,7 +2,7 @@
  *
  * Trust is given to the bytes of a file at a path: a workspace that is moved, and a file that
  * changes by one byte, has to be trusted again. It is kept outside of any workspace, in
- * trust.json of the user's state (front/user_file.h):
+ * trust.json of the user's state (api/user_file.h):
  *
  *     {"workspaces":{"/home/you/project":{"at":"2026-11-16T10:00:00.000Z","sha256":"…"}}}
  *

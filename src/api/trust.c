@@ -1,10 +1,10 @@
 /* The list of trusted settings files. */
-#include "front/trust.h"
+#include "api/trust.h"
 
+#include "api/user_file.h"
 #include "base/clock.h"
 #include "base/hash.h"
 #include "base/utf8.h"
-#include "front/user_file.h"
 
 struct sv trust_hash(struct sv text, struct arena *a)
 {

@@ -1,8 +1,8 @@
 /* Ownership and modes of a workspace. */
-#include "front/owner.h"
+#include "api/owner.h"
 
+#include "api/user_file.h"
 #include "base/fs.h"
-#include "front/user_file.h"
 
 #include <pwd.h>
 #include <stdio.h>

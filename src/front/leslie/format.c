@@ -1,4 +1,4 @@
-#include "front/share/format.h"
+#include "front/leslie/format.h"
 
 #include <string.h>
 

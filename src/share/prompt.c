@@ -1,4 +1,4 @@
-#include "front/share/prompt.h"
+#include "share/prompt.h"
 
 enum status prompt_make(struct share *s, struct sv thread, unsigned flags, struct sv task,
                         struct prompt *out, struct err *e)

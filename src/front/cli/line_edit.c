@@ -1,4 +1,4 @@
-#include "front/line_edit.h"
+#include "front/cli/line_edit.h"
 
 #include <dlfcn.h>
 #include <locale.h>

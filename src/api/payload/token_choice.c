@@ -1,4 +1,4 @@
-#include "front/token_choice.h"
+#include "api/payload/token_choice.h"
 
 #include <stdlib.h>
 

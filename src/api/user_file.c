@@ -1,5 +1,5 @@
 /* Where the user's own files are, and whether they are the user's. */
-#include "front/user_file.h"
+#include "api/user_file.h"
 
 #include "base/path.h"
 
