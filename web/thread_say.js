@@ -1,0 +1,146 @@
+// The box below: says something at a node, steers a run, or asks models to go on.
+import { act, announce, clearError, loomUndo, showError } from "./act.js";
+import { call, lines, newKey } from "./api.js";
+import { confirm } from "./dialog.js";
+import { h, signal } from "./h.js";
+import { asAgent } from "./session.js";
+import { firstLine } from "./words.js";
+
+/** Models that answer on this machine for nothing. */
+export const isFree = (agent) => String(agent?.model ?? "").startsWith("offline:");
+
+/** Why a word to a run stays. */
+export const steerFinal = "a run may have read it already; end the run, or tell it the contrary";
+
+const spend = (agent, what) => confirm("Ask a model?", [h("p", null, `${agent.name} (${agent.model ?? "no model"}) ${what}. This may cost tokens.`)], "Ask it", false);
+
+/**
+ * @param {string} thread
+ * @param {{node: () => any, agents: () => any[], run: () => any, you: () => string, expect: () => Promise<number>, said: (id: string) => void, waiting: (w: any) => void, changed: () => void}} how
+ */
+export function sayBox(thread, how) {
+    const draftKey = `heddle-draft-${thread}`;
+    const busy = signal(false), near = h("p", { class: "error" });
+    const text = h("textarea", { rows: 2, value: sessionStorage.getItem(draftKey) ?? "", "aria-label": "What is said", oninput: () => keep() });
+    const who = h("select", { "aria-label": "Who goes on" }), as = h("select", { "aria-label": "Who says it" }, h("option", { value: "" }, "as you"));
+    const times = h("input", { type: "number", min: "1", max: "16", value: "3", "aria-label": "How many continuations", class: "times" });
+    const isSteering = () => how.run()?.active === true;
+
+    const keep = () => text.value ? sessionStorage.setItem(draftKey, text.value) : sessionStorage.removeItem(draftKey);
+    const model = () => how.agents().find((a) => a.name === who.value && a.kind === "model") ?? null;
+
+    function done() {
+        text.value = "";
+        keep();
+    }
+
+    /** While f runs the text stands greyed in the reading pane; the draft stays until it was written. */
+    async function sending(state, f) {
+        busy.set(true);
+        how.waiting({ who: "you", state, text: text.value });
+        try {
+            return await f();
+        } finally {
+            how.waiting(null);
+            busy.set(false);
+        }
+    }
+
+    async function say() {
+        if (text.value.trim() === "" || busy()) return text.focus();
+        clearError(near);
+        if (isSteering()) return steer();
+        const line = /^\s*→\s*(.+)$/s.exec(text.value);
+        if (line) return command(line[1]);
+        const at = how.node()?.id, speaker = as.value;
+        const answer = await sending("is being written", async () => act({
+            name: "loom.say", params: { thread, text: text.value, ...asAgent(as.value), ...(at ? { at } : {}), expect: await how.expect() },
+            done: as.value ? `Said as ${as.value}.` : "Said.", near, undo: () => loomUndo(thread, near, asAgent(speaker)), again: say,
+        }));
+        if (!answer) return;
+        done();
+        how.said(answer.local_id);
+    }
+
+    async function steer() {
+        const answer = await sending("waits for the next step", () => act({ name: "run.steer", params: { thread, text: text.value }, done: "Said to the run.", near, final: steerFinal }));
+        if (answer) done();
+    }
+
+    async function command(line) {
+        const speaker = as.value;
+        const answer = await sending("is being done", async () => act({
+            name: "loom.do", params: { thread, lines: `→ ${line}`, ...asAgent(speaker), expect: await how.expect() }, done: `→ ${firstLine(line, 60)}`, near, undo: () => loomUndo(thread, near, asAgent(speaker)), again: say,
+        }));
+        if (answer) done();
+    }
+
+    /** Has the model answer, in a turn with its commands. */
+    async function talk() {
+        const agent = model(), at = how.node()?.id;
+        if (!agent || busy()) return;
+        if (!isFree(agent) && !(await spend(agent, "answers, with as many rounds as the settings allow"))) return;
+        const message = text.value.trim() === "" ? {} : { message: text.value };
+        try {
+            const answer = await sending(`${agent.name} answers`, () => lines("talk", { thread, agent: agent.name, request_id: newKey(), ...(at ? { at } : {}), ...message }, () => {}, { write: true }));
+            done();
+            announce(`${agent.name} answered.`, null);
+            how.changed();
+            if (answer?.node) how.said(answer.node);
+        } catch (error) {
+            showError(near, error);
+            how.changed();
+        }
+    }
+
+    async function goOn() {
+        const agent = model(), at = how.node()?.id, n = Math.max(1, Math.min(16, Number(times.value) || 1));
+        if (!agent || !at || busy()) return;
+        if (!isFree(agent) && !(await spend(agent, `writes ${n} continuations of [${at}]`))) return;
+        busy.set(true);
+        await act({ name: "loom.do", params: { thread, lines: `→ continue from ${at} n:${n} using agent:"${agent.name}"` }, done: `${n} continuations of [${at}].`, near, undo: () => loomUndo(thread, near) });
+        busy.set(false);
+    }
+
+    async function cancel() {
+        await act({ name: "run.cancel", params: { thread }, done: "Ended the run.", near, ask: { title: "End the run?", body: h("p", null, "What it said stays in the log."), label: "End the run" } });
+    }
+
+    text.addEventListener("keydown", (event) => {
+        if (event.key !== "Enter" || !(event.ctrlKey || event.metaKey)) return;
+        event.preventDefault();
+        say();
+    });
+
+    function waitingInputs() {
+        const list = how.run()?.pending_input ?? [];
+        return list.length === 0 ? null : h("ul", { class: "pending" }, list.map((p) => h("li", null, h("span", { class: "quiet" }, "waits for the next step: "), firstLine(typeof p.content === "string" ? p.content : JSON.stringify(p.content)))));
+    }
+
+    const models = () => how.agents().filter((a) => a.kind === "model");
+    const element = h("div", { class: "say" }, near, waitingInputs,
+        h("div", { class: "say-line" }, text,
+            h("div", { class: "tools" },
+                () => (isSteering() || how.agents().length === 0 ? null : as),
+                h("button", { type: "button", class: "primary", onclick: say, disabled: () => busy() }, () => isSteering() ? "Steer" : "Say"),
+                () => isSteering() ? h("button", { type: "button", onclick: cancel }, "End the run…") : null,
+                () => isSteering() || models().length === 0 ? null : h("span", { class: "tools inline model-tools" },
+                    who, h("button", { type: "button", onclick: talk, disabled: () => busy() }, "Ask"),
+                    h("button", { type: "button", onclick: goOn, disabled: () => busy() }, "Continue ×"), times))));
+
+    /** Says in the empty box what would happen. */
+    function describe() {
+        const at = how.node()?.id;
+        text.placeholder = isSteering() ? "Steer the run: it hears this at its next step" : at ? `Say at [${at}] · start with → for a command` : "Say the first thing";
+        const list = models(), speakers = how.agents().filter((a) => a.name !== how.you());
+        if (as.options.length !== speakers.length + 1) as.replaceChildren(h("option", { value: "" }, "as you"), ...speakers.map((a) => h("option", { value: a.name }, `as ${a.name}`)));
+        if (who.options.length !== list.length) {
+            const before = who.value;
+            who.replaceChildren(...list.map((a) => h("option", { value: a.name, selected: a.name === before }, a.name)));
+        }
+    }
+    return { element, describe, focus: () => text.focus(), say, talk, goOn, cancel, near };
+}
+
+/** Reads the run of a thread; null where it cannot be read. */
+export const readRun = (thread) => call("run.status", { thread }).catch(() => null);
