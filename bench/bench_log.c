@@ -11,11 +11,13 @@
  *     bench_log FOLDER version        of SQLite
  *
  * HEDDLE_BENCH_ENTRIES scales the long thread (1,000,000). */
+#include "api/workspace.h"
 #include "base/clock.h"
-#include "front/app.h"
+#include "store/store.h"
 #include "thread/op.h"
 #include "thread/project.h"
 
+#include <err.h>
 #include <sqlite3.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -35,13 +37,13 @@ static int64_t                   long_n = 1000000;
 static void check(enum status s, const struct err *e)
 {
     if (s)
-        die("bench: %s", e->text);
+        errx(1, "bench: %s", e->text);
 }
 
 static void check_sql(int rc, sqlite3 *db)
 {
     if (rc != SQLITE_OK && rc != SQLITE_DONE && rc != SQLITE_ROW)
-        die("bench: %s", sqlite3_errmsg(db));
+        errx(1, "bench: %s", sqlite3_errmsg(db));
 }
 
 static void report(const char *name, const char *unit, double ours, double floor, const char *reach)
@@ -296,7 +298,7 @@ static void bench_batch(void)
 /* The same through every view of the program: the tree, the registry, words for searching. */
 static void bench_views(void)
 {
-    views = app_views;
+    views = workspace_views;
     appending("one at a time, with every view of the program", 1, 100, ">=0.8");
     appending("batches of 100, with every view of the program", 100, 5, ">=0.7");
     views = log_views;
@@ -360,9 +362,9 @@ static double project_once(struct ours *o, struct sv thread, int64_t upto, int64
 
     seen = 0;
     check(log_begin(&o->log, thread, STORE_READ, &e), &e);
-    check(
-        project(&o->log, &(struct projection_of){ thread, SV("default"), upto, { 0 } }, &a, &p, &e),
-        &e);
+    check(project_start(&o->log, &(struct projection_of){ thread, SV("default"), upto, { 0 } }, &a,
+                        &p, &e),
+          &e);
     check(project_each(&p, count_message, NULL, &e), &e);
     log_abort(&o->log);
     arena_free(&a);
@@ -385,7 +387,7 @@ static double bare_read(struct bare *b, int64_t upto)
     }
     sqlite3_finalize(st);
     if (!bytes)
-        die("bench: nothing read");
+        errx(1, "bench: nothing read");
     return seconds() - from;
 }
 
@@ -412,7 +414,7 @@ static void bench_read(void)
         }
         report(what[w].name, "ms", least(ours, ROUNDS), least(floor, ROUNDS), "<=2");
         if (messages < what[w].upto)
-            die("bench: %lld messages", (long long)messages);
+            errx(1, "bench: %lld messages", (long long)messages);
     }
     ours_close(&o);
     bare_close(&b);
@@ -537,7 +539,7 @@ static const struct {
 int main(int argc, char **argv)
 {
     if (argc < 2)
-        die("usage: bench_log FOLDER [NAME...]");
+        errx(1, "usage: bench_log FOLDER [NAME...]");
     folder = argv[1];
     if (getenv("HEDDLE_BENCH_ENTRIES"))
         long_n = atoll(getenv("HEDDLE_BENCH_ENTRIES"));

@@ -11,6 +11,7 @@
 #include "base/json.h"
 #include "command/session.h"
 #include "loom/agent.h"
+#include "store/store.h"
 #include "thread/kind.h"
 #include "thread/lane.h"
 

@@ -12,6 +12,7 @@
 #include "base/vec.h"
 #include "tokens/tokens.h"
 
+#include <err.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
@@ -21,7 +22,7 @@ typedef VEC(struct sv) docs;
 static void check(enum status s, const struct err *e)
 {
     if (s)
-        die("%s", e->text);
+        errx(1, "%s", e->text);
 }
 
 static docs docs_of(struct sv text, struct arena *a)
@@ -58,7 +59,7 @@ static void digest(struct tokens *t, const docs *list)
             hash = (hash ^ ids.v[k]) * 16777619u;
         size_t count = tokens_count(t, list->v[i]);
         if (count != ids.n)
-            die("document %zu: counted %zu, encoded %zu", i, count, ids.n);
+            errx(1, "document %zu: counted %zu, encoded %zu", i, count, ids.n);
         printf("%zu %u\n", count, hash);
         arena_free(&a);
     }
@@ -103,7 +104,7 @@ static void measure_open(enum tokens_encoding enc)
     struct tokens *t;
     struct err     e;
 
-    check(tokens_open(enc, &t, &e), &e);
+    check(tokens_open(enc, (struct sv){ 0 }, &t, &e), &e);
     printf("%.3f\n", (double)(clock_steady_us() - from) / 1000);
     tokens_close(t);
 }
@@ -127,7 +128,7 @@ int main(int argc, char **argv)
     UNDO(fd_undo) int fd = argc == 4 ? open(argv[3], O_RDONLY | O_CLOEXEC) : 0;
     check(fs_read_fd(fd, 0, &a, &text, &e), &e);
     docs list = docs_of(text, &a);
-    check(tokens_open(enc, &t, &e), &e);
+    check(tokens_open(enc, (struct sv){ 0 }, &t, &e), &e);
     if (sv_is(sv_of(argv[1]), "digest"))
         digest(t, &list);
     else

@@ -11,6 +11,8 @@
 # HEDDLE_BENCH_ENTRIES sets the length of the long thread, HEDDLE_BENCH_LINES that of the import.
 set -euo pipefail
 cd "$(dirname "$0")/.."
+# shellcheck source=bench/lib.sh
+. bench/lib.sh
 root=$PWD
 heddle=$root/build/release/heddle
 programs=$root/build/release/bench
@@ -31,9 +33,6 @@ work=$(mktemp -d "${BENCH_DIR:-${TMPDIR:-/tmp}}/heddle-bench.XXXXXX")
 trap 'rm -rf "$work"' EXIT
 export HEDDLE_BENCH_ENTRIES=$entries
 unset HEDDLE_NOW HEDDLE_SEED
-note() { [ ! -t 2 ] || printf '== %s\n' "$*" >&2; }
-
-row() { printf '%s\t%s\t%s\t%s\t%s\n' "$@"; } # name unit ours floor reach
 
 messages() { # messages N: N lines for `heddle log append` or import, 500 bytes of payload each
     awk -v n="$1" 'BEGIN {
@@ -86,23 +85,6 @@ ten_writers() {
 
 # ---- peers ----------------------------------------------------------------------------
 
-peer_value() { awk -F '\t' -v k="$1" '$1 == k { print $2 }' "$work/peer"; }
-
-peer_folder() { # with the packages installed; outside the source tree
-    local folder=${XDG_CACHE_HOME:-$HOME/.cache}/heddle/langgraph
-    command -v npm >/dev/null || { echo "the peers need node and npm" >&2; return 1; }
-    if [ ! -f "$folder/complete" ]; then
-        note "installing LangGraph into $folder"
-        mkdir -p "$folder"
-        (cd "$folder" && echo '{"private":true}' >package.json &&
-            npm install --no-audit --no-fund @langchain/core @langchain/langgraph \
-                @langchain/langgraph-checkpoint-sqlite) >"$work/npm.log" 2>&1 ||
-            { cat "$work/npm.log" >&2; return 1; }
-        touch "$folder/complete"
-    fi
-    echo "$folder"
-}
-
 our_messages() { # our_messages N: ms to append one at a time, ms to load, bytes of the file
     local folder=$work/ours-$1
     mkdir "$folder"
@@ -111,7 +93,7 @@ our_messages() { # our_messages N: ms to append one at a time, ms to load, bytes
 
 peer_rows() {
     local folder n append load bytes
-    folder=$(peer_folder)
+    folder=$(peer_folder langgraph @langchain/core@1.2 @langchain/langgraph@1.4.9 @langchain/langgraph-checkpoint-sqlite@1.0)
     for n in 1000 ${long:+5000}; do
         note "LangGraph, $n messages"
         rm -f "$work"/peer.db*
@@ -126,44 +108,6 @@ peer_rows() {
     rm -f "$work"/peer.db*
     (cd "$folder" && node "$root/bench/peers/langgraph.mjs" race "$work/peer.db") >"$work/peer"
     row "LangGraph: ten parallel writers: kept, and told" messages "$(peer_value kept)" "$(peer_value errors)" "-"
-}
-
-# ---- the table ------------------------------------------------------------------------
-
-table() {
-    awk -F '\t' '
-    function n(x) { return x >= 1000 ? sprintf("%d", x + 0.5) : sprintf("%.4g", x) }
-    BEGIN {
-        print "| what | unit | ours | floor | ours / floor | reach | |"
-        print "|---|---|---:|---:|---:|---|---|"
-    }
-    {
-        ratio = $4 > 0 ? $3 / $4 : 0
-        bound = $5; gsub(/[<>=]/, "", bound); bound += 0
-        if ($5 ~ /^>=/) ok = ratio >= bound
-        else if ($5 ~ /^<=/) ok = ratio <= bound
-        else if ($5 ~ /^</) ok = $3 < bound
-        else if ($5 ~ /^>/) ok = $3 > bound
-        else ok = -1
-        if ($5 ~ /^[<>]=/) word = ($5 ~ /^>/ ? "≥ " : "≤ ") bound " × floor"
-        else if ($5 == "-") word = ""
-        else word = substr($5, 1, 1) " " bound
-        printf "| %s | %s | %s | %s | %s | %s | %s |\n", $1, $2, n($3), ($4 > 0 ? n($4) : ""),
-            (ratio ? n(ratio) : ""), word, (ok < 0 ? "" : ok ? "yes" : "NO")
-        if (!ok) missed++
-    }
-    END { exit missed > 0 }'
-}
-
-put_into_docs() { # put_into_docs FILE: section "The log" of docs/BENCHMARKS.md becomes FILE
-    local doc=docs/BENCHMARKS.md
-    [ -f "$doc" ] || printf '# Benchmarks\n' >"$doc"
-    awk -v new="$1" '
-        function insert() { while ((getline line < new) > 0) print line; done = 1 }
-        /^## / { inside = $0 == "## The log"; if (inside) insert() }
-        !inside { print }
-        END { if (!done) { print ""; insert() } }' "$doc" >"$work/doc"
-    cat "$work/doc" >"$doc"
 }
 
 note "in the process"
@@ -184,6 +128,6 @@ if [ -n "$save" ]; then
         cat bench/log.md "$work/table"
         echo
     } >"$work/section"
-    put_into_docs "$work/section"
+    put_into_docs "The log" "$work/section"
 fi
 exit "$missed"

@@ -1,6 +1,21 @@
+/* The program: its name picks the door. Doors that run for long are handed to it, since doors do
+ * not know each other. */
+#include "base/path.h"
 #include "front/cli/cli.h"
+#include "front/hook/hook.h"
+#include "front/http/server.h"
+#include "front/leslie/leslie.h"
+#include "front/mcp/stdio.h"
+
+static const struct app_services services = { .hook = hook_serve,
+                                              .mcp = mcp_serve,
+                                              .serve = server_run };
 
 int main(int argc, char **argv)
 {
-    return cli_main(argc, argv);
+    struct sv name = path_base(sv_of(argc > 0 ? argv[0] : "heddle"));
+
+    if (sv_is(name, "leslie"))
+        return app_main(argc, argv, &leslie_door, &services);
+    return app_main(argc, argv, hook_is_for(argc, argv) ? &hook_door : &cli_door, &services);
 }

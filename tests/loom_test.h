@@ -7,6 +7,7 @@
 #include "base/hash.h"
 #include "command/session.h"
 #include "loom/agent.h"
+#include "store/store.h"
 #include "tap.h"
 #include "thread/lane.h"
 
@@ -35,11 +36,13 @@ static enum status test_ask(void *ctx, const struct model_request *q, struct are
     struct sb         text = sb_in(a, 0);
 
     t->requests++;
-    sb_addf(&t->asked, "system: " SV_FMT "\n", SV_ARG(q->system));
-    for (size_t i = 0; i < q->n; i++)
-        sb_addf(&t->asked, "%s: " SV_FMT "\n",
-                q->messages[i].role == MODEL_USER ? "user" : "assistant",
-                SV_ARG(q->messages[i].content));
+    struct json body = { 0 };
+    CHECK(json_parse(q->body, 0, a, &body, e) == ST_OK);
+    const struct json *messages = json_find(&body, "messages");
+    sb_addf(&t->asked, "system: " SV_FMT "\n", SV_ARG(json_text(&body, "system")));
+    for (size_t i = 0; messages && i < messages->n; i++)
+        sb_addf(&t->asked, SV_FMT ": " SV_FMT "\n", SV_ARG(json_text(&messages->items[i], "role")),
+                SV_ARG(json_text(&messages->items[i], "content")));
     if (t->model_status)
         return err_set(e, t->model_status, "serverError");
     sb_addf(&text, "Answer %d.", t->requests);
@@ -49,8 +52,7 @@ static enum status test_ask(void *ctx, const struct model_request *q, struct are
                                     .model = SV("m"),
                                     .headers = SV("a: b"),
                                     .body = SV("{}"),
-                                    .prompt_tokens = -1,
-                                    .completion_tokens = -1 };
+                                    .usage = MODEL_USAGE_NONE };
     return ST_OK;
 }
 

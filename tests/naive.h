@@ -6,6 +6,7 @@
 
 #include "base/json.h"
 #include "base/vec.h"
+#include "store/store.h"
 #include "thread/kind.h"
 #include "thread/op.h"
 

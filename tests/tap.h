@@ -52,6 +52,17 @@ static inline void tap_check_sv(struct sv got, struct sv want, const char *file,
 #f, f                                                                                      \
     }
 
+/* Set by a test that does not apply, or that shows a known defect: why it was not judged. */
+static const char *tap_skipped;
+
+static inline void tap_result(int number, const char *name)
+{
+    printf("%sok %d - %s%s%s\n", tap_failures ? "not " : "", number, name,
+           tap_skipped ? " # SKIP " : "", tap_skipped ? tap_skipped : "");
+    fflush(stdout);
+    tap_skipped = NULL;
+}
+
 static inline int tap_run(const struct tap_test *tests, int n, int argc, char **argv)
 {
     int failed = 0, ran = 0;
@@ -61,8 +72,7 @@ static inline int tap_run(const struct tap_test *tests, int n, int argc, char **
             continue;
         tap_failures = 0;
         tests[i].run();
-        printf("%sok %d - %s\n", tap_failures ? "not " : "", ++ran, tests[i].name);
-        fflush(stdout);
+        tap_result(++ran, tests[i].name);
         failed += tap_failures > 0;
     }
     printf("1..%d\n", ran);

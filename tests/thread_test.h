@@ -13,6 +13,7 @@
 
 #include "base/vec.h"
 #include "fresh.h"
+#include "store/store.h"
 #include "tap.h"
 #include "thread/entry_json.h"
 #include "thread/kind.h"
@@ -229,7 +230,7 @@ static inline struct sv view_of(struct sv thread, struct sv lane, int64_t upto)
 
     if (!OK(log_begin(&t.l, thread, STORE_READ, &t.e)))
         return (struct sv){ 0 };
-    enum status s = project(&t.l, &of, &t.a, &p, &t.e);
+    enum status s = project_start(&t.l, &of, &t.a, &p, &t.e);
     if (!s)
         s = project_write(&p, &b, &t.e);
     log_abort(&t.l);

@@ -6,6 +6,8 @@
 #include "base/utf8.h"
 #include "tokens/counter.h"
 
+#include <err.h>
+
 struct rng {
     uint64_t s;
 };
@@ -66,8 +68,8 @@ static inline struct tokens *tokens_of(enum tokens_encoding enc)
     struct tokens *t;
     struct err     e;
 
-    if (tokens_open(enc, &t, &e))
-        die("%s", e.text);
+    if (tokens_open(enc, (struct sv){ 0 }, &t, &e))
+        errx(1, "%s", e.text);
     return t;
 }
 

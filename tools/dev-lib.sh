@@ -43,15 +43,27 @@ libsqlite3-dev       pc:sqlite3
 libsodium-dev        pc:libsodium
 libexpat1-dev        pc:expat
 libcurl4-openssl-dev pc:libcurl
+libpq-dev            pc:libpq
+libmicrohttpd-dev    pc:libmicrohttpd
 libedit2             so:libedit.so.2
+libcmark-gfm-extensions0.29.0.gfm.6 so:libcmark-gfm-extensions.so.0.29.0.gfm.6
 "
 packages_test="
 clang           cmd:clang
 jq              cmd:jq
 curl            cmd:curl
 nodejs          cmd:node
+chromium        cmd:chromium
 sqlite3         cmd:sqlite3
+postgresql      file:/usr/lib/postgresql/*/bin/postgres
+pgbouncer       file:/usr/sbin/pgbouncer
 strace          cmd:strace
+faketime        cmd:faketime
+iproute2        cmd:ip
+zsh             cmd:zsh
+fish            cmd:fish
+zstd            cmd:zstd
+python3-jsonschema file:/usr/lib/python3/dist-packages/jsonschema
 "
 packages_fuzz="
 clang              cmd:clang
@@ -61,27 +73,42 @@ llvm               cmd:llvm-symbolizer
 packages_format="
 clang-format    cmd:clang-format
 "
-packages_lint="$packages_format
-clang-tidy      cmd:clang-tidy
-cppcheck        cmd:cppcheck
+packages_check="$packages_format
 universal-ctags cmd:ctags
 pmccabe         cmd:pmccabe
 mandoc          cmd:mandoc
 man-db          cmd:man
 groff           cmd:groff
 shellcheck      cmd:shellcheck
+node-typescript cmd:tsc
+"
+packages_lint="$packages_check
+clang           cmd:clang
+clang-tidy      cmd:clang-tidy
+cppcheck        cmd:cppcheck
+jq              cmd:jq
 "
 packages_bench="
 jq              cmd:jq
 time            cmd:/usr/bin/time
 "
+packages_bench_serve="
+nginx-light     file:/usr/sbin/nginx
+wrk             cmd:wrk
+nodejs          cmd:node
+curl            cmd:curl
+"
 }
 
-is_there() { # is_there cmd:NAME | pc:MODULE | so:LIBRARY | file:PATTERN
+# is_there cmd:NAME | pc:MODULE | so:LIBRARY | file:PATTERN
+#
+# grep reads to the end: with -q it ends at the first match, ldconfig gets SIGPIPE, and under pipefail the library
+# would seem to be missing.
+is_there() {
     case $1 in
     cmd:*) command -v "${1#*:}" >/dev/null ;;
     pc:*) pkg-config --exists "${1#*:}" 2>/dev/null ;;
-    so:*) PATH=$PATH:/sbin:/usr/sbin ldconfig -p | grep -qF "${1#*:} " ;;
+    so:*) PATH=$PATH:/sbin:/usr/sbin ldconfig -p | grep -F "${1#*:} " >/dev/null ;;
     file:*) compgen -G "${1#*:}" >/dev/null ;;
     esac
 }
@@ -123,13 +150,13 @@ need() { # need PURPOSE...: install what is missing for it, and nothing else
 
 is_watched() { [ -t 2 ] && [ -z "${DEV_QUIET:-}" ]; } # does a person look on?
 
-# tell_progress LOG NAME: while it runs (it is killed when the work is done), a line every ten
-# seconds with the last [n/m] of LOG, for whoever waits without a terminal.
+# tell_progress LOG NAME [TEXT]: while it runs (it is killed when the work is done), a line every ten
+# seconds with the last [n/m] of LOG, or TEXT as long as there is none, for whoever waits.
 tell_progress() {
     local at
     while sleep "${DEV_PROGRESS_SECONDS:-10}" >/dev/null 2>&1; do
         at=$(grep -o '^\[[0-9]*/[0-9]*\]' "$1" 2>/dev/null | tail -n 1)
-        say "$2 ${at:-is being configured}"
+        say "$2 ${at:-${3:-is being configured}}"
     done
 }
 

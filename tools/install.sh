@@ -39,6 +39,11 @@ trap 'rm -rf "$completions"' EXIT
 put 644 share/bash-completion/completions "$completions/heddle"
 put 644 share/zsh/site-functions "$completions/_heddle"
 put 644 share/fish/vendor_completions.d "$completions/heddle.fish"
+# Units of systemd name the program by its path, as it will be without DESTDIR.
+for unit in tools/systemd/*; do
+    sed "s|@bindir@|$1/bin|" "$unit" >"$completions/$(basename "$unit")"
+    put 644 lib/systemd/user "$completions/$(basename "$unit")"
+done
 # Data that the build made for run time, or that is committed for it.
 for folder in build/release/share/heddle share/heddle; do
     [ -d "$folder" ] || continue

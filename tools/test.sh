@@ -13,15 +13,16 @@ root=$PWD
 . tools/dev-lib.sh
 
 only=${1:-}
+postgres='' # its URL, once it runs
 started=$SECONDS
 work=$(mktemp -d "${TMPDIR:-/tmp}/heddle-test.XXXXXX")
 chmod 711 "$work" # some tests become another user on the way
-trap 'chmod -R u+rwx "$work" 2>/dev/null; rm -rf "$work"' EXIT
+trap 'tests/postgres.sh stop "$work/postgres" || true; chmod -R u+rwx "$work" 2>/dev/null; rm -rf "$work"' EXIT
 : >"$work/counts"
 release=$root/build/release
 asan=$root/build/asan
 tsan=$root/build/tsan
-limit=${HEDDLE_TEST_SECONDS:-300} # for one test file; a hanging test must not hang the run
+limit=${HEDDLE_TEST_SECONDS:-600} # for one test file; a hanging test must not hang the run
 
 # ---- one test file ------------------------------------------------------------------
 
@@ -48,8 +49,9 @@ one() {
         sanitizers "$here/logs"
         unset "${!HEDDLE_@}" "${!XDG_@}" "${!GIT_@}"
         export HOME=$here/home TMPDIR=$here/tmp LC_ALL=C.UTF-8 TZ=UTC GIT_CONFIG_NOSYSTEM=1
-        export HEDDLE_SOURCE=$root
+        export HEDDLE_SOURCE=$root HEDDLE_TEST_POSTGRES=$postgres
         [ -z "${binary:-}" ] || export HEDDLE=$binary
+        [ -z "${store:-}" ] || export HEDDLE_STORE="$store&schema_prefix=t$BASHPID"
         exec timeout --kill-after=10 "$limit" "$@"
     ) >"$here/tap" 2>"$here/stderr" </dev/null || rc=$?
     flock "$work/counts" "$root/tools/tap-report" "$name" "$rc" "$here" "$from" "$EPOCHREALTIME" \
@@ -107,12 +109,18 @@ builds() { # gcc as users get it and with sanitizers, and clang; warnings are er
     made asan heddle test_programs
     made clang heddle test_programs
     # shellcheck disable=SC2086
-    [ -z "$threads" ] || made tsan $threads
+    made tsan heddle $threads
 }
 
 checks() {
-    run check/layers "$root" tools/as-tap "every include stays within docs/layers.txt" tools/check-layers
+    run check/layers "$root" tools/as-tap "includes and symbols stay within docs/layers.txt" tools/check-layers
+    run check/manners "$root" tools/as-tap "code below the doors is fit for a library" tools/check-manners
+    run check/names "$root" tools/as-tap "names say where they belong" tools/check-names
     run check/headers "$root" tools/check-headers
+    local name
+    for name in $(tools/lint.sh fast); do
+        run "check/$name" "$root" tools/as-tap "tools/lint.sh only $name is content" tools/lint.sh only "$name"
+    done
 }
 
 programs() { # programs FOLDER BUILD
@@ -140,13 +148,17 @@ corpora() {
     done
 }
 
-# scripts KIND FOLDER BUILD: a script with a line `# asan: no` is too slow for that build.
+# scripts KIND FOLDER BUILD [STORE]: a script with a line `# asan: no` is too slow for that build; one with a
+# line `# tsan: yes` is about a program of many threads. With STORE, the log of each is there, in schemas of
+# its own, and its literal outputs are the same; one with a line `# postgres: no, WHY` is not run then.
 scripts() {
-    local script binary=$3/heddle
+    local script binary=$3/heddle store=${4:-}
     for script in "$2"/*.sh; do
         [ -f "$script" ] || continue
         [ "$(basename "$script")" != lib.sh ] || continue
         [ "$3" != "$asan" ] || ! grep -q '^# asan: no' "$script" || continue
+        [ "$3" != "$tsan" ] || grep -q '^# tsan: yes' "$script" || continue
+        [ -z "$store" ] || ! grep -q '^# postgres: no' "$script" || continue
         run "$1/$(basename "$script" .sh)" - "$(shell_of "$script")" "$root/$script"
     done
 }
@@ -171,13 +183,18 @@ finish() { # finish [MESSAGE]
 }
 
 builds
+say "starting a private PostgreSQL"
+postgres=$(HEDDLE_PG_OWNER=$$ tests/postgres.sh start "$work/postgres")
 programs conform "$asan" # the longest first, so that it does not run alone at the end
 checks
 programs unit "$asan"
 scripts spec tests/spec "$release"
 scripts e2e tests/e2e "$release"
+scripts spec-postgres tests/spec "$release" "$postgres&partitions=0"
+scripts e2e-postgres tests/e2e "$release" "$postgres&partitions=0"
 corpora
 thread_programs
+scripts e2e-tsan tests/e2e "$tsan"
 scripts e2e-asan tests/e2e "$asan"
 wait
 finish

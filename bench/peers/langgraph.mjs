@@ -1,8 +1,9 @@
-// The same work with LangGraph JS and its SQLite checkpointer.
+// The same work with LangGraph JS and its SQLite or PostgreSQL checkpointer.
 //
 //     node langgraph.mjs append FILE N     one 500-byte message at a time, then read all back
 //     node langgraph.mjs race FILE         ten parallel writers on one thread
 //
+// FILE may be postgres:///DATABASE?host=FOLDER&user=USER, of a server on a unix socket.
 // Prints NAME <tab> VALUE lines. Run where the packages are installed.
 import { createRequire } from "node:module";
 import { pathToFileURL } from "node:url";
@@ -11,13 +12,11 @@ import { statSync } from "node:fs";
 const from = createRequire(pathToFileURL(process.cwd() + "/package.json"));
 const load = async (name) => await import(pathToFileURL(from.resolve(name)));
 const { StateGraph, MessagesAnnotation, START } = await load("@langchain/langgraph");
-const { SqliteSaver } = await load("@langchain/langgraph-checkpoint-sqlite");
 const { HumanMessage } = await load("@langchain/core/messages");
 
 const [what, file, count] = process.argv.slice(2);
-const saver = SqliteSaver.fromConnString(file);
-saver.db.pragma("journal_mode = WAL");
-saver.db.pragma("synchronous = FULL");
+const onServer = file.startsWith("postgres:");
+const saver = onServer ? await postgresSaver() : await sqliteSaver();
 const graph = new StateGraph(MessagesAnnotation)
   .addNode("wait", async () => ({}))
   .addEdge(START, "wait")
@@ -34,6 +33,31 @@ const size = (name) => {
   }
 };
 
+async function sqliteSaver() {
+  const { SqliteSaver } = await load("@langchain/langgraph-checkpoint-sqlite");
+  const made = SqliteSaver.fromConnString(file);
+  made.db.pragma("journal_mode = WAL");
+  made.db.pragma("synchronous = FULL");
+  return made;
+}
+
+async function postgresSaver() {
+  const { PostgresSaver } = await load("@langchain/langgraph-checkpoint-postgres");
+  const made = PostgresSaver.fromConnString(file);
+  await made.setup();
+  return made;
+}
+
+const bytes = async () => {
+  if (!onServer) {
+    saver.db.pragma("wal_checkpoint(TRUNCATE)");
+    return size(file) + size(file + "-wal");
+  }
+  const tables = ["checkpoints", "checkpoint_blobs", "checkpoint_writes"];
+  const sum = tables.map((t) => `pg_total_relation_size('${t}')`).join(" + ");
+  return Number((await saver.pool.query(`SELECT ${sum} AS n`)).rows[0].n);
+};
+
 async function append(n) {
   const start = process.hrtime.bigint();
   for (let i = 0; i < n; i++)
@@ -43,8 +67,7 @@ async function append(n) {
   const state = await graph.getState(config);
   say("load_ms", ms(reading));
   say("messages", state.values.messages.length);
-  saver.db.pragma("wal_checkpoint(TRUNCATE)");
-  say("file_bytes", size(file) + size(file + "-wal"));
+  say("file_bytes", await bytes());
 }
 
 async function race() {
@@ -60,3 +83,4 @@ async function race() {
 }
 
 await (what === "race" ? race() : append(Number(count)));
+if (onServer) await saver.end();

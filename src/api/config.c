@@ -1,16 +1,19 @@
-/* The table of settings, what a file may say, and which of two files counts. */
+/* The table of settings, what a file may contain, and which of two files takes precedence. */
 #include "api/config.h"
 
 #include "api/config_limits.h"
 
 #include <stdlib.h>
 
-/* CONFIG_FREE is harmless whoever wrote it. Whatever can run a program, spend a key or reach
- * another machine must say so: from the file of a workspace it counts only once that file is
- * trusted. A command that prints a key (key_command) would be CONFIG_USER_ONLY, trusted or not. */
+/* CONFIG_FREE: harmless even if another person wrote it. A setting that can run a program, use a
+ * key or reach another machine must have another power: from the file of a workspace it takes
+ * effect only once that file is trusted. A command that prints a key is CONFIG_USER_ONLY, trusted
+ * or not. */
 /* clang-format off */
 static const struct config_key keys[] = {
-    { "store",                       "string",  CONFIG_FREE,      "where the log lives: a path below the workspace (default .heddle/heddle.db)" },
+    { "store",                       "string",  CONFIG_FREE,      "where the log lives: a path below the workspace (default .heddle/heddle.db); of the user also postgres://…" },
+    { "stores",                      "object",  CONFIG_USER_ONLY, "logs of single workspaces that live elsewhere: `heddle store switch` writes it" },
+    { "stores.*",                    "string",  CONFIG_USER_ONLY, "by the id in .leslie/workspace.json: where its log lives" },
     { "system_prompt",               "string",  CONFIG_FREE,      "prompt of a lane without one: logged when a run begins" },
     { "run",                         "object",  CONFIG_FREE,      "what a run is made of; part of a checkpoint's fingerprint" },
     { "run.model",                   "string",  CONFIG_FREE,      "model id, as provider:name" },
@@ -20,17 +23,45 @@ static const struct config_key keys[] = {
     { "executors.*",                 "array",   CONFIG_RUNS,      "a command and its arguments; gets the prompt on stdin" },
     { "loom",                        "object",  CONFIG_FREE,      "how agents work in trees" },
     { "loom.subject",                "string",  CONFIG_FREE,      "agent that `continue` asks (default: the only model without loom_aware)" },
-    { "loom.summary_model",          "string",  CONFIG_SPENDS,    "model that makes summaries, as provider:name (default: extracts; `summarize`: by the keys there are)" },
+    { "loom.summary_model",          "string",  CONFIG_SPENDS,    "model that makes summaries, as provider:name; none: extracts (default: by the keys there are, see models.small)" },
+    { "loom.classifier",             "string",  CONFIG_SPENDS,    "model that suggests a command, as provider:name, when no pattern understands a → line; it is never run (default: none)" },
+    { "loom.carry",                  "boolean", CONFIG_FREE,      "→ switch takes a summary of the branch that is left along, as `carry` does" },
     { "loom.result_tokens",          "integer", CONFIG_FREE,      "longest tool result shown whole (default 1000)" },
-    { "loom.budget",                 "integer", CONFIG_FREE,      "tokens of working context that `memory` counts against (default 50000)" },
+    { "loom.budget",                 "integer", CONFIG_FREE,      "tokens of what a model is sent for a turn (default 50000)" },
+    { "loom.strategy",               "string",  CONFIG_FREE,      "what is cut when that is too much: auto, summarize, truncateMiddle, rollingWindow or stopAtLimit (default auto)" },
+    { "loom.recent",                 "integer", CONFIG_FREE,      "messages at the end of a conversation that stay whole where possible (default 4)" },
+    { "loom.buffer_system",          "boolean", CONFIG_FREE,      "send the system prompt to base models in buffer mode, too" },
+    { "compact",                     "object",  CONFIG_FREE,      "how long conversations are shortened for good" },
+    { "compact.auto",                "boolean", CONFIG_FREE,      "do it in `talk` by itself (default true)" },
+    { "compact.at",                  "integer", CONFIG_FREE,      "percent of loom.budget at which that happens (default 80)" },
+    { "compact.keep",                "integer", CONFIG_FREE,      "messages at the end that stay (default 8)" },
+    { "compact.model",               "string",  CONFIG_SPENDS,    "model that makes the summary, as provider:name (default: that of summaries)" },
+    { "compact.instructions",        "string",  CONFIG_FREE,      "what a summary should keep, for the model that makes it" },
+    { "talk",                        "object",  CONFIG_FREE,      "limits of one turn of an agent" },
+    { "talk.max_rounds",             "integer", CONFIG_SPENDS,    "how often its model is asked (default 25)" },
+    { "talk.max_tokens",             "integer", CONFIG_SPENDS,    "tokens that it may use, sent and received (default: any number)" },
+    { "talk.max_cost",               "number",  CONFIG_SPENDS,    "dollars that it may cost, where that is known (default: any amount)" },
     { "checkpoint",                  "object",  CONFIG_FREE,      "checkpoint tokens" },
-    { "checkpoint.ttl_ms",           "integer", CONFIG_FREE,      "how long a token is good (default: for ever)" },
+    { "checkpoint.ttl_ms",           "integer", CONFIG_FREE,      "how long a token is valid (default: forever)" },
     { "search",                      "object",  CONFIG_FREE,      "services that `→ search` asks; their keys come from the environment" },
     { "search.tavily_url",           "string",  CONFIG_SPENDS,    "where Tavily is (default https://api.tavily.com); its key is TAVILY_API_KEY" },
     { "search.brave_url",            "string",  CONFIG_SPENDS,    "where Brave is (default https://api.search.brave.com); its key is BRAVE_API_KEY" },
     { "search.searxng_url",          "string",  CONFIG_OPENS,     "where a SearXNG is that may be asked; it needs no key" },
     { "search.timeout_ms",           "integer", CONFIG_FREE,      "time for one service (default 20000)" },
     { "search.proxy",                "string",  CONFIG_OPENS,     "proxy for searches" },
+    { "models",                      "object",  CONFIG_FREE,      "providers of models; their keys come from the environment" },
+    { "models.url",                  "object",  CONFIG_USER_ONLY, "where providers are, when not at their usual address" },
+    { "models.url.*",                "string",  CONFIG_USER_ONLY, "by the provider's name: https, or http on this machine" },
+    { "models.key_command",          "object",  CONFIG_USER_ONLY, "programs that print keys, for providers whose variable is not set" },
+    { "models.key_command.*",        "array",   CONFIG_USER_ONLY, "by the provider's name: a command and its arguments; the first line it prints is the key" },
+    { "models.prices",               "object",  CONFIG_SPENDS,    "what models cost, for the meter and the limits of `heddle talk`" },
+    { "models.prices.*",             "array",   CONFIG_SPENDS,    "by the beginning of the model's provider:name: dollars for a million tokens of input, output, input read from a cache and input written to one; the last two may be missing" },
+    { "models.small",                "object",  CONFIG_SPENDS,    "models that make summaries where there is a key and Claude 3.5 Haiku or GPT-4o mini is gone" },
+    { "models.small.*",              "string",  CONFIG_SPENDS,    "by the provider's name: a model as provider:name (default for anthropic: anthropic:claude-haiku-5-5, for openai: openai:gpt-6-luna)" },
+    { "models.connect_ms",           "integer", CONFIG_FREE,      "time until a provider is connected (default 15000)" },
+    { "models.first_byte_ms",        "integer", CONFIG_FREE,      "time until its answer begins (default 600000)" },
+    { "models.idle_ms",              "integer", CONFIG_FREE,      "longest silence within an answer (default 300000)" },
+    { "models.proxy",                "string",  CONFIG_OPENS,     "proxy for providers that are not on this machine" },
     { "tokens",                      "object",  CONFIG_FREE,      "how tokens are counted" },
     { "tokens.encoding",             "string",  CONFIG_FREE,      "o200k_base or cl100k_base (default o200k_base)" },
     { "tokens.factor",               "object",  CONFIG_FREE,      "what counts are multiplied by, for models without a published vocabulary" },
@@ -63,7 +94,7 @@ static bool type_fits(const struct json *v, struct sv type)
     return false;
 }
 
-/* Does `name` (dotted, as met in the file) match a row's name? */
+/* Does `name` (dotted, as found in the file) match a row's name? */
 static bool name_fits(struct sv row, struct sv name)
 {
     for (;;) {
@@ -84,7 +115,7 @@ static bool name_fits(struct sv row, struct sv name)
 static const struct config_key *key_of(struct sv name)
 {
     for (size_t i = 0; i < COUNT(keys); i++)
-        if (name_fits(sv_of(keys[i].name), name))
+        if (name.n && keys[i].name[0] == name.s[0] && name_fits(sv_of(keys[i].name), name))
             return &keys[i];
     return NULL;
 }
@@ -152,7 +183,7 @@ enum status config_read(struct sv text, enum config_file file, struct sv path, s
 
 /* ---- two files --------------------------------------------------------------------- */
 
-/* A model that lives in this program asks nobody. */
+/* A model inside this program makes no request to anybody. */
 static bool is_offline(const struct json *v)
 {
     return sv_starts(json_sv(v), SV("offline:"));
@@ -221,7 +252,7 @@ void config_join(struct config *c, const struct json *user, const struct json *w
     struct json none = { .type = JSON_OBJECT }, counts;
 
     *c = (struct config){ .user = *user, .workspace = *workspace };
-    c->told = ARENA_NEW(a, bool, COUNT(keys));
+    c->told = ARENA_NEW(a, atomic_bool, COUNT(keys));
     c->guarded = json_is(workspace, JSON_OBJECT) ? part_of(workspace, SV(""), true, a) : none;
     c->trusted = trusted || !c->guarded.n;
     counts = c->trusted ? *workspace : part_of(workspace, SV(""), false, a);
@@ -250,7 +281,7 @@ static size_t parts_of(const struct config_key *k, struct sv dotted, struct sv p
 /* The value in one document. */
 static const struct json *find_in(const struct json *doc, struct sv dotted)
 {
-    const struct config_key *k = key_of(dotted);
+    const struct config_key *k = doc->n ? key_of(dotted) : NULL; /* most files set nothing */
     const struct json       *v = k ? doc : NULL;
     struct sv                parts[PARTS_MAX];
     size_t                   n = k ? parts_of(k, dotted, parts) : 0;
@@ -260,17 +291,23 @@ static const struct json *find_in(const struct json *doc, struct sv dotted)
     return v;
 }
 
-/* Once for a row, and only to whoever asks for its value. */
+/* Warned once for a row, and only when its value is asked for. */
 static void tell_withheld(const struct config *c, struct sv dotted)
 {
-    const struct config_key *k = key_of(dotted);
-
-    if (!k || !c->told || c->trusted || !find_in(&c->guarded, dotted) || c->told[k - keys])
+    if (!c->withheld || c->trusted || !find_in(&c->guarded, dotted))
         return;
-    c->told[k - keys] = true;
-    warn(SV_FMT " in .heddle/config.json is ignored, since it %s and nobody has trusted this file; "
-                "to allow it, run: heddle trust",
-         SV_ARG(dotted), config_power(k));
+    const struct config_key *k = key_of(dotted);
+    if (!k || atomic_exchange(&c->told[k - keys], true))
+        return;
+    struct arena scratch = { 0 };
+    struct sb    b = sb_in(&scratch, 0);
+    sb_addf(&b,
+            SV_FMT
+            " in .heddle/config.json is ignored, since it %s and nobody has trusted this file; "
+            "to allow it, run: heddle trust",
+            SV_ARG(dotted), config_power(k));
+    c->withheld(c->withheld_ctx, sb_sv(&b));
+    arena_free(&scratch);
 }
 
 const struct json *config_find_sv(const struct config *c, struct sv dotted)
@@ -483,21 +520,18 @@ static void schema_below(struct jw *w, struct sv prefix, enum config_file file)
     }
 }
 
-void config_schema(struct sb *out, enum config_file file)
+void config_schema(struct jw *w, enum config_file file)
 {
-    struct jw w = jw_in(out, 2);
-
-    jw_open(&w, '{');
-    jw_kstr(&w, "$schema", SV("https://json-schema.org/draft/2020-12/schema"));
-    jw_kstr(&w, "title",
+    jw_open(w, '{');
+    jw_kstr(w, "$schema", SV("https://json-schema.org/draft/2020-12/schema"));
+    jw_kstr(w, "title",
             file == CONFIG_OF_USER ? SV("~/.config/heddle/config.json")
                                    : SV(".heddle/config.json"));
-    jw_kstr(&w, "type", SV("object"));
-    jw_kbool(&w, "additionalProperties", false);
-    jw_key(&w, "properties");
-    jw_open(&w, '{');
-    schema_below(&w, SV(""), file);
-    jw_close(&w, '}');
-    jw_close(&w, '}');
-    sb_addc(out, '\n');
+    jw_kstr(w, "type", SV("object"));
+    jw_kbool(w, "additionalProperties", false);
+    jw_key(w, "properties");
+    jw_open(w, '{');
+    schema_below(w, SV(""), file);
+    jw_close(w, '}');
+    jw_close(w, '}');
 }

@@ -2,13 +2,15 @@
  * keys are refused.
  *
  * There are two files: the user's own ($XDG_CONFIG_HOME/heddle/config.json) and that of the
- * workspace (.heddle/config.json), which counts over it. The second comes with a checkout. What it
- * says of programs, keys and the network is withheld until the user has trusted its very bytes
- * (api/trust.h). A value that is withheld is told on stderr when it is asked for. */
+ * workspace (.heddle/config.json), which takes precedence. The second comes with a checkout. Its
+ * settings for programs, keys and the network have no effect until the user has trusted exactly
+ * these bytes (api/trust.h). `withheld` is called when a value that is withheld is asked for. */
 #ifndef HEDDLE_CONFIG_H
 #define HEDDLE_CONFIG_H
 
 #include "base/json.h"
+
+#include <stdatomic.h>
 
 enum config_file { CONFIG_OF_WORKSPACE, CONFIG_OF_USER };
 
@@ -16,17 +18,21 @@ enum config_source {
     CONFIG_FROM_DEFAULT,
     CONFIG_FROM_USER,
     CONFIG_FROM_WORKSPACE,
-    CONFIG_FROM_UNTRUSTED, /* the workspace says it, and it does not count */
+    CONFIG_FROM_UNTRUSTED, /* set by the workspace, but without effect */
     CONFIG_FROM_ENVIRONMENT,
 };
 const char *config_source_word(enum config_source s); /* "workspace untrusted" */
 
 struct config {
-    struct json doc;             /* what counts; JSON_NULL when there is no file */
-    struct json user, workspace; /* as the files say; JSON_NULL: no file */
+    struct json doc;             /* the settings in effect; JSON_NULL when there is no file */
+    struct json user, workspace; /* the two files; JSON_NULL: no file */
     struct json guarded;         /* the part of `workspace` that needs trust */
-    bool        trusted;         /* the guarded part counts */
-    bool       *told;            /* by row: that it is withheld has been said */
+    bool        trusted;         /* the guarded part is in effect */
+    /* Called once for each value that is withheld, when it is asked for; from any thread. May be
+     * NULL. Set after config_join(). */
+    void (*withheld)(void *ctx, struct sv text);
+    void        *withheld_ctx;
+    atomic_bool *told; /* by row: `withheld` has been called for it */
 };
 
 /* The checked document of one file, `path` for messages. ST_INVALID_SYNTAX with the key's name when
@@ -34,7 +40,7 @@ struct config {
 enum status config_read(struct sv text, enum config_file file, struct sv path, struct arena *a,
                         struct json *out, struct err *e) MUST_USE;
 
-/* What two files (JSON_NULL: there is none) give together. */
+/* Merge the two files (JSON_NULL: no file). */
 void config_join(struct config *c, const struct json *user, const struct json *workspace,
                  bool trusted, struct arena *a);
 
@@ -45,15 +51,15 @@ struct sv          config_text(const struct config *c, const char *dotted);
 int64_t            config_int(const struct config *c, const char *dotted, int64_t otherwise);
 bool               config_bool(const struct config *c, const char *dotted);
 
-/* For whoever lists settings: the value with where it comes from, without a warning. A value that
- * is withheld is given when nothing else is set, as CONFIG_FROM_UNTRUSTED. */
+/* For listing settings: the value and where it comes from, without a warning. A value that is
+ * withheld is given when nothing else is set, as CONFIG_FROM_UNTRUSTED. */
 const struct json *config_value(const struct config *c, struct sv dotted, enum config_source *from);
 
-/* What a setting can do to the user when a stranger wrote it. */
+/* What a setting could do to the user if another person wrote it. */
 enum config_power {
     CONFIG_FREE,
     CONFIG_RUNS,      /* a program */
-    CONFIG_SPENDS,    /* a key; a model that lives in this program does not */
+    CONFIG_SPENDS,    /* uses a key; a model inside this program does not */
     CONFIG_OPENS,     /* the network */
     CONFIG_USER_ONLY, /* has no place in the file of a workspace */
 };
@@ -68,7 +74,7 @@ struct config_key {
 const struct config_key *config_key_at(size_t i);
 const char              *config_power(const struct config_key *k); /* "runs a program" */
 
-/* The variable of the environment that counts over both files; NULL: none. */
+/* The environment variable that takes precedence over both files; NULL: none. */
 const char *config_variable(const struct config_key *k);
 
 /* Every value of a document or a part of one (config.guarded), by its dotted name. */
@@ -88,6 +94,6 @@ enum status config_with(struct sv text, enum config_file file, struct sv path, s
                         struct sv value, struct arena *a, struct sv *out, struct err *e) MUST_USE;
 
 /* JSON Schema (2020-12) of a file. */
-void config_schema(struct sb *out, enum config_file file);
+void config_schema(struct jw *w, enum config_file file);
 
 #endif

@@ -2,15 +2,14 @@
  * addresses of search services are checked where they are used, together with their keys. */
 #include "api/config_limits.h"
 
-#include <stdlib.h>
 #include <string.h>
 
-enum limit_kind { LIMIT_WORDS, LIMIT_RANGE, LIMIT_PROXY };
+enum limit_kind { LIMIT_WORDS, LIMIT_RANGE, LIMIT_PROXY, LIMIT_URL, LIMIT_COMMAND, LIMIT_PRICES };
 
 struct limit {
     const char     *name;
     enum limit_kind kind;
-    const char     *words; /* with a blank between */
+    const char     *words; /* with a space between */
     double          from, to;
 };
 
@@ -24,9 +23,23 @@ static const struct limit limits[] = {
     { "run.max_iterations",     LIMIT_RANGE, NULL, 1, 1000000 },
     { "loom.result_tokens",     LIMIT_RANGE, NULL, 1, 1000000000 },
     { "loom.budget",            LIMIT_RANGE, NULL, 1, 1000000000 },
+    { "loom.strategy",          LIMIT_WORDS, "auto summarize truncateMiddle rollingWindow stopAtLimit", 0, 0 },
+    { "loom.recent",            LIMIT_RANGE, NULL, 1, 1000 },
+    { "compact.at",             LIMIT_RANGE, NULL, 1, 100 },
+    { "compact.keep",           LIMIT_RANGE, NULL, 1, 1000000 },
+    { "talk.max_rounds",        LIMIT_RANGE, NULL, 1, 1000 },
+    { "talk.max_tokens",        LIMIT_RANGE, NULL, 1, 9e15 },
+    { "talk.max_cost",          LIMIT_RANGE, NULL, 0, 1000000 },
     { "checkpoint.ttl_ms",      LIMIT_RANGE, NULL, 1, 9e15 },
     { "search.timeout_ms",      LIMIT_RANGE, NULL, 1, DAY_MS },
     { "search.proxy",           LIMIT_PROXY, NULL, 0, 0 },
+    { "models.url.*",           LIMIT_URL,   NULL, 0, 0 },
+    { "models.key_command.*",   LIMIT_COMMAND, NULL, 0, 0 },
+    { "models.prices.*",        LIMIT_PRICES, NULL, 0, 0 },
+    { "models.connect_ms",      LIMIT_RANGE, NULL, 1, DAY_MS },
+    { "models.first_byte_ms",   LIMIT_RANGE, NULL, 1, DAY_MS },
+    { "models.idle_ms",         LIMIT_RANGE, NULL, 1, DAY_MS },
+    { "models.proxy",           LIMIT_PROXY, NULL, 0, 0 },
     { "payload.url_timeout_ms", LIMIT_RANGE, NULL, 1, DAY_MS },
     { "payload.url_total_ms",   LIMIT_RANGE, NULL, 1, DAY_MS },
     { "payload.url_max_bytes",  LIMIT_RANGE, NULL, 1, 1 << 30 },
@@ -46,7 +59,7 @@ static bool is_word_of(struct sv v, const char *words)
     return false;
 }
 
-/* scheme://host, without blanks and control characters. */
+/* scheme://host, without spaces and control characters. */
 static bool is_address(struct sv v, const char *schemes)
 {
     ptrdiff_t at = sv_find(v, SV("://"));
@@ -57,17 +70,23 @@ static bool is_address(struct sv v, const char *schemes)
     return at > 0 && v.n > (size_t)at + 3 && is_word_of(sv_first(v, (size_t)at), schemes);
 }
 
-static bool number_of(const struct json *v, double *out)
+/* A program and its arguments. */
+static bool is_command(const struct json *v)
 {
-    char   text[64];
-    size_t n = v->n;
+    for (size_t i = 0; i < v->n; i++)
+        if (!json_is(&v->items[i], JSON_STRING) || sv_has(json_sv(&v->items[i]), 0))
+            return false;
+    return v->n > 0 && json_sv(&v->items[0]).n > 0;
+}
 
-    if (!json_is(v, JSON_NUMBER) || n >= sizeof text)
-        return false;
-    memcpy(text, v->s, n);
-    text[n] = 0;
-    *out = strtod(text, NULL);
-    return true;
+static bool are_prices(const struct json *v)
+{
+    double n;
+
+    for (size_t i = 0; i < v->n; i++)
+        if (!json_real(&v->items[i], &n) || n < 0 || n > 1000000)
+            return false;
+    return v->n >= 2 && v->n <= 4;
 }
 
 static enum status refuse_range(const struct limit *l, struct sv name, struct err *e)
@@ -89,13 +108,31 @@ static enum status check(const struct limit *l, struct sv name, const struct jso
                            SV_ARG(name), l->words);
         break;
     case LIMIT_RANGE:
-        if (!number_of(value, &n) || !(n >= l->from && n <= l->to))
+        if (!json_real(value, &n) || !(n >= l->from && n <= l->to))
             return refuse_range(l, name, e);
         break;
     case LIMIT_PROXY: /* "" is none */
         if (text.n && !is_address(text, "http https socks4 socks4a socks5 socks5h"))
             return err_set(e, ST_INVALID_SYNTAX,
                            "key '" SV_FMT "' must be an address such as http://proxy.example:3128",
+                           SV_ARG(name));
+        break;
+    case LIMIT_URL:
+        if (!is_address(text, "http https"))
+            return err_set(e, ST_INVALID_SYNTAX,
+                           "key '" SV_FMT "' must be an address such as https://models.example/v1",
+                           SV_ARG(name));
+        break;
+    case LIMIT_COMMAND:
+        if (!is_command(value))
+            return err_set(e, ST_INVALID_SYNTAX,
+                           "key '" SV_FMT "' must be a command such as [\"pass\", \"show\", \"x\"]",
+                           SV_ARG(name));
+        break;
+    case LIMIT_PRICES:
+        if (!are_prices(value))
+            return err_set(e, ST_INVALID_SYNTAX,
+                           "key '" SV_FMT "' must be two to four prices such as [4, 20, 0.4, 5]",
                            SV_ARG(name));
         break;
     }

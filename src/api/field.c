@@ -1,4 +1,4 @@
-/* Checking a document against the table of its fields. */
+/* Checking a document against the table of its fields, and writing one in their order. */
 #include "api/field.h"
 
 #include "base/clock.h"
@@ -97,4 +97,43 @@ static enum status check_value(const struct field *f, const struct json *v, stru
 enum status fields_check(const struct field *table, const struct json *doc, struct err *e)
 {
     return check_members(table, false, doc, e);
+}
+
+/* ---- writing ----------------------------------------------------------------------------- */
+
+static void write_value(const struct field *f, const struct json *v, struct jw *w)
+{
+    bool each = f && f->of && v->type == JSON_ARRAY;
+
+    if (f && f->of && v->type == JSON_OBJECT)
+        fields_write(f->of, v, w);
+    else if (!each)
+        jw_json(w, v);
+    if (!each)
+        return;
+    jw_open(w, '[');
+    for (size_t i = 0; i < v->n; i++)
+        if (v->items[i].type == JSON_OBJECT)
+            fields_write(f->of, &v->items[i], w);
+        else
+            jw_json(w, &v->items[i]);
+    jw_close(w, ']');
+}
+
+void fields_write(const struct field *table, const struct json *doc, struct jw *w)
+{
+    jw_open(w, '{');
+    for (const struct field *f = table; f && f->type; f++) {
+        const struct json *v = json_find(doc, f->name);
+        if (!v)
+            continue;
+        jw_key(w, f->name);
+        write_value(f, v, w);
+    }
+    for (size_t i = 0; i < doc->n; i++)
+        if (!field_named(table, doc->members[i].key)) {
+            jw_key_sv(w, doc->members[i].key);
+            jw_json(w, &doc->members[i].value);
+        }
+    jw_close(w, '}');
 }

@@ -27,7 +27,7 @@ enum field_type {
     FIELD_ENUM,   /* one of `values` */
     FIELD_OBJECT, /* with the members of `of`; NULL: any members */
     FIELD_LIST,   /* of objects with the members of `of`; NULL: of `item` */
-    FIELD_ANY,    /* any JSON, such as a payload that is handed on as it is */
+    FIELD_ANY,    /* any JSON, such as a payload that is passed on as it is */
 };
 
 struct field {
@@ -41,6 +41,9 @@ struct field {
     bool                open;     /* FIELD_OBJECT, FIELD_LIST: unknown members are allowed */
     const char         *help;
 };
+
+/* The document with its members in the order of the table, as operations write them. */
+void fields_write(const struct field *table, const struct json *doc, struct jw *w);
 
 /* Does a document have this shape? ST_CORRUPT with the path of the first member that does not:
  * a program that prints such a document has a defect. */

@@ -26,10 +26,12 @@ bool owner_is_listed(const struct json *safe, struct sv root)
 
 static void name_user(char *out, size_t size, unsigned uid)
 {
-    const struct passwd *p = getpwuid(uid);
+    struct passwd  user;
+    struct passwd *found = NULL;
+    char           text[4096];
 
-    if (p && p->pw_name)
-        snprintf(out, size, "%s", p->pw_name);
+    if (getpwuid_r(uid, &user, text, sizeof text, &found) == 0 && found)
+        snprintf(out, size, "%s", user.pw_name);
     else
         snprintf(out, size, "user %u", uid);
 }
@@ -71,35 +73,35 @@ static enum status is_open(struct sv root, const char *name, struct err *e)
                                             : err_hint(e, "run: chmod o-w %s, there", name);
 }
 
-static enum status check(int root_fd, struct sv root, struct err *e)
+static enum status check(const struct workspace *ws, struct err *e)
 {
     static const char *const files[] = { ".heddle/heddle.db", ".heddle/config.json", NULL };
     const char *const *const lists[] = { workspace_marks, files };
     struct stat              st;
 
-    if (fstatat(root_fd, "", &st, AT_EMPTY_PATH) != 0)
-        return err_errno(e, "look at " SV_FMT, SV_ARG(root));
-    if (st.st_uid != 0 && !user_is(st.st_uid)) /* root can replace anything in any case */
-        return belongs(root, "", st.st_uid, e);
+    if (fstatat(ws->root_fd, "", &st, AT_EMPTY_PATH) != 0)
+        return err_errno(e, "look at " SV_FMT, SV_ARG(ws->root));
+    if (st.st_uid != 0 && !user_is(ws, st.st_uid)) /* root can replace anything in any case */
+        return belongs(ws->root, "", st.st_uid, e);
     for (size_t l = 0; l < COUNT(lists); l++)
         for (size_t i = 0; lists[l][i]; i++) {
-            if (fstatat(root_fd, lists[l][i], &st, AT_SYMLINK_NOFOLLOW) != 0)
+            if (fstatat(ws->root_fd, lists[l][i], &st, AT_SYMLINK_NOFOLLOW) != 0)
                 continue; /* what cannot be looked at cannot be read either */
-            if (!user_is(st.st_uid))
-                return belongs(root, lists[l][i], st.st_uid, e);
+            if (!user_is(ws, st.st_uid))
+                return belongs(ws->root, lists[l][i], st.st_uid, e);
             if (!S_ISLNK(st.st_mode) && (st.st_mode & S_IWOTH))
-                return is_open(root, lists[l][i], e);
+                return is_open(ws->root, lists[l][i], e);
         }
     return ST_OK;
 }
 
-enum status owner_check(int root_fd, struct sv root, const struct json *safe, struct arena *a,
+enum status owner_check(const struct workspace *ws, const struct json *safe, struct arena *a,
                         struct err *e)
 {
-    if (owner_is_listed(safe, root) || check(root_fd, root, e) == ST_OK)
+    if (owner_is_listed(safe, ws->root) || check(ws, e) == ST_OK)
         return ST_OK;
     if (e->hint[0])
         return err_code(e);
     err_reason(e, "not_your_workspace");
-    return how_to_list(safe, root, a, e);
+    return how_to_list(safe, ws->root, a, e);
 }

@@ -1,15 +1,15 @@
-/* Whose workspace is it? A workspace is found by looking upwards from the current directory, and
+/* Checks who owns a workspace. It is found by looking upwards from the current directory, and
  * anybody can make a directory like /tmp/.heddle there. So what is found must be the user's own, as
  * git demands of a repository (safe.directory). */
 #ifndef HEDDLE_OWNER_H
 #define HEDDLE_OWNER_H
 
-#include "base/json.h"
+#include "api/workspace.h"
 
 /* ST_PERMISSION_DENIED when .heddle, .leslie or .teddy belongs to another user or can be written by
  * everybody, or when the directory that holds them belongs to another user than root, unless
- * `safe` (the user's setting safe_workspaces; NULL: not set) lists `root`. */
-enum status owner_check(int root_fd, struct sv root, const struct json *safe, struct arena *a,
+ * `safe` (the user's setting safe_workspaces; NULL: not set) lists its root. */
+enum status owner_check(const struct workspace *ws, const struct json *safe, struct arena *a,
                         struct err *e) MUST_USE;
 
 /* The names that make a directory a workspace; ends with NULL. */

@@ -20,39 +20,52 @@
 
 enum param_type {
     PARAM_END,
-    PARAM_FLAG,   /* bool */
-    PARAM_TEXT,   /* struct sv; absent: .s == NULL */
-    PARAM_NAME,   /* struct sv: the id of a thread, lane, agent, …: see name_check() */
-    PARAM_ENUM,   /* struct sv: one of `values` */
-    PARAM_NUMBER, /* int64_t; absent: PARAM_UNSET */
-    PARAM_LIST,   /* struct sv_list; absent: .v == NULL */
-    PARAM_JSON,   /* const struct json *; absent: NULL */
+    PARAM_FLAG,    /* bool */
+    PARAM_TEXT,    /* struct sv; absent: .s == NULL */
+    PARAM_NAME,    /* struct sv: the id of a thread, lane, agent, …: see name_check() */
+    PARAM_ENUM,    /* struct sv: one of `values` */
+    PARAM_NUMBER,  /* int64_t; absent: PARAM_UNSET */
+    PARAM_DECIMAL, /* struct sv: a number as it was written, from min to max; absent: .s == NULL */
+    PARAM_LIST,    /* struct sv_list; absent: .v == NULL */
+    PARAM_NUMBERS, /* struct number_list, each from min to max; absent: .v == NULL */
+    PARAM_JSON,    /* const struct json *; absent: NULL */
 };
 
 #define PARAM_UNSET INT64_MIN
 
+struct number_list {
+    const int64_t *v;
+    size_t         n;
+};
+
 /* One more item at the end of a list, whose items move. */
-void sv_list_add(struct sv_list *list, struct sv item, struct arena *a);
+void param_list_add(struct sv_list *list, struct sv item, struct arena *a);
 
 struct param {
     const char        *name; /* snake_case */
     enum param_type    type;
     size_t             offset; /* of the field in the operation's struct of parameters */
     bool               required;
+    bool               blank;    /* when it is required: empty or blank text is allowed */
     char               letter;   /* one-letter form in the shell, or 0 */
     const char        *value;    /* how help calls the value ("T", "FILE"); NULL for a flag */
     const char *const *values;   /* PARAM_ENUM: what is allowed, ends with NULL */
     const char        *fallback; /* the default, as text; NULL: absent stays absent */
-    int64_t            min, max; /* PARAM_NUMBER, when they differ */
-    const char        *help;     /* one line without a full stop */
+    bool               whole;    /* PARAM_LIST: items may hold commas; text is one item */
+    int64_t            min, max; /* of numbers, when they differ; max INT64_MAX: no upper limit.
+                                  * PARAM_TEXT from a file: max bytes of it, unless 0 */
+    const char *refusal;         /* PARAM_ENUM: the message after the name of the parameter when its
+                                  * value is not one of `values`; NULL: made from the values */
+    const char *help;            /* one line without a full stop */
 };
 
 /* A struct of `size` zeroed bytes in `a` with every parameter at its default. */
 void *params_init(const struct param *table, size_t size, struct arena *a);
 
 /* Set one parameter from text as a person types it. A list given twice is joined; its items are
- * separated by commas, and a backslash before a comma keeps it inside the item.
- * ST_USAGE: not a number, not one of the values, out of range. */
+ * separated by commas, trimmed, and dropped when nothing is left; a backslash before a comma keeps
+ * it inside the item. Empty text is an empty list, not an absent one: .v is not NULL. ST_USAGE: not
+ * a number, not one of the values, out of range. */
 enum status param_set(const struct param *p, void *into, struct sv text, struct arena *a,
                       struct err *e) MUST_USE;
 
@@ -62,9 +75,23 @@ enum status param_set(const struct param *p, void *into, struct sv text, struct 
 enum status params_read(const struct param *table, const struct json *doc, void *into,
                         struct arena *a, struct err *e) MUST_USE;
 
-/* After all were set: is every required parameter there, and not blank? ST_USAGE. */
+/* The other way round: the parameters as the members of an object that params_read() takes. What is
+ * absent is left out. */
+void params_write(const struct param *table, const void *from, struct jw *w);
+
+/* After all were set: is every required parameter there, and not blank unless it may be? ST_USAGE.
+ */
 enum status params_check(const struct param *table, const void *from, struct err *e) MUST_USE;
 
+/* Was it given, and is it not blank? A flag always is. */
+bool param_is_given(const struct param *p, const void *from);
+
+/* ST_USAGE: there is no parameter of this name; the nearest one is the hint. */
+enum status params_unknown(const struct param *table, struct sv name, struct err *e);
+
 const struct param *param_find(const struct param *table, struct sv name); /* NULL: none */
+
+/* The value of a parameter that is a text or a name; absent when there is none of that kind. */
+struct sv param_text(const struct param *table, const void *params, struct sv name);
 
 #endif

@@ -6,9 +6,15 @@
 /* clang-format off */
 static const char *const style_codes[] = {
     [STYLE_PLAIN] = "", [STYLE_HEAD] = "1", [STYLE_DIM] = "2", [STYLE_GOOD] = "32",
-    [STYLE_BAD] = "31", [STYLE_NAME] = "36",
+    [STYLE_BAD] = "31", [STYLE_NOTE] = "33", [STYLE_NAME] = "36",
 };
 /* clang-format on */
+
+void term_nothing(const struct json *doc, struct term *t)
+{
+    (void)doc;
+    (void)t;
+}
 
 void term_text(struct term *t, struct sv text)
 {
@@ -59,49 +65,71 @@ void term_row(struct term_table *t, struct arena *a, const struct sv *cells)
     *vec_push(&t->rows, a) = (struct term_cells){ row };
 }
 
-static size_t column_width(const struct term_table *t, size_t c)
+/* Which column becomes narrower: the widest. The first one holds ids, which are copied, so it is
+ * the last to be cut. */
+static size_t widest_column(const size_t *width, size_t n)
 {
-    size_t head = utf8_width(sv_of(t->heads[c]));
+    size_t widest = n > 1 ? 1 : 0;
 
-    return t->width[c] > head ? t->width[c] : head;
+    for (size_t c = widest + 1; c < n; c++)
+        widest = width[c] >= width[widest] ? c : widest;
+    return width[widest] > TERM_COLUMN_MIN ? widest : 0;
 }
 
-/* A last cell that would run past the edge ends with an ellipsis. */
-static void put_last(struct term *to, enum term_style style, struct sv cell, size_t at)
+/* How wide each column is: what it asks for, less where the terminal has no room for all. */
+static void fit_columns(const struct term_table *t, size_t limit, size_t *width)
 {
-    bool cut = to->width && at + utf8_width(cell) > to->width;
-
-    if (!cut || at + 1 >= to->width) {
-        term_styled(to, style, cell);
-        return;
-    }
-    term_styled(to, style, utf8_fit(cell, to->width - at - 1));
-    sb_adds(to->out, "…");
-}
-
-static void print_row(const struct term_table *t, struct term *to, const struct sv *row)
-{
-    enum term_style style = row ? STYLE_PLAIN : STYLE_HEAD;
-    size_t          at = 0;
+    size_t total = 2 * (t->n - 1);
 
     for (size_t c = 0; c < t->n; c++) {
-        struct sv cell = row ? row[c] : sv_of(t->heads[c]);
-        if (c + 1 == t->n) {
-            put_last(to, style, cell, at);
+        size_t head = utf8_width(sv_of(t->heads[c]));
+        width[c] = t->width[c] > head ? t->width[c] : head;
+        total += width[c];
+    }
+    while (limit && total > limit) {
+        size_t widest = widest_column(width, t->n);
+        if (width[widest] <= TERM_COLUMN_MIN)
             break;
-        }
+        width[widest]--;
+        total--;
+    }
+}
+
+/* A cell of at most `width` columns; what is longer ends with an ellipsis. Returns its width. */
+static size_t put_cell(struct term *to, enum term_style style, struct sv cell, size_t width)
+{
+    size_t wide = utf8_width(cell);
+
+    if (wide <= width) {
         term_styled(to, style, cell);
-        sb_pad(to->out, ' ', column_width(t, c) - utf8_width(cell) + 2);
-        at += column_width(t, c) + 2;
+        return wide;
+    }
+    cell = utf8_fit(cell, width - 1);
+    term_styled(to, style, cell);
+    sb_adds(to->out, "…");
+    return utf8_width(cell) + 1;
+}
+
+static void print_row(const struct term_table *t, struct term *to, const size_t *width,
+                      const struct sv *row)
+{
+    for (size_t c = 0; c < t->n; c++) {
+        enum term_style style = !row ? STYLE_HEAD : c ? STYLE_PLAIN : STYLE_NAME;
+        size_t          wide = put_cell(to, style, row ? row[c] : sv_of(t->heads[c]), width[c]);
+        if (c + 1 < t->n)
+            sb_pad(to->out, ' ', width[c] - wide + 2);
     }
     sb_addc(to->out, '\n');
 }
 
 void term_table(const struct term_table *t, struct term *to)
 {
-    if (!t->rows.n)
+    size_t width[TERM_COLUMNS] = { 0 };
+
+    if (!t->rows.n || !t->n)
         return;
-    print_row(t, to, NULL);
+    fit_columns(t, to->width, width);
+    print_row(t, to, width, NULL);
     for (size_t r = 0; r < t->rows.n; r++)
-        print_row(t, to, t->rows.v[r].v);
+        print_row(t, to, width, t->rows.v[r].v);
 }

@@ -2,14 +2,16 @@
  * and whether it has colours; without a terminal the width is unlimited and there are none, so
  * that the text of a document is always the same for a program that reads it.
  *
- *     struct table t = { .heads = heads };
- *     table_row(&t, term->a, (struct sv[]){ id, status, title });
- *     table_print(&t, term);                                                           */
+ *     struct term_table t = { .heads = heads };
+ *     term_row(&t, term->a, (struct sv[]){ id, status, title });
+ *     term_table(&t, term);                                                            */
 #ifndef HEDDLE_TERM_H
 #define HEDDLE_TERM_H
 
 #include "base/sb.h"
 #include "base/vec.h"
+
+struct json;
 
 struct term {
     struct sb    *out;
@@ -18,16 +20,28 @@ struct term {
     bool          colour;
 };
 
-enum term_style { STYLE_PLAIN, STYLE_HEAD, STYLE_DIM, STYLE_GOOD, STYLE_BAD, STYLE_NAME };
+enum term_style {
+    STYLE_PLAIN,
+    STYLE_HEAD,
+    STYLE_DIM,
+    STYLE_GOOD,
+    STYLE_BAD,
+    STYLE_NOTE,
+    STYLE_NAME,
+};
+
+/* The print() of an operation that prints nothing for people. */
+void term_nothing(const struct json *doc, struct term *t);
 
 /* Text of others: made harmless for the terminal (sb_add_plain). */
 void term_text(struct term *t, struct sv text);
 void term_styled(struct term *t, enum term_style style, struct sv text);
-void term_f(struct term *t, const char *fmt, ...) PRINTF(2, 3); /* text of our own */
+void term_f(struct term *t, const char *fmt, ...) PRINTF(2, 3); /* heddle's own text */
 
-/* Rows under headings. Columns are as wide as their widest cell; where the terminal is too
- * narrow the last column is cut, with an ellipsis. */
-enum { TERM_COLUMNS = 8 };
+/* Rows under headings. Columns are as wide as their widest cell. Where the terminal is too narrow
+ * the widest columns are cut, with an ellipsis, the first one last, but none below
+ * TERM_COLUMN_MIN. */
+enum { TERM_COLUMNS = 8, TERM_COLUMN_MIN = 8 };
 struct term_cells {
     struct sv *v;
 };

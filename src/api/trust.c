@@ -14,7 +14,8 @@ struct sv trust_hash(struct sv text, struct arena *a)
 }
 
 /* The member "workspaces" of the list. */
-static enum status read_list(struct sv text, struct arena *a, struct json *out, struct err *e)
+static enum status read_list(const struct workspace *ws, struct sv text, struct arena *a,
+                             struct json *out, struct err *e)
 {
     struct json        doc = { .type = JSON_OBJECT };
     const struct json *list;
@@ -23,7 +24,7 @@ static enum status read_list(struct sv text, struct arena *a, struct json *out, 
     if (!text.n)
         return ST_OK;
     if (json_parse(text, 0, a, &doc, e)) {
-        err_in(e, SV_FMT, SV_ARG(user_file_path(USER_TRUST, a)));
+        err_in(e, SV_FMT, SV_ARG(user_file_path(ws, USER_TRUST, a)));
         return err_hint(e, "remove the file: nothing is trusted then");
     }
     list = json_find(&doc, "workspaces");
@@ -32,33 +33,34 @@ static enum status read_list(struct sv text, struct arena *a, struct json *out, 
     return ST_OK;
 }
 
-enum status trust_list(struct arena *a, struct json *out, struct err *e)
+enum status trust_list(const struct workspace *ws, struct arena *a, struct json *out, struct err *e)
 {
     struct sv text;
 
-    if (user_file_read(USER_TRUST, a, &text, e))
+    if (user_file_read(ws, USER_TRUST, a, &text, e))
         return err_code(e);
-    return read_list(text, a, out, e);
+    return read_list(ws, text, a, out, e);
 }
 
-bool trust_has(struct sv root, struct sv text, struct arena *a)
+bool trust_has(const struct workspace *ws, struct sv text, struct arena *a)
 {
     struct json list;
     struct err  e;
 
-    if (trust_list(a, &list, &e)) {
-        warn("%s", e.text);
+    if (trust_list(ws, a, &list, &e)) {
+        workspace_note(ws, "%s", e.text);
         return false;
     }
-    struct sv known = json_text(json_find_sv(&list, root), "sha256");
+    struct sv known = json_text(json_find_sv(&list, ws->root), "sha256");
     return known.n && sv_eq(known, trust_hash(text, a));
 }
 
 /* ---- changing ---------------------------------------------------------------------------- */
 
 struct change {
-    struct sv root, hash; /* hash absent: take it out */
-    bool      was;
+    const struct workspace *ws;
+    struct sv               hash; /* absent: take it out */
+    bool                    was;
 };
 
 static void write_row(struct jw *w, const struct change *c, struct arena *a)
@@ -66,7 +68,7 @@ static void write_row(struct jw *w, const struct change *c, struct arena *a)
     struct sb at = sb_in(a, 0);
 
     sb_add_iso_ms(&at, clock_now_ms());
-    jw_key_sv(w, c->root);
+    jw_key_sv(w, c->ws->root);
     jw_open(w, '{');
     jw_kstr(w, "at", sb_sv(&at));
     jw_kstr(w, "sha256", c->hash);
@@ -81,13 +83,13 @@ static enum status edit(void *ctx, struct sv before, struct arena *a, struct sv 
     struct sb      b = sb_in(a, 0);
     struct jw      w = jw_in(&b, 2);
 
-    if (read_list(before, a, &list, e))
+    if (read_list(c->ws, before, a, &list, e))
         return err_code(e);
     jw_open(&w, '{');
     jw_key(&w, "workspaces");
     jw_open(&w, '{');
     for (size_t i = 0; i < list.n; i++) {
-        bool this_one = sv_eq(list.members[i].key, c->root);
+        bool this_one = sv_eq(list.members[i].key, c->ws->root);
         c->was = c->was || this_one;
         if (this_one)
             continue;
@@ -103,21 +105,21 @@ static enum status edit(void *ctx, struct sv before, struct arena *a, struct sv 
     return ST_OK;
 }
 
-enum status trust_add(struct sv root, struct sv text, struct arena *a, struct err *e)
+enum status trust_add(const struct workspace *ws, struct sv text, struct arena *a, struct err *e)
 {
-    struct change c = { root, trust_hash(text, a), false };
+    struct change c = { ws, trust_hash(text, a), false };
 
-    if (utf8_invalid(root) >= 0)
+    if (utf8_invalid(ws->root) >= 0)
         return err_set(e, ST_INVALID_SYNTAX,
                        "the path of the workspace is not UTF-8, and cannot be written down");
-    return user_file_change(USER_TRUST, edit, &c, a, e);
+    return user_file_change(ws, USER_TRUST, edit, &c, a, e);
 }
 
-enum status trust_remove(struct sv root, struct arena *a, bool *was, struct err *e)
+enum status trust_remove(const struct workspace *ws, struct arena *a, bool *was, struct err *e)
 {
-    struct change c = { root, (struct sv){ 0 }, false };
+    struct change c = { ws, (struct sv){ 0 }, false };
 
-    if (user_file_change(USER_TRUST, edit, &c, a, e))
+    if (user_file_change(ws, USER_TRUST, edit, &c, a, e))
         return err_code(e);
     *was = c.was;
     return ST_OK;

@@ -16,36 +16,41 @@ static const struct {
 } places[] = {
     [USER_CONFIG] = { "XDG_CONFIG_HOME", ".config", "heddle/config.json" },
     [USER_TRUST] = { "XDG_STATE_HOME", ".local/state", "heddle/trust.json" },
+    [USER_INSTALLED] = { "XDG_STATE_HOME", ".local/state", "heddle/installed.json" },
+    [USER_TOKENS] = { "XDG_STATE_HOME", ".local/state", "heddle/tokens.json" },
 };
 
-struct sv user_file_path(enum user_file which, struct arena *a)
+struct sv user_file_path(const struct workspace *ws, enum user_file which, struct arena *a)
 {
-    struct sv base = sv_of(getenv(places[which].variable)), home = sv_of(getenv("HOME"));
+    struct sv base = workspace_variable(ws, places[which].variable);
+    struct sv home = workspace_variable(ws, "HOME");
 
-    if (!sv_starts(base, SV("/"))) /* a relative one is to be ignored, says its specification */
+    if (!sv_starts(base, SV("/"))) /* the XDG specification says to ignore a relative path */
         base = sv_starts(home, SV("/")) ? path_join(home, sv_of(places[which].below_home), a)
                                         : (struct sv){ 0 };
     return base.n ? path_join(base, sv_of(places[which].name), a) : (struct sv){ 0 };
 }
 
-bool user_is(unsigned uid)
+bool user_is(const struct workspace *ws, unsigned uid)
 {
-    const char *caller = geteuid() == 0 ? getenv("SUDO_UID") : NULL;
-    int64_t     n;
+    int64_t n;
 
-    return uid == geteuid() || (caller && sv_to_int(sv_of(caller), &n) && n == (int64_t)uid);
+    if (uid == geteuid())
+        return true;
+    return geteuid() == 0 && sv_to_int(workspace_variable(ws, "SUDO_UID"), &n) && n == (int64_t)uid;
 }
 
-const char *user_file_fault(unsigned uid, unsigned mode)
+const char *user_file_fault(const struct workspace *ws, unsigned uid, unsigned mode)
 {
-    if (uid != 0 && !user_is(uid))
+    if (uid != 0 && !user_is(ws, uid))
         return "belongs to another user";
     return mode & S_IWOTH ? "can be written by everybody" : NULL;
 }
 
-enum status user_file_read(enum user_file which, struct arena *a, struct sv *out, struct err *e)
+enum status user_file_read(const struct workspace *ws, enum user_file which, struct arena *a,
+                           struct sv *out, struct err *e)
 {
-    struct sv         path = user_file_path(which, a);
+    struct sv         path = user_file_path(ws, which, a);
     UNDO(fd_undo) int fd = -1;
     struct stat       st;
 
@@ -59,9 +64,9 @@ enum status user_file_read(enum user_file which, struct arena *a, struct sv *out
         return err_errno(e, "open " SV_FMT, SV_ARG(path));
     if (!S_ISREG(st.st_mode))
         return err_set(e, ST_IO, SV_FMT " is not a regular file", SV_ARG(path));
-    const char *fault = user_file_fault(st.st_uid, st.st_mode);
+    const char *fault = user_file_fault(ws, st.st_uid, st.st_mode);
     if (fault) {
-        warn(SV_FMT " is ignored: it %s", SV_ARG(path), fault);
+        workspace_note(ws, SV_FMT " is ignored: it %s", SV_ARG(path), fault);
         return ST_OK;
     }
     return fs_read_fd(fd, FILE_BYTES_MAX, a, out, e) ? err_in(e, SV_FMT, SV_ARG(path)) : ST_OK;
@@ -69,13 +74,12 @@ enum status user_file_read(enum user_file which, struct arena *a, struct sv *out
 
 /* ---- changing ---------------------------------------------------------------------------- */
 
-/* mkdir -p of the folder of `path`, which is absolute. */
-static enum status make_folders(struct sv path, struct arena *a, struct err *e)
+enum status user_dirs_make(struct sv path, struct arena *a, struct err *e)
 {
     for (size_t i = 1; i < path.n; i++)
         if (path.s[i] == '/' && mkdir(sv_cstr(sv_first(path, i), a), 0700) != 0 &&
             errno != EEXIST && errno != EISDIR) {
-            struct stat st; /* EROFS, EACCES: of a folder that is there already */
+            struct stat st; /* EROFS, EACCES: of a directory that is there already */
             int         saved = errno;
             if (stat(sv_cstr(sv_first(path, i), a), &st) == 0)
                 continue;
@@ -85,13 +89,13 @@ static enum status make_folders(struct sv path, struct arena *a, struct err *e)
     return ST_OK;
 }
 
-/* The folder and name of the file itself, when what stands there is a link. */
-static enum status open_folder(struct sv path, struct arena *a, int *dir, struct sv *name,
-                               struct err *e)
+/* The directory and name of the file itself, when the path is a link. */
+static enum status open_dir(struct sv path, struct arena *a, int *dir, struct sv *name,
+                            struct err *e)
 {
     char real[PATH_MAX];
 
-    if (make_folders(path, a, e))
+    if (user_dirs_make(path, a, e))
         return err_code(e);
     if (realpath(path.s, real))
         path = sv_dup(sv_of(real), a);
@@ -100,17 +104,17 @@ static enum status open_folder(struct sv path, struct arena *a, int *dir, struct
     return *dir < 0 ? err_errno(e, "open " SV_FMT, SV_ARG(path_dir(path))) : ST_OK;
 }
 
-enum status user_file_change(enum user_file which, user_file_edit *edit, void *ctx, struct arena *a,
-                             struct err *e)
+enum status user_file_change(const struct workspace *ws, enum user_file which, user_file_edit *edit,
+                             void *ctx, struct arena *a, struct err *e)
 {
-    struct sv         path = user_file_path(which, a), name, before, after;
+    struct sv         path = user_file_path(ws, which, a), name, before, after;
     UNDO(fd_undo) int dir = -1, held = -1;
 
     if (!path.s) {
         err_set(e, ST_NOT_FOUND, "there is no place for the user's files: HOME is not set");
         return err_hint(e, "set HOME, or %s to an absolute path", places[which].variable);
     }
-    if (open_folder(path, a, &dir, &name, e) || fs_lock_dir(dir, SV("."), &held, e))
+    if (open_dir(path, a, &dir, &name, e) || fs_lock_dir(dir, SV("."), &held, e))
         return err_code(e);
     enum status s = fs_read(dir, name, FILE_BYTES_MAX, a, &before, e);
     if (s && s != ST_NOT_FOUND)

@@ -1,17 +1,23 @@
 /* A workspace's directory and its pool of open stores. */
 #include "api/workspace.h"
 
+#include "api/workspace_id.h"
+#include "base/env.h"
+#include "base/failure.h"
 #include "base/fs.h"
 #include "base/path.h"
+#include "harness/harness.h"
 #include "loom/agent.h"
 #include "share/share.h"
 #include "thread/lane.h"
 
+#include <stdlib.h>
+#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-const struct view *const workspace_views[] = { &thread_view, &share_view, &loom_view, &agents_view,
-                                               NULL };
+const struct view *const workspace_views[] = { &thread_view, &share_view,   &loom_view,
+                                               &agents_view, &harness_view, NULL };
 
 void workspace_init(struct workspace *ws)
 {
@@ -19,16 +25,51 @@ void workspace_init(struct workspace *ws)
     pthread_mutex_init(&ws->lock, NULL);
 }
 
+void workspace_close_idle(struct workspace *ws)
+{
+    pthread_mutex_lock(&ws->lock);
+    for (size_t i = 0; i < WORKSPACE_STORES; i++) {
+        store_close(ws->idle[i].store);
+        ws->idle[i].store = NULL;
+    }
+    pthread_mutex_unlock(&ws->lock);
+}
+
 void workspace_close(struct workspace *ws)
 {
-    for (size_t i = 0; i < WORKSPACE_STORES; i++)
-        store_close(ws->idle[i].store);
+    workspace_close_idle(ws);
+    for (size_t i = 0; i < WORKSPACE_SECRETS; i++) {
+        if (ws->secrets[i].value)
+            explicit_bzero(ws->secrets[i].value, strlen(ws->secrets[i].value));
+        free(ws->secrets[i].value);
+        free(ws->secrets[i].name);
+    }
     if (ws->root_fd >= 0)
         close(ws->root_fd);
     pthread_mutex_destroy(&ws->lock);
 }
 
-/* What is made beside the work of a clone must not show up in its `git status`. */
+struct sv workspace_variable(const struct workspace *ws, const char *name)
+{
+    return env_find(ws->variables, name);
+}
+
+void workspace_note(const struct workspace *ws, const char *fmt, ...)
+{
+    struct arena scratch = { 0 };
+    struct sb    text = sb_in(&scratch, 0);
+    va_list      ap;
+
+    if (!ws->note)
+        return;
+    va_start(ap, fmt);
+    sb_addvf(&text, fmt, ap);
+    va_end(ap);
+    ws->note(ws->note_ctx, sb_sv(&text));
+    arena_free(&scratch);
+}
+
+/* What heddle creates in a clone must not show up in its `git status`. */
 static enum status ignore_all(struct workspace *ws, struct err *e)
 {
     struct sv path = SV(".heddle/.gitignore");
@@ -41,15 +82,10 @@ static enum status ignore_all(struct workspace *ws, struct err *e)
 
 static enum status make_locked(struct workspace *ws, struct sv mark, struct err *e)
 {
-    struct arena scratch = { 0 };
-    struct sb    text = sb_in(&scratch, 0);
-
     if (fs_mkdirs(ws->root_fd, mark, e) || (sv_is(mark, ".heddle") && ignore_all(ws, e)))
         return err_code(e);
-    sb_addf(&text, "made a workspace in " SV_FMT, SV_ARG(ws->root));
-    if (!ws->is_workspace && ws->note)
-        ws->note(ws->note_ctx, sb_sv(&text));
-    arena_free(&scratch);
+    if (!ws->is_workspace)
+        workspace_note(ws, "made a workspace in " SV_FMT, SV_ARG(ws->root));
     ws->is_workspace = true;
     ws->has_heddle = ws->has_heddle || sv_is(mark, ".heddle");
     return ST_OK;
@@ -61,6 +97,13 @@ enum status workspace_make(struct workspace *ws, struct sv mark, struct err *e)
     enum status s = make_locked(ws, mark, e);
     pthread_mutex_unlock(&ws->lock);
     return s;
+}
+
+void workspace_made(struct workspace *ws)
+{
+    pthread_mutex_lock(&ws->lock);
+    ws->is_workspace = ws->has_heddle = true;
+    pthread_mutex_unlock(&ws->lock);
 }
 
 /* ---- the log -------------------------------------------------------------------------- */
@@ -79,7 +122,7 @@ static enum status local_store(struct workspace *ws, struct sv path, struct aren
     struct sv parent = path_dir(inside);
     if (fs_open(ws->root_fd, parent.n ? parent : SV("."), O_PATH | O_DIRECTORY, dir, e) ==
         ST_PERMISSION_DENIED)
-        return err_code(e); /* that it is missing is for the store to say */
+        return err_code(e); /* the store returns the error for a missing directory */
     if (fs_kind(ws->root_fd, inside, &kind, e))
         return err_code(e);
     if (kind == FS_LINK)
@@ -88,26 +131,58 @@ static enum status local_store(struct workspace *ws, struct sv path, struct aren
     return ST_OK;
 }
 
-/* What the door names, then the user's file, may be a store anywhere. */
-static enum status find_store(struct workspace *ws, struct arena *a, struct sv *url, int *dir,
-                              struct err *e)
+/* Is it on a server, which has the logs of many workspaces? */
+static bool is_elsewhere(struct sv url)
+{
+    return sv_find(url, SV("://")) > 0;
+}
+
+/* What the user's settings say of this workspace alone: `heddle store switch` puts it there. */
+static struct sv switched_store(struct workspace *ws, struct arena *a)
+{
+    const struct json *all = json_find(&ws->config.user, "stores");
+    struct sv          id;
+    struct err         ignored;
+
+    if (!all || ws->root_fd < 0 || workspace_id(ws, false, a, &id, &ignored) || !id.s)
+        return (struct sv){ 0 };
+    return json_text(all, sv_cstr(id, a));
+}
+
+/* A checkout must not lead the log to a server that somebody else chose. */
+static enum status refuse_server(struct sv name, struct err *e)
+{
+    err_set(e, ST_PERMISSION_DENIED,
+            "the setting \"store\" in .heddle/config.json names a server: '" SV_FMT "'",
+            SV_ARG(name));
+    return err_hint(e,
+                    "only HEDDLE_STORE and your own settings can: `heddle config set --user store "
+                    "URL`");
+}
+
+enum status workspace_store_url(struct workspace *ws, struct arena *a, struct sv *url, int *dir,
+                                struct err *e)
 {
     enum config_source from;
     struct sv          name;
 
     *url = ws->store_url;
+    if (!url->n)
+        *url = switched_store(ws, a);
     if (url->n)
         return ST_OK;
     name = json_sv(config_value(&ws->config, SV("store"), &from));
-    if (from == CONFIG_FROM_USER && (sv_starts(name, SV("/")) || sv_find(name, SV("://")) > 0)) {
+    if (from == CONFIG_FROM_USER && (sv_starts(name, SV("/")) || is_elsewhere(name))) {
         *url = name;
         return ST_OK;
     }
+    if (is_elsewhere(name))
+        return refuse_server(name, e);
     return local_store(ws, name.n ? name : SV(".heddle/heddle.db"), a, url, dir, e);
 }
 
-/* A checkout brings .heddle with modes that others can read by. Where the log is about to be made,
- * the directory becomes its owner's alone. */
+/* A checkout creates .heddle readable for others. Before the log is made, the directory becomes
+ * accessible only to its owner. */
 static enum status make_private(struct workspace *ws, struct err *e)
 {
     UNDO(fd_undo) int fd = -1;
@@ -127,6 +202,22 @@ static enum status make_private(struct workspace *ws, struct err *e)
     return ST_OK;
 }
 
+/* A workspace is held open by its directory. When that was renamed, or another one was put in its
+ * place, a server would go on writing to a log that is not at its path any more. */
+static enum status check_root(struct workspace *ws, struct arena *a, struct err *e)
+{
+    struct stat held, there;
+
+    if (fstat(ws->root_fd, &held) != 0)
+        return err_errno(e, "stat " SV_FMT, SV_ARG(ws->root));
+    if (stat(sv_cstr(ws->root, a), &there) == 0 && held.st_ino == there.st_ino &&
+        held.st_dev == there.st_dev)
+        return ST_OK;
+    err_set(e, ST_IO, SV_FMT " was moved or replaced while it was in use", SV_ARG(ws->root));
+    err_reason(e, "replaced");
+    return err_hint(e, "start again where it is now");
+}
+
 static enum status open_store(struct workspace *ws, enum store_mode mode, struct arena *a,
                               struct store **out, struct err *e)
 {
@@ -134,22 +225,30 @@ static enum status open_store(struct workspace *ws, enum store_mode mode, struct
     UNDO(fd_undo) int    dir = -1;
     struct sv            url;
 
-    if ((mode == STORE_WRITE && !ws->has_heddle && make_locked(ws, SV(".heddle"), e)) ||
-        (mode == STORE_WRITE && make_private(ws, e)) || find_store(ws, a, &url, &dir, e))
+    if (check_root(ws, a, e) ||
+        (mode == STORE_WRITE && !ws->has_heddle && make_locked(ws, SV(".heddle"), e)) ||
+        (mode == STORE_WRITE && make_private(ws, e)) || workspace_store_url(ws, a, &url, &dir, e))
         return err_code(e);
+    if (is_elsewhere(url) && workspace_id(ws, mode == STORE_WRITE, a, &o.workspace, e))
+        return err_code(e);
+    if (is_elsewhere(url) && !o.workspace.s)
+        o.workspace = SV(""); /* the workspace has no id yet, and so no log */
     o.at_dir = dir >= 0;
     o.dir = dir;
     return store_open(url, &o, out, e);
 }
 
-/* An idle store that was opened for this; NULL: there is none. */
+/* An idle store that was opened for this; NULL: there is none. One whose file was removed or
+ * replaced meanwhile is closed: what is written to it would be lost. */
 static struct store *find_idle(struct workspace *ws, enum store_mode mode)
 {
     for (size_t i = 0; i < WORKSPACE_STORES; i++)
         if (ws->idle[i].store && ws->idle[i].read_only == (mode == STORE_READ)) {
             struct store *found = ws->idle[i].store;
             ws->idle[i].store = NULL;
-            return found;
+            if (store_in_place(found))
+                return found;
+            store_close(found);
         }
     return NULL;
 }
@@ -184,4 +283,37 @@ void workspace_give(struct workspace *ws, struct store *store, enum store_mode m
     }
     pthread_mutex_unlock(&ws->lock);
     store_close(store);
+}
+
+/* ---- secrets ----------------------------------------------------------------------------------
+ */
+
+bool workspace_secret_find(struct workspace *ws, struct sv name, struct arena *a, struct sv *out)
+{
+    bool found = false;
+
+    pthread_mutex_lock(&ws->lock);
+    for (size_t i = 0; i < WORKSPACE_SECRETS && !found; i++)
+        if (ws->secrets[i].name && sv_is(name, ws->secrets[i].name)) {
+            *out = sv_dup(sv_of(ws->secrets[i].value), a);
+            found = true;
+        }
+    pthread_mutex_unlock(&ws->lock);
+    return found;
+}
+
+void workspace_secret_put(struct workspace *ws, struct sv name, struct sv value)
+{
+    size_t i = 0;
+
+    pthread_mutex_lock(&ws->lock);
+    while (i < WORKSPACE_SECRETS && ws->secrets[i].name)
+        i++;
+    if (i < WORKSPACE_SECRETS) {
+        ws->secrets[i].name = strndup(name.s, name.n);
+        ws->secrets[i].value = strndup(value.s, value.n);
+        if (!ws->secrets[i].name || !ws->secrets[i].value)
+            failure_memory(value.n);
+    }
+    pthread_mutex_unlock(&ws->lock);
 }

@@ -4,7 +4,7 @@
  *
  *     struct workspace ws;
  *     workspace_init(&ws);
- *     ... the door finds the directory, reads the settings and checks whom they may be trusted by
+ *     if (workspace_open(&ws, NULL, NEEDS_ROOT, &arena, e)) ...    see workspace_open.h
  *     if (workspace_take(&ws, STORE_READ, &store, e)) ...
  *     workspace_give(&ws, store);
  *     workspace_close(&ws);                                                            */
@@ -12,29 +12,42 @@
 #define HEDDLE_WORKSPACE_H
 
 #include "api/config.h"
+#include "store/store.h"
 #include "thread/view.h"
 
 #include <pthread.h>
+#include <stdatomic.h>
 
-enum { WORKSPACE_STORES = 8 };
+enum { WORKSPACE_STORES = 8, WORKSPACE_SECRETS = 8 };
 
 struct workspace {
-    /* Filled in by the door; their bytes must outlive the workspace. */
-    struct sv     start;     /* absolute path of the directory that was asked from */
+    /* Filled in by the door and by workspace_open(); their bytes must outlive the workspace. */
+    struct sv     start;     /* absolute path of the directory in which the program was called */
     struct sv     root;      /* absolute path of the workspace */
     int           root_fd;   /* -1: none was found */
-    struct config config;    /* the settings that count */
-    struct sv     store_url; /* a store somewhere else; absent: as the settings say */
-    void (*note)(void *ctx, struct sv text); /* told that a workspace was made; may be NULL */
+    struct config config;    /* the settings in effect */
+    struct sv     store_url; /* a store elsewhere; absent: the one in the settings */
+    struct sv     program;   /* what is run to supervise a worker; absent: none can be started */
+    char        **variables; /* the environment ("NAME=value", ends with NULL); NULL: none */
+    void (*note)(void *ctx, struct sv text); /* see workspace_note(); may be NULL; is called from
+                                              * any thread */
     void *note_ctx;
+    void (*warn)(void *ctx, struct sv text); /* called for withheld settings; may be NULL */
+    void *warn_ctx;
 
-    bool            has_heddle;   /* root holds a .heddle directory */
-    bool            is_workspace; /* root holds .heddle, .leslie or .teddy */
-    pthread_mutex_t lock;         /* of the two above and of what follows */
+    bool        only_here;    /* set by the door: no directory above is looked at */
+    bool        is_named;     /* the door named root itself: it was not found by searching */
+    bool        has_heddle;   /* root holds a .heddle directory */
+    bool        is_workspace; /* root holds .heddle, .leslie or .teddy */
+    atomic_bool seed_mixed; /* HEDDLE_SEED: the state of a log was mixed into the random numbers */
+    pthread_mutex_t lock;   /* of has_heddle, is_workspace and what follows */
     struct {
         struct store *store;
         bool          read_only;
-    } idle[WORKSPACE_STORES]; /* open, and used by nobody */
+    } idle[WORKSPACE_STORES]; /* open and not in use */
+    struct {
+        char *name, *value; /* on the heap; NULL: free */
+    } secrets[WORKSPACE_SECRETS];
 };
 
 /* The views of every room, ending with NULL. */
@@ -43,15 +56,38 @@ extern const struct view *const workspace_views[];
 void workspace_init(struct workspace *ws);
 void workspace_close(struct workspace *ws); /* closes the stores and the root */
 
-/* Make .heddle or .teddy when it is missing. Where there was no workspace at all, that there is one
- * now is told to ws->note: the caller may have been in the wrong directory. */
+/* Close the stores that nobody uses. Before fork(): a child must not use those of its parent. */
+void workspace_close_idle(struct workspace *ws);
+
+/* A variable of the environment that the door handed in; absent when it is not set. */
+struct sv workspace_variable(const struct workspace *ws, const char *name);
+
+/* Tell the door what the caller should know about the workspace itself: that it was made, that a
+ * file of the user is ignored. */
+void workspace_note(const struct workspace *ws, const char *fmt, ...) PRINTF(2, 3);
+
+/* Make .heddle or .teddy when it is missing. When there was no workspace before, a note says that
+ * one was created: the caller may be in the wrong directory. */
 enum status workspace_make(struct workspace *ws, struct sv mark, struct err *e) MUST_USE;
+
+/* Record that the caller made .heddle and reports it itself. */
+void workspace_made(struct workspace *ws);
 
 /* A store of the workspace's log, for the caller alone until it gives it back. For writing the log
  * is made when it is missing (and .heddle with it); for reading a missing one is ST_NOT_FOUND.
  * ST_PERMISSION_DENIED: the workspace's settings lead out of the workspace. */
 enum status workspace_take(struct workspace *ws, enum store_mode mode, struct store **out,
                            struct err *e) MUST_USE;
+/* The URL of that store: the one the door names (HEDDLE_STORE), the one in the user's settings for
+ * this workspace or for all, else a file below the workspace; *dir is then the directory in which
+ * it is to be opened, or -1. */
+enum status workspace_store_url(struct workspace *ws, struct arena *a, struct sv *url, int *dir,
+                                struct err *e) MUST_USE;
 void        workspace_give(struct workspace *ws, struct store *store, enum store_mode mode);
+
+/* Secrets that a person had to enter, such as a passphrase: kept only in memory, until the
+ * workspace is closed. When the table is full, further ones are not kept. */
+bool workspace_secret_find(struct workspace *ws, struct sv name, struct arena *a, struct sv *out);
+void workspace_secret_put(struct workspace *ws, struct sv name, struct sv value);
 
 #endif

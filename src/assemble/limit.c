@@ -21,15 +21,15 @@ static void meet(struct map *m, struct sv id, size_t i)
 
 /* reach[i]: the earliest turn that turn i may not be cut from. A result reaches back to its
  * call; a call reaches back to a result that stands before it. */
-static size_t *find_reach(const struct turn *turns, size_t n, struct arena *a)
+static size_t *find_reach(const struct parsed_message *turns, size_t n, struct arena *a)
 {
     size_t    *reach = ARENA_NEW(a, size_t, n + 1);
     struct map calls = map_in(a), lone = map_in(a);
 
     for (size_t i = 0; i < n; i++) {
-        const struct turn *t = &turns[i];
+        const struct parsed_message *t = &turns[i];
         reach[i] = i;
-        if (turn_is(t, "tool")) {
+        if (parsed_is(t, "tool")) {
             if (met(&calls, t->tool_call_id))
                 reach[i] = met(&calls, t->tool_call_id) - 1;
             else
@@ -44,7 +44,7 @@ static size_t *find_reach(const struct turn *turns, size_t n, struct arena *a)
     return reach;
 }
 
-size_t limit_start(const struct turn *turns, size_t n, int64_t limit, struct arena *a)
+size_t limit_start(const struct parsed_message *turns, size_t n, int64_t limit, struct arena *a)
 {
     size_t start = n, low = n;
 
@@ -56,7 +56,7 @@ size_t limit_start(const struct turn *turns, size_t n, int64_t limit, struct are
     for (size_t k = n; k-- > 0;) {
         low = smaller(low, reach[k]);
         if (low < k)
-            continue; /* a cut here would part a pair */
+            continue; /* a cut here would separate a call from its result */
         if (n - k > (uint64_t)limit && start < n)
             break;
         start = k;
@@ -64,13 +64,13 @@ size_t limit_start(const struct turn *turns, size_t n, int64_t limit, struct are
     return start;
 }
 
-bool limit_lacks_call(const struct turn *turns, size_t n, size_t from, struct arena *a)
+bool limit_lacks_call(const struct parsed_message *turns, size_t n, size_t from, struct arena *a)
 {
     struct map calls = map_in(a);
 
     for (size_t i = 0; i < n; i++) {
-        const struct turn *t = &turns[i];
-        if (turn_is(t, "tool") && t->message >= from && !met(&calls, t->tool_call_id))
+        const struct parsed_message *t = &turns[i];
+        if (parsed_is(t, "tool") && t->message >= from && !met(&calls, t->tool_call_id))
             return true;
         for (size_t k = 0; k < t->n_calls; k++)
             meet(&calls, t->calls[k].id, i);

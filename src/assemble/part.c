@@ -1,7 +1,7 @@
 /* Reading one part of a message's content in any vendor's shape. */
 #include "assemble/part.h"
 
-/* What the first characters of base64 say about a picture whose type was not logged. */
+/* The type of a picture by its first base64 characters, when its type was not logged. */
 static const struct {
     const char *start, *media_type;
 } pictures[] = {

@@ -34,7 +34,7 @@ struct part {
  * data: URL is cutting, so nothing is allocated. */
 struct part part_of(const struct json *v);
 
-/* Nothing but blanks: providers refuse such a text as they refuse an empty one. */
+/* Nothing but white space: providers refuse such a text as they refuse an empty one. */
 bool part_is_blank(const struct part *p);
 
 /* A part that holds nothing but this text. */

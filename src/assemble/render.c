@@ -60,7 +60,8 @@ struct sv render_call_name(const struct tool_call *c, size_t max, struct repair_
     return sb_sv(&b);
 }
 
-/* Half characters of the prompt, which is text and not JSON: three bytes from ed a0 80 on. */
+/* Replaces lone surrogates in the prompt, which is text and not JSON: three bytes from ed a0 80
+ * on. */
 static struct sv clean_prompt(struct sv text, struct arena *a, struct render_report *r)
 {
     struct sb b = sb_in(a, 0);
@@ -75,8 +76,8 @@ static struct sv clean_prompt(struct sv text, struct arena *a, struct render_rep
     }
     if (!n)
         return text;
-    report_add(r, REPAIR_CHANGED, (struct repair_place){ -1, { 0 }, SIZE_MAX },
-               "%zu half character%s of the prompt to U+FFFD", n, n == 1 ? "" : "s");
+    report_add(r, REPAIR_CHANGED, REPAIR_OF_ALL, "%zu half character%s of the prompt to U+FFFD", n,
+               n == 1 ? "" : "s");
     return sb_sv(&b);
 }
 
@@ -138,21 +139,31 @@ static enum status render_part(enum render_format f, const struct context *c,
         [RENDER_ANTHROPIC] = render_anthropic,
         [RENDER_OPENAI] = render_openai,
         [RENDER_TEXT] = render_text,
+        [RENDER_MARKDOWN] = render_markdown,
     };
-    struct turn *turns, *mended;
-    size_t       n;
+    struct parsed_message *turns, *mended;
+    size_t                 n;
 
-    if (turns_of(c, a, &turns, &n, r, e))
+    if (parsed_of(c, a, &turns, &n, r, e))
         return err_code(e);
-    repair(turns, n, a, &mended, &n, r);
+    repair_all(turns, n, a, &mended, &n, r);
     size_t start = limit_start(mended, n, limit_of(o), a);
     report_cut(r, start);
     struct sv prompt = c->system_prompt;
     if (prompt.s && sv_has(prompt, (char)0xed))
         prompt = clean_prompt(prompt, a, r);
-    struct rendering x = {
-        prompt, n ? mended + start : NULL, n - start, a, out, r, cut || start > 0
-    };
+    struct rendering x = { .system_prompt = prompt,
+                           .turns = n ? mended + start : NULL,
+                           .n = n - start,
+                           .a = a,
+                           .out = out,
+                           .r = r,
+                           .cut = cut || start > 0 };
+    if (o) {
+        x.cache = o->cache;
+        x.merge = o->merge;
+        x.details = o->details;
+    }
     renderers[f](&x);
     return ST_OK;
 }
@@ -187,10 +198,10 @@ static void write_tail(const struct projection *p, const struct context *c, size
     sb_addc(out, '}');
 }
 
-/* Is the newest part of a context, from which the messages from `from` on are kept, enough to know
- * that the whole would give the same? */
-static bool is_enough(const struct turn *turns, size_t n, size_t from, size_t want, int64_t limit,
-                      struct arena *a)
+/* Is this newest part of a context, of which the messages from `from` on are kept, large enough
+ * that the complete context would give the same result? */
+static bool is_enough(const struct parsed_message *turns, size_t n, size_t from, size_t want,
+                      int64_t limit, struct arena *a)
 {
     if (from == 0 && limit) /* the group of calls and results may begin before it */
         return false;
@@ -212,10 +223,10 @@ static enum status write_json(struct projection *p, int64_t limit, struct sb *ou
     if (limit == LIMIT_NONE)
         return project_write(p, out, e);
     for (size_t want = first_want(limit); !all; want *= 2) {
-        struct render_report unused = report_in(p->a);
-        struct turn         *turns;
-        size_t               n;
-        if (project_newest(p, want, &c, &all, e) || turns_of(&c, p->a, &turns, &n, &unused, e))
+        struct render_report   unused = report_in(p->a);
+        struct parsed_message *turns;
+        size_t                 n;
+        if (project_newest(p, want, &c, &all, e) || parsed_of(&c, p->a, &turns, &n, &unused, e))
             return err_code(e);
         size_t start = limit_start(turns, n, limit, p->a);
         from = start < n ? turns[start].message : c.n;
@@ -234,15 +245,15 @@ static enum status limited_context(struct projection *p, const struct render_opt
 
     *all = false;
     for (size_t want = first_want(limit); !*all; want *= 2) {
-        struct render_report unused = report_in(p->a);
-        struct turn         *turns, *mended;
-        size_t               n, n_mended;
+        struct render_report   unused = report_in(p->a);
+        struct parsed_message *turns, *mended;
+        size_t                 n, n_mended;
         if (project_newest(p, want, c, all, e))
             return err_code(e);
         struct context sent = without_excluded(c, o, p->a, &unused);
-        if (turns_of(&sent, p->a, &turns, &n, &unused, e))
+        if (parsed_of(&sent, p->a, &turns, &n, &unused, e))
             return err_code(e);
-        repair(turns, n, p->a, &mended, &n_mended, &unused);
+        repair_all(turns, n, p->a, &mended, &n_mended, &unused);
         size_t start = limit_start(mended, n_mended, limit, p->a);
         size_t from = start < n_mended ? mended[start].message : sent.n;
         if (is_enough(turns, n, from, want, limit, p->a))

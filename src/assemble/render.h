@@ -16,7 +16,8 @@
  *             system messages are joined into "system"; thinking needs its signature
  * openai      {"messages":[…]} of chat completions: the prompt is the first message, calls
  *             have JSON text as arguments, results are tool messages
- * text        for reading in a terminal: nothing in it can move the cursor */
+ * text        for reading in a terminal: nothing in it can move the cursor
+ * markdown    for pasting: a heading for the prompt and each message, its text as it is */
 #ifndef HEDDLE_RENDER_H
 #define HEDDLE_RENDER_H
 
@@ -29,7 +30,8 @@
     X(RENDER_JSON, "json")                                                                         \
     X(RENDER_ANTHROPIC, "anthropic")                                                               \
     X(RENDER_OPENAI, "openai")                                                                     \
-    X(RENDER_TEXT, "text")
+    X(RENDER_TEXT, "text")                                                                         \
+    X(RENDER_MARKDOWN, "markdown")
 
 enum render_format {
 #define X(format, name) format,
@@ -37,7 +39,7 @@ enum render_format {
 #undef X
 };
 
-#define RENDER_NAMES "json, anthropic, openai or text"
+#define RENDER_NAMES "json, anthropic, openai, text or markdown"
 
 /* ST_USAGE: no such format. */
 enum status render_format_of(struct sv name, enum render_format *out, struct err *e) MUST_USE;
@@ -48,6 +50,16 @@ const char *render_format_name(enum render_format f);
  * before its result is not looked for, and the result is then reported as one without a call. */
 enum { RENDER_LOOK_BACK = 1000 };
 
+/* The parts of a context that will be sent again unchanged, so that a provider can cache them.
+ * anthropic marks the ends of these parts, and the end of the context, with which the next round of
+ * the turn begins; formats without marks ignore this. */
+struct render_cache {
+    bool      on;
+    size_t    system;   /* bytes of the system prompt that are the same in every turn */
+    size_t    messages; /* messages at the start with which the next turn begins as well */
+    struct sv key; /* the same for every request that begins so: for providers who route by it */
+};
+
 struct render_options {
     bool    limited; /* only the newest `limit` messages; see limit.h */
     int64_t limit;
@@ -55,6 +67,11 @@ struct render_options {
      * its content, since its call would seem unanswered. Not for json and text. */
     const int64_t *excluded;
     size_t         n_excluded;
+
+    struct render_cache cache;
+    bool                merge; /* openai: neighbours of one role are one message, as the templates
+                                * of some local models demand */
+    bool details; /* openai: a list of reasoning_details is sent as it is (thinking.h) */
 };
 
 /* Render a projection, in its transaction. `o` may be NULL; `r` gets what was repaired.

@@ -3,33 +3,35 @@
  * The blocks of an assistant's turn keep the order in which they were made: thinking, calls and
  * text may alternate, and the API refuses a turn whose thinking is not where it was.
  *
- * Blocks are collected until the role changes, so that roles alternate. Since repair() put
- * every result right behind its call, and results and users' words both belong to the user
- * here, a turn of calls is always answered by one message that opens with all its results. */
+ * Blocks are collected until the role changes, so that roles alternate. repair_all() put every
+ * result right behind its call, and this API counts results as the user's. So a turn with calls is
+ * always followed by one user message that begins with all results. */
 #include "assemble/render_internal.h"
 
 #include "base/hash.h"
 #include "base/utf8.h"
 
-/* A block that waits for its message to be complete. What is only text is kept where it is
- * and written once, straight into the output. */
-struct block {
-    struct sv          json;   /* or absent, and ... */
-    const struct turn *result; /* ... a result that is text, or NULL, and ... */
-    struct sv          text;   /* ... a text block */
+/* A block that waits for its message to be complete. Plain text is not copied but written directly
+ * into the output. */
+struct anthropic_block {
+    struct sv                    json;   /* or absent, and ... */
+    const struct parsed_message *result; /* ... a result that is text, or NULL, and ... */
+    struct sv                    text;   /* ... a text block */
+    bool                         cached; /* marks the end of a part for the provider's cache */
 };
 
 struct message_out {
     const struct rendering *x;
     struct jw               w;
     const char             *role; /* of the message being collected; NULL: none */
-    VEC(struct block) blocks;
-    size_t at; /* turn being rendered */
+    VEC(struct anthropic_block) blocks;
+    size_t at;     /* turn being rendered */
+    bool   marked; /* the end of the part that stays the same is marked */
 };
 
 static struct repair_place place(const struct message_out *m)
 {
-    return turn_place(&m->x->turns[m->at], m->at);
+    return parsed_place(&m->x->turns[m->at], m->at);
 }
 
 /* ---- ids ------------------------------------------------------------------------------- */
@@ -61,16 +63,25 @@ static struct sv accepted_id(struct sv id, struct arena *a)
 
 /* ---- collecting ---------------------------------------------------------------------- */
 
-static void write_text(struct jw *w, struct sv text)
+static void add_mark(struct jw *w, bool cached)
+{
+    if (!cached)
+        return;
+    jw_key(w, "cache_control");
+    jw_raw(w, SV("{\"type\":\"ephemeral\"}"));
+}
+
+static void write_text(struct jw *w, struct sv text, bool cached)
 {
     jw_open(w, '{');
+    add_mark(w, cached);
     jw_kstr(w, "text", text);
     jw_kstr(w, "type", SV("text"));
     jw_close(w, '}');
 }
 
 /* The rest of a tool_result, whose content is written. */
-static void end_result(struct jw *w, const struct turn *t, struct arena *a)
+static void end_result(struct jw *w, const struct parsed_message *t, struct arena *a)
 {
     if (t->failed)
         jw_kbool(w, "is_error", true);
@@ -79,28 +90,56 @@ static void end_result(struct jw *w, const struct turn *t, struct arena *a)
     jw_close(w, '}');
 }
 
-static void write_block(struct jw *w, const struct block *b, struct arena *a)
+static void write_block(struct jw *w, const struct anthropic_block *b, struct arena *a)
 {
-    if (b->json.s) {
+    if (b->json.s && b->cached) {
+        struct sb marked = sb_in(a, 0);
+        sb_adds(&marked, "{\"cache_control\":{\"type\":\"ephemeral\"},");
+        sb_add(&marked, sv_skip(b->json, 1));
+        jw_raw(w, sb_sv(&marked));
+    } else if (b->json.s) {
         jw_raw(w, b->json);
     } else if (b->result) {
         jw_open(w, '{');
+        add_mark(w, b->cached);
         jw_kstr(w, "content", b->result->n_parts ? b->result->parts[0].text : SV(""));
         end_result(w, b->result, a);
     } else {
-        write_text(w, b->text);
+        write_text(w, b->text, b->cached);
     }
+}
+
+/* Thinking and what is not understood cannot be marked. */
+static bool can_mark(const struct anthropic_block *b)
+{
+    static const char *const types[] = { "\"type\":\"text\"}", "\"type\":\"image\"}",
+                                         "\"type\":\"document\"}", "\"type\":\"tool_use\"}",
+                                         "\"type\":\"tool_result\"}" };
+
+    for (size_t i = 0; b->json.s && i < COUNT(types); i++)
+        if (sv_ends(b->json, sv_of(types[i])))
+            return sv_find(b->json, SV("\"cache_control\"")) < 0;
+    return !b->json.s;
+}
+
+static void mark_last(struct message_out *m)
+{
+    for (size_t i = m->blocks.n; i-- > 0;)
+        if (can_mark(&m->blocks.v[i])) {
+            m->blocks.v[i].cached = true;
+            return;
+        }
 }
 
 /* One text and nothing else is a message's content by itself. */
 static void flush(struct message_out *m)
 {
-    const struct block *first = m->blocks.v;
+    const struct anthropic_block *first = m->blocks.v;
 
     if (m->role && m->blocks.n) {
         jw_open(&m->w, '{');
         jw_key(&m->w, "content");
-        if (m->blocks.n == 1 && !first->json.s && !first->result) {
+        if (m->blocks.n == 1 && !first->json.s && !first->result && !first->cached) {
             jw_str(&m->w, first->text);
         } else {
             jw_open(&m->w, '[');
@@ -124,7 +163,7 @@ static void enter(struct message_out *m, const char *role)
 
 static void add_block(struct message_out *m, struct sv json)
 {
-    *vec_push(&m->blocks, m->x->a) = (struct block){ .json = json };
+    *vec_push(&m->blocks, m->x->a) = (struct anthropic_block){ .json = json };
 }
 
 /* ---- blocks --------------------------------------------------------------------------- */
@@ -134,7 +173,7 @@ static struct sv text_block(struct sv text, struct arena *a)
     struct sb b = sb_in(a, 0);
     struct jw w = jw_in(&b, 0);
 
-    write_text(&w, text);
+    write_text(&w, text, false);
     return sb_sv(&b);
 }
 
@@ -190,7 +229,7 @@ static struct sv document_block(const struct part *p, struct arena *a)
     return (struct sv){ 0 };
 }
 
-/* Pictures the API takes; one without a type is for it to judge. */
+/* Is it a picture that the API accepts? One without a type is sent as it is. */
 static bool is_accepted_picture(const struct part *p)
 {
     static const char *const types[] = { "image/jpeg", "image/png", "image/gif", "image/webp" };
@@ -208,7 +247,7 @@ static const char *why_not_here(const struct message_out *m, const struct part *
     bool is_media = is_picture || p->kind == PART_FILE_URL || p->kind == PART_FILE_DATA ||
                     p->kind == PART_FILE_ID;
 
-    if (is_media && turn_is(&m->x->turns[m->at], "assistant"))
+    if (is_media && parsed_is(&m->x->turns[m->at], "assistant"))
         return "which an assistant's message cannot hold";
     if (is_picture && !is_accepted_picture(p))
         return "which is of a type that is not taken";
@@ -220,10 +259,10 @@ static bool has_source(const struct part *p)
     return json_is(json_find(&p->raw, "source"), JSON_OBJECT);
 }
 
-/* Only in an assistant's mouth, and only signed: the API refuses anything else. */
+/* Only in an assistant's message, and only signed: the API refuses any other thinking. */
 static struct sv thinking_block(const struct message_out *m, const struct part *p)
 {
-    bool is_assistant = turn_is(&m->x->turns[m->at], "assistant");
+    bool is_assistant = parsed_is(&m->x->turns[m->at], "assistant");
 
     if (is_assistant && (p->kind == PART_REDACTED || p->signature.n))
         return json_canonical(&p->raw, m->x->a);
@@ -293,7 +332,7 @@ static void add_call(struct message_out *m, const struct tool_call *c)
     at.tool_call_id = c->id;
     if (!sv_eq(id, c->id))
         report_add(m->x->r, REPAIR_RENAMED, at, "it to " SV_FMT, SV_ARG(id));
-    if (!call_object(c, a, &input))
+    if (!tool_call_object(c, a, &input))
         report_add(m->x->r, REPAIR_CHANGED, at, "arguments that are no object to one around them");
     jw_open(&w, '{');
     jw_kstr(&w, "id", id);
@@ -305,13 +344,13 @@ static void add_call(struct message_out *m, const struct tool_call *c)
     add_block(m, sb_sv(&b));
 }
 
-static void add_parts(struct message_out *m, const struct turn *t)
+static void add_parts(struct message_out *m, const struct parsed_message *t)
 {
     if (t->is_text) {
         if (t->n_parts && part_is_blank(&t->parts[0]))
             report_add(m->x->r, REPAIR_DROPPED, place(m), "a text of blanks only");
         else if (t->n_parts)
-            *vec_push(&m->blocks, m->x->a) = (struct block){ .text = t->parts[0].text };
+            *vec_push(&m->blocks, m->x->a) = (struct anthropic_block){ .text = t->parts[0].text };
         return;
     }
     for (size_t i = 0; i < t->n_parts; i++) {
@@ -326,7 +365,7 @@ static void add_parts(struct message_out *m, const struct turn *t)
 }
 
 /* Calls of `tool_calls` have no place among the parts: they come last. */
-static void add_rest_of_calls(struct message_out *m, const struct turn *t)
+static void add_rest_of_calls(struct message_out *m, const struct parsed_message *t)
 {
     bool *placed = ARENA_NEW(m->x->a, bool, t->n_calls + 1);
 
@@ -372,7 +411,7 @@ static size_t add_details(struct message_out *m, const struct json *details)
     return added;
 }
 
-static void add_assistant(struct message_out *m, const struct turn *t)
+static void add_assistant(struct message_out *m, const struct parsed_message *t)
 {
     size_t signed_thoughts;
 
@@ -389,14 +428,14 @@ static void add_assistant(struct message_out *m, const struct turn *t)
         report_add(m->x->r, REPAIR_DROPPED, place(m), "a message without content");
 }
 
-static void add_result(struct message_out *m, const struct turn *t)
+static void add_result(struct message_out *m, const struct parsed_message *t)
 {
     struct sb b = sb_in(m->x->a, 0);
     struct jw w = jw_in(&b, 0);
 
     enter(m, "user");
     if (t->is_text) {
-        *vec_push(&m->blocks, m->x->a) = (struct block){ .result = t };
+        *vec_push(&m->blocks, m->x->a) = (struct anthropic_block){ .result = t };
         return;
     }
     jw_open(&w, '{');
@@ -412,7 +451,7 @@ static void add_result(struct message_out *m, const struct turn *t)
     add_block(m, sb_sv(&b));
 }
 
-static void add_user(struct message_out *m, const struct turn *t)
+static void add_user(struct message_out *m, const struct parsed_message *t)
 {
     enter(m, "user");
     size_t before = m->blocks.n;
@@ -426,44 +465,48 @@ static void add_user(struct message_out *m, const struct turn *t)
 }
 
 /* The first message must be a user's: a limit may have cut it off, or the assistant spoke first. */
-static void open_with_user(struct message_out *m, const struct turn *t)
+static void open_with_user(struct message_out *m, const struct parsed_message *t)
 {
-    if (m->role || !turn_is(t, "assistant"))
+    if (m->role || !parsed_is(t, "assistant"))
         return;
     enter(m, "user");
     *vec_push(&m->blocks, m->x->a) =
-        (struct block){ .text = m->x->cut ? SV("(earlier messages are left out)")
-                                          : SV("(the conversation begins here)") };
+        (struct anthropic_block){ .text = m->x->cut ? SV("(earlier messages are left out)")
+                                                    : SV("(the conversation begins here)") };
     report_add(m->x->r, REPAIR_ADDED, place(m),
                "a user message in front, since the first message must be a user's");
 }
 
-static void add_turn(struct message_out *m, const struct turn *t)
+static void add_turn(struct message_out *m, const struct parsed_message *t)
 {
-    if (turn_is_system(t))
+    if (parsed_is_system(t))
         return; /* joined into "system" */
-    if (turn_is(t, "tool")) {
+    if (m->x->cache.on && !m->marked && t->message >= m->x->cache.messages) {
+        mark_last(m);
+        m->marked = true;
+    }
+    if (parsed_is(t, "tool")) {
         add_result(m, t);
         return;
     }
     if (t->name.n)
         report_add(m->x->r, REPAIR_DROPPED, place(m), "the name '" SV_FMT "'", SV_ARG(t->name));
     open_with_user(m, t);
-    if (turn_is(t, "assistant")) {
+    if (parsed_is(t, "assistant")) {
         add_assistant(m, t);
         return;
     }
-    if (!turn_is(t, "user"))
+    if (!parsed_is(t, "user"))
         report_add(m->x->r, REPAIR_CHANGED, place(m), "the role '" SV_FMT "' to user",
                    SV_ARG(t->role));
     add_user(m, t);
 }
 
-/* A last message that is the assistant's is a beginning to go on from, and may not end in blanks.
- */
+/* A last message of the assistant is the start of the answer, and the API refuses white space at
+ * its end. */
 static void trim_end(struct message_out *m)
 {
-    struct block *last = m->blocks.n ? &m->blocks.v[m->blocks.n - 1] : NULL;
+    struct anthropic_block *last = m->blocks.n ? &m->blocks.v[m->blocks.n - 1] : NULL;
 
     if (!last || !m->role || !sv_is(sv_of(m->role), "assistant") || last->json.s || last->result)
         return;
@@ -479,7 +522,7 @@ static void trim_end(struct message_out *m)
 
 /* ---- the system prompt ------------------------------------------------------------------ */
 
-static void add_system_parts(struct message_out *m, const struct turn *t, struct sb *text)
+static void add_system_parts(struct message_out *m, const struct parsed_message *t, struct sb *text)
 {
     for (size_t i = 0; i < t->n_parts; i++) {
         const struct part *p = &t->parts[i];
@@ -502,8 +545,8 @@ static struct sv system_text(struct message_out *m)
 
     sb_add(&text, m->x->system_prompt);
     for (m->at = 0; m->at < m->x->n; m->at++) {
-        const struct turn *t = &m->x->turns[m->at];
-        if (!turn_is_system(t)) {
+        const struct parsed_message *t = &m->x->turns[m->at];
+        if (!parsed_is_system(t)) {
             opening = false;
             continue;
         }
@@ -512,6 +555,27 @@ static struct sv system_text(struct message_out *m)
         add_system_parts(m, t, &text);
     }
     return sb_sv(&text);
+}
+
+/* Two parts: what is the same in every turn, and the rest. */
+static void write_system(struct message_out *m, struct sv text)
+{
+    size_t    stable = m->x->cache.system < text.n ? m->x->cache.system : text.n;
+    struct sv rest = sv_trim(sv_skip(text, stable));
+
+    if (!text.n)
+        return;
+    jw_key(&m->w, "system");
+    if (!m->x->cache.on) {
+        jw_str(&m->w, text);
+        return;
+    }
+    jw_open(&m->w, '[');
+    if (stable)
+        write_text(&m->w, sv_first(text, stable), true);
+    if (rest.n)
+        write_text(&m->w, rest, true);
+    jw_close(&m->w, ']');
 }
 
 void render_anthropic(const struct rendering *x)
@@ -525,9 +589,10 @@ void render_anthropic(const struct rendering *x)
     for (m.at = 0; m.at < x->n; m.at++)
         add_turn(&m, &x->turns[m.at]);
     trim_end(&m);
+    if (x->cache.on)
+        mark_last(&m);
     flush(&m);
     jw_close(&m.w, ']');
-    if (system.n)
-        jw_kstr(&m.w, "system", system);
+    write_system(&m, system);
     jw_close(&m.w, '}');
 }

@@ -13,7 +13,7 @@ struct chat_out {
 
 static struct repair_place place(const struct chat_out *m)
 {
-    return turn_place(&m->x->turns[m->at], m->at);
+    return parsed_place(&m->x->turns[m->at], m->at);
 }
 
 /* ---- parts ---------------------------------------------------------------------------- */
@@ -118,7 +118,7 @@ static struct sv part_for_text(struct chat_out *m, const struct part *p)
 }
 
 /* A picture or file of a result: kept for the user message behind the results. */
-static bool attach(struct chat_out *m, const struct turn *t, const struct part *p)
+static bool attach(struct chat_out *m, const struct parsed_message *t, const struct part *p)
 {
     struct sb label = sb_in(m->x->a, 0);
 
@@ -154,10 +154,10 @@ static void flush_attached(struct chat_out *m)
 
 /* ---- messages ------------------------------------------------------------------------- */
 
-static void write_parts(struct chat_out *m, const struct turn *t)
+static void write_parts(struct chat_out *m, const struct parsed_message *t)
 {
-    bool is_tool = turn_is(t, "tool");
-    bool is_user = !is_tool && !turn_is(t, "assistant") && !turn_is_system(t);
+    bool is_tool = parsed_is(t, "tool");
+    bool is_user = !is_tool && !parsed_is(t, "assistant") && !parsed_is_system(t);
     VEC(struct sv) parts = { 0 };
 
     for (size_t i = 0; i < t->n_parts; i++) {
@@ -179,7 +179,7 @@ static void write_parts(struct chat_out *m, const struct turn *t)
     jw_close(&m->w, ']');
 }
 
-static void write_content(struct chat_out *m, const struct turn *t)
+static void write_content(struct chat_out *m, const struct parsed_message *t)
 {
     jw_key(&m->w, "content");
     if (t->is_text && t->n_parts)
@@ -188,7 +188,7 @@ static void write_content(struct chat_out *m, const struct turn *t)
         write_parts(m, t);
 }
 
-static void write_calls(struct chat_out *m, const struct turn *t)
+static void write_calls(struct chat_out *m, const struct parsed_message *t)
 {
     struct arena *a = m->x->a;
 
@@ -210,31 +210,37 @@ static void write_calls(struct chat_out *m, const struct turn *t)
     jw_close(&m->w, ']');
 }
 
-static void report_reasoning(const struct chat_out *m, const struct turn *t)
+/* Those that go back to a host such as OpenRouter: see thinking.h. */
+static bool keeps_details(const struct chat_out *m, const struct parsed_message *t)
+{
+    return m->x->details && parsed_is(t, "assistant") && t->details.type == JSON_ARRAY;
+}
+
+static void report_reasoning(const struct chat_out *m, const struct parsed_message *t)
 {
     if (t->thinking.n)
         report_add(m->x->r, REPAIR_DROPPED, place(m), "thinking, which this format cannot hold");
-    if (t->details.type != JSON_NULL)
+    if (t->details.type != JSON_NULL && !keeps_details(m, t))
         report_add(m->x->r, REPAIR_DROPPED, place(m),
                    "reasoning details, which this format cannot hold");
 }
 
-/* Which role it goes by; names are the caller's to choose except for a tool's. */
-static struct sv role_of(const struct chat_out *m, const struct turn *t)
+/* Which role it goes by; the caller chooses names, except those of tools. */
+static struct sv role_of(const struct chat_out *m, const struct parsed_message *t)
 {
     static const char *const known[] = { "user",   "assistant", "tool",
                                          "system", "developer", "function" };
 
     for (size_t i = 0; i < COUNT(known); i++)
-        if (turn_is(t, known[i]))
+        if (parsed_is(t, known[i]))
             return t->role;
     report_add(m->x->r, REPAIR_CHANGED, place(m), "the role '" SV_FMT "' to user", SV_ARG(t->role));
     return SV("user");
 }
 
-static void write_turn(struct chat_out *m, const struct turn *t)
+static void write_turn(struct chat_out *m, const struct parsed_message *t)
 {
-    bool is_tool = turn_is(t, "tool");
+    bool is_tool = parsed_is(t, "tool");
 
     if (!is_tool)
         flush_attached(m);
@@ -243,6 +249,10 @@ static void write_turn(struct chat_out *m, const struct turn *t)
     write_content(m, t);
     if (t->name.n && !is_tool)
         jw_kstr(&m->w, "name", t->name);
+    if (keeps_details(m, t)) {
+        jw_key(&m->w, "reasoning_details");
+        jw_json(&m->w, &t->details);
+    }
     jw_kstr(&m->w, "role", role_of(m, t));
     if (is_tool)
         jw_kstr(&m->w, "tool_call_id", t->tool_call_id);
@@ -251,7 +261,59 @@ static void write_turn(struct chat_out *m, const struct turn *t)
     jw_close(&m->w, '}');
 }
 
-void render_openai(const struct rendering *x)
+/* ---- neighbours of one role ------------------------------------------------------------- */
+
+static bool goes_with(const struct parsed_message *a, const struct parsed_message *b)
+{
+    bool plain = parsed_is(a, "user") || parsed_is(a, "assistant");
+
+    return plain && sv_eq(a->role, b->role) && sv_eq(a->name, b->name) && !a->n_calls &&
+           !b->n_calls;
+}
+
+/* Texts with an empty line between; with pictures, one list of parts. */
+static struct parsed_message joined(const struct parsed_message *turns, size_t n, struct arena *a)
+{
+    struct parsed_message out = turns[0];
+    struct sb             text = sb_in(a, 0);
+    size_t                total = 0;
+
+    for (size_t i = 0; i < n; i++) {
+        out.is_text = out.is_text && turns[i].is_text;
+        total += turns[i].n_parts;
+    }
+    out.parts = ARENA_NEW(a, struct part, total + 1);
+    out.n_parts = 0;
+    for (size_t i = 0; i < n; i++)
+        for (size_t k = 0; k < turns[i].n_parts; k++) {
+            const struct part *p = &turns[i].parts[k];
+            out.parts[out.n_parts++] = *p;
+            sb_adds(&text, text.n && p->text.n ? "\n\n" : "");
+            sb_add(&text, p->text);
+        }
+    if (out.is_text && out.n_parts) {
+        out.parts[0] = part_of_text(sb_sv(&text));
+        out.n_parts = 1;
+    }
+    return out;
+}
+
+static struct rendering merged(const struct rendering *x)
+{
+    struct parsed_message *turns = ARENA_NEW(x->a, struct parsed_message, x->n + 1);
+    struct rendering       out = *x;
+
+    out.turns = turns;
+    out.n = 0;
+    for (size_t i = 0, end; i < x->n; i = end) {
+        for (end = i + 1; end < x->n && goes_with(&x->turns[i], &x->turns[end]);)
+            end++;
+        turns[out.n++] = end - i > 1 ? joined(&x->turns[i], end - i, x->a) : x->turns[i];
+    }
+    return out;
+}
+
+static void render_turns(const struct rendering *x)
 {
     struct chat_out m = { .x = x, .w = jw_in(x->out, 0) };
 
@@ -269,4 +331,13 @@ void render_openai(const struct rendering *x)
     flush_attached(&m);
     jw_close(&m.w, ']');
     jw_close(&m.w, '}');
+}
+
+void render_openai(const struct rendering *x)
+{
+    struct rendering one_each;
+
+    if (x->merge)
+        one_each = merged(x);
+    render_turns(x->merge ? &one_each : x);
 }

@@ -1,5 +1,5 @@
-/* A context for a person's eyes. Headings stand at the left edge and everything said is set
- * in by two blanks, so that no message can pass itself off as another one's heading. */
+/* A context for a person to read. Headings start at the left edge and messages are indented by two
+ * spaces, so that no text of a message can look like a heading. */
 #include "assemble/render_internal.h"
 
 struct page {
@@ -7,7 +7,7 @@ struct page {
     bool       begun;
 };
 
-/* Set in by two blanks; control characters are shown, not obeyed. */
+/* Indented by two spaces; control characters are escaped. */
 static void add_indented(struct page *p, struct sv text)
 {
     struct sv_cut line = { .tail = text, .found = true };
@@ -87,14 +87,14 @@ static void add_call(struct page *p, const struct tool_call *c, struct arena *a)
     add_indented(p, sb_sv(&b));
 }
 
-static void add_turn(struct page *p, const struct turn *t, struct arena *a)
+static void add_turn(struct page *p, const struct parsed_message *t, struct arena *a)
 {
     add_heading(p, t->role, t->seq);
     if (t->name.n) {
         sb_addc(p->out, ' ');
         sb_add_plain_line(p->out, t->name);
     }
-    if (turn_is(t, "tool")) {
+    if (parsed_is(t, "tool")) {
         sb_adds(p->out, " [");
         sb_add_plain_line(p->out, t->tool_call_id);
         sb_addc(p->out, ']');

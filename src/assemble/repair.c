@@ -20,16 +20,17 @@ struct id_use {
 };
 
 struct mending {
-    const struct turn    *turns;
-    size_t                n;
-    struct arena         *a;
-    struct render_report *r;
-    struct map            ids;       /* id → struct id_use */
-    struct map            emitted;   /* ids that were rendered already */
-    size_t               *result_of; /* turn of each call's result, by flat number */
-    bool                 *owned;     /* by turn: a result that has a call */
-    size_t               *behind;    /* by turn: the last turn before it that is no result */
-    VEC(struct turn) out;
+    const struct parsed_message *turns;
+    size_t                       n;
+    struct arena                *a;
+    struct render_report        *r;
+    struct map                   ids;       /* id → struct id_use */
+    struct map                   emitted;   /* ids that were rendered already */
+    size_t                      *result_of; /* turn of each call's result, by flat number */
+    bool                        *owned;     /* by turn: a result that has a call */
+    size_t                      *behind;    /* by turn: the last turn before it that is not a
+                                             * result */
+    VEC(struct parsed_message) out;
 };
 
 static struct id_use *use_of(struct mending *m, struct sv id)
@@ -48,9 +49,9 @@ static void index_turns(struct mending *m)
     size_t flat = 0, behind = NONE;
 
     for (size_t i = 0; i < m->n; i++) {
-        const struct turn *t = &m->turns[i];
+        const struct parsed_message *t = &m->turns[i];
         m->behind[i] = behind;
-        if (turn_is(t, "tool")) {
+        if (parsed_is(t, "tool")) {
             *vec_push(&use_of(m, t->tool_call_id)->results, m->a) = i;
             continue;
         }
@@ -92,19 +93,19 @@ static void match(struct mending *m, const struct id_use *u)
 
 /* ---- rendering in order --------------------------------------------------------------- */
 
-static struct turn interrupted(const struct tool_call *call, struct arena *a)
+static struct parsed_message interrupted(const struct tool_call *call, struct arena *a)
 {
     struct part *p = ARENA_NEW(a, struct part, 1);
 
     *p = part_of_text(SV(INTERRUPTED));
-    return (struct turn){ .seq = -1,
-                          .role = SV("tool"),
-                          .is_text = true,
-                          .parts = p,
-                          .n_parts = 1,
-                          .tool_call_id = call->id,
-                          .name = call->name,
-                          .failed = true };
+    return (struct parsed_message){ .seq = -1,
+                                    .role = SV("tool"),
+                                    .is_text = true,
+                                    .parts = p,
+                                    .n_parts = 1,
+                                    .tool_call_id = call->id,
+                                    .name = call->name,
+                                    .failed = true };
 }
 
 /* An id that no call of this context has: ID_2, ID_3, … */
@@ -122,7 +123,7 @@ static struct sv fresh_id(struct mending *m, struct sv id)
     }
 }
 
-/* Ids are unique in a request; so is the empty one never sent. */
+/* Make the id of a call unique in the request; an empty id is never sent. */
 static void settle_id(struct mending *m, struct tool_call *call, struct repair_place place)
 {
     struct sv old = call->id;
@@ -147,7 +148,7 @@ static void emit_result(struct mending *m, size_t i, const struct tool_call *cal
         *vec_push(&m->out, m->a) = interrupted(call, m->a);
         return;
     }
-    struct turn t = m->turns[result];
+    struct parsed_message t = m->turns[result];
     t.tool_call_id = call->id;
     if (m->behind[result] != i || (*last != NONE && result < *last)) {
         place.seq = t.seq;
@@ -159,13 +160,13 @@ static void emit_result(struct mending *m, size_t i, const struct tool_call *cal
 
 static void emit_turn(struct mending *m, size_t i, size_t *flat)
 {
-    struct turn t = m->turns[i];
-    size_t      last = NONE, first = *flat, at = m->out.n;
+    struct parsed_message t = m->turns[i];
+    size_t                last = NONE, first = *flat, at = m->out.n;
 
     t.calls = ARENA_NEW(m->a, struct tool_call, t.n_calls);
     for (size_t k = 0; k < t.n_calls; k++) {
         t.calls[k] = m->turns[i].calls[k];
-        settle_id(m, &t.calls[k], turn_place(&t, at));
+        settle_id(m, &t.calls[k], parsed_place(&t, at));
     }
     *vec_push(&m->out, m->a) = t;
     for (size_t k = 0; k < t.n_calls; k++)
@@ -173,16 +174,16 @@ static void emit_turn(struct mending *m, size_t i, size_t *flat)
     *flat += t.n_calls;
 }
 
-static void drop_result(struct mending *m, const struct turn *t)
+static void drop_result(struct mending *m, const struct parsed_message *t)
 {
     const struct id_use *u = map_find(&m->ids, t->tool_call_id);
 
-    report_add(m->r, REPAIR_DROPPED, turn_place(t, m->out.n),
+    report_add(m->r, REPAIR_DROPPED, parsed_place(t, m->out.n),
                u && u->calls.n ? "a second result of the call" : "a result without a call");
 }
 
-void repair(const struct turn *turns, size_t n, struct arena *a, struct turn **out, size_t *n_out,
-            struct render_report *r)
+void repair_all(const struct parsed_message *turns, size_t n, struct arena *a,
+                struct parsed_message **out, size_t *n_out, struct render_report *r)
 {
     struct mending m = { .turns = turns, .n = n, .a = a, .r = r };
     size_t         n_calls = 0, flat = 0;
@@ -201,7 +202,7 @@ void repair(const struct turn *turns, size_t n, struct arena *a, struct turn **o
     for (size_t i = 0; i < m.ids.n; i++)
         match(&m, m.ids.items[i].value);
     for (size_t i = 0; i < n; i++) {
-        if (!turn_is(&turns[i], "tool"))
+        if (!parsed_is(&turns[i], "tool"))
             emit_turn(&m, i, &flat);
         else if (!m.owned[i])
             drop_result(&m, &turns[i]);

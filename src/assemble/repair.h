@@ -10,10 +10,10 @@
 #ifndef HEDDLE_REPAIR_H
 #define HEDDLE_REPAIR_H
 
-#include "assemble/turn.h"
+#include "assemble/parsed.h"
 
 /* The result lives in `a`; turns are copied, what they point to is shared. */
-void repair(const struct turn *turns, size_t n, struct arena *a, struct turn **out, size_t *n_out,
-            struct render_report *r);
+void repair_all(const struct parsed_message *turns, size_t n, struct arena *a,
+                struct parsed_message **out, size_t *n_out, struct render_report *r);
 
 #endif

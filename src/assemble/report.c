@@ -44,12 +44,12 @@ void repair_write(struct sb *b, const struct repair *repair)
 {
     if (repair->seq >= 0)
         sb_addf(b, "entry %lld", (long long)repair->seq);
-    else
+    else if (repair->seq == -1)
         sb_adds(b, "snapshot");
     if (repair->tool_call_id.n) {
         sb_adds(b, ", call ");
         sb_add_plain_line(b, repair->tool_call_id);
     }
-    sb_addf(b, ": %s ", words[repair->kind]);
+    sb_addf(b, "%s%s ", repair->seq == -2 ? "" : ": ", words[repair->kind]);
     sb_add_plain_line(b, repair->what);
 }

@@ -12,8 +12,8 @@
     X(REPAIR_MOVED, "moved")     /* it stands elsewhere than in the log */                         \
     X(REPAIR_DROPPED, "dropped") /* the target has no place for it */                              \
     X(REPAIR_RENAMED, "renamed") /* a call id the target would refuse */                           \
-    X(REPAIR_CHANGED, "changed") /* it is there in another shape */                                \
-    X(REPAIR_KEPT, "kept")       /* not understood, and passed on as it is */
+    X(REPAIR_CHANGED, "changed") /* it is sent in another shape */                                 \
+    X(REPAIR_KEPT, "kept")       /* not understood, and passed on unchanged */
 
 enum repair_kind {
 #define X(kind, word) kind,
@@ -23,7 +23,7 @@ enum repair_kind {
 
 struct repair {
     enum repair_kind kind;
-    int64_t          seq;          /* of the entry; -1: out of a snapshot, or none */
+    int64_t          seq;          /* of the entry; -1: out of a snapshot; -2: of no message */
     struct sv        tool_call_id; /* absent: not about a call */
     struct sv        what;         /* plain text */
     size_t           at;           /* where in the rendered turns */
@@ -44,6 +44,9 @@ struct repair_place {
     struct sv tool_call_id;
     size_t    at;
 };
+
+/* The whole request. */
+#define REPAIR_OF_ALL ((struct repair_place){ -2, { 0 }, SIZE_MAX })
 
 void report_add(struct render_report *r, enum repair_kind kind, struct repair_place place,
                 const char *fmt, ...) PRINTF(4, 5);

@@ -1,5 +1,8 @@
+/* Blocks of memory that are freed together; debug builds give each allocation its own malloc, so
+ * that sanitizers see overruns inside an arena. */
 #include "base/arena.h"
 
+#include "base/failure.h"
 #include "base/status.h"
 
 #include <stdlib.h>
@@ -12,6 +15,19 @@ struct arena_block {
     size_t              used, cap;
     _Alignas(max_align_t) char bytes[];
 };
+
+static struct arena_block *add_block(struct arena *a, size_t cap)
+{
+    struct arena_block *b = malloc(sizeof *b + cap);
+
+    if (!b)
+        failure_memory(cap);
+    b->below = a->top;
+    b->used = 0;
+    b->cap = cap;
+    a->top = b;
+    return b;
+}
 
 static struct arena_block *push_block(struct arena *a, size_t need)
 {
@@ -26,22 +42,23 @@ static struct arena_block *push_block(struct arena *a, size_t need)
 #else
     cap = need;
 #endif
-    struct arena_block *b = malloc(sizeof *b + cap);
-    if (!b)
-        die("out of memory (%zu bytes)", cap);
-    b->below = a->top;
-    b->used = 0;
-    b->cap = cap;
-    a->top = b;
-    return b;
+    return add_block(a, cap);
 }
 
-void *arena_alloc(struct arena *a, size_t n, size_t size, size_t align)
+void arena_begin(struct arena *a, size_t size)
 {
-    size_t want;
+#ifndef ARENA_DEBUG
+    if (!a->top)
+        add_block(a, size);
+#else
+    (void)a;
+    (void)size;
+#endif
+}
 
-    if (__builtin_mul_overflow(n, size, &want) || want > PTRDIFF_MAX - 4096)
-        die("out of memory (%zu x %zu bytes)", n, size);
+/* Room for `want` bytes, not zeroed. */
+static void *take(struct arena *a, size_t want, size_t align)
+{
     struct arena_block *b = a->top;
     size_t              at = b ? (b->used + align - 1) & ~(align - 1) : 0;
 #ifdef ARENA_DEBUG
@@ -52,7 +69,16 @@ void *arena_alloc(struct arena *a, size_t n, size_t size, size_t align)
         at = 0;
     }
     b->used = at + want;
-    return memset(b->bytes + at, 0, want);
+    return b->bytes + at;
+}
+
+void *arena_alloc(struct arena *a, size_t n, size_t size, size_t align)
+{
+    size_t want;
+
+    if (__builtin_mul_overflow(n, size, &want) || want > PTRDIFF_MAX - 4096)
+        failure_memory(SIZE_MAX);
+    return memset(take(a, want, align), 0, want);
 }
 
 void *arena_grow(struct arena *a, void *p, size_t had, size_t want)
@@ -67,7 +93,9 @@ void *arena_grow(struct arena *a, void *p, size_t had, size_t want)
 #else
     (void)b;
 #endif
-    void *q = arena_alloc(a, want, 1, _Alignof(max_align_t));
+    if (want > PTRDIFF_MAX - 4096)
+        failure_memory(want);
+    void *q = take(a, want, _Alignof(max_align_t));
     if (p && had)
         memcpy(q, p, had);
     return q;

@@ -30,6 +30,10 @@ struct arena_mark {
 
 void *arena_alloc(struct arena *a, size_t n, size_t size, size_t align);
 
+/* Begin an empty arena with a block of this size, where there are many arenas and most hold little.
+ */
+void arena_begin(struct arena *a, size_t size);
+
 /* Grow the allocation at p from `had` to `want` bytes, in place when it is the
  * newest one; returns where it now is. The new bytes are not zeroed. */
 void *arena_grow(struct arena *a, void *p, size_t had, size_t want);

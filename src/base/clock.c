@@ -1,28 +1,43 @@
+/* The clock, and times as text. */
 #include "base/clock.h"
 
-#include <stdlib.h>
+#include <stdatomic.h>
 #include <time.h>
 
-int64_t clock_now_ms(void)
+/* The time set by clock_set(); SYSTEM: the system's clock is used. */
+#define SYSTEM INT64_MIN
+static _Atomic int64_t fixed = SYSTEM;
+
+int64_t clock_system_ms(void)
 {
     struct timespec t;
-    int64_t         ms;
-    struct sv       fixed = sv_of(getenv("HEDDLE_NOW"));
 
-    if (fixed.n && (sv_to_int(fixed, &ms) || clock_parse_iso(fixed, &ms)))
-        return ms;
     clock_gettime(CLOCK_REALTIME, &t);
     return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
 }
 
-enum status clock_check(struct err *e)
+int64_t clock_now_ms(void)
 {
-    struct sv fixed = sv_of(getenv("HEDDLE_NOW"));
-    int64_t   ms;
+    int64_t ms = fixed;
 
-    if (!fixed.n || sv_to_int(fixed, &ms) || clock_parse_iso(fixed, &ms))
+    return ms != SYSTEM ? ms : clock_system_ms();
+}
+
+bool clock_is_fixed(void)
+{
+    return fixed != SYSTEM;
+}
+
+enum status clock_set(struct sv given, struct err *e)
+{
+    int64_t ms = SYSTEM;
+    bool    good =
+        !given.n || ((sv_to_int(given, &ms) || clock_parse_iso(given, &ms)) && ms != SYSTEM);
+
+    fixed = good ? ms : SYSTEM;
+    if (good)
         return ST_OK;
-    err_set(e, ST_USAGE, "HEDDLE_NOW is no time: '" SV_FMT "'", SV_ARG(fixed));
+    err_set(e, ST_USAGE, "HEDDLE_NOW is no time: '" SV_FMT "'", SV_ARG(given));
     return err_hint(e, "milliseconds since 1970, or an instant such as 2026-11-15T21:36:00Z");
 }
 
@@ -135,7 +150,7 @@ bool clock_parse_iso(struct sv v, int64_t *ms)
     t.tm_year = year - 1900;
     t.tm_mon = month - 1;
     struct tm back = t;
-    time_t    secs = timegm(&back); /* normalises, so an unreal date comes back changed */
+    time_t    secs = timegm(&back); /* normalises: a date that does not exist comes back changed */
     if (back.tm_mon != t.tm_mon || back.tm_mday != t.tm_mday)
         return false;
     *ms = (int64_t)secs * 1000 + millis;

@@ -1,6 +1,5 @@
-/* Time comes in from outside: HEDDLE_NOW (milliseconds since 1970, or an ISO 8601
- * instant such as 2026-11-15T21:36:00Z) fixes it, else the system clock. Nothing is
- * ever ordered by time: entries have sequence numbers. */
+/* Time comes in from outside: a door may fix it (HEDDLE_NOW), else it is the system's clock.
+ * Nothing is ever ordered by time: entries have sequence numbers. */
 #ifndef HEDDLE_CLOCK_H
 #define HEDDLE_CLOCK_H
 
@@ -8,9 +7,16 @@
 
 int64_t clock_now_ms(void);
 
-/* ST_USAGE when HEDDLE_NOW is set to something else; clock_now_ms() then takes the system's clock.
- * Every door asks once, so that a slip in it is not silently another time. */
-enum status clock_check(struct err *e) MUST_USE;
+/* From now on clock_now_ms() returns the given time, milliseconds since 1970 or an instant such as
+ * 2026-11-15T21:36:00Z; empty: that of the system. ST_USAGE when `given` is neither; the system's
+ * clock is then used. Safe while other threads call clock_now_ms(). */
+enum status clock_set(struct sv given, struct err *e) MUST_USE;
+
+/* Was it fixed? */
+bool clock_is_fixed(void);
+
+/* The system's clock, fixed or not: to compare with times that the kernel gave to files. */
+int64_t clock_system_ms(void);
 
 /* For measuring and for waits: never goes back, has no relation to the date. */
 int64_t clock_steady_us(void);

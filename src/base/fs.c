@@ -1,3 +1,4 @@
+/* Opening, reading, writing and removing files below a root directory, without following links. */
 #include "base/fs.h"
 
 #include "base/path.h"
@@ -25,9 +26,17 @@ void fd_undo(int *fd)
         close(*fd);
 }
 
+int fd_take(int *fd)
+{
+    int taken = *fd;
+
+    *fd = -1;
+    return taken;
+}
+
 /* ---- staying below the root ----------------------------------------------------- */
 
-/* One step of open_walking(): a part that is a link is ELOOP, whatever openat calls it. */
+/* One step of open_walking(): a part that is a link gives ELOOP, whatever errno openat() sets. */
 static int open_part(int dir, const char *part, int flags, mode_t mode)
 {
     struct stat st;
@@ -68,10 +77,11 @@ static int open_walking(int root, const char *path, int flags, mode_t mode)
     return fd;
 }
 
-/* Of openat2(): below root, with or without following links. */
+/* The arguments of openat2(): below root, with or without following links. */
 static int open_how(int root, const char *path, int flags, mode_t mode, uint64_t also)
 {
-    /* O_TMPFILE holds the bit of O_DIRECTORY; openat2 takes no mode where nothing is made. */
+    /* O_TMPFILE includes the bit of O_DIRECTORY; openat2() refuses a mode when nothing is
+     * created. */
     bool            makes = (flags & O_CREAT) || (flags & O_TMPFILE) == O_TMPFILE;
     struct open_how how = {
         .flags = (uint64_t)(unsigned)(flags | O_CLOEXEC),
@@ -108,9 +118,18 @@ static mode_t mode_for(struct sv path, mode_t mode)
     return sv_is(path, FS_PRIVATE) || sv_starts(path, SV(FS_PRIVATE "/")) ? mode & 0700 : mode;
 }
 
+/* Does the name itself lead out, and not a link on the way? */
+static bool names_outside(struct sv path)
+{
+    return sv_starts(path, SV("/")) || sv_is(path, "..") || sv_starts(path, SV("../")) ||
+           sv_find(path, SV("/../")) >= 0;
+}
+
 static enum status leads_out(struct sv path, struct err *e)
 {
     err_set(e, ST_PERMISSION_DENIED, "'" SV_FMT "' leads out of the workspace", SV_ARG(path));
+    if (names_outside(path))
+        return err_hint(e, "give its path from the root of the workspace, without ..");
     return err_hint(e, "a link on the way is to blame: put what it leads to in its place");
 }
 
@@ -125,7 +144,7 @@ enum status fs_open(int root, struct sv path, int flags, int *out, struct err *e
 {
     struct arena scratch = { 0 };
 
-    if (sv_has(path, 0)) /* the kernel would take what stands before it */
+    if (sv_has(path, 0)) /* the kernel would use only the part before the NUL */
         return err_set(e, ST_INVALID_SYNTAX, "a path holds a NUL byte");
     int fd = open_below(root, sv_cstr(path, &scratch), flags, mode_for(path, 0666));
     arena_free(&scratch);
@@ -137,7 +156,7 @@ enum status fs_open(int root, struct sv path, int flags, int *out, struct err *e
     return ST_OK;
 }
 
-/* Where an open folder really is, as the kernel names it; "" when it does not. */
+/* The real path of an open directory, from /proc; "" when it cannot be read. */
 static struct sv real_path(int fd, char *room, size_t size)
 {
     char    link[64];
@@ -160,8 +179,8 @@ static bool has_part(struct sv path, const char *part)
     return false;
 }
 
-/* A folder in which something is to be made. A link in a checkout may lead where a new file is a
- * command or a secret: into .git or .heddle only by their own names. */
+/* Open a directory in which something will be created. A link in a checkout could lead into .git or
+ * .heddle, where a new file is a command or a secret: these are reached only by their own names. */
 static enum status open_to_write(int root, struct sv path, int flags, int *out, struct err *e)
 {
     static const char *const guarded[] = { ".git", ".heddle" };
@@ -192,9 +211,9 @@ static enum status open_to_write(int root, struct sv path, int flags, int *out, 
     return ST_OK;
 }
 
-/* The folder that holds (or will hold) the last name of a path, and that name. What is not a
- * name is refused here, so that nothing outside the root can be made, removed or asked about.
- * O_PATH: to look; O_RDONLY: to make or remove something in it. */
+/* The directory that holds (or will hold) the last name of a path, and that name. What is not a
+ * name is refused here, so that nothing outside the root can be created, removed or examined.
+ * Flags: O_PATH to examine, O_RDONLY to create or remove something in it. */
 static enum status open_parent(int root, struct sv path, int flags, struct arena *a, int *dir,
                                const char **name, struct err *e)
 {
@@ -231,7 +250,7 @@ enum status fs_read_fd(int fd, size_t max, struct arena *a, struct sv *out, stru
     if (fstat(fd, &st) != 0)
         return err_errno(e, "read");
     if (S_ISREG(st.st_mode) && st.st_size > 0)
-        room = (size_t)st.st_size + 1; /* one more, so that the end is seen by the next read */
+        room = (size_t)st.st_size + 1; /* one byte more, so that the next read sees the end */
     if (room > most)
         room = most + 1;
     char *s = arena_grow(a, NULL, 0, room + 1);
@@ -261,7 +280,7 @@ enum status fs_read(int root, struct sv path, size_t max, struct arena *a, struc
     UNDO(fd_undo) int fd = -1;
     struct stat       st;
 
-    /* Without O_NONBLOCK a pipe in the workspace would hold us until someone writes to it. */
+    /* Without O_NONBLOCK, opening a pipe would block until someone writes to it. */
     if (fs_open(root, path, O_RDONLY | O_NONBLOCK, &fd, e))
         return err_code(e);
     if (fstat(fd, &st) == 0 && !S_ISREG(st.st_mode) && !S_ISDIR(st.st_mode))
@@ -329,7 +348,7 @@ enum status fs_open_own(int root, struct sv path, int flags, int *out, struct er
     const char       *name;
     enum status       s = open_parent(root, path, O_RDONLY, &scratch, &dir, &name, e);
 
-    if (!s) { /* a pipe must not hold us */
+    if (!s) { /* opening a pipe must not block */
         fd = openat(dir, name, flags | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC,
                     mode_for(path, 0666));
         if (fd < 0)
@@ -339,8 +358,7 @@ enum status fs_open_own(int root, struct sv path, int flags, int *out, struct er
     arena_free(&scratch);
     if (s || (s = check_own(fd, path, e)))
         return s;
-    *out = fd;
-    fd = -1;
+    *out = fd_take(&fd);
     return ST_OK;
 }
 
@@ -357,7 +375,7 @@ static enum status replace(int dir, const char *name, struct sv bytes, mode_t mo
     if (s)
         unlinkat(dir, temp, 0);
     if (!s && fsync(dir) != 0)
-        s = err_errno(e, "it was written and may not survive a crash: fsync of the folder");
+        s = err_errno(e, "it was written and may not survive a crash: fsync of the directory");
     return s;
 }
 
@@ -424,7 +442,7 @@ enum status fs_draft_commit(struct fs_draft *d, struct err *e)
 
     if (!d->synced && fsync(d->fd) != 0)
         s = err_errno(e, "fsync");
-    sigfillset(&all); /* an interrupt between the two calls would leave the name behind */
+    sigfillset(&all); /* a signal between the two calls would leave the temporary name in place */
     pthread_sigmask(SIG_BLOCK, &all, &before);
     if (!s && (give_name(d) != 0 || renameat(d->dir, d->temp, d->dir, d->name) != 0))
         s = err_errno(e, "%s", d->name);
@@ -432,7 +450,7 @@ enum status fs_draft_commit(struct fs_draft *d, struct err *e)
         d->named = false;
     pthread_sigmask(SIG_SETMASK, &before, NULL);
     if (!s && fsync(d->dir) != 0)
-        s = err_errno(e, "it was written and may not survive a crash: fsync of the folder");
+        s = err_errno(e, "it was written and may not survive a crash: fsync of the directory");
     fs_draft_drop(d);
     return s;
 }
@@ -450,7 +468,7 @@ enum status fs_mkdirs(int root, struct sv path, struct err *e)
 {
     struct arena scratch = { 0 };
     enum status  s = sv_has(path, 0) || sv_starts(path, SV("/"))
-                         ? err_set(e, ST_INVALID_SYNTAX, "a folder's path must be relative")
+                         ? err_set(e, ST_INVALID_SYNTAX, "a directory's path must be relative")
                          : ST_OK;
 
     for (size_t end = 1; end <= path.n && !s; end++) {

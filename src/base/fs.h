@@ -10,6 +10,9 @@
 /* Close on leaving scope: UNDO(fd_undo) int fd = ...; */
 void fd_undo(int *fd);
 
+/* Hands *fd on: it is the caller's now, and the undo closes nothing. */
+int fd_take(int *fd);
+
 /* What the functions below make in this directory of a workspace, and the directory itself, can be
  * read and written by their owner only, whatever mode is asked for. */
 #define FS_PRIVATE ".heddle"
@@ -30,7 +33,7 @@ enum status fs_read(int root, struct sv path, size_t max, struct arena *a, struc
 enum status fs_read_fd(int fd, size_t max, struct arena *a, struct sv *out, struct err *e) MUST_USE;
 
 /* Writing. A link in the last place is never written through: it is replaced, or refused where a
- * file is changed in place. Links to folders on the way are followed below root like those for
+ * file is changed in place. Links to directories on the way are followed below root like those for
  * reading, but not into .git or .heddle: ST_PERMISSION_DENIED. */
 
 /* A file to be changed in place (O_WRONLY or O_RDWR, O_APPEND), made when it is missing.
@@ -45,8 +48,8 @@ enum status fs_refuse_link(struct sv path, struct err *e);
 enum { FS_TEMP_NAME = 64 };
 int fs_temp(int dir, int mode, char name[FS_TEMP_NAME]);
 
-/* Replace a file as a whole: temporary file beside it, fsync, rename, fsync of the
- * folder. A crash leaves the old bytes or the new ones. */
+/* Replace a file as a whole: temporary file beside it, fsync, rename, fsync of the directory. A
+ * crash leaves the old bytes or the new ones. */
 enum status fs_write(int root, struct sv path, struct sv bytes, int mode, struct err *e) MUST_USE;
 
 /* The same for bytes that come in parts. Until the commit there is nothing under any
@@ -58,7 +61,7 @@ enum status fs_write(int root, struct sv path, struct sv bytes, int mode, struct
  *     if (failed) fs_draft_drop(&d); else return fs_draft_commit(&d, e);             */
 struct fs_draft {
     int  dir, fd;
-    bool named;  /* `temp` exists in the folder */
+    bool named;  /* `temp` exists in the directory */
     bool synced; /* the caller has synced it: the commit need not */
     char name[256], temp[FS_TEMP_NAME];
 };
@@ -70,25 +73,25 @@ void        fs_draft_drop(struct fs_draft *d);
 /* mkdir -p below root. ST_NOT_FOUND when a part of it is a file. */
 enum status fs_mkdirs(int root, struct sv path, struct err *e) MUST_USE;
 
-/* Make a folder and hold its lock until *fd is closed; others who ask for it wait. The kernel gives
- * it back when the process ends. */
+/* Make a directory and hold its lock until *fd is closed; other processes that want it wait. The
+ * kernel releases it when the process ends. */
 enum status fs_lock_dir(int root, struct sv path, int *fd, struct err *e) MUST_USE;
 
-/* Remove a file or a whole folder below root without following links. Missing is fine.
+/* Remove a file or a whole directory below root without following links. Missing is fine.
  * ST_INVALID_SYNTAX for "", "." and "..": the root itself stays. */
 enum status fs_remove(int root, struct sv path, struct err *e) MUST_USE;
 
 /* What is at a path: the thing itself, links not followed. FS_MISSING only when the file system
  * says that there is nothing (ENOENT, ENOTDIR). Every other failure is an error: what cannot be
- * looked at may well be there. ST_PERMISSION_DENIED when a folder on the way leads out. */
+ * looked at may well be there. ST_PERMISSION_DENIED when a directory on the way leads out. */
 enum fs_kind { FS_MISSING, FS_FILE, FS_DIR, FS_LINK, FS_OTHER };
 enum status fs_kind(int root, struct sv path, enum fs_kind *out, struct err *e) MUST_USE;
 
 /* Is anything there? Errors as for fs_kind(). */
 enum status fs_exists(int root, struct sv path, bool *out, struct err *e) MUST_USE;
 
-/* What a folder holds, sorted by name, without "." and "..". What is removed meanwhile is left out;
- * any other failure on the way is an error, never a shorter list. */
+/* What a directory holds, sorted by name, without "." and "..". What is removed meanwhile is left
+ * out; any other failure on the way is an error, never a shorter list. */
 struct fs_item {
     struct sv    name;
     enum fs_kind kind;
@@ -96,7 +99,7 @@ struct fs_item {
 enum status fs_list(int root, struct sv path, struct arena *a, struct fs_item **out, size_t *n,
                     struct err *e) MUST_USE;
 
-/* By what a file is recognised as unchanged without reading it. */
+/* The attributes by which a file is recognised as unchanged without reading it. */
 struct fs_mark {
     uint64_t inode, size;
     int64_t  mtime_ns;

@@ -1,24 +1,52 @@
+/* BLAKE2b, SHA-256, hexadecimal and base64, over libsodium. */
 #include "base/hash.h"
+
+#include "base/failure.h"
 
 #include <errno.h>
 #include <sodium.h>
+#include <stdatomic.h>
+#include <string.h>
 #include <unistd.h>
 
+/* sodium_init() chooses the fastest code for this CPU. It may be repeated, but takes a lock. */
 static void ready(void)
 {
-    /* Chooses the fastest code for this CPU; cheap and harmless when repeated. */
+    static atomic_bool done;
+
+    if (atomic_load_explicit(&done, memory_order_acquire))
+        return;
     if (sodium_init() < 0)
-        die("libsodium does not start");
+        failure_system("libsodium does not start");
+    atomic_store_explicit(&done, true, memory_order_release);
 }
 
 struct hash hash_blake2b(const struct sv *parts, size_t n)
 {
     struct hash              h;
     crypto_generichash_state st;
+    unsigned char            small[1024];
+    size_t                   used = 0, i = 0;
 
     ready();
+    if (n == 1) {
+        crypto_generichash_blake2b(h.b, sizeof h.b, (const unsigned char *)parts[0].s, parts[0].n,
+                                   NULL, 0);
+        return h;
+    }
+    /* Short parts are copied together: a call for each would cost more. */
+    for (; i < n && parts[i].n <= sizeof small - used; i++) {
+        if (parts[i].n)
+            memcpy(small + used, parts[i].s, parts[i].n);
+        used += parts[i].n;
+    }
+    if (i == n) {
+        crypto_generichash_blake2b(h.b, sizeof h.b, small, used, NULL, 0);
+        return h;
+    }
     crypto_generichash_init(&st, NULL, 0, sizeof h.b);
-    for (size_t i = 0; i < n; i++)
+    crypto_generichash_update(&st, small, used);
+    for (; i < n; i++)
         crypto_generichash_update(&st, (const unsigned char *)parts[i].s, parts[i].n);
     crypto_generichash_final(&st, h.b, sizeof h.b);
     return h;
@@ -46,6 +74,31 @@ enum status hash_blake2b_fd(int fd, struct hash *out, uint64_t *size, struct err
     crypto_generichash_final(&st, out->b, sizeof out->b);
     *size = n;
     return ST_OK;
+}
+
+static crypto_generichash_state *blake_of(struct hash_blake2b *h)
+{
+    _Static_assert(sizeof(crypto_generichash_state) <= sizeof h->state, "the state fits");
+    return (crypto_generichash_state *)(void *)h->state;
+}
+
+void hash_blake2b_init(struct hash_blake2b *h)
+{
+    ready();
+    crypto_generichash_init(blake_of(h), NULL, 0, HASH_SIZE);
+}
+
+void hash_blake2b_add(struct hash_blake2b *h, struct sv v)
+{
+    crypto_generichash_update(blake_of(h), (const unsigned char *)v.s, v.n);
+}
+
+struct hash hash_blake2b_end(struct hash_blake2b *h)
+{
+    struct hash out;
+
+    crypto_generichash_final(blake_of(h), out.b, sizeof out.b);
+    return out;
 }
 
 struct hash hash_sha256(struct sv v)
@@ -97,7 +150,19 @@ struct hash hash_hmac_sha256(struct sv key, struct sv message)
 
 bool hash_eq(const struct hash *a, const struct hash *b)
 {
-    return sodium_memcmp(a->b, b->b, sizeof a->b) == 0;
+    uint64_t x[HASH_SIZE / 8], y[HASH_SIZE / 8], differ = 0;
+
+    memcpy(x, a->b, sizeof x);
+    memcpy(y, b->b, sizeof y);
+    for (size_t i = 0; i < COUNT(x); i++)
+        differ |= x[i] ^ y[i];
+    __asm__("" : "+r"(differ)); /* no early return: all bytes must be compared */
+    return differ == 0;
+}
+
+bool hash_same_text(struct sv a, struct sv b)
+{
+    return a.n == b.n && a.n && sodium_memcmp(a.s, b.s, a.n) == 0;
 }
 
 struct sv hash_hex(const struct hash *h, struct arena *a)
@@ -110,15 +175,25 @@ struct sv hash_hex(const struct hash *h, struct arena *a)
 
 enum { B64 = sodium_base64_VARIANT_URLSAFE_NO_PADDING };
 
-void sb_add_base64url(struct sb *b, struct sv v)
+static void add_base64(struct sb *b, struct sv v, int variant)
 {
     struct arena scratch = { 0 };
-    size_t       n = sodium_base64_encoded_len(v.n, B64);
+    size_t       n = sodium_base64_encoded_len(v.n, variant);
     char        *text = ARENA_NEW(&scratch, char, n);
 
-    sodium_bin2base64(text, n, (const unsigned char *)v.s, v.n, B64);
+    sodium_bin2base64(text, n, (const unsigned char *)v.s, v.n, variant);
     sb_adds(b, text);
     arena_free(&scratch);
+}
+
+void sb_add_base64url(struct sb *b, struct sv v)
+{
+    add_base64(b, v, B64);
+}
+
+void sb_add_base64(struct sb *b, struct sv v)
+{
+    add_base64(b, v, sodium_base64_VARIANT_ORIGINAL);
 }
 
 static bool is_base64url(char c)
@@ -129,7 +204,7 @@ static bool is_base64url(char c)
 
 bool base64url_read(struct sv text, struct arena *a, struct sv *out)
 {
-    /* libsodium takes some bytes over 0x7f for letters; a signed text must have one form only. */
+    /* libsodium accepts some bytes over 0x7f as letters; a signed text must have only one form. */
     for (size_t i = 0; i < text.n; i++)
         if (!is_base64url(text.s[i]))
             return false;

@@ -46,8 +46,8 @@ enum { JSON_DEPTH_MAX = 128, JSON_DEPTH_DEEP = 4000 };
 enum json_flags {
     JSON_KEEP_ORDER = 1,
     JSON_ONE_LINE = 2, /* the text is a line of something: errors name the column alone */
-    JSON_DEEP = 4,     /* for files that nest one turn in the other: what a "children" member holds
-                          counts anew, up to JSON_DEPTH_DEEP levels in all */
+    JSON_DEEP = 4,     /* for files in which turns are nested: the depth limit starts again inside a
+                        * "children" member, up to JSON_DEPTH_DEEP levels in all */
 };
 
 /* One value that fills all of `text`. ST_INVALID_SYNTAX with line and column, or
@@ -59,7 +59,7 @@ enum status json_parse(struct sv text, enum json_flags flags, struct arena *a, s
 const struct json *json_find(const struct json *v, const char *key);
 const struct json *json_find_sv(const struct json *v, struct sv key);
 
-/* NULL is of no type. Inline, so that whoever reads the call sees that it is a check for NULL. */
+/* NULL is of no type. Inline, so that static analyzers see that it checks for NULL. */
 static inline bool json_is(const struct json *v, enum json_type type)
 {
     return v && v->type == type;
@@ -68,8 +68,10 @@ static inline bool json_is(const struct json *v, enum json_type type)
 struct sv json_sv(const struct json *v);                       /* a string's bytes, else absent */
 struct sv json_text(const struct json *v, const char *key);    /* json_sv(json_find(...)) */
 bool      json_int(const struct json *v, int64_t *out);        /* an integer literal in range */
+bool      json_real(const struct json *v, double *out);        /* any number a double can hold */
+int64_t   json_number(const struct json *v, const char *key);  /* an integer member, else 0 */
 bool      json_truth(const struct json *v);                    /* the literal true */
-bool      json_eq(const struct json *a, const struct json *b); /* both read the same way */
+bool      json_eq(const struct json *a, const struct json *b); /* read with the same flags */
 
 /* Making values. */
 struct json json_of(struct sv text);
@@ -89,6 +91,11 @@ bool json_next(struct sv *rest, struct sv *key, struct sv *raw);
 
 /* The same for the items of a list that is known to be canonical. */
 bool json_next_item(struct sv *rest, struct sv *raw);
+
+/* Is a text that jw_*() wrote without spaces canonical: valid UTF-8, and the members of every
+ * object in order? Nothing is allocated. Also false where only a parser could decide: keys with
+ * escapes, deep nesting. */
+bool json_is_canonical(struct sv text);
 
 /* How deep a text that is known to be JSON is nested; 0 for a scalar. */
 size_t json_depth(struct sv text);
@@ -121,6 +128,7 @@ struct sv json_others(const struct json *v, const char *const *known, size_t n, 
 
 /* "key": value in one call. */
 void jw_kstr(struct jw *w, const char *key, struct sv v);
+void jw_klossy(struct jw *w, const char *key, struct sv v); /* bytes that are not UTF-8: U+FFFD */
 void jw_kint(struct jw *w, const char *key, int64_t n);
 void jw_kbool(struct jw *w, const char *key, bool v);
 

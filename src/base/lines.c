@@ -1,3 +1,4 @@
+/* Reading lines from a descriptor through one buffer that grows to the longest line. */
 #include "base/lines.h"
 
 #include "base/utf8.h"
@@ -13,6 +14,16 @@ struct lines lines_of(int fd, size_t limit, struct arena *a)
                            .limit = limit,
                            .cap = 256 * 1024,
                            .buf = arena_grow(a, NULL, 0, 256 * 1024) };
+}
+
+struct lines lines_from(ssize_t (*reader)(void *, char *, size_t), void *ctx, size_t limit,
+                        struct arena *a)
+{
+    struct lines in = lines_of(-1, limit, a);
+
+    in.read = reader;
+    in.read_ctx = ctx;
+    return in;
 }
 
 static enum status too_long(const struct lines *in, struct err *e)
@@ -36,7 +47,8 @@ static enum status fill(struct lines *in, struct err *e)
         in->cap *= 2;
     }
     for (;;) {
-        ssize_t got = read(in->fd, in->buf + in->n, in->cap - in->n);
+        ssize_t got = in->read ? in->read(in->read_ctx, in->buf + in->n, in->cap - in->n)
+                               : read(in->fd, in->buf + in->n, in->cap - in->n);
         if (got < 0 && errno == EINTR)
             continue;
         if (got < 0)
@@ -83,7 +95,7 @@ enum status lines_skip(struct lines *in, struct err *e)
             in->number++;
             return ST_OK;
         }
-        in->from = in->n; /* nothing of it is wanted: fill() has room again */
+        in->from = in->n; /* the rest of the line is dropped, so that fill() has room */
         if (fill(in, e))
             return err_code(e);
     }

@@ -1,4 +1,5 @@
-/* Lines of a descriptor, one at a time, in memory that does not grow with the file.
+/* Lines of a descriptor, or of a function, one at a time, in memory that does not grow with the
+ * file.
  *
  *     struct lines in = lines_of(0, LINE_MAX, &a);
  *     while (!(s = lines_next(&in, &line, &more, e)) && more) ...                     */
@@ -7,17 +8,25 @@
 
 #include "base/sb.h"
 
+#include <sys/types.h>
+
 struct lines {
     struct arena *a;
     int           fd;
-    char         *buf;
-    size_t        from, n, cap, limit;
-    bool          ended;
-    int64_t       number; /* of the line last given, from 1 */
-    int64_t       bytes;  /* read so far */
+    ssize_t (*read)(void *ctx, char *into, size_t n); /* in the place of fd; may be NULL */
+    void   *read_ctx;
+    char   *buf;
+    size_t  from, n, cap, limit;
+    bool    ended;
+    int64_t number; /* of the line last given, from 1 */
+    int64_t bytes;  /* read so far */
 };
 
 struct lines lines_of(int fd, size_t limit, struct arena *a);
+
+/* Lines of what `read` returns, which is as read(2): 0 at the end, -1 and errno on failure. */
+struct lines lines_from(ssize_t (*read)(void *ctx, char *into, size_t n), void *ctx, size_t limit,
+                        struct arena *a);
 
 /* The next line without its LF or CRLF, the first one without a byte order mark; good until the
  * next call. ST_LIMIT_EXCEEDED when

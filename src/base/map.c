@@ -1,3 +1,4 @@
+/* A hash table with string keys that remembers the order of insertion. */
 #include "base/map.h"
 
 #include "base/vec.h"

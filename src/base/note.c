@@ -1,6 +1,7 @@
 /* Ed25519 signatures over text, in the form of C2SP signed-note. */
 #include "base/note.h"
 
+#include "base/failure.h"
 #include "base/utf8.h"
 
 #include <sodium.h>
@@ -8,7 +9,7 @@
 
 enum { KEY_ID = 4, ED25519 = 1, KEY_BYTES = 32, SIGNATURE = 64, NAME_MAX_N = 128 };
 #define PRIVATE_PREFIX "PRIVATE+KEY+"
-#define DASH "\xe2\x80\x94 " /* the dash in front of a signature, and its blank */
+#define DASH "\xe2\x80\x94 " /* the dash in front of a signature, and its space */
 
 struct key {
     struct sv     name;
@@ -112,7 +113,7 @@ static enum status read_secret(struct sv text, struct key *out, unsigned char op
 
     text = sv_trim(text);
     if (sodium_init() < 0)
-        die("libsodium does not start");
+        failure_system("libsodium does not start");
     if (!sv_starts(text, SV(PRIVATE_PREFIX)) ||
         !read_key(sv_skip(text, sizeof PRIVATE_PREFIX - 1), out))
         return no_secret(e);
@@ -129,10 +130,10 @@ enum status note_new_key(struct sv name, struct arena *a, struct sv *secret, str
 
     if (!is_name(name)) {
         err_set(e, ST_INVALID_SYNTAX, "'" SV_FMT "' is no name of a key", SV_ARG(name));
-        return err_hint(e, "give text without blanks and plus signs, such as example.org/log");
+        return err_hint(e, "give text without spaces and plus signs, such as example.org/log");
     }
     if (sodium_init() < 0)
-        die("libsodium does not start");
+        failure_system("libsodium does not start");
     randombytes_buf(seed, sizeof seed);
     crypto_sign_seed_keypair(public_key, full, seed);
     key_id(name, public_key, id);
@@ -226,7 +227,7 @@ enum status note_open(struct sv note, struct sv open, struct arena *a, struct sv
 
     (void)a;
     if (sodium_init() < 0)
-        die("libsodium does not start");
+        failure_system("libsodium does not start");
     if (!read_key(open, &k) || (key_id(k.name, k.bytes, id), memcmp(id, k.id, KEY_ID) != 0)) {
         err_set(e, ST_INVALID_SYNTAX, "not a public key");
         return err_hint(e, "it is name+12345678+base64, as `heddle head --new-key` prints it");

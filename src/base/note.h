@@ -5,12 +5,12 @@
  *     — name base64(4 bytes of key id, 64 bytes of signature)
  *
  * The form is that of C2SP signed-note and of Go's checksum database, with Ed25519: a witness adds
- * its line below, and every line can be checked on its own. Keys are texts in the same manner:
+ * its line below, and every line can be checked on its own. Keys are texts too:
  *
  *     PRIVATE+KEY+name+1a2b3c4d+base64(1, 32 bytes of seed)
  *     name+1a2b3c4d+base64(1, 32 bytes of public key)
  *
- * A name holds no blank and no plus. */
+ * A name holds no space and no plus. */
 #ifndef HEDDLE_NOTE_H
 #define HEDDLE_NOTE_H
 
@@ -20,7 +20,8 @@
 enum status note_new_key(struct sv name, struct arena *a, struct sv *secret, struct sv *open,
                          struct err *e) MUST_USE;
 
-/* The public key of a private one. ST_INVALID_SYNTAX: it is none; its text is not repeated. */
+/* The public key of a private one. ST_INVALID_SYNTAX: it is not a private key; the message does not
+ * repeat its text. */
 enum status note_public_key(struct sv secret, struct arena *a, struct sv *open,
                             struct err *e) MUST_USE;
 

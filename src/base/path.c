@@ -1,3 +1,4 @@
+/* Checking names, normalizing and joining paths: text only, no system calls. */
 #include "base/path.h"
 
 #include "base/utf8.h"
@@ -10,10 +11,12 @@ enum status name_check(struct sv name, const char *what, struct err *e)
         err_set(e, ST_LIMIT_EXCEEDED, "%s is %zu bytes long", what, name.n);
         return err_hint(e, "use %d bytes or less", NAME_MAX_BYTES);
     }
-    bool   bad = name.s[0] == '.';
-    size_t len;
-    for (struct sv rest = name; rest.n && !bad; rest = sv_skip(rest, len)) {
-        int32_t cp = utf8_decode(rest, &len);
+    bool bad = name.s[0] == '.';
+    for (size_t i = 0, len; i < name.n && !bad; i += len) {
+        int32_t cp = (unsigned char)name.s[i];
+        len = 1;
+        if (cp >= 0x80)
+            cp = utf8_decode(sv_skip(name, i), &len);
         bad = cp < 0x20 || (cp >= 0x7f && cp <= 0x9f) || cp == '/' || cp == '\\';
     }
     if (!bad)
@@ -51,7 +54,7 @@ enum status name_check_new(struct sv name, const char *what, struct err *e)
     err_set(e, ST_INVALID_SYNTAX, "%s '%s' is not allowed", what, sb_sv(&shown).s);
     arena_free(&scratch);
     return err_hint(e,
-                    "letters, digits, - _ and . are fine; no comma, colon or blank, nothing that "
+                    "letters, digits, - _ and . are fine; no comma, colon or space, nothing that "
                     "cannot be seen, and no - in front");
 }
 

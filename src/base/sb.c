@@ -1,3 +1,4 @@
+/* Building text in memory or on its way to a descriptor, and making it harmless for a terminal. */
 #include "base/sb.h"
 
 #include "base/utf8.h"
@@ -29,8 +30,27 @@ struct sb sb_to_fd(int fd, struct arena *a)
                         .show = isatty(fd) ? SB_ESCAPED : SB_RAW };
 }
 
+/* No descriptor has this number: what is not memory has a number that is not negative. */
+enum { SINK_FD = INT_MAX, SINK_BUFFER = 16 * 1024 };
+
+struct sb sb_to_sink(int (*sink)(void *, struct sv), void *ctx, struct arena *a)
+{
+    return (struct sb){ .a = a,
+                        .s = arena_grow(a, NULL, 0, SINK_BUFFER), /* nothing of it is read first */
+                        .cap = SINK_BUFFER,
+                        .limit = SIZE_MAX / 2,
+                        .fd = SINK_FD,
+                        .sink = sink,
+                        .sink_ctx = ctx };
+}
+
 static void write_all(struct sb *b, struct sv v)
 {
+    if (b->sink) {
+        if (v.n && !b->failed)
+            b->failed = b->sink(b->sink_ctx, v);
+        return;
+    }
     while (v.n && !b->failed) {
         ssize_t n = write(b->fd, v.s, v.n);
         if (n >= 0)
@@ -42,12 +62,44 @@ static void write_all(struct sb *b, struct sv v)
 
 static void add_visible(struct sb *b, struct sv v, bool many_lines, enum sb_show show);
 
-/* Write what is buffered. A character whose end is still to come waits, unless this is the end. */
+/* The longest sequence that SB_STYLED lets pass. */
+enum { STYLE_BYTES = sizeof "\033[31m" - 1 };
+
+/* How many bytes of a style stand at the start of `v`: \e[0m, \e[1m, \e[2m, \e[31m to \e[36m. */
+static size_t style_bytes(struct sv v)
+{
+    if (v.n >= 4 && memcmp(v.s, "\033[", 2) == 0 && v.s[2] >= '0' && v.s[2] <= '2' && v.s[3] == 'm')
+        return 4;
+    return v.n >= 5 && memcmp(v.s, "\033[3", 3) == 0 && v.s[3] >= '1' && v.s[3] <= '6' &&
+                   v.s[4] == 'm'
+               ? 5
+               : 0;
+}
+
+/* How many bytes at the end of `v` may be the start of a style. */
+static size_t style_unfinished(struct sv v)
+{
+    for (size_t n = 1; n < STYLE_BYTES && n <= v.n; n++)
+        if (v.s[v.n - n] == '\033')
+            return style_bytes(sv_skip(v, v.n - n)) ? 0 : n;
+    return 0;
+}
+
+/* How many buffered bytes are held back: they may be the start of a character or a style. */
+static size_t unfinished(const struct sb *b)
+{
+    struct sv all = { b->s, b->n };
+    size_t    held = b->show == SB_RAW ? 0 : utf8_unfinished(all);
+
+    return held || b->show != SB_STYLED ? held : style_unfinished(all);
+}
+
+/* Write what is buffered. What is not complete waits, unless this is the end. */
 static void drain(struct sb *b, bool end)
 {
     struct arena scratch = { 0 };
     struct sv    all = { b->s, b->n };
-    size_t       held = b->show == SB_RAW || end ? 0 : utf8_unfinished(all);
+    size_t       held = end ? 0 : unfinished(b);
 
     if (b->show == SB_RAW) {
         write_all(b, all);
@@ -80,7 +132,8 @@ static bool reserve(struct sb *b, size_t n)
     return true;
 }
 
-void sb_add(struct sb *b, struct sv v)
+/* sb_add() when it takes more than copying: growing, writing, a limit. */
+static __attribute__((noinline)) void add_far(struct sb *b, struct sv v)
 {
     if (!v.n)
         return;
@@ -99,14 +152,27 @@ void sb_add(struct sb *b, struct sv v)
     } else if (!reserve(b, v.n)) {
         return;
     }
-    if (b->s) /* always, here; static analysis cannot see it */
+    if (b->s) /* always true here; the check is for static analysis */
         memcpy(b->s + b->n, v.s, v.n);
+    b->n += v.n;
+}
+
+void sb_add(struct sb *b, struct sv v)
+{
+    if (!b->s || !v.n || !sb_fits(b, v.n)) {
+        add_far(b, v);
+        return;
+    }
+    memcpy(b->s + b->n, v.s, v.n);
     b->n += v.n;
 }
 
 void sb_addc(struct sb *b, char c)
 {
-    sb_add(b, (struct sv){ &c, 1 });
+    if (sb_fits(b, 1))
+        b->s[b->n++] = c;
+    else
+        add_far(b, (struct sv){ &c, 1 });
 }
 
 void sb_adds(struct sb *b, const char *cstr)
@@ -144,18 +210,27 @@ void sb_addf(struct sb *b, const char *fmt, ...)
     va_end(ap);
 }
 
+#define DIGIT_ROW(d) d "0" d "1" d "2" d "3" d "4" d "5" d "6" d "7" d "8" d "9"
+static const char digit_pairs[] = DIGIT_ROW("0") DIGIT_ROW("1") DIGIT_ROW("2") DIGIT_ROW("3")
+    DIGIT_ROW("4") DIGIT_ROW("5") DIGIT_ROW("6") DIGIT_ROW("7") DIGIT_ROW("8") DIGIT_ROW("9");
+
 void sb_add_int(struct sb *b, int64_t n)
 {
     char     buf[24];
     char    *p = buf + sizeof buf;
     uint64_t u = n < 0 ? 0 - (uint64_t)n : (uint64_t)n;
 
-    do
-        *--p = (char)('0' + u % 10);
-    while (u /= 10);
+    for (uint64_t rest; u >= 10; u = rest) { /* two digits at a time */
+        rest = u / 100;
+        const char *pair = digit_pairs + 2 * (u - rest * 100);
+        *--p = pair[1];
+        *--p = pair[0];
+    }
+    if (u || p == buf + sizeof buf)
+        *--p = (char)('0' + u);
     if (n < 0)
         *--p = '-';
-    sb_add(b, (struct sv){ p, (size_t)(buf + sizeof buf - p) });
+    sb_put(b, (struct sv){ p, (size_t)(buf + sizeof buf - p) });
 }
 
 void sb_add_commas(struct sb *b, int64_t n)
@@ -176,22 +251,26 @@ void sb_add_commas(struct sb *b, int64_t n)
     sb_add(b, (struct sv){ p, (size_t)(buf + sizeof buf - p) });
 }
 
+#define HEX_ROW(h)                                                                                 \
+    h "0" h "1" h "2" h "3" h "4" h "5" h "6" h "7" h "8" h "9" h "a" h "b" h "c" h "d" h "e" h "f"
+
 void sb_add_hex(struct sb *b, const void *bytes, size_t n)
 {
-    static const char    digits[] = "0123456789abcdef";
+    static const char pairs[] = HEX_ROW("0") HEX_ROW("1") HEX_ROW("2") HEX_ROW("3") HEX_ROW("4")
+        HEX_ROW("5") HEX_ROW("6") HEX_ROW("7") HEX_ROW("8") HEX_ROW("9") HEX_ROW("a") HEX_ROW("b")
+            HEX_ROW("c") HEX_ROW("d") HEX_ROW("e") HEX_ROW("f");
     const unsigned char *p = bytes;
-    char                 text[64]; /* a hash at a time */
 
-    while (n) {
-        size_t some = n < sizeof text / 2 ? n : sizeof text / 2;
-        for (size_t i = 0; i < some; i++) {
-            text[2 * i] = digits[p[i] >> 4];
-            text[2 * i + 1] = digits[p[i] & 15];
-        }
-        sb_add(b, (struct sv){ text, 2 * some });
-        p += some;
-        n -= some;
+    if (sb_fits(b, 2 * n)) {
+        char *to = b->s + b->n;
+#pragma GCC unroll 8
+        for (size_t i = 0; i < n; i++)
+            memcpy(to + 2 * i, pairs + 2 * (size_t)p[i], 2);
+        b->n += 2 * n;
+        return;
     }
+    for (size_t i = 0; i < n; i++)
+        sb_add(b, (struct sv){ pairs + 2 * (size_t)p[i], 2 });
 }
 
 void sb_pad(struct sb *b, char c, size_t n)
@@ -210,7 +289,7 @@ static void add_escaped(struct sb *b, uint32_t cp)
         sb_addf(b, "\\u%04x", cp);
 }
 
-/* Does a terminal obey it? A line end as Windows writes it does no harm in a file that is shown. */
+/* Does a terminal act on it? The CR of a Windows line end is harmless in a file that is shown. */
 static bool is_control(struct sv v, int32_t cp, bool many_lines, enum sb_show show)
 {
     if (many_lines && (cp == '\n' || cp == '\t'))
@@ -220,17 +299,34 @@ static bool is_control(struct sv v, int32_t cp, bool many_lines, enum sb_show sh
     return cp < 0x20 || (cp >= 0x7f && cp <= 0x9f);
 }
 
+/* How many bytes at the start of `v` every way of showing a text leaves as they are. */
+static size_t printable_ascii(struct sv v)
+{
+    size_t n = 0;
+
+    while (n < v.n && v.s[n] >= 0x20 && v.s[n] < 0x7f)
+        n++;
+    return n;
+}
+
 static void add_visible(struct sb *b, struct sv v, bool many_lines, enum sb_show show)
 {
     size_t len;
 
     for (; v.n; v = sv_skip(v, len)) {
+        if ((len = printable_ascii(v))) {
+            sb_add(b, sv_first(v, len));
+            continue;
+        }
         int32_t cp = utf8_decode(v, &len);
         bool    control = cp >= 0 && is_control(v, cp, many_lines, show);
-        if (cp < 0)
+        size_t  style = show == SB_STYLED && control ? style_bytes(v) : 0;
+        if (style)
+            sb_add(b, sv_first(v, len = style));
+        else if (cp < 0)
             for (size_t i = 0; i < len; i++)
                 sb_addf(b, "\\x%02x", (unsigned char)v.s[i]);
-        else if (control && show == SB_PLAIN)
+        else if (control && show != SB_ESCAPED)
             sb_addf(b, "\\x%02x", (unsigned)cp);
         else if (control || utf8_is_unseen(cp))
             add_escaped(b, (uint32_t)cp);

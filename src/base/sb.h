@@ -6,9 +6,8 @@
  *
  *     struct sb out = sb_to_fd(1, &a);           buffered writes to a descriptor
  *
- * Adding never fails loudly: past the limit, or after a failed write, the builder
- * is marked and later adds do nothing; sb_done() (sb_flush() for a descriptor)
- * tells once. */
+ * Adding returns no error: past the limit, or after a failed write, the builder is marked and later
+ * adds do nothing; sb_done() (sb_flush() for a descriptor) returns the error. */
 #ifndef HEDDLE_SB_H
 #define HEDDLE_SB_H
 
@@ -17,11 +16,12 @@
 
 #include <stdarg.h>
 
-/* What becomes of text on its way to a descriptor. */
+/* How text is changed when it is written to a descriptor. */
 enum sb_show {
     SB_RAW,     /* nothing */
     SB_PLAIN,   /* as sb_add_plain() does it */
     SB_ESCAPED, /* the same, all of it as \uNNNN, which is also right inside of JSON */
+    SB_STYLED, /* as SB_PLAIN, but bold, dim and coloured text pass: \e[0m to \e[2m, \e[31m to 36 */
 };
 
 struct sb {
@@ -31,13 +31,19 @@ struct sb {
     int           fd;     /* -1: memory */
     int           failed; /* errno of the failed write, or ENOBUFS for the limit */
     enum sb_show  show;
+    int (*sink)(void *ctx, struct sv bytes); /* takes the bytes in the place of fd; may be NULL */
+    void *sink_ctx;
 };
 
 struct sb sb_in(struct arena *a, size_t limit); /* limit 0: none */
 
-/* A terminal gets SB_ESCAPED, so that nothing it would obey reaches it by oversight; whoever means
- * to send it colours sets `show` to SB_RAW. Anything else gets SB_RAW. */
+/* `show` is SB_ESCAPED for a terminal, so that no control sequence reaches it by oversight, and
+ * SB_RAW for anything else. A caller that sends colours sets it to SB_RAW. */
 struct sb sb_to_fd(int fd, struct arena *a);
+
+/* Text on its way to a function, which gets all bytes in pieces of any size, and returns 0 or an
+ * errno: EPIPE when nobody wants more. */
+struct sb sb_to_sink(int (*sink)(void *ctx, struct sv bytes), void *ctx, struct arena *a);
 
 /* Begins in the caller's `cap` bytes and moves to the arena when they do not suffice. */
 struct sb sb_on(char *room, size_t cap, struct arena *a);
@@ -54,13 +60,12 @@ void sb_pad(struct sb *b, char c, size_t n);
 
 /* Text for a person's terminal. Control characters other than newline and tab (C1 too) and bytes
  * that are not UTF-8 become \xNN, so that stored text cannot move the cursor or set the title;
- * characters that turn the direction of text, or that cannot be seen, become \uNNNN, so that what
- * is read is what is there. All text mode output of stored or foreign text goes through here. */
+ * characters that change the direction of text, or that are invisible, become \uNNNN, so that the
+ * text is what it looks like. All text mode output of stored or foreign text goes through here. */
 void sb_add_plain(struct sb *b, struct sv v);
 void sb_add_plain_line(struct sb *b, struct sv v); /* newline and tab too */
 
-/* One word for a POSIX shell, quoted when it has to be: for commands that a message tells to run.
- */
+/* One word for a POSIX shell, quoted when necessary: for messages that contain a command to run. */
 void sb_add_shell(struct sb *b, struct sv v);
 
 /* What has been built so far; NUL-terminated, the NUL not counted. Memory only. */
@@ -71,5 +76,31 @@ enum status sb_done(struct sb *b, struct sv *out, struct err *e) MUST_USE;
 
 /* Write what is buffered. ST_IO when this or an earlier write failed. */
 enum status sb_flush(struct sb *b, struct err *e) MUST_USE; /* reason "reader_gone": EPIPE */
+
+/* Do n more bytes fit into what is there? Most adds are of a few bytes that do. */
+static inline bool sb_fits(const struct sb *b, size_t n)
+{
+    return n < b->cap - b->n && n <= b->limit - b->n && !b->failed;
+}
+
+/* sb_add() in the place of the call: a literal that fits is a few moves. For code that runs for
+ * every entry. */
+static inline void sb_put(struct sb *b, struct sv v)
+{
+    if (v.n && sb_fits(b, v.n)) {
+        memcpy(b->s + b->n, v.s, v.n);
+        b->n += v.n;
+    } else {
+        sb_add(b, v);
+    }
+}
+
+static inline void sb_putc(struct sb *b, char c)
+{
+    if (sb_fits(b, 1))
+        b->s[b->n++] = c;
+    else
+        sb_addc(b, c);
+}
 
 #endif

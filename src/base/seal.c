@@ -1,4 +1,7 @@
+/* Authenticated encryption of small texts, over libsodium. */
 #include "base/seal.h"
+
+#include "base/failure.h"
 
 #include <sodium.h>
 #include <string.h>
@@ -10,7 +13,7 @@ _Static_assert(HASH_SIZE == crypto_aead_xchacha20poly1305_ietf_KEYBYTES, "key");
 static void ready(void)
 {
     if (sodium_init() < 0)
-        die("libsodium does not start");
+        failure_system("libsodium does not start");
 }
 
 static const unsigned char *bytes(struct sv v)
@@ -18,8 +21,8 @@ static const unsigned char *bytes(struct sv v)
     return (const unsigned char *)v.s;
 }
 
-struct sv seal(struct sv plain, struct sv beside, const unsigned char nonce[SEAL_NONCE],
-               const struct hash *key, struct arena *a)
+struct sv seal_text(struct sv plain, struct sv beside, const unsigned char nonce[SEAL_NONCE],
+                    const struct hash *key, struct arena *a)
 {
     size_t         n = SEAL_NONCE + plain.n + SEAL_TAG;
     unsigned char *out = ARENA_NEW(a, unsigned char, n);
@@ -31,8 +34,8 @@ struct sv seal(struct sv plain, struct sv beside, const unsigned char nonce[SEAL
     return (struct sv){ (char *)out, n };
 }
 
-bool unseal(struct sv sealed, struct sv beside, const struct hash *key, struct arena *a,
-            struct sv *plain)
+bool seal_open(struct sv sealed, struct sv beside, const struct hash *key, struct arena *a,
+               struct sv *plain)
 {
     if (sealed.n < SEAL_NONCE + SEAL_TAG)
         return false;

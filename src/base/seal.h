@@ -7,13 +7,14 @@
 
 enum { SEAL_NONCE = 24, SEAL_TAG = 16 };
 
-/* The nonce, then the sealed bytes with their tag. A nonce must never be used for two
- * different texts under one key. `beside` is not in the result, and opening needs it again. */
-struct sv seal(struct sv plain, struct sv beside, const unsigned char nonce[SEAL_NONCE],
-               const struct hash *key, struct arena *a);
+/* Returns the nonce, then the sealed bytes with their tag. A nonce must never be used for two
+ * different texts under one key. `beside` is authenticated but not in the result; seal_open() needs
+ * it again. */
+struct sv seal_text(struct sv plain, struct sv beside, const unsigned char nonce[SEAL_NONCE],
+                    const struct hash *key, struct arena *a);
 
-/* False when `sealed` was not made by seal() with this key and these bytes beside it. */
-bool unseal(struct sv sealed, struct sv beside, const struct hash *key, struct arena *a,
-            struct sv *plain);
+/* False when `sealed` was not made by seal_text() with this key and these bytes beside it. */
+bool seal_open(struct sv sealed, struct sv beside, const struct hash *key, struct arena *a,
+               struct sv *plain);
 
 #endif

@@ -1,3 +1,4 @@
+/* The table of codes, and filling errors. */
 #include "base/status.h"
 
 #include "base/sb.h"
@@ -5,14 +6,13 @@
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 static const struct {
-    const char *word, *leslie;
+    const char *word, *meaning, *leslie;
     int         exit, http;
 } table[] = {
-#define X(code, word, exit, http, leslie, when) [code] = { word, leslie, exit, http },
+#define X(code, word, exit, http, leslie, when) [code] = { word, when, leslie, exit, http },
     STATUS_TABLE(X)
 #undef X
 };
@@ -20,6 +20,11 @@ static const struct {
 const char *status_word(enum status s)
 {
     return table[s].word;
+}
+
+const char *status_meaning(enum status s)
+{
+    return table[s].meaning;
 }
 
 const char *status_leslie(enum status s)
@@ -37,7 +42,7 @@ int status_http(enum status s)
     return table[s].http;
 }
 
-/* The parentheses keep the macros of the same names out. */
+/* The parentheses keep the macros of the same names from being expanded. */
 enum status(err_set)(struct err *e, enum status code, const char *fmt, ...)
 {
     va_list ap;
@@ -74,7 +79,7 @@ enum status(err_errno)(struct err *e, const char *fmt, ...)
     return err_code(e);
 }
 
-/* What stands between the marks of SH_FMT, quoted; the marks themselves go. */
+/* Quote the text between the marks of SH_FMT, and remove the marks. */
 static void quote_words(char *out, size_t size, const char *text)
 {
     struct arena scratch = { 0 };
@@ -125,43 +130,4 @@ enum status(err_in)(struct err *e, const char *fmt, ...)
     size_t n = strlen(e->text);
     snprintf(e->text + n, sizeof e->text - n, ": %.*s", (int)(sizeof e->text - n), old);
     return err_code(e);
-}
-
-/* One line in one write: lines of processes that share stderr do not mix. A path or a name in it
- * cannot move the cursor, nor begin a line of its own. */
-void warn(const char *fmt, ...)
-{
-    struct arena scratch = { 0 };
-    char         room[1024];
-    struct sb    text = sb_in(&scratch, 0), line = sb_on(room, sizeof room, &scratch);
-    va_list      ap;
-
-    va_start(ap, fmt);
-    sb_addvf(&text, fmt, ap);
-    va_end(ap);
-    sb_adds(&line, "warning: ");
-    sb_add_plain_line(&line, sb_sv(&text));
-    sb_addc(&line, '\n');
-    fwrite(sb_sv(&line).s, 1, line.n, stderr);
-    arena_free(&scratch);
-}
-
-/* Memory may be what there is none of: nothing is allocated here. */
-void die(const char *fmt, ...)
-{
-    char    room[1024] = "heddle: ";
-    size_t  lead = strlen(room);
-    va_list ap;
-
-    va_start(ap, fmt);
-    int n = vsnprintf(room + lead, sizeof room - lead - 1, fmt, ap);
-    va_end(ap);
-    size_t end = lead + (n > 0 ? (size_t)n : 0);
-    end = end < sizeof room - 2 ? end : sizeof room - 2;
-    for (size_t i = lead; i < end; i++)
-        if ((unsigned char)room[i] < 0x20 || room[i] == 0x7f)
-            room[i] = '?';
-    room[end] = '\n';
-    fwrite(room, 1, end + 1, stderr);
-    exit(1);
 }

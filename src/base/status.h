@@ -15,7 +15,7 @@
 #include "base/base.h"
 
 /* clang-format off */
-/*    code                   word                 exit  http  leslie  when */
+/*    code                   word                 exit  http  leslie  when: one sentence, which manual and schema print */
 #define STATUS_TABLE(X)                                                                          \
     X(ST_OK,                "OK",                  0,   200,  "",     "done")                    \
     X(ST_NOT_FOUND,         "NOT_FOUND",           1,   404,  "T101", "the named thing does not exist")      \
@@ -23,9 +23,9 @@
     X(ST_INVALID_SYNTAX,    "INVALID_SYNTAX",      1,   400,  "T902", "the input breaks a documented rule")  \
     X(ST_LIMIT_EXCEEDED,    "LIMIT_EXCEEDED",      1,   413,  "T902", "a documented limit was reached")      \
     X(ST_CROSS_TREE,        "CROSS_TREE",          1,   409,  "T902", "the operation leaves its thread")     \
-    X(ST_CONFLICT,          "CONFLICT",            1,   409,  "T501", "someone else was first; re-read and retry") \
+    X(ST_CONFLICT,          "CONFLICT",            1,   409,  "T501", "someone else was first: read again, then retry") \
     X(ST_MODEL_ERROR,       "MODEL_ERROR",         1,   502,  "T902", "the model provider failed")           \
-    X(ST_IO,                "IO",                  1,   500,  "T502", "the disk or the database said no")    \
+    X(ST_IO,                "IO",                  1,   500,  "T502", "the disk or the database failed")      \
     X(ST_CORRUPT,           "CORRUPT",             1,   500,  "T502", "a stored thing does not verify")      \
     X(ST_USAGE,             "INVALID_SYNTAX",      2,   400,  "T902", "the command line was misused")
 /* clang-format on */
@@ -43,8 +43,11 @@ struct err {
     char        hint[640]; /* what to do about it, or "" */
 };
 
-const char *status_word(enum status s);   /* "NOT_FOUND" */
-const char *status_leslie(enum status s); /* "T101" */
+#define STATUS_LAST ST_USAGE
+
+const char *status_word(enum status s);    /* "NOT_FOUND" */
+const char *status_meaning(enum status s); /* "the named thing does not exist" */
+const char *status_leslie(enum status s);  /* "T101" */
 int         status_exit(enum status s);
 int         status_http(enum status s);
 
@@ -73,22 +76,13 @@ static inline enum status err_not_ok(enum status s)
     return s ? s : ST_IO;
 }
 
-/* `if (step(..., e)) return err_code(e);` hands on the error of the step. */
-static inline enum status err_code(const struct err *e)
-{
-    return err_not_ok(e->code);
-}
+/* `if (step(..., e)) return err_code(e);` passes the error of the step on. A macro, since analyzers
+ * stop looking into functions at some depth of calls. */
+#define err_code(e) ((e)->code ? (e)->code : ST_IO)
 #define err_set(...) err_not_ok(err_set(__VA_ARGS__))
 #define err_errno(...) err_not_ok(err_errno(__VA_ARGS__))
 #define err_hint(...) err_not_ok(err_hint(__VA_ARGS__))
 #define err_reason(...) err_not_ok(err_reason(__VA_ARGS__))
 #define err_in(...) err_not_ok(err_in(__VA_ARGS__))
-
-/* A line on stderr for what the caller should know but need not stop for; one write, of any
- * length, and nothing in it that a terminal would obey. */
-void warn(const char *fmt, ...) PRINTF(1, 2);
-
-/* Out of memory and other ends of the world: one line, exit 1. */
-_Noreturn void die(const char *fmt, ...) PRINTF(1, 2);
 
 #endif

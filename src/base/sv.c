@@ -1,3 +1,4 @@
+/* Comparing, cutting and searching borrowed bytes. */
 #include "base/sv.h"
 
 struct sv sv_of(const char *cstr)

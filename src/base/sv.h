@@ -37,7 +37,7 @@ struct sv     sv_of(const char *cstr);          /* NULL gives the absent value *
 int           sv_cmp(struct sv a, struct sv b); /* by bytes, then by length */
 bool          sv_starts(struct sv v, struct sv prefix);
 bool          sv_ends(struct sv v, struct sv suffix);
-struct sv     sv_trim(struct sv v);           /* without blanks, tabs, CR, LF at both ends */
+struct sv     sv_trim(struct sv v);           /* without spaces, tabs, CR, LF at both ends */
 struct sv_cut sv_cut(struct sv v, char byte); /* at the first `byte`; not found: head is v */
 struct sv_cut sv_cut_last(struct sv v, char byte);
 ptrdiff_t     sv_find(struct sv v, struct sv needle); /* offset or -1 */
@@ -49,7 +49,7 @@ struct sv sv_first(struct sv v, size_t n);
 /* In the header, so that comparing with a literal costs a length and a few bytes. */
 static inline bool sv_eq(struct sv a, struct sv b)
 {
-    return a.n == b.n && (a.n == 0 || (a.s && memcmp(a.s, b.s, a.n) == 0));
+    return a.n == b.n && (a.n == 0 || (a.s && b.s && memcmp(a.s, b.s, a.n) == 0));
 }
 
 static inline bool sv_is(struct sv a, const char *cstr)

@@ -1,3 +1,4 @@
+/* Decoding and checking UTF-8, and how wide characters are on a terminal. */
 #include "base/utf8.h"
 
 #include <string.h>
@@ -48,13 +49,18 @@ ptrdiff_t utf8_invalid(struct sv v)
     size_t i = 0;
 
     while (i < v.n) {
-        uint64_t eight;
+        uint64_t eight, four[4];
+        if (v.n - i >= 32 && (memcpy(four, v.s + i, 32),
+                              !((four[0] | four[1] | four[2] | four[3]) & 0x8080808080808080u))) {
+            i += 32;
+            continue;
+        }
         if (v.n - i >= 8 && (memcpy(&eight, v.s + i, 8), !(eight & 0x8080808080808080u))) {
             i += 8;
             continue;
         }
-        size_t len;
-        if (utf8_decode(sv_skip(v, i), &len) < 0)
+        size_t len = 1;
+        if ((unsigned char)v.s[i] >= 0x80 && utf8_decode(sv_skip(v, i), &len) < 0)
             return (ptrdiff_t)i;
         i += len;
     }

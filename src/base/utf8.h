@@ -31,15 +31,15 @@ struct sv utf8_first(struct sv v, size_t max);
  * back when text arrives in parts. */
 size_t utf8_unfinished(struct sv v);
 
-/* Is it a letter of a script whose words are written without blanks between them, or with endings
+/* Is it a letter of a script whose words are written without spaces between them, or with endings
  * that nobody would type in a search (Hangul)? */
 bool utf8_is_unspaced(int32_t cp);
 
-/* Does it turn the direction of the text around it, or take up no room at all (zero-width spaces
- * and joiners, tags, fillers, line separators)? Such text is not what it looks like. */
+/* Does it change the direction of the text around it, or is it invisible (zero-width spaces and
+ * joiners, tags, fillers, line separators)? Text with such characters is not what it looks like. */
 bool utf8_is_unseen(int32_t cp);
 
-/* Surrogates are written as they are, for JSON's sake; beyond U+10FFFF: U+FFFD. */
+/* Surrogates are written as they are, because JSON allows them alone; above U+10FFFF: U+FFFD. */
 void sb_add_utf8(struct sb *b, uint32_t cp);
 
 /* v with each maximal invalid part replaced by U+FFFD, as WHATWG decoding does. */

@@ -1,3 +1,4 @@
+/* Growth of the arrays that VEC() declares. */
 #include "base/vec.h"
 
 #include <string.h>

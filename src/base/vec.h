@@ -21,8 +21,8 @@
     (((vec)->n == (vec)->cap ? vec_grow(&(vec)->v, &(vec)->cap, sizeof *(vec)->v, (a)) : (void)0), \
      &(vec)->v[(vec)->n++])
 
-/* Room for `more` items than there are: growing step by step leaves as much again behind in the
- * arena, which counts when they are many. */
+/* Make room for `more` further items. Growing step by step leaves the old arrays in the arena, as
+ * much memory again; reserving avoids that when the items are many. */
 #define vec_reserve(vec, more, a)                                                                  \
     vec_fit(&(vec)->v, &(vec)->cap, (vec)->n + (more), sizeof *(vec)->v, (a))
 

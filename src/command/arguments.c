@@ -1,6 +1,6 @@
 /* The arguments of a command, in two passes. The first takes what is named, key:value, "key value"
  * and "using NAME"; the second gives what is left, in order, to the parameters that may stand
- * without a key. What does not fit is answered with the form that comes nearest. */
+ * without a key. When something does not fit, the error shows the nearest correct form. */
 #include "command/arguments.h"
 
 #include "base/sb.h"
@@ -107,7 +107,7 @@ static bool is_lines(struct sv v)
     return c.found && word_as_count(sv_trim(c.head), &n) && word_as_count(sv_trim(c.tail), &n);
 }
 
-/* A word that belongs to the tool is no value: link a7x2 to doc "x". */
+/* A word that belongs to the tool is not a value: link a7x2 to doc "x". */
 static bool is_tool_word(const struct reading *r, const struct token *t)
 {
     struct sv meant;
@@ -121,7 +121,7 @@ static bool is_tool_word(const struct reading *r, const struct token *t)
     return param_named(r->tool, t->text) || word_in(r->tool->little, t->text, &meant);
 }
 
-/* Could this be a value of the parameter, in a place where nothing demands it? */
+/* Could this be a value of the parameter, where no key announces one? */
 static bool could_be(const struct reading *r, const struct tool_slot *p, const struct token *t)
 {
     struct sv meant;
@@ -132,6 +132,7 @@ static bool could_be(const struct reading *r, const struct tool_slot *p, const s
     switch (p->type) {
     case SLOT_ID: return word && word_as_node(t, &meant);
     case SLOT_COUNT: return word && word_as_count(t->text, &meant);
+    case SLOT_REAL: return word && word_is_real(t->text);
     case SLOT_TEXT: return t->type == TOKEN_TEXT || (word && (p->flags & (SLOT_LOOSE | SLOT_OPEN)));
     case SLOT_WORD: return word && (!p->words || word_in(p->words, t->text, &meant));
     case SLOT_RANGE: return word && sv_has(t->text, '-');
@@ -188,6 +189,8 @@ static enum status fit(struct reading *r, const struct tool_slot *p, const struc
         return fit_id(r, p, t, e);
     if (p->type == SLOT_COUNT && !word_as_count(t->text, &text))
         wanted = "a whole number";
+    if (p->type == SLOT_REAL && !word_is_real(t->text))
+        wanted = "a number such as 0.7";
     if (p->type == SLOT_RANGE && !sv_has(t->text, '-'))
         wanted = "a range such as A-B";
     if (p->type == SLOT_LINES && !is_lines(t->text))
@@ -239,11 +242,10 @@ static enum status keyed(struct reading *r, const struct token *t, struct err *e
     return misfit(r, t->key, e);
 }
 
-/* The first word from `at` on that is neither a filler nor a little word. */
+/* The first word from `at` on that is neither a filler nor a connecting word. */
 static size_t skip_little(const struct reading *r, size_t at)
 {
-    while (at < r->n &&
-           (word_is_filler(&r->tokens[at]) || word_plain_in(&r->tokens[at], r->tool->little)))
+    while (at < r->n && (r->tokens[at].filler || word_plain_in(&r->tokens[at], r->tool->little)))
         at++;
     return at;
 }
@@ -286,7 +288,7 @@ static const struct tool_slot *pair(struct reading *r, size_t at, struct token *
 {
     const struct token     *t = &r->tokens[at];
     const struct tool_slot *p =
-        word_is_plain(t) && !word_is_filler(t) ? param_named(r->tool, t->text) : NULL;
+        word_is_plain(t) && !t->filler ? param_named(r->tool, t->text) : NULL;
 
     if (!p || p->type == SLOT_FLAG || given(r->call, p))
         return NULL;
@@ -321,8 +323,8 @@ static const struct tool_slot *value_first(struct reading *r, size_t at)
                        !(next && word_as_count(next->text, &meant))
                    ? p
                    : NULL;
-    bool name = t->type == TOKEN_TEXT || (word_is_plain(t) && !word_is_filler(t) &&
-                                          !is_tool_word(r, t) && !word_is_vague(t));
+    bool name = t->type == TOKEN_TEXT ||
+                (word_is_plain(t) && !t->filler && !is_tool_word(r, t) && !word_is_vague(t));
     bool ends = !next || word_plain_in(next, "of|in|from");
     return name && ends && sv_is(sv_of(p->name), "section") ? p : NULL;
 }
@@ -354,7 +356,7 @@ static enum status take_announced(struct reading *r, size_t at, const struct too
 {
     size_t i = at + 1;
 
-    while (i < r->n && word_is_filler(&r->tokens[i]))
+    while (i < r->n && r->tokens[i].filler)
         i++;
     if (i >= r->n) {
         err_set(e, ST_INVALID_SYNTAX, "'" SV_FMT "' is followed by nothing",
@@ -362,7 +364,7 @@ static enum status take_announced(struct reading *r, size_t at, const struct too
         return misfit(r, sv_of(p->name), e);
     }
     if (r->used[i] || !could_be(r, p, &r->tokens[i]) || is_free_count(r, &r->tokens[i]))
-        return ST_OK; /* using agent:"Name", with 3 continuations: only a little word */
+        return ST_OK; /* using agent:"Name", with 3 continuations: only a connecting word */
     if (sv_is(sv_of(p->name), "agent") && word_plain_in(&r->tokens[at], "with") &&
         r->tokens[i].type == TOKEN_TEXT) {
         err_set(e, ST_INVALID_SYNTAX, "is \"" SV_FMT "\" an agent or your own text?",
@@ -445,7 +447,7 @@ static enum status open_text(struct reading *r, const struct tool_slot *p, size_
         last++;
     *at = last;
     while (last > first &&
-           (word_is_filler(&r->tokens[last]) || word_plain_in(&r->tokens[last], r->tool->little)))
+           (r->tokens[last].filler || word_plain_in(&r->tokens[last], r->tool->little)))
         last--; /* "in the tree" */
     bool id = false;
     for (size_t i = first; i <= last; i++)
@@ -530,7 +532,7 @@ static enum status bare_word(struct reading *r, size_t *at, struct err *e)
         return ST_OK;
     p = free_bare(r, t);
     bool open = p && p->type == SLOT_TEXT && (p->flags & SLOT_OPEN) && opens_text(r, *at);
-    if (!open && (word_is_filler(t) || word_plain_in(t, r->tool->little)))
+    if (!open && (t->filler || word_plain_in(t, r->tool->little)))
         return ST_OK;
     if (p && (p->flags & SLOT_OPEN) && !word_is_file(t))
         return open_text(r, p, at, e);
@@ -586,7 +588,7 @@ static enum status read_args(struct reading *r, struct err *e)
 
 /* ---- what was read, as a whole ------------------------------------------------------- */
 
-/* The parameter without which this one means nothing; NULL: it stands by itself. */
+/* The parameter that this one requires; NULL: none. */
 static const char *companion(const struct tool_slot *p)
 {
     return p->flags & PARAM_OF_ID       ? "id"
@@ -596,7 +598,7 @@ static const char *companion(const struct tool_slot *p)
                                         : NULL;
 }
 
-/* What is given must have a meaning where it stands: nothing is passed over. */
+/* Everything that was given must have a meaning: no argument is ignored. */
 static enum status check_given(const struct reading *r, const struct call_arg *x, struct err *e)
 {
     const struct tool_slot *p = x->param;

@@ -20,8 +20,8 @@ struct reading {
  * fit or is missing; the hint shows the form that comes nearest. */
 enum status arguments_read(struct reading *r, struct err *e) MUST_USE;
 
-/* Hands on an error at token `at`, with the reason LEX_QUOTES when the word stands behind a text: a
- * quote inside the text was perhaps taken for its end. */
+/* Passes on an error at token `at`, with the reason LEX_QUOTES when the word stands behind a text:
+ * a quote inside the text was perhaps taken for its end. */
 enum status arguments_refused(const struct reading *r, size_t at, struct err *e);
 
 #endif

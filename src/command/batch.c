@@ -52,8 +52,8 @@ static enum status settle_place(struct session *s, const struct call *c, struct 
 
 /* ---- after a move that failed --------------------------------------------------------- */
 
-/* The tools that leave the agent at another node. What follows in the batch was written for that
- * one, and must not fall on the node where the agent still is. */
+/* The tools that leave the agent at another node. The commands that follow were meant for that
+ * node, and must not act on the node where the agent still is. */
 static bool moves(const struct tool *t)
 {
     static const char *const movers[] = { "switch", "respond", "edit" };
@@ -99,25 +99,29 @@ enum status batch_settle(struct session *s, struct call *c, struct err *e)
 
 /* ---- lines ---------------------------------------------------------------------------- */
 
-struct batch {
+struct batch_state {
     struct session *s;
     struct turn    *out;
     bool            last; /* the line that runs is the last one */
     VEC(struct result) results;
 };
 
-static enum status run_text(struct batch *b, struct sv text, bool closes, struct err *e)
+static enum status run_text(struct batch_state *b, struct sv text, bool closes, struct err *e)
 {
     struct result *r = vec_push(&b->results, b->s->a);
 
+    b->s->closes_turn = b->last && closes && !b->s->run.id.n; /* a run says when it ends */
+    if (session_line(b->s, text, r, e))
+        return err_code(e);
     b->out->results = b->results.v;
     b->out->n = b->results.n;
-    b->s->closes_turn = b->last && closes;
-    return session_line(b->s, text, r, e);
+    if (b->s->done)
+        b->s->done(b->s->done_ctx, r);
+    return ST_OK;
 }
 
 /* A line that is answered without running. */
-static enum status run_refused(struct batch *b, struct sv text, const struct err *refusal,
+static enum status run_refused(struct batch_state *b, struct sv text, const struct err *refusal,
                                struct err *e)
 {
     b->s->refusal = refusal;
@@ -149,7 +153,7 @@ static enum status check_list(struct session *s, const struct call *c, bool *all
     return ST_OK;
 }
 
-static enum status run_list(struct batch *b, const struct call *c, struct err *e)
+static enum status run_list(struct batch_state *b, const struct call *c, struct err *e)
 {
     struct err missing = { 0 };
     size_t     n = call_each_count(c);
@@ -171,7 +175,7 @@ static enum status run_list(struct batch *b, const struct call *c, struct err *e
     return ST_OK;
 }
 
-/* What is not run because of a line is part of its answer. */
+/* The answer to a line says how many lines were not run because of it. */
 static void say_not_run(struct result *r, size_t n)
 {
     struct err *e = &r->error;
@@ -183,7 +187,8 @@ static void say_not_run(struct result *r, size_t n)
              n == 1 ? "" : "s", n == 1 ? "was" : "were");
 }
 
-static enum status run_command(struct batch *b, const struct scanned_line *line, struct err *e)
+static enum status run_command(struct batch_state *b, const struct scanned_line *line,
+                               struct err *e)
 {
     struct call c;
     struct err  ignored;
@@ -205,7 +210,7 @@ static enum status run_command(struct batch *b, const struct scanned_line *line,
 }
 
 /* A thought is run like any command, as think with its text. */
-static enum status run_thought(struct batch *b, struct sv thought, struct err *e)
+static enum status run_thought(struct batch_state *b, struct sv thought, struct err *e)
 {
     struct sb line = sb_in(b->s->a, 0);
 
@@ -230,14 +235,19 @@ static struct sv join_lines(struct session *s, const struct scan *scan, size_t *
 
 enum status batch_run(struct session *s, const struct scan *scan, struct turn *out, struct err *e)
 {
-    struct batch b = { .s = s, .out = out };
-    size_t      *at = ARENA_NEW(s->a, size_t, scan->n + 1);
-    struct sv    lines = join_lines(s, scan, at);
-    enum status  st = ST_OK;
+    struct batch_state b = { .s = s, .out = out };
+    size_t            *at = ARENA_NEW(s->a, size_t, scan->n + 1);
+    struct sv          lines = join_lines(s, scan, at);
+    enum status        st = ST_OK;
 
     s->prose = sv_lower(scan->prose, s->a);
     s->lost = (struct sv){ 0 };
     for (size_t i = 0; i < scan->n && !st; i++) {
+        if (session_cancelled(s, e)) {
+            err_in(e, "%zu of %zu commands were not run", scan->n - i, scan->n);
+            st = err_code(e);
+            break;
+        }
         b.last = i + 1 == scan->n;
         s->later = sv_skip(lines, at[i]);
         st = scan->lines[i].is_think ? run_thought(&b, scan->lines[i].text, e)
@@ -249,7 +259,7 @@ enum status batch_run(struct session *s, const struct scan *scan, struct turn *o
 
 enum status session_lines(struct session *s, struct sv line, struct turn *out, struct err *e)
 {
-    struct batch        b = { .s = s, .out = out };
+    struct batch_state  b = { .s = s, .out = out };
     struct scanned_line one = { .text = line };
 
     *out = (struct turn){ 0 };

@@ -66,7 +66,7 @@ struct heading {
 struct heading_scan {
     struct sv text;
     size_t    at;
-    struct sv fence; /* the run that opened the fence we are in; absent: none */
+    struct sv fence; /* the run that opened the current fence; absent: none */
 };
 
 static struct sv fence_run(struct sv line)

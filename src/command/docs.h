@@ -1,5 +1,5 @@
-/* Documents as the tools see them: Markdown files that belong to a thread. Where they live
- * and who may read them is the caller's business, handed in as a table of functions. */
+/* Documents as the tools see them: Markdown files that belong to a thread. The caller decides where
+ * they are stored and who may read them, and passes a table of functions. */
 #ifndef HEDDLE_DOCS_H
 #define HEDDLE_DOCS_H
 
@@ -31,14 +31,14 @@ struct docs {
     enum status (*list)(void *ctx, struct sv thread, struct arena *a, struct doc_name **out,
                         size_t *n, struct err *e);
     /* Where a new document of this name goes; it is made by write(). NULL: none can be made.
-     * ST_INVALID_SYNTAX, ST_PERMISSION_DENIED: not under this name. The caller has looked that
+     * ST_INVALID_SYNTAX, ST_PERMISSION_DENIED: not under this name. The caller has checked that
      * read() finds none. */
     enum status (*create)(void *ctx, struct sv thread, struct sv name, struct arena *a,
                           struct doc *out, struct err *e);
 };
 
-/* Assets of a thread below .leslie/threads/ID and its artifacts/ folder. What is there but not the
- * thread's own work is read-only: copies below context/inherited/, .meta/, and whatever a link
+/* Assets of a thread below .leslie/threads/ID and its artifacts/ directory. What is there but not
+ * the thread's own work is read-only: copies below context/inherited/, .meta/, and whatever a link
  * leads to. write() refuses it too. */
 struct docs_folder {
     int root_fd;

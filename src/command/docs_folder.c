@@ -1,4 +1,4 @@
-/* Documents as files: below the folder of a thread and its artifacts/. */
+/* Documents as files: below the directory of a thread and its artifacts/. */
 #include "base/fs.h"
 #include "base/hash.h"
 #include "base/path.h"
@@ -18,7 +18,7 @@ static struct sv thread_dir(struct sv thread, const char *below, struct arena *a
     return sb_sv(&b);
 }
 
-/* The rest of a path below the folder of some thread; absent: it is elsewhere. */
+/* The rest of a path below the directory of some thread; absent: it is elsewhere. */
 static struct sv below_thread(struct sv path)
 {
     struct sv dir = SV(".leslie/threads/");
@@ -59,7 +59,8 @@ enum status doc_read_file(int root, struct sv path, struct arena *a, struct doc 
     UNDO(fd_undo) int fd = -1;
     struct stat       st;
 
-    /* A pipe would hold us, and everyone who wants to write, until someone feeds it. */
+    /* Opening a pipe would block this process, and every writer that waits for it, until someone
+     * writes to the pipe. */
     if (fs_open(root, path, O_RDONLY | O_CLOEXEC | O_NONBLOCK, &fd, e))
         return err_code(e);
     if (fstat(fd, &st) != 0 || !S_ISREG(st.st_mode))
@@ -89,7 +90,7 @@ static bool is_titled(struct sv text, struct sv name)
     return sv_eq(sv_trim(line), name);
 }
 
-/* Add how many documents of a folder have this title; *out is one of them. */
+/* Add how many documents of a directory have this title; *out is one of them. */
 static enum status find_titled(int root, struct sv dir, struct sv name, struct arena *a,
                                struct doc *out, size_t *found, struct err *e)
 {
@@ -194,7 +195,7 @@ static enum status check_new(struct sv path, struct err *e)
     return err_hint(e, "give the document another name");
 }
 
-/* A plain name goes to artifacts/, one with a folder in it below the folder of the thread. */
+/* A plain name goes to artifacts/, one with a directory in it below the directory of the thread. */
 static enum status folder_create(void *ctx, struct sv thread, struct sv name, struct arena *a,
                                  struct doc *out, struct err *e)
 {

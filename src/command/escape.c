@@ -18,7 +18,7 @@ static const char *const tex[] = {
     "nwarrow",       "natural",
 };
 
-/* A path is looked for so far around a backslash, and no further: cost stays linear. */
+/* How many bytes around a backslash are searched for a path: the limit keeps the cost linear. */
 enum { CHUNK_MAX = 256 };
 
 static bool is_letter(char c)
@@ -36,7 +36,7 @@ static bool is_space(char c)
     return c == ' ' || c == '\t' || c == '\n' || c == '\r';
 }
 
-/* What stands before `text` ends up to the last blank. */
+/* The end of `text` that has no space in it. */
 static struct sv chunk_before(struct sv text)
 {
     size_t n = 0;
@@ -46,6 +46,7 @@ static struct sv chunk_before(struct sv text)
     return sv_skip(text, text.n - n);
 }
 
+/* The start of `text` that has no space in it. */
 static struct sv chunk_after(struct sv text)
 {
     size_t n = 0;
@@ -123,7 +124,7 @@ enum escape_kind escape_slashes(size_t count, struct sv before, struct sv rest)
                                                                            : ESCAPE_LITERAL;
 }
 
-static size_t slashes(struct sv v)
+size_t escape_run(struct sv v)
 {
     size_t n = 0;
 
@@ -137,7 +138,7 @@ void escape_quoted(struct sb *b, struct sv text)
     sb_addc(b, '"');
     for (size_t i = 0; i < text.n;) {
         struct sv before = sv_first(text, i), rest = sv_skip(text, i);
-        size_t    run = slashes(rest), out = run;
+        size_t    run = escape_run(rest), out = run;
         char      next = run < rest.n ? rest.s[run] : '"';
         if (next == '"')
             out = 2 * run;

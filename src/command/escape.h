@@ -9,8 +9,8 @@
  *     \n      a line end, unless it begins a word
  *
  * \n before a letter is a word when it is a command of TeX (\nabla) or part of a path (C:\new), and
- * a line end after the end of a sentence (Yes.\nNo). Between two words (one\ntwo, src\net) nobody
- * can tell: that is refused, and the writer is asked for a line break or \\n. */
+ * a line end after the end of a sentence (Yes.\nNo). Between two words (one\ntwo, src\net) it is
+ * ambiguous: that is refused, and the error asks for a line break or \\n. */
 #ifndef HEDDLE_COMMAND_ESCAPE_H
 #define HEDDLE_COMMAND_ESCAPE_H
 
@@ -27,6 +27,9 @@ enum escape_kind escape_newline(struct sv before, struct sv rest);
 
 /* What `count` backslashes, two or more, before an n are: ESCAPE_LITERAL is one backslash less. */
 enum escape_kind escape_slashes(size_t count, struct sv before, struct sv rest);
+
+/* How many backslashes a text starts with. */
+size_t escape_run(struct sv v);
 
 /* Text in double quotes, so that the lexer reads back exactly this text. */
 void escape_quoted(struct sb *b, struct sv text);

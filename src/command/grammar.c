@@ -22,7 +22,7 @@ static bool next_is(const struct reading *r, size_t at, enum next_kind kind)
 {
     struct sv meant;
 
-    while (at < r->n && word_is_filler(&r->tokens[at]))
+    while (at < r->n && r->tokens[at].filler)
         at++;
     if (kind == NEXT_ANY)
         return true;
@@ -50,33 +50,49 @@ static bool also_is(const struct reading *r, size_t at, const char *also)
     return !also;
 }
 
-/* Is the word one of "show/view/open"? */
-static bool is_choice(struct sv choices, struct sv word)
+static bool ends_choice(char c)
 {
-    struct sv_cut c = { .tail = choices, .found = true };
+    return c == '/' || c == ' ' || !c;
+}
 
-    while (c.found) {
-        c = sv_cut(c.tail, '/');
-        if (word_same(c.head, word))
-            return true;
+/* Is the word one of "show/view/open", the first word of a phrase? *after is what follows it. Every
+ * command is compared with every phrase, so that nothing is cut apart here. */
+static bool is_choice(const char *phrase, struct sv word, const char **after)
+{
+    bool same = false;
+
+    for (const char *p = phrase;; p++) {
+        size_t i = 0;
+        while (!same && i < word.n && !ends_choice(p[i]) &&
+               byte_lower(p[i]) == byte_lower(word.s[i]))
+            i++;
+        same = same || (i == word.n && ends_choice(p[i]));
+        p += strcspn(p, "/ ");
+        if (*p == '/')
+            continue;
+        *after = *p ? p + 1 : p;
+        return same;
     }
-    return false;
 }
 
 /* Does the phrase stand at `at`? Fillers between its words are skipped. */
 static bool phrase_at(const struct reading *r, const char *phrase, size_t *at)
 {
-    struct sv_cut c = { .tail = sv_of(phrase), .found = true };
-    size_t        i = *at;
+    size_t i = *at;
 
-    while (c.found) {
-        c = sv_cut(c.tail, ' ');
-        while (i < r->n && word_is_filler(&r->tokens[i]) && !is_choice(c.head, r->tokens[i].text))
-            i++;
-        if (i >= r->n || !word_is_plain(&r->tokens[i]) || !is_choice(c.head, r->tokens[i].text))
+    do {
+        const char *after = phrase;
+        bool        here = false;
+        while (i < r->n && !here) {
+            const struct token *t = &r->tokens[i++];
+            here = word_is_plain(t) && is_choice(phrase, t->text, &after);
+            if (!here && !t->filler)
+                return false;
+        }
+        if (!here)
             return false;
-        i++;
-    }
+        phrase = after;
+    } while (*phrase);
     *at = i;
     return true;
 }
@@ -98,12 +114,12 @@ static enum status unknown_verb(struct sv word, struct err *e)
 {
     const char *nearest = NULL;
 
-    for (size_t i = 0; word.n > 2 && tools[i].name && !nearest; i++)
-        if (sv_distance(word, sv_of(tools[i].name)) == 1)
-            nearest = tools[i].name;
-    for (size_t i = 0; word.n > 3 && synonyms[i].phrase && !nearest; i++)
-        if (synonyms[i].tool && is_near(word, synonyms[i].phrase))
-            nearest = synonyms[i].tool;
+    for (size_t i = 0; word.n > 2 && tool_table[i].name && !nearest; i++)
+        if (sv_distance(word, sv_of(tool_table[i].name)) == 1)
+            nearest = tool_table[i].name;
+    for (size_t i = 0; word.n > 3 && phrase_synonyms[i].phrase && !nearest; i++)
+        if (phrase_synonyms[i].tool && is_near(word, phrase_synonyms[i].phrase))
+            nearest = phrase_synonyms[i].tool;
     if (!word.n) {
         err_set(e, ST_INVALID_SYNTAX, "there is no command");
         return err_hint(e, "→ help lists the commands");
@@ -139,7 +155,7 @@ static void skip_lead_in(struct reading *r)
             i = (size_t)-1; /* again from the first */
         }
     }
-    while (r->at < r->n && word_is_filler(&r->tokens[r->at]))
+    while (r->at < r->n && r->tokens[r->at].filler)
         r->at++;
 }
 
@@ -174,19 +190,19 @@ static enum status find_phrase(struct reading *r, const char **with, struct err 
         return unknown_verb(SV(""), e);
     if (leading_count(r))
         return ST_OK;
-    for (size_t i = 0; synonyms[i].phrase; i++) {
+    for (size_t i = 0; phrase_synonyms[i].phrase; i++) {
         size_t at = r->at;
-        if (!phrase_at(r, synonyms[i].phrase, &at) || !next_is(r, at, synonyms[i].next) ||
-            !also_is(r, at, synonyms[i].also))
+        if (!phrase_at(r, phrase_synonyms[i].phrase, &at) ||
+            !next_is(r, at, phrase_synonyms[i].next) || !also_is(r, at, phrase_synonyms[i].also))
             continue;
-        if (!synonyms[i].tool) {
+        if (!phrase_synonyms[i].tool) {
             err_set(e, ST_INVALID_SYNTAX, "there is no command '" SV_FMT "'",
                     SV_ARG(r->tokens[r->at].text));
-            return err_hint(e, "%s", synonyms[i].hint);
+            return err_hint(e, "%s", phrase_synonyms[i].hint);
         }
-        r->tool = tool_find(sv_of(synonyms[i].tool));
+        r->tool = tool_find(sv_of(phrase_synonyms[i].tool));
         r->at = at;
-        *with = synonyms[i].with;
+        *with = phrase_synonyms[i].with;
         return ST_OK;
     }
     const struct token *t = &r->tokens[r->at];
@@ -268,9 +284,10 @@ static enum status arguments(struct reading *r, const char *with, struct err *e)
     struct token *front = NULL, *all;
     size_t        n = 0;
 
-    if (with && lex(sv_of(with), r->a, &front, &n, e))
+    if (with && lexer_read(sv_of(with), r->a, &front, &n, e))
         return err_code(e);
     all = ARENA_NEW(r->a, struct token, n + r->n - r->at + 1);
+    words_mark(front, n);
     if (n)
         memcpy(all, front, n * sizeof *all);
     if (r->n > r->at)
@@ -295,8 +312,8 @@ static enum status parse_call(struct reading *r, struct err *e)
     return ST_OK;
 }
 
-/* More words than any command has: a text without quotes, or one whose quotes went wrong. What
- * follows may then look at all words again for each of them. */
+/* More words than any command has: a text without quotes, or one whose quotes went wrong. A limit
+ * is needed because the cost of what follows grows with the square of the number of words. */
 enum { WORDS_MAX = 100 };
 
 static enum status check_words(const struct token *t, size_t n, struct err *e)
@@ -324,9 +341,10 @@ enum status call_parse(struct sv line, struct arena *a, struct call *out, struct
             out->args[out->n++] = (struct call_arg){ &out->tool->params[0], thought };
         return ST_OK;
     }
-    if (lex(out->line, a, &tokens, &r.n, e) || check_words(tokens, r.n, e))
+    if (lexer_read(out->line, a, &tokens, &r.n, e) || check_words(tokens, r.n, e))
         return err_code(e);
     split_verb(&tokens, &r.n, a);
+    words_mark(tokens, r.n);
     r.tokens = tokens;
     return parse_call(&r, e);
 }

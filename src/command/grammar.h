@@ -1,7 +1,7 @@
 /* The → language: from a line to a call of a tool, and back.
  *
- * A line is a verb and its arguments. Verbs have synonyms (phrases.c), politeness before the verb,
- * fillers ("please", "the") and the little words that belong to a tool ("to", "from") are skipped,
+ * A line is a verb and its arguments. Verbs have phrase_synonyms (phrases.c), politeness before the
+ * verb, fillers ("please", "the") and the connecting words of a tool ("to", "from") are skipped,
  * and what is left must fit the tool's parameters exactly: nothing is guessed. What does not fit is
  * ST_INVALID_SYNTAX with a hint that shows the form that comes nearest, and so is a line with a
  * word of doubt in it ("not", "or", "if").
@@ -25,6 +25,7 @@ enum tool_slot_type {
     SLOT_TEXT,  /* quoted text */
     SLOT_WORD,  /* one of `words` (any word when NULL) */
     SLOT_COUNT, /* a whole number */
+    SLOT_REAL,  /* a number such as 1.1 */
     SLOT_RANGE, /* A-B */
     SLOT_LINES, /* A-B, both whole numbers */
     SLOT_DOC,   /* doc:"name" */
@@ -46,7 +47,7 @@ enum param_flags {
     SLOT_MANY = 2048,      /* may be given several times, as a list: a7x2, b3k9 and c4m2 */
     SLOT_LOOSE = 4096,     /* its text may be one word without quotes */
     SLOT_OPEN = 8192,      /* its text may be a few words without quotes */
-    SLOT_SILENT = 16384,   /* may be said and changes nothing: path from root to a7x2 */
+    SLOT_SILENT = 16384,   /* may be given but has no effect: path from root to a7x2 */
 };
 
 struct tool_slot {
@@ -74,8 +75,8 @@ struct call {
 };
 
 /* `line` is what follows the arrow. The call's texts live in `a` or in the line. On failure
- * out->tool is the tool that was meant, or NULL. The reason LEX_QUOTES: it failed because its
- * quotations cannot be told from its words, so that what follows the line may belong to a text. */
+ * out->tool is the tool that was meant, or NULL. The reason LEX_QUOTES: it failed because it is
+ * unclear which words are quoted, so that what follows the line may belong to a text. */
 enum status call_parse(struct sv line, struct arena *a, struct call *out, struct err *e) MUST_USE;
 
 /* Is a command a thought? Then *text is all that follows its word, quotes and all: a thought has no

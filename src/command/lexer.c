@@ -12,11 +12,11 @@
  * curly quotation also ends at a straight one. `nests`: marks that differ can stand inside each
  * other. `words`: the mark is an apostrophe too, so that it opens only where a word could begin and
  * closes only where one ends. Longer marks stand before those they begin with. */
-struct quote {
+struct lexer_quote {
     const char *open, *close[3];
     bool        nests, words;
 };
-static const struct quote quotes[] = {
+static const struct lexer_quote quotes[] = {
     { "\"\"\"", { "\"\"\"", NULL, NULL }, false, false },
     { "\"", { "\"", NULL, NULL }, false, false },
     { "“", { "”", "“", "\"" }, false, false },
@@ -43,7 +43,7 @@ static bool is_break(struct sv v)
 }
 
 /* The quotation that opens at v; `starts`: a word could begin here. */
-static const struct quote *opening(struct sv v, bool starts)
+static const struct lexer_quote *opening(struct sv v, bool starts)
 {
     for (size_t i = 0; i < COUNT(quotes); i++)
         if ((starts || !quotes[i].words) && sv_starts(v, sv_of(quotes[i].open)))
@@ -51,7 +51,7 @@ static const struct quote *opening(struct sv v, bool starts)
     return NULL;
 }
 
-static size_t closing(const struct quote *q, struct sv v)
+static size_t closing(const struct lexer_quote *q, struct sv v)
 {
     for (size_t i = 0; i < COUNT(q->close) && q->close[i]; i++) {
         struct sv mark = sv_of(q->close[i]);
@@ -61,26 +61,17 @@ static size_t closing(const struct quote *q, struct sv v)
     return 0;
 }
 
-static size_t slashes(struct sv v)
-{
-    size_t n = 0;
-
-    while (n < v.n && v.s[n] == '\\')
-        n++;
-    return n;
-}
-
 static void add_slashes(struct sb *b, size_t n)
 {
     for (size_t i = 0; b && i < n; i++)
         sb_addc(b, '\\');
 }
 
-/* The backslashes at the start of *v, with what they make of the next character. False: \n of
- * which nobody knows what it is. */
-static bool unescape(const struct quote *q, struct sv *v, struct sb *b)
+/* The backslashes at the start of *v, and their effect on the next character. False: an ambiguous
+ * \n. */
+static bool unescape(const struct lexer_quote *q, struct sv *v, struct sb *b)
 {
-    size_t           n = slashes(*v);
+    size_t           n = escape_run(*v);
     struct sv        after = sv_skip(*v, n), rest = *v;
     size_t           mark = closing(q, after);
     enum escape_kind kind = ESCAPE_LITERAL;
@@ -113,24 +104,24 @@ static bool unescape(const struct quote *q, struct sv *v, struct sb *b)
 
 enum quoted { QUOTED, QUOTED_OPEN, QUOTED_AMBIGUOUS };
 
-/* The quotation at the start of *v, unescaped into b (NULL: only skipped). */
-static enum quoted quoted(const struct quote *q, struct sv *v, struct sb *b)
+/* What is inside of a quotation, up to its end or to that of *v; *depth: of quotations in it. */
+static enum quoted quoted_rest(const struct lexer_quote *q, struct sv *v, size_t *depth,
+                               struct sb *b)
 {
-    size_t      depth = 0, n;
+    size_t      n;
     enum quoted found = QUOTED;
 
-    *v = sv_skip(*v, strlen(q->open));
     while (v->n) {
         if (v->s[0] == '\\') {
             found = unescape(q, v, b) ? found : QUOTED_AMBIGUOUS;
             continue;
         }
-        if ((n = closing(q, *v)) && depth-- == 0) {
+        if ((n = closing(q, *v)) && (*depth)-- == 0) {
             *v = sv_skip(*v, n);
             return found;
         }
         if (!n && q->nests && sv_starts(*v, sv_of(q->open)))
-            depth++;
+            ++*depth;
         if (v->n > 1 && v->s[0] == '\r' && v->s[1] == '\n')
             *v = sv_skip(*v, 1); /* CRLF is one line break */
         n = n ? n : 1;
@@ -139,6 +130,15 @@ static enum quoted quoted(const struct quote *q, struct sv *v, struct sb *b)
         *v = sv_skip(*v, n);
     }
     return QUOTED_OPEN;
+}
+
+/* The quotation at the start of *v, unescaped into b (NULL: only skipped). */
+static enum quoted quoted(const struct lexer_quote *q, struct sv *v, struct sb *b)
+{
+    size_t depth = 0;
+
+    *v = sv_skip(*v, strlen(q->open));
+    return quoted_rest(q, v, &depth, b);
 }
 
 /* May a word begin after this character? */
@@ -150,7 +150,7 @@ static bool starts_word(char before)
 /* Past one character outside a quotation, or past a quotation; false when it is not closed. */
 static bool skip_one(struct sv *rest, char *before)
 {
-    const struct quote *q = opening(*rest, starts_word(*before));
+    const struct lexer_quote *q = opening(*rest, starts_word(*before));
 
     *before = rest->s[0];
     if (q)
@@ -159,7 +159,7 @@ static bool skip_one(struct sv *rest, char *before)
     return true;
 }
 
-bool lex_command_end(struct sv text, size_t *end)
+bool lexer_command_end(struct sv text, size_t *end)
 {
     struct sv rest = text;
     char      before = ' ';
@@ -171,7 +171,26 @@ bool lex_command_end(struct sv text, size_t *end)
     return true;
 }
 
-bool lex_is_open(struct sv text)
+bool lexer_goes_on(struct lexer_line *l, struct sv line)
+{
+    char before = ' ';
+
+    while (line.n) {
+        if (!l->quote) {
+            l->quote = opening(line, starts_word(before));
+            l->depth = 0;
+            before = line.s[0];
+            line = sv_skip(line, l->quote ? strlen(l->quote->open) : 1);
+            continue;
+        }
+        if (quoted_rest(l->quote, &line, &l->depth, NULL) == QUOTED_OPEN)
+            return true;
+        l->quote = NULL;
+    }
+    return l->quote != NULL;
+}
+
+bool lexer_is_open(struct sv text)
 {
     char before = ' ';
 
@@ -195,7 +214,7 @@ static size_t key_length(struct sv v, size_t *skip)
     return i > *skip && i < v.n && (v.s[i] == ':' || v.s[i] == '=') ? i : 0;
 }
 
-/* A key with its value behind it; absent when a blank follows. */
+/* A key with its value behind it; absent when a space follows. */
 static struct sv take_key(struct sv *v, struct arena *a)
 {
     size_t skip, n = key_length(*v, &skip);
@@ -205,12 +224,12 @@ static struct sv take_key(struct sv *v, struct arena *a)
     struct sv key = sv_lower((struct sv){ v->s + skip, n - skip }, a);
     for (size_t i = 0; i < key.n; i++)
         if (key.s[i] == '_')
-            ((char *)key.s)[i] = '-'; /* it is our copy */
+            ((char *)key.s)[i] = '-'; /* it is a copy that may be changed */
     *v = sv_skip(*v, n + 1);
     return key;
 }
 
-/* Marks behind a word that are a habit of sentences. */
+/* Punctuation behind a word, as in a sentence. */
 static struct sv strip_end(struct sv word, struct token *t)
 {
     while (word.n > 1) {
@@ -276,7 +295,7 @@ static bool is_call_paren(struct sv v, size_t n)
     return n && v.s[n] == '(';
 }
 
-/* A bare value: up to a blank. ST_INVALID_SYNTAX: a quotation opens inside it. */
+/* A bare value: up to a space. ST_INVALID_SYNTAX: a quotation opens inside it. */
 static enum status bare(struct sv *v, struct token *t, struct err *e)
 {
     size_t n = 0;
@@ -284,7 +303,7 @@ static enum status bare(struct sv *v, struct token *t, struct err *e)
     while (n < v->n && !is_blank(v->s[n]) && !is_call_paren(*v, n)) {
         if (opening(sv_skip(*v, n), false)) {
             err_set(e, ST_INVALID_SYNTAX, "a quotation touches the word before it");
-            err_hint(e, "put a blank before the quotation, and \\ before a quote inside a text");
+            err_hint(e, "put a space before the quotation, and \\ before a quote inside a text");
             return err_reason(e, LEX_QUOTES);
         }
         n++;
@@ -299,7 +318,7 @@ static enum status bare(struct sv *v, struct token *t, struct err *e)
     return ST_OK;
 }
 
-static enum status text_token(const struct quote *q, struct sv *rest, struct arena *a,
+static enum status text_token(const struct lexer_quote *q, struct sv *rest, struct arena *a,
                               struct token *t, struct err *e)
 {
     struct sb   b = sb_in(a, 0);
@@ -343,13 +362,13 @@ static enum status next_token(struct sv *rest, struct arena *a, struct token *t,
     }
     if (t->key.s && key_length(*rest, &skip))
         t->inner = take_key(rest, a);
-    const struct quote *q = opening(*rest, true);
+    const struct lexer_quote *q = opening(*rest, true);
     st = q ? text_token(q, rest, a, t, e) : bare(rest, t, e);
     t->raw = (struct sv){ start, (size_t)(rest->s - start) };
     return st;
 }
 
-/* A ( before a word, and a ) or a dash that stands alone, say nothing. */
+/* A ( before a word, and a ) or a dash alone, have no meaning and are skipped. */
 static bool skip_mark(struct sv *line)
 {
     static const char *const marks[] = { "(", ")", ",", "-", "–", "—", ":", "=" };
@@ -364,7 +383,8 @@ static bool skip_mark(struct sv *line)
     return false;
 }
 
-enum status lex(struct sv line, struct arena *a, struct token **out, size_t *n, struct err *e)
+enum status lexer_read(struct sv line, struct arena *a, struct token **out, size_t *n,
+                       struct err *e)
 {
     VEC(struct token) list = { 0 };
 

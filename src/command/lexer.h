@@ -18,21 +18,31 @@ struct token {
     struct sv       raw;   /* all of it, as it stands in the line */
     bool brackets;         /* it was written [like this], `like this` or #this: an id or a name */
     bool comma;            /* a comma follows */
-    bool colon;            /* a colon or = and a blank follow: perhaps a key */
+    bool colon;            /* a colon or = and a space follow: perhaps a key */
+    bool filler;           /* a word that says nothing, such as "the": words_mark() */
 };
 
 /* The tokens of a line. ST_INVALID_SYNTAX with the reason LEX_QUOTES: a quotation is not closed, or
  * touches a word. */
-enum status lex(struct sv line, struct arena *a, struct token **out, size_t *n,
-                struct err *e) MUST_USE;
+enum status lexer_read(struct sv line, struct arena *a, struct token **out, size_t *n,
+                       struct err *e) MUST_USE;
 
 #define LEX_QUOTES "quotes"
 
 /* Where the command at the start of a text ends: at the first line break outside a quotation, or at
  * the end of the text. False when a quotation in it is never closed. One pass. */
-bool lex_command_end(struct sv text, size_t *end);
+bool lexer_command_end(struct sv text, size_t *end);
+
+/* The same while lines come: zero before the first one. Does the command go on behind this line,
+ * which has its line break, because a quotation is open? */
+struct lexer_quote;
+struct lexer_line {
+    const struct lexer_quote *quote; /* that is open; NULL: none is */
+    size_t                    depth;
+};
+bool lexer_goes_on(struct lexer_line *l, struct sv line);
 
 /* Does the text end inside a quotation? Then the command goes on in the next line. */
-bool lex_is_open(struct sv text);
+bool lexer_is_open(struct sv text);
 
 #endif

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-/* Text with what roff would take for its own made harmless. */
+/* Text in which characters with a meaning for roff are escaped. */
 static void roff(struct sb *b, struct sv text)
 {
     for (size_t i = 0; i < text.n; i++) {
@@ -52,10 +52,10 @@ static void other_words(struct sb *b, const struct tool *t)
 {
     struct sb list = sb_in(b->a, 0);
 
-    for (size_t i = 0; synonyms[i].phrase; i++) {
-        if (!synonyms[i].tool || strcmp(synonyms[i].tool, t->name) != 0)
+    for (size_t i = 0; phrase_synonyms[i].phrase; i++) {
+        if (!phrase_synonyms[i].tool || strcmp(phrase_synonyms[i].tool, t->name) != 0)
             continue;
-        struct sv shown = phrase_shown(synonyms[i].phrase, b->a);
+        struct sv shown = phrase_shown(phrase_synonyms[i].phrase, b->a);
         if (sv_find(sb_sv(&list), shown) >= 0)
             continue;
         sb_adds(&list, list.n ? ", " : "");
@@ -134,7 +134,7 @@ static const char head[] =
     "here (or this, current), parent and root instead of an id.\n"
     "[here] in brackets is an id.\n"
     ".It key:value\n"
-    "or key=value, without blanks or with the value in quotes; key value where the tool has the "
+    "or key=value, without spaces or with the value in quotes; key value where the tool has the "
     "key.\n"
     ".It text\n"
     "in quotes, straight, curly, „like this“, «this», 「this」, 'this' or between three straight "
@@ -186,7 +186,7 @@ void tools_manual(struct sb *b)
     sb_adds(b, ".\\\" Printed from the tool table: heddle help --man loom.7. Do not "
                "edit.\n.Dd " HEDDLE_DATE "\n");
     sb_adds(b, head);
-    for (size_t i = 0; tools[i].name; i++)
-        one_tool(b, &tools[i]);
+    for (size_t i = 0; tool_table[i].name; i++)
+        one_tool(b, &tool_table[i]);
     sb_adds(b, tail);
 }

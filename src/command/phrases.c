@@ -42,7 +42,7 @@ const char *const phrase_numbers = "one=1|two=2|three=3|four=4|five=5|six=6|seve
 
 /* The first row that fits is taken, so that longer phrases stand before those they begin with, and
  * rows with a condition before those without. */
-const struct synonym synonyms[] = {
+const struct synonym phrase_synonyms[] = {
     /* what is not there, with what is */
     { "find out",          NULL, NEXT_ANY, NULL, NULL, "→ find \"words\" finds nodes" },
     { "delete/remove annotation/note/comment", "unannotate", NEXT_ID, NULL, NULL, NULL },

@@ -28,12 +28,15 @@ RUN(prune);
 RUN(restore);
 RUN(exclude);
 RUN(include);
+/* The session goes on in the tree of this name; nobody is moved. */
+enum status session_switch_tree(struct session *s, struct sv name, struct err *e) MUST_USE;
+
 /* tool_remove.c */
 RUN(unannotate);
 RUN(unlink);
 
 /* ann-3 names an annotation: 3. */
-bool annotation_number(struct sv id, int64_t *n);
+bool tool_annotation_number(struct sv id, int64_t *n);
 
 /* tool_undo.c */
 RUN(undo);
@@ -43,8 +46,8 @@ RUN(continue);
 RUN(read);
 RUN(write);
 
-/* `cut` bytes at `at` of a document go, `insert` comes: recorded, and then done. *now is the text
- * that comes of it. */
+/* Replace `cut` bytes at `at` of a document by `insert`: first recorded in the log, then written.
+ * *now is the new text. */
 struct doc_change {
     size_t    at, cut;
     struct sv insert;

@@ -1,6 +1,6 @@
 /* Finds the commands in what a model wrote. One pass over the lines; a line is read once more where
  * a quotation or a block begins in it. */
-#include "command/scan.h"
+#include "command/scan_internal.h"
 
 #include "base/sb.h"
 #include "base/vec.h"
@@ -10,8 +10,8 @@
 #include <string.h>
 
 /* Text between these holds no commands. `anywhere`: it may begin within a line; otherwise only at
- * the start of one, because prose talks about tags. */
-static const struct block {
+ * the start of one, because prose may mention a tag. */
+static const struct scan_block {
     const char *open, *close;
     bool        anywhere;
 } blocks[] = {
@@ -40,16 +40,14 @@ struct scanner {
     struct arena *a;
     struct sb     prose;
     VEC(struct scanned_line) lines;
-    struct scan        *out;
-    char                fence;       /* ` or ~: we are inside of one; 0: no */
-    size_t              fence_marks; /* how many of them opened it */
-    const struct block *block;       /* we are inside of one; NULL: no */
-    size_t              hidden;      /* lines with → in the fence or block we are inside of */
-    bool                says;        /* the prose holds more than blanks and answered lines */
-    size_t              answers;     /* lines that only look like commands */
+    struct scan      *out;
+    struct scan_fence fence;
+    size_t            hidden;  /* lines with → in the current fence or block */
+    bool              says;    /* the prose holds more than white space and answered lines */
+    size_t            answers; /* lines that only look like commands */
 };
 
-static struct sv take_line(struct sv *rest)
+struct sv scan_line(struct sv *rest)
 {
     struct sv_cut c = sv_cut(*rest, '\n');
     struct sv     line = c.head;
@@ -86,7 +84,7 @@ static bool starts_tag(struct sv v, const char *tag)
 }
 
 /* Where the block is closed in the line: the offset behind its end, or 0. */
-static size_t block_end(const struct block *b, struct sv line)
+static size_t block_end(const struct scan_block *b, struct sv line)
 {
     size_t n = strlen(b->close);
 
@@ -100,7 +98,7 @@ static size_t block_end(const struct block *b, struct sv line)
     return 0;
 }
 
-static const struct block *block_at(struct sv v, bool starts)
+static const struct scan_block *block_at(struct sv v, bool starts)
 {
     for (size_t i = 0; i < COUNT(blocks); i++)
         if ((starts || blocks[i].anywhere) && starts_tag(v, blocks[i].open))
@@ -110,7 +108,7 @@ static const struct block *block_at(struct sv v, bool starts)
 
 /* Blocks that begin and end in this line; what is open at its end stays open. Backticks within the
  * line hide what is between them. */
-static void follow_blocks(struct scanner *s, struct sv line)
+static void follow_blocks(struct scan_fence *s, struct sv line)
 {
     bool starts = true, code = false;
 
@@ -131,25 +129,25 @@ static void follow_blocks(struct scanner *s, struct sv line)
     }
 }
 
-static void follow_fence(struct scanner *s, struct sv line)
+void scan_follow(struct scan_fence *f, struct sv line)
 {
     line = sv_trim(line);
-    if (s->fence) {
-        size_t n = fence_marks(line, s->fence);
-        if (n >= s->fence_marks && line.n == n)
-            s->fence = 0;
+    if (f->mark) {
+        size_t n = fence_marks(line, f->mark);
+        if (n >= f->marks && line.n == n)
+            f->mark = 0;
         return;
     }
-    for (const char *mark = "`~"; *mark && !s->fence; mark++)
-        if ((s->fence_marks = fence_marks(line, *mark)))
-            s->fence = *mark;
-    if (!s->fence)
-        follow_blocks(s, line);
+    for (const char *mark = "`~"; *mark && !f->mark; mark++)
+        if ((f->marks = fence_marks(line, *mark)))
+            f->mark = *mark;
+    if (!f->mark)
+        follow_blocks(f, line);
 }
 
 /* ---- lines that look like commands ---------------------------------------------------- */
 
-static bool is_command(struct sv line, struct sv *after)
+bool scan_is_command(struct sv line, struct sv *after)
 {
     struct sv v = sv_trim(line);
 
@@ -166,11 +164,11 @@ static size_t arrows(struct sv text)
     struct sv after;
 
     while (text.n)
-        n += is_command(take_line(&text), &after);
+        n += scan_is_command(scan_line(&text), &after);
     return n;
 }
 
-/* What people put before an arrow, and the arrows that are not ours. Longer ones first. */
+/* What people put before an arrow, and arrows other than →. Longer ones first. */
 static const char *const decorations[] = { "\xef\xbb\xbf",
                                            "\xe2\x80\x8b",
                                            "\xe2\x81\xa0",
@@ -267,30 +265,68 @@ static void add_answer(struct scanner *s, struct sv text, const struct err *answ
 
 enum { SHOWN_MAX = 200, ANSWERS_MAX = 20 };
 
-/* Answers a line that looks like a command, when a command can be seen in it: "-> so she left" is
- * prose. */
-static bool answer_lookalike(struct scanner *s, struct sv line)
+/* "-> so she left" is prose: a command must be seen in the line. */
+bool scan_is_answered(struct sv line, const char *more, struct arena *a, struct sv *after,
+                      struct err *answer)
 {
-    struct sv   after, thought;
+    struct sv   thought;
     struct call c;
-    struct err  e = { 0 }, answer = { 0 };
+    struct err  e = { 0 };
 
-    if (!is_lookalike(line, &after) || !after.n || lex_is_open(after))
+    if (!is_lookalike(line, after) || !after->n || lexer_is_open(*after))
         return false;
-    bool        think = call_is_think(after, &thought);
-    enum status st = think ? ST_OK : call_parse(after, s->a, &c, &e);
+    bool        think = call_is_think(*after, &thought);
+    enum status st = think ? ST_OK : call_parse(*after, a, &c, &e);
     if (!think && !c.tool && !strstr(e.hint, "did you mean"))
         return false;
-    if (++s->answers > ANSWERS_MAX)
-        return true;
-    err_set(&answer, ST_INVALID_SYNTAX, "not run: a command is a line that starts with →%s",
-            s->answers == ANSWERS_MAX ? "; further lines like this one are not answered" : "");
-    if (st || after.n > SHOWN_MAX)
-        err_hint(&answer, "%s", e.hint[0] ? e.hint : "start the line with → and nothing before it");
+    err_set(answer, ST_INVALID_SYNTAX, "not run: a command is a line that starts with →%s", more);
+    if (st || after->n > SHOWN_MAX)
+        err_hint(answer, "%s", e.hint[0] ? e.hint : "start the line with → and nothing before it");
     else
-        err_hint(&answer, "→ " SV_FMT, SV_ARG(after));
-    add_answer(s, after, &answer);
+        err_hint(answer, "→ " SV_FMT, SV_ARG(*after));
     return true;
+}
+
+static bool answer_lookalike(struct scanner *s, struct sv line)
+{
+    struct sv  after;
+    struct err answer = { 0 };
+
+    const char *more =
+        s->answers + 1 == ANSWERS_MAX ? "; further lines like this one are not answered" : "";
+
+    if (!scan_is_answered(line, more, s->a, &after, &answer))
+        return false;
+    if (++s->answers <= ANSWERS_MAX)
+        add_answer(s, after, &answer);
+    return true;
+}
+
+/* Marks and decorations, the start of a numbered list, an arrow. */
+bool scan_could_be(struct sv start)
+{
+    static const char  first[] = "0123456789";
+    const char *const *lists[] = { decorations, arrow_marks };
+    const size_t       counts[] = { COUNT(decorations), COUNT(arrow_marks) };
+
+    if (start.s[0] && strchr(first, start.s[0]))
+        return true;
+    for (size_t k = 0; k < COUNT(lists); k++)
+        for (size_t i = 0; i < counts[k]; i++) {
+            size_t n = strlen(lists[k][i]);
+            n = n < start.n ? n : start.n;
+            if (memcmp(lists[k][i], start.s, n) == 0)
+                return true;
+        }
+    return false;
+}
+
+bool scan_is_unclear(struct sv command, struct arena *a)
+{
+    struct call c;
+    struct err  e = { 0 };
+
+    return call_parse(command, a, &c, &e) && strcmp(e.reason, LEX_QUOTES) == 0;
 }
 
 /* ---- commands and thoughts ------------------------------------------------------------ */
@@ -307,12 +343,12 @@ static void take_thought(struct scanner *s, struct sv first)
 
     sb_add(&b, end < 0 ? first : sv_first(first, (size_t)end));
     while (end < 0 && s->rest.n) {
-        struct sv line = take_line(&s->rest), trimmed = sv_trim(line);
+        struct sv line = scan_line(&s->rest), trimmed = sv_trim(line);
         if (sv_ends(trimmed, SV("←"))) {
             line = sv_first(trimmed, trimmed.n - 3);
             end = 0;
         }
-        inside += is_command(line, &after);
+        inside += scan_is_command(line, &after);
         if (b.n && (end < 0 || sv_trim(line).n))
             sb_addc(&b, '\n');
         sb_add(&b, end < 0 ? line : sv_trim(line));
@@ -333,7 +369,7 @@ static void take_thought(struct scanner *s, struct sv first)
     }
 }
 
-/* After this command nothing counts any more. */
+/* Nothing after this command is run. */
 static void stop_after(struct scanner *s, struct scanned_line *line)
 {
     line->not_run = arrows(s->rest);
@@ -344,15 +380,13 @@ static void stop_after(struct scanner *s, struct scanned_line *line)
 }
 
 /* The command with the lines its open quotation reaches into. A quotation that never closes, or one
- * that cannot be told from the words around it, ends the output: nobody knows where its text ends.
- */
+ * that cannot be told from the words around it, ends the output, because it is not known where its
+ * text ends. */
 static void take_command(struct scanner *s, struct sv command)
 {
-    struct sv   text = { command.s, (size_t)(s->rest.s + s->rest.n - command.s) };
-    size_t      end;
-    struct call c;
-    struct err  e = { 0 };
-    bool        closed = lex_command_end(text, &end);
+    struct sv text = { command.s, (size_t)(s->rest.s + s->rest.n - command.s) };
+    size_t    end;
+    bool      closed = lexer_command_end(text, &end);
 
     if (closed) {
         command = sv_trim(sv_first(text, end));
@@ -361,32 +395,34 @@ static void take_command(struct scanner *s, struct sv command)
     struct scanned_line *line = vec_push(&s->lines, s->a);
     *line = (struct scanned_line){ .text = command };
     s->out->commands++;
-    if (!closed || (call_parse(command, s->a, &c, &e) && strcmp(e.reason, LEX_QUOTES) == 0))
+    if (!closed || scan_is_unclear(command, s->a))
         stop_after(s, line);
 }
 
 static void take_prose(struct scanner *s, struct sv line)
 {
-    bool      inside = s->fence || s->block;
+    bool      inside = scan_is_inside(&s->fence);
     bool      answered = !inside && answer_lookalike(s, line);
     struct sv after;
 
     s->says = s->says || (!answered && sv_trim(line).n);
-    follow_fence(s, line);
-    if (!s->fence && !s->block)
+    scan_follow(&s->fence, line);
+    if (!scan_is_inside(&s->fence))
         s->hidden = 0;
     else
-        s->hidden += inside && is_command(line, &after);
+        s->hidden += inside && scan_is_command(line, &after);
     sb_add(&s->prose, line);
     sb_addc(&s->prose, '\n');
 }
 
-/* Commands behind the start of a block that has no end: nobody knows whether they are part of it.
- */
+/* Commands after the start of a block that has no end: it is not known whether they are part of
+ * it. */
 static void answer_open_block(struct scanner *s)
 {
     struct err  e = { 0 };
-    const char *close = s->block ? s->block->close : s->fence == '~' ? "~~~" : "```";
+    const char *close = s->fence.block         ? s->fence.block->close
+                        : s->fence.mark == '~' ? "~~~"
+                                               : "```";
 
     if (!s->hidden)
         return;
@@ -403,8 +439,8 @@ void scan_output(struct sv output, struct arena *a, struct scan *out)
 
     *out = (struct scan){ 0 };
     while (s.rest.n) {
-        struct sv before = s.rest, line = take_line(&s.rest);
-        if (!s.fence && !s.block && is_command(line, &command)) {
+        struct sv before = s.rest, line = scan_line(&s.rest);
+        if (!scan_is_inside(&s.fence) && scan_is_command(line, &command)) {
             if (call_is_think(command, &first))
                 take_thought(&s, first);
             else

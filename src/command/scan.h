@@ -1,6 +1,6 @@
 /* What a model wrote, taken apart: prose, thoughts, and the commands of one batch.
  *
- * A command is a line that starts with → (after blanks), outside of code fences (``` and ~~~), of
+ * A command is a line that starts with → (after spaces), outside of code fences (``` and ~~~), of
  * <!-- --> and of tags that show, quote or think (<pre>, <example>, <thinking>: the table in
  * scan.c), and of thoughts: in those, arrows are text. Where such a block has no end, this is
  * answered. Commands that follow each other make a batch; a model cannot know their results yet, so

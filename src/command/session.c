@@ -1,3 +1,4 @@
+/* A session: opening it, running the lines of a model or a person, recording what they did. */
 #include "command/session.h"
 
 #include "base/hash.h"
@@ -7,8 +8,11 @@
 #include "base/utf8.h"
 #include "base/vec.h"
 #include "command/batch.h"
+#include "command/once.h"
 #include "command/result.h"
 #include "command/scan.h"
+#include "command/step.h"
+#include "command/suggest.h"
 #include "loom/piece.h"
 #include "thread/kind.h"
 
@@ -23,7 +27,9 @@ static enum status describe(struct session *s, struct err *e)
     if (s->env.describe && s->env.describe(s->env.describe_ctx, s->loom.thread, s->a,
                                            &s->loom.title, &s->loom.mode, e))
         return err_code(e);
-    if (store_head(s->log->store, s->loom.thread, &head, e))
+    if (s->env.seed_mixed)
+        return ST_OK;
+    if (log_head(s->log, s->loom.thread, &head, e))
         return err_code(e);
     rand_mix((struct sv){ (const char *)head.chain.b, sizeof head.chain.b });
     return ST_OK;
@@ -46,10 +52,16 @@ static enum status set_up(struct session *s, struct log *log, const struct sessi
     return describe(s, e);
 }
 
+static void want(const struct session_env *env, struct sv thread)
+{
+    if (env->want)
+        env->want(env->describe_ctx, thread);
+}
+
 static void be(struct session *s, const struct agent *x)
 {
     s->agent = *x;
-    s->viewer = (struct viewer){ x->name, x->kind, x->permissions };
+    s->viewer = (struct viewer){ x->name, x->kind, x->permissions, NULL };
 }
 
 enum status session_open(struct session *s, struct log *log, const struct session_env *env,
@@ -57,23 +69,17 @@ enum status session_open(struct session *s, struct log *log, const struct sessio
                          struct err *e)
 {
     struct agent x;
-    bool         found;
 
+    want(env, thread);
     if (log_begin(log, GLOBAL_THREAD, STORE_READ, e))
         return err_code(e);
-    enum status st = agent_find(log, agent, a, &x, &found, e);
+    enum status st = agent_named(log, agent, a, &x, e);
+    if (!st)
+        st = set_up(s, log, env, thread, now, a, e);
     log_abort(log);
-    if (st)
-        return st;
-    if (!found) {
-        err_set(e, ST_NOT_FOUND, "agent '" SV_FMT "' not found", SV_ARG(agent));
-        return err_hint(e, "`heddle agent add " SH_FMT " --kind human|model` makes it",
-                        SV_ARG(agent));
-    }
-    if (set_up(s, log, env, thread, now, a, e))
-        return err_code(e);
-    be(s, &x);
-    return ST_OK;
+    if (!st)
+        be(s, &x);
+    return st;
 }
 
 enum status session_open_person(struct session *s, struct log *log, const struct session_env *env,
@@ -82,13 +88,14 @@ enum status session_open_person(struct session *s, struct log *log, const struct
 {
     struct agent x = { .name = name, .kind = AUTHOR_HUMAN, .permissions = PERM_ALL };
 
+    want(env, thread);
     if (log_begin(log, GLOBAL_THREAD, STORE_READ, e)) /* its views are now up to date */
         return err_code(e);
+    enum status st = set_up(s, log, env, thread, now, a, e);
     log_abort(log);
-    if (set_up(s, log, env, thread, now, a, e))
-        return err_code(e);
-    be(s, &x);
-    return ST_OK;
+    if (!st)
+        be(s, &x);
+    return st;
 }
 
 /* ---- helpers of the tools ---------------------------------------------------------- */
@@ -101,28 +108,69 @@ int64_t session_tokens(struct session *s, struct sv text, bool *exact)
     return (int64_t)(utf8_count(text) + 3) / 4;
 }
 
-void session_parts(struct session *s, struct sv form, struct sv text, struct result *r)
+void session_parts(struct result *r, struct sv form, struct sv text)
 {
-    struct sb b = sb_in(s->a, 0);
-    int64_t   first, all;
+    r->part_form = form;
+    r->part_text = text;
+}
 
-    if ((int64_t)text.n <= s->env.result_tokens) /* a token has a byte at least */
+void session_ask_all(struct session *s, struct model_asking *list, size_t n,
+                     void (*wait)(void *ctx), void *wait_ctx)
+{
+    for (size_t i = 0; i < n; i++)
+        list[i].q.cancel = s->env.cancel;
+    if (s->env.ask_all) {
+        s->env.ask_all(s->env.ask_ctx, list, n, wait, wait_ctx, s->a);
         return;
-    all = piece_lines(text);
-    piece_start(text, (size_t)s->env.result_tokens * 5 / 2, &first);
-    sb_addf(&b, "use → " SV_FMT " lines:1-%lld and so on to %lld", SV_ARG(form), (long long)first,
-            (long long)all);
-    r->rest = sb_sv(&b);
+    }
+    for (size_t i = 0; i < n; i++) {
+        list[i].q.wait = wait;
+        list[i].q.wait_ctx = wait_ctx;
+        list[i].status = s->env.ask(s->env.ask_ctx, &list[i].q, s->a, &list[i].out, &list[i].error);
+        if (wait)
+            wait(wait_ctx);
+    }
+}
+
+enum status session_cancelled(const struct session *s, struct err *e)
+{
+    if (!s->env.cancel || !atomic_load(s->env.cancel))
+        return ST_OK;
+    err_set(e, ST_CONFLICT, "cancelled");
+    return err_reason(e, "cancelled");
 }
 
 enum status session_pause(struct session *s, struct err *e)
 {
-    return log_commit(s->log, e);
+    if (s->mode == STORE_WRITE)
+        return log_commit(s->log, e);
+    log_abort(s->log);
+    return ST_OK;
 }
 
 enum status session_resume(struct session *s, struct err *e)
 {
-    return log_begin(s->log, s->loom.thread, STORE_WRITE, e);
+    return log_begin(s->log, s->loom.thread, s->mode, e);
+}
+
+enum status session_keep(struct session *s,
+                         enum status (*write)(struct session *s, const void *what, struct err *e),
+                         const void *what, struct err *e)
+{
+    enum status st;
+
+    if (s->mode == STORE_WRITE)
+        return write(s, what, e);
+    log_abort(s->log);
+    st = log_begin(s->log, s->loom.thread, STORE_WRITE, e);
+    if (!st)
+        st = write(s, what, e);
+    if (!st)
+        st = log_commit(s->log, e);
+    if (!st)
+        return log_begin(s->log, s->loom.thread, s->mode, e);
+    log_abort(s->log);
+    return st;
 }
 
 enum status session_node(struct session *s, struct sv id, struct node *out, struct err *e)
@@ -162,49 +210,65 @@ enum status session_doc(struct session *s, struct sv name, struct doc *out, stru
 
 /* ---- records ---------------------------------------------------------------------- */
 
-static enum status record_turn(struct session *s, struct err *e)
+enum status session_end_turn(struct session *s, const int64_t *named, size_t n, struct err *e)
 {
     struct sb b = sb_in(s->a, 0);
     struct jw w = jw_in(&b, 0);
 
     jw_open(&w, '{');
     jw_kstr(&w, "agent", s->agent.name);
+    if (n) {
+        jw_key(&w, "named");
+        jw_open(&w, '[');
+        for (size_t i = 0; i < n; i++)
+            jw_int(&w, named[i]);
+        jw_close(&w, ']');
+    }
     jw_kstr(&w, "op", SV("turn"));
+    bool ends = s->once.op_id.n && sv_eq(s->home, s->loom.thread);
+    if (ends)
+        jw_kint(&w, "steps", (int64_t)s->line);
     jw_close(&w, '}');
-    return loom_append(&s->loom, s->agent.name, kind_name(KIND_MEMORY_OPERATION), sb_sv(&b), NULL,
-                       e);
+    struct loom_record put = { .agent = s->agent.name,
+                               .kind = kind_name(KIND_MEMORY_OPERATION),
+                               .payload = sb_sv(&b),
+                               .op_id = ends ? once_end(s) : (struct sv){ 0 } };
+    return loom_put(&s->loom, &put, NULL, e) ? err_code(e) : once_end_elsewhere(s, e);
+}
+
+static enum status record_turn(struct session *s, struct err *e)
+{
+    return session_end_turn(s, NULL, 0, e);
 }
 
 enum { LINE_KEPT = 500 };
 
-/* tool_action: what was issued and what came of it. */
-static enum status record(struct session *s, const struct result *r, struct err *e)
+struct loom session_records(const struct session *s)
 {
-    struct sb b = sb_in(s->a, 0), line = sb_in(s->a, 0);
-    struct jw w = jw_in(&b, 0);
-    bool      placed;
+    struct loom l = s->loom;
 
-    if (loom_is_placed(&s->loom, s->agent.name, &placed, e))
+    if (s->run.id.n)
+        l.thread = s->home;
+    return l;
+}
+
+/* tool_action: the command and its result. */
+static enum status record(struct session *s, struct result *r, struct err *e)
+{
+    struct loom       to = session_records(s);
+    struct sb         b = sb_in(s->a, 0), line = sb_in(s->a, 0);
+    struct jw         w = jw_in(&b, 0);
+    struct store_head head;
+    bool              placed;
+
+    if (loom_is_placed(&to, s->agent.name, &placed, e) || log_head(s->log, to.thread, &head, e))
         return err_code(e);
+    result_finish(s, r, head.rev);
     sb_add_lossy(&line, utf8_first(r->line, LINE_KEPT));
     jw_open(&w, '{');
     jw_kstr(&w, "agent", s->agent.name);
     if (!r->ok)
         jw_kstr(&w, "code", sv_of(status_word(r->error.code)));
-    if (!placed) /* who it is: from now on it has a place of its own */
-        jw_kstr(&w, "kind", sv_of(author_kind_name(s->agent.kind)));
-    jw_kstr(&w, "line", sb_sv(&line));
-    if (r->object.n)
-        jw_kstr(&w, "object", r->object);
-    jw_kstr(&w, "outcome", r->ok ? SV("ok") : SV("error"));
-    if (r->results)
-        jw_kint(&w, "results", r->results);
-    if (r->ok && r->undo.n) {
-        jw_key(&w, "undo");
-        jw_raw(&w, r->undo);
-    }
-    if (r->undoes >= 0)
-        jw_kint(&w, r->ok ? "undoes" : "passes", r->undoes);
     if (r->ok && r->doc_path.n) {
         jw_key(&w, "doc");
         jw_open(&w, '{');
@@ -212,38 +276,53 @@ static enum status record(struct session *s, const struct result *r, struct err 
         jw_kstr(&w, "path", r->doc_path);
         jw_close(&w, '}');
     }
-    if (r->ok)
-        result_record(&w, r, s->a);
-    jw_kstr(&w, "verb", r->verb);
+    result_record_full(&w, r);
+    if (!placed) /* the agent's name: from now on it has a position of its own */
+        jw_kstr(&w, "kind", sv_of(author_kind_name(s->agent.kind)));
+    jw_kstr(&w, "line", sb_sv(&line));
+    if (r->object.n)
+        jw_kstr(&w, "object", r->object);
+    jw_kstr(&w, "outcome", r->ok ? SV("ok") : SV("error"));
+    result_record(&w, s, r);
     jw_close(&w, '}');
-    if (loom_append(&s->loom, s->agent.name, kind_name(KIND_TOOL_ACTION), sb_sv(&b), NULL, e))
+    struct loom_record put = { .agent = s->agent.name,
+                               .kind = kind_name(KIND_TOOL_ACTION),
+                               .payload = sb_sv(&b),
+                               .run = s->run,
+                               .op_id = s->op_id };
+    if (loom_put(&to, &put, &r->entry, e))
         return err_code(e);
     return s->closes_turn ? record_turn(s, e) : ST_OK;
 }
 
-static enum status attempt(struct session *s, struct result *r, struct err *e)
+/* What a line calls, unless it is refused before anything of the tree is read. */
+static enum status read_call(struct session *s, struct result *r, struct call *c, struct err *e)
 {
-    struct call c;
-    enum status st = call_parse(r->line, s->a, &c, e);
+    enum status st = call_parse(r->line, s->a, c, e);
 
-    if (c.tool)
-        r->verb = sv_of(c.tool->name);
+    if (c->tool)
+        r->verb = sv_of(c->tool->name);
     if (s->refusal) {
         *e = *s->refusal;
         return err_code(e);
     }
-    if (st)
+    if (st) {
+        suggest_command(s, r->line, e);
         return st;
-    assert(c.tool); /* what parses is a call of a tool */
-    if (call_each_count(&c) > 1) {
+    }
+    assert(c->tool); /* what parses is a call of a tool */
+    if (call_each_count(c) > 1) {
         err_set(e, ST_INVALID_SYNTAX, "a list of nodes is not one command");
         return err_hint(e, "one → line for each");
     }
-    if (permission_check(s->agent.permissions, c.tool->needs, e))
+    return permission_check(s->agent.permissions, c->tool->needs, e);
+}
+
+static enum status run_call(struct session *s, struct call *c, struct result *r, struct err *e)
+{
+    if (batch_settle(s, c, e) || c->tool->run(s, c, r, e))
         return err_code(e);
-    if (batch_settle(s, &c, e) || c.tool->run(s, &c, r, e))
-        return err_code(e);
-    return s->in_turn ? result_settle(s, &c, r, e) : ST_OK;
+    return s->in_turn ? result_settle(s, c, r, e) : ST_OK;
 }
 
 static enum status commit_record(struct session *s, struct result *r, struct err *e)
@@ -256,7 +335,7 @@ static enum status commit_record(struct session *s, struct result *r, struct err
     return ST_OK;
 }
 
-/* Bytes that are no text become U+FFFD: what a command leaves in the log is text. */
+/* Bytes that are not text become U+FFFD: what a command leaves in the log is text. */
 static struct sv valid_line(struct session *s, struct sv line)
 {
     struct sb b = sb_in(s->a, 0);
@@ -267,29 +346,51 @@ static struct sv valid_line(struct session *s, struct sv line)
     return sb_sv(&b);
 }
 
+/* An error of the session, not of the command. */
+static enum status give_up(struct session *s, const struct err *why, struct err *e)
+{
+    log_abort(s->log);
+    *e = *why;
+    return err_code(e);
+}
+
+/* A tool that only looks reads in a read transaction, so that others can write meanwhile, and
+ * leaves its trace in a short one of its own. Of a command that failed only its record is kept;
+ * when the disk is full, writing the record fails. */
+static enum status record_afterwards(struct session *s, struct result *r, struct err *e)
+{
+    log_abort(s->log);
+    return log_begin(s->log, s->loom.thread, STORE_WRITE, e) ? err_code(e) : commit_record(s, r, e);
+}
+
 enum status session_line(struct session *s, struct sv line, struct result *out, struct err *e)
 {
+    struct call c;
+    bool        done;
+
     line = valid_line(s, line);
-    *out = (struct result){ .text = sb_in(s->a, 0), .line = line, .undoes = -1, .ok = true };
+    *out = (struct result){
+        .text = sb_in(s->a, 0), .line = line, .undoes = -1, .entry = -1, .ok = true
+    };
     out->verb = sv_cut(sv_trim(line), ' ').head;
     if (out->verb.n > 40)
         out->verb = SV("?");
-    if (log_begin(s->log, s->loom.thread, STORE_WRITE, e))
+    step_begin(s);
+    if (step_done(s, out, &done, e))
         return err_code(e);
-    enum status st = attempt(s, out, &out->error);
-    if (st == ST_CORRUPT) { /* trouble of the whole, not of the command */
-        log_abort(s->log);
-        *e = out->error;
-        return st;
-    }
-    if (st) { /* nothing of it is kept but the record that it failed; a disk that is full fails
-                 there */
-        log_abort(s->log);
-        out->ok = false;
-        if (log_begin(s->log, s->loom.thread, STORE_WRITE, e))
+    if (done)
+        return step_restore(s, out, e);
+    enum status st = read_call(s, out, &c, &out->error);
+    s->mode = st || tool_only_looks(c.tool) ? STORE_READ : STORE_WRITE;
+    if (!st) {
+        if (log_begin(s->log, s->loom.thread, s->mode, e))
             return err_code(e);
+        st = run_call(s, &c, out, &out->error);
     }
-    return commit_record(s, out, e);
+    if (st == ST_CORRUPT)
+        return give_up(s, &out->error, e);
+    out->ok = st == ST_OK;
+    return st || s->mode == STORE_READ ? record_afterwards(s, out, e) : commit_record(s, out, e);
 }
 
 /* ---- saying ----------------------------------------------------------------------- */
@@ -297,11 +398,13 @@ enum status session_line(struct session *s, struct sv line, struct result *out, 
 static enum status add_said(struct session *s, struct sv text, struct sv at, const char *via,
                             struct node *out, struct err *e)
 {
-    struct new_node n = {
-        .text = text, .author = s->agent.name, .kind = s->agent.kind, .via = via
-    };
-    struct node parent;
-    bool        found = true;
+    struct new_node n = { .text = text,
+                          .author = s->agent.name,
+                          .kind = s->agent.kind,
+                          .via = via,
+                          .op_id = s->in_turn ? once_node(s) : s->once.op_id };
+    struct node     parent;
+    bool            found = true;
 
     if (at.s ? node_find_visible(&s->loom, at, &parent, e)
              : loom_position(&s->loom, s->agent.name, &parent, &found, e))
@@ -316,16 +419,22 @@ static enum status add_said(struct session *s, struct sv text, struct sv at, con
 enum status session_say(struct session *s, struct sv text, struct sv at, const char *via,
                         struct node *out, struct err *e)
 {
+    bool again = false;
+
     if (log_begin(s->log, s->loom.thread, STORE_WRITE, e))
         return err_code(e);
-    if (add_said(s, text, at, via, out, e) || (s->closes_turn && record_turn(s, e)) ||
-        log_commit(s->log, e)) {
+    if ((!s->in_turn && once_say(s, text, at, &again, out, e)) ||
+        (!again && (add_said(s, text, at, via, out, e) || (s->closes_turn && record_turn(s, e)) ||
+                    log_commit(s->log, e)))) {
         log_abort(s->log);
         return err_code(e);
     }
+    if (again)
+        log_abort(s->log);
     return ST_OK;
 }
 
+/* The agent goes to a node, unless it is there: what follows answers that node. */
 static enum status go(struct session *s, struct sv to, struct err *e)
 {
     struct node here, node;
@@ -337,17 +446,6 @@ static enum status go(struct session *s, struct sv to, struct err *e)
     return found && here.seq == node.seq
                ? ST_OK
                : loom_switch(&s->loom, s->agent.name, s->agent.kind, &node, e);
-}
-
-enum status session_go(struct session *s, struct sv to, struct err *e)
-{
-    if (log_begin(s->log, s->loom.thread, STORE_WRITE, e))
-        return err_code(e);
-    if (go(s, to, e) || log_commit(s->log, e)) {
-        log_abort(s->log);
-        return err_code(e);
-    }
-    return ST_OK;
 }
 
 /* ---- turns ------------------------------------------------------------------------ */
@@ -364,7 +462,7 @@ static enum status too_many(const struct scan *scan, struct err *e)
     return err_hint(e, "use at most %d at a time; nothing was run", TURN_COMMANDS_MAX);
 }
 
-/* What is stored of a turn's prose. In buffer mode the nodes of a path are one text: blanks at the
+/* What is stored of a turn's prose. In buffer mode the nodes of a path are one text: spaces at the
  * ends of one are part of it. */
 static enum status settle_prose(struct session *s, struct sv *prose, struct err *e)
 {
@@ -391,10 +489,49 @@ static struct scan all_prose(struct sv output)
     return (struct scan){ .prose = output };
 }
 
+/* What comes before the first line: has it been done, is the head the expected one, where does the
+ * agent go? A turn without a line writes no claim: there is nothing that could be done twice. */
+static enum status start_turn(struct session *s, struct sv output, bool empty, bool *again,
+                              struct err *e)
+{
+    struct sv at = s->once.at;
+
+    *again = false;
+    if (!at.s && !s->once.op_id.n && !s->once.has_expect)
+        return ST_OK;
+    if (log_begin(s->log, s->loom.thread, STORE_WRITE, e))
+        return err_code(e);
+    if (once_begin(s, output, again, e) || (!*again && at.s && go(s, at, e)) ||
+        (!*again && !empty && once_claim(s, output, e)) || (!*again && log_commit(s->log, e))) {
+        log_abort(s->log);
+        return err_code(e);
+    }
+    if (*again)
+        log_abort(s->log);
+    return ST_OK;
+}
+
+static enum status run_turn(struct session *s, const struct scan *scan, struct turn *out,
+                            struct err *e)
+{
+    enum status st = ST_OK;
+
+    s->in_turn = true;
+    if (scan->prose.n) {
+        s->closes_turn = scan->n == 0;
+        st = session_say(s, scan->prose, (struct sv){ 0 }, "turn", &out->node, e);
+        out->has_node = !st;
+    }
+    st = st ? st : batch_run(s, scan, out, e);
+    s->in_turn = s->closes_turn = false; /* in any case: the next line is not part of this turn */
+    return st;
+}
+
 enum status session_turn(struct session *s, struct sv output, struct turn *out, struct err *e)
 {
     struct sb   valid = sb_in(s->a, 0);
     struct scan scan;
+    bool        again;
 
     sb_add_lossy(&valid, output);
     output = sb_sv(&valid);
@@ -403,17 +540,9 @@ enum status session_turn(struct session *s, struct sv output, struct turn *out, 
         scan_output(output, s->a, &scan);
     else
         scan = all_prose(output);
-    if (too_many(&scan, e) || settle_prose(s, &scan.prose, e))
+    if (too_many(&scan, e) || settle_prose(s, &scan.prose, e) ||
+        start_turn(s, output, !scan.prose.n && !scan.n, &again, e))
         return err_code(e);
     out->discarded = scan.discarded;
-    enum status st = ST_OK;
-    s->in_turn = true;
-    if (scan.prose.n) {
-        s->closes_turn = scan.n == 0;
-        st = session_say(s, scan.prose, (struct sv){ 0 }, "turn", &out->node, e);
-        out->has_node = !st;
-    }
-    st = st ? st : batch_run(s, &scan, out, e);
-    s->in_turn = s->closes_turn = false; /* whatever came of it: the next line is no part of it */
-    return st;
+    return again ? once_restore(s, out, e) : run_turn(s, &scan, out, e);
 }

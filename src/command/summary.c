@@ -1,7 +1,12 @@
+/* Making one summary of a node, a document or a stretch of nodes: its prompt, the answer, and
+ * keeping it. */
 #include "command/summary.h"
 
 #include "base/json.h"
+#include "base/sentence.h"
 #include "base/utf8.h"
+#include "command/evidence.h"
+#include "loom/pending.h"
 #include "thread/kind.h"
 
 /* What a node is known by: its summary when one was made, else its text. */
@@ -34,6 +39,20 @@ enum status summary_prompt(struct session *s, const struct node *n, struct sb *b
     return ST_OK;
 }
 
+static void add_target(struct jw *w, const struct summary_made *m)
+{
+    jw_key(w, "target");
+    jw_open(w, '{');
+    if (m->node.n) {
+        jw_kstr(w, "node", m->node);
+    } else {
+        if (m->doc.n)
+            jw_kstr(w, "doc", m->doc);
+        jw_kstr(w, "type", m->doc.n ? SV("doc") : SV("tree"));
+    }
+    jw_close(w, '}');
+}
+
 enum status summary_keep(struct session *s, const struct summary_made *m, struct err *e)
 {
     struct sb b = sb_in(s->a, 0), valid = sb_in(s->a, 0);
@@ -41,28 +60,38 @@ enum status summary_keep(struct session *s, const struct summary_made *m, struct
 
     sb_add_lossy(&valid, sv_trim(m->text));
     jw_open(&w, '{');
+    if (m->covers)
+        jw_kint(&w, "covers", m->covers);
     if (m->model.n)
         jw_kstr(&w, "model", m->model);
-    else
+    if (m->of.n)
+        jw_kstr(&w, "of", m->of);
+    if (!m->model.n)
         jw_kbool(&w, "provisional", true);
-    jw_key(&w, "target");
-    jw_open(&w, '{');
-    jw_kstr(&w, m->node.n ? "node" : "type", m->node.n ? m->node : SV("tree"));
-    jw_close(&w, '}');
+    add_target(&w, m);
     jw_kstr(&w, "text", sb_sv(&valid));
+    if (m->model.n && (m->usage.input >= 0 || m->usage.output >= 0)) {
+        jw_key(&w, "usage");
+        evidence_usage(&w, &m->usage);
+    }
     jw_close(&w, '}');
     return loom_append(&s->loom, s->agent.name, kind_name(KIND_SUMMARY), sb_sv(&b), NULL, e);
 }
 
+static enum status keep(struct session *s, const void *made, struct err *e)
+{
+    return summary_keep(s, made, e);
+}
+
 enum status session_summarise(struct session *s, const struct node *n, struct err *e)
 {
-    struct model_response answer;
-    struct sb             b = sb_in(s->a, 0);
-    struct sv             text;
-    struct err            failed;
-    bool                  made;
+    struct small_answer answer;
+    struct sb           b = sb_in(s->a, 0);
+    struct sv           text;
+    struct err          failed;
+    bool                made;
 
-    if (!s->env.ask || !s->env.summary_model.n)
+    if (!small_any(s))
         return ST_OK;
     if (node_summary(&s->loom, n, &text, &made, e))
         return err_code(e);
@@ -70,15 +99,130 @@ enum status session_summarise(struct session *s, const struct node *n, struct er
         return ST_OK;
     if (summary_prompt(s, n, &b, e) || session_pause(s, e))
         return err_code(e);
-    struct model_message asked = { MODEL_USER, sb_sv(&b) };
-    struct model_request q = {
-        .model = s->env.summary_model, .messages = &asked, .n = 1, .max_tokens = SUMMARY_TOKENS
-    };
-    enum status st = s->env.ask(s->env.ask_ctx, &q, s->a, &answer, &failed);
+    enum status st = small_ask(s, (struct sv){ 0 }, sb_sv(&b), SUMMARY_TOKENS, &answer, &failed);
     if (session_resume(s, e))
         return err_code(e);
-    if (st || !sv_trim(answer.text).n)
+    if (st)
         return ST_OK;
-    struct summary_made m = { n->local, answer.text, s->env.summary_model };
-    return summary_keep(s, &m, e);
+    struct summary_made m = {
+        .node = n->local, .text = answer.text, .model = answer.model, .usage = answer.usage
+    };
+    return session_keep(s, keep, &m, e);
+}
+
+/* ---- documents ------------------------------------------------------------------------ */
+
+enum { EXTRACT_WORDS = 60 };
+
+/* The first sentence that is not a heading. */
+struct sv summary_doc_extract(struct sv text)
+{
+    while (text.n) {
+        struct sv_cut c = sv_cut(text, '\n');
+        struct sv     line = sv_trim(c.head);
+        if (line.n && line.s[0] != '#')
+            return sentence_first(line, EXTRACT_WORDS);
+        text = c.found ? c.tail : SV("");
+    }
+    return SV("");
+}
+
+struct sv summary_doc_prompt(struct session *s, const struct doc *d)
+{
+    struct sb b = sb_in(s->a, 0);
+    struct sv shown = utf8_first(d->text, SUMMARY_DOC_BYTES);
+
+    show_doc_summary_prompt(&b, d->path, shown, shown.n < d->text.n);
+    return sb_sv(&b);
+}
+
+enum status session_summarise_doc(struct session *s, const struct doc *d, struct sv *out,
+                                  struct err *e)
+{
+    struct doc_summary  had;
+    struct small_answer answer;
+    struct err          failed;
+
+    if (loom_doc_summary(&s->loom, d->path, &had, e))
+        return err_code(e);
+    bool fits = had.text.s && sv_eq(had.of, d->hash);
+    *out = fits ? had.text : summary_doc_extract(d->text);
+    if ((fits && !had.provisional) || !sv_trim(d->text).n || !small_any(s))
+        return ST_OK;
+    struct sv prompt = summary_doc_prompt(s, d);
+    if (session_pause(s, e))
+        return err_code(e);
+    enum status st = small_ask(s, (struct sv){ 0 }, prompt, SUMMARY_TOKENS, &answer, &failed);
+    if (session_resume(s, e))
+        return err_code(e);
+    if (st)
+        return ST_OK;
+    *out = answer.text;
+    struct summary_made m = { .doc = d->path,
+                              .text = answer.text,
+                              .model = answer.model,
+                              .of = d->hash,
+                              .covers = had.written,
+                              .usage = answer.usage };
+    return session_keep(s, keep, &m, e);
+}
+
+/* ---- stretches ------------------------------------------------------------------------- */
+
+enum { STRETCH_NODES_MAX = 500, STRETCH_TOKENS = 300 };
+
+/* The texts of a stretch, one after another, or what is known of them. */
+static enum status gather(struct session *s, const struct node *from, const struct node *to,
+                          bool extracts, struct sb *b, struct err *e)
+{
+    struct node *path;
+    size_t       n;
+
+    if (to->depth - from->depth >= STRETCH_NODES_MAX) {
+        err_set(e, ST_LIMIT_EXCEEDED, "the stretch has more than %d nodes", STRETCH_NODES_MAX);
+        return err_hint(e, "summarise it in parts");
+    }
+    if (node_path(&s->loom, s->agent.name, to, from->depth, &path, &n, e))
+        return err_code(e);
+    for (size_t i = 0; i < n; i++) {
+        struct sv text;
+        bool      made;
+        if (extracts ? node_summary(&s->loom, &path[i], &text, &made, e)
+                     : node_text(&s->loom, path[i].seq, &text, e))
+            return err_code(e);
+        sb_addf(b, "%s%s: ", i ? "\n\n" : "", author_kind_name(path[i].kind));
+        sb_add(b, text);
+    }
+    return ST_OK;
+}
+
+enum status session_summarise_stretch(struct session *s, const struct node *from,
+                                      const struct node *to, struct sv *out, struct err *e)
+{
+    struct small_answer answer;
+    struct sb           b = sb_in(s->a, 0);
+    struct err          why;
+    bool                ask = small_any(s);
+
+    if (gather(s, from, to, !ask, &b, e))
+        return err_code(e);
+    *out = sb_sv(&b);
+    if (!ask)
+        return ST_OK;
+    /* The model may take its time: others write meanwhile. */
+    if (session_pause(s, e))
+        return err_code(e);
+    enum status st =
+        small_ask(s,
+                  SV("Summarize this part of a conversation in a few sentences. Keep names, facts "
+                     "and decisions."),
+                  sb_sv(&b), STRETCH_TOKENS, &answer, &why);
+    if (session_resume(s, e))
+        return err_code(e);
+    if (st) {
+        *e = why;
+        return e->code = ST_MODEL_ERROR; /* whatever the reason: no model can be used */
+    }
+    *out = answer.text;
+    return ST_OK;
 }

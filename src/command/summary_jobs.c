@@ -1,11 +1,10 @@
 /* The summaries that are due. */
+#include "base/hash.h"
 #include "base/sentence.h"
 #include "base/utf8.h"
 #include "base/vec.h"
 #include "command/summary.h"
 #include "loom/pending.h"
-
-#include <assert.h>
 
 enum {
     PENDING_AT_ONCE = 100,
@@ -17,30 +16,25 @@ struct sv summary_trim(struct sv text)
     return sentence_whole(text);
 }
 
-/* The first model that answers; *out absent when none does. A model that is not there is asked
- * once, one that fails again and again a few times, in a whole run. */
-static void ask(struct session *s, struct summary_job *job, struct sv prompt, int64_t tokens,
-                struct summary_made *out)
+/* What a model says; out->model is absent when none does. Only being cancelled is an error. */
+static enum status ask(struct session *s, struct summary_job *job, struct sv prompt, int64_t tokens,
+                       struct summary_made *out, struct err *e)
 {
-    struct model_message  m = { MODEL_USER, prompt };
-    struct model_request  q = { .messages = &m, .n = 1, .max_tokens = tokens };
-    struct model_response answer;
+    struct small_answer answer;
+    struct err          why;
 
-    for (size_t i = 0; s->env.ask && i < job->n_models; i++) {
-        if (job->failures[i] >= SUMMARY_PATIENCE)
-            continue;
-        q.model = job->models[i];
-        enum status st = s->env.ask(s->env.ask_ctx, &q, s->a, &answer, &job->last);
-        if (st == ST_OK && sv_trim(answer.text).n) {
-            job->failures[i] = 0;
-            out->model = job->models[i];
-            out->text = answer.text;
-            return;
-        }
-        if (st == ST_OK)
-            err_set(&job->last, ST_MODEL_ERROR, "the model said nothing");
-        job->failures[i] = st == ST_NOT_FOUND ? SUMMARY_PATIENCE : job->failures[i] + 1;
+    if (session_cancelled(s, e))
+        return err_code(e);
+    if (!small_any(s)) /* none is left: the last failure stays */
+        return ST_OK;
+    if (small_ask(s, (struct sv){ 0 }, prompt, tokens, &answer, &why)) {
+        job->last = why;
+        return session_cancelled(s, e);
     }
+    out->model = answer.model;
+    out->text = answer.text;
+    out->usage = answer.usage;
+    return ST_OK;
 }
 
 static enum status store(struct session *s, struct summary_job *job, const struct summary_made *m,
@@ -104,7 +98,8 @@ static enum status do_node(struct session *s, struct summary_job *job, const str
     log_abort(s->log);
     if (st || hidden)
         return st;
-    ask(s, job, sb_sv(&prompt), SUMMARY_TOKENS, &m);
+    if (ask(s, job, sb_sv(&prompt), SUMMARY_TOKENS, &m, e))
+        return err_code(e);
     job->waiting += !m.model.n;
     return store_node(s, job, p, &n, &m, e);
 }
@@ -119,14 +114,69 @@ static enum status next_nodes(struct session *s, int64_t after, struct pending *
     return st;
 }
 
+/* ---- a document -------------------------------------------------------------------- */
+
+/* What a document says now and what is known of it. Not *found: it is gone, or cannot be read. */
+static enum status look_at_doc(struct session *s, const struct pending_doc *p, struct doc *d,
+                               struct doc_summary *had, bool *found, struct err *e)
+{
+    struct err gone;
+
+    if (log_begin(s->log, s->loom.thread, STORE_READ, e))
+        return err_code(e);
+    *found = session_doc(s, p->name, d, &gone) == ST_OK && sv_eq(d->path, p->path);
+    enum status st = loom_doc_summary(&s->loom, p->path, had, e);
+    log_abort(s->log);
+    return st;
+}
+
+/* A summary of just this text is not made again; its entry only says that the write is covered. */
+static enum status do_doc(struct session *s, struct summary_job *job, const struct pending_doc *p,
+                          struct err *e)
+{
+    struct summary_made m = { .doc = p->path, .covers = p->entry };
+    struct doc_summary  had;
+    struct doc          d;
+    bool                found;
+
+    if (look_at_doc(s, p, &d, &had, &found, e))
+        return err_code(e);
+    bool same = found && had.text.s && sv_eq(had.of, d.hash);
+    if (found && !(same && !had.provisional) &&
+        ask(s, job, summary_doc_prompt(s, &d), SUMMARY_TOKENS, &m, e))
+        return err_code(e);
+    job->waiting += found && !m.model.n && !(same && !had.provisional);
+    if (!found || (!m.model.n && same))
+        return ST_OK;
+    m.of = d.hash;
+    m.text = m.model.n ? m.text : summary_doc_extract(d.text);
+    if (!sv_trim(m.text).n)
+        return ST_OK; /* only headings */
+    return log_begin(s->log, s->loom.thread, STORE_WRITE, e) ? err_code(e) : store(s, job, &m, e);
+}
+
+static enum status do_docs(struct session *s, struct summary_job *job, struct err *e)
+{
+    struct pending_doc *list;
+    size_t              n;
+
+    if (log_begin(s->log, s->loom.thread, STORE_READ, e))
+        return err_code(e);
+    enum status st = loom_pending_docs(&s->loom, PENDING_AT_ONCE, &list, &n, e);
+    log_abort(s->log);
+    for (size_t i = 0; !st && i < n; i++)
+        st = do_doc(s, job, &list[i], e);
+    return st;
+}
+
 /* ---- the tree ---------------------------------------------------------------------- */
 
-struct tree_prompt {
+struct tree_told {
     VEC(struct sv) summaries;
     VEC(int64_t) slots; /* that were told */
 };
 
-static enum status tell_node(struct session *s, struct tree_prompt *t, const struct node *n,
+static enum status tell_node(struct session *s, struct tree_told *t, const struct node *n,
                              struct err *e)
 {
     struct sv text;
@@ -146,12 +196,12 @@ static enum status tell_node(struct session *s, struct tree_prompt *t, const str
  * points beside it. */
 static enum status tree_prompt(struct session *s, struct sb *b, struct err *e)
 {
-    struct tree_prompt t = { 0 };
-    struct tree        tree;
-    struct node        tip, *list;
-    struct sv          title;
-    size_t             n = 0, n_points;
-    bool               found;
+    struct tree_told t = { 0 };
+    struct tree      tree;
+    struct node      tip, *list;
+    struct sv        title;
+    size_t           n = 0, n_points;
+    bool             found;
 
     if (loom_tree(&s->loom, &tree, e) || loom_title(&s->loom, &title, e) ||
         loom_lane_tip(&s->loom, SV("default"), &tip, &found, e))
@@ -167,14 +217,15 @@ static enum status tree_prompt(struct session *s, struct sb *b, struct err *e)
     for (size_t i = 0; i < n_points; i++)
         if (tell_node(s, &t, &list[i], e))
             return err_code(e);
-    show_tree_summary_prompt(b, title, t.summaries.v, t.summaries.n, tree.points);
+    show_tree_summary_prompt(b, tree.description.n ? tree.description : title, t.summaries.v,
+                             t.summaries.n, tree.points);
     return ST_OK;
 }
 
 struct tree_state {
-    int64_t   fresh; /* nodes since the last summary */
-    bool      has_any, is_empty;
-    struct sv extract;
+    struct pending_tree waits;
+    bool                is_empty;
+    struct sv           extract;
 };
 
 static enum status prepare_tree(struct session *s, struct tree_state *t, struct sb *prompt,
@@ -184,7 +235,7 @@ static enum status prepare_tree(struct session *s, struct tree_state *t, struct 
     struct node root;
     bool        made;
 
-    if (loom_pending_tree(&s->loom, &t->fresh, &t->has_any, e) || loom_tree(&s->loom, &tree, e))
+    if (loom_pending_tree(&s->loom, &t->waits, e) || loom_tree(&s->loom, &tree, e))
         return err_code(e);
     t->is_empty = tree.root == NO_NODE;
     if (t->is_empty)
@@ -193,6 +244,17 @@ static enum status prepare_tree(struct session *s, struct tree_state *t, struct 
         node_summary(&s->loom, &root, &t->extract, &made, e))
         return err_code(e);
     return tree_prompt(s, prompt, e);
+}
+
+/* Is a summary due that was not made of just this by one of the models? */
+static bool tree_is_due(const struct session *s, const struct summary_job *job,
+                        const struct tree_state *t, struct sv of)
+{
+    const struct pending_tree *w = &t->waits;
+
+    if (t->is_empty || (w->nodes < TREE_SUMMARY_EVERY && !w->closed && !job->tree))
+        return false;
+    return !sv_eq(w->of, of) || !small_has(s, w->model);
 }
 
 static enum status do_tree(struct session *s, struct summary_job *job, struct err *e)
@@ -205,11 +267,17 @@ static enum status do_tree(struct session *s, struct summary_job *job, struct er
         return err_code(e);
     enum status st = prepare_tree(s, &t, &prompt, e);
     log_abort(s->log);
-    if (st || t.is_empty || (t.fresh < TREE_SUMMARY_EVERY && !job->tree))
+    if (st)
         return st;
-    ask(s, job, sb_sv(&prompt), SUMMARY_TREE_TOKENS, &m);
+    struct sv   asked = sb_sv(&prompt);
+    struct hash h = hash_blake2b(&asked, 1);
+    m.of = hash_hex(&h, s->a);
+    if (!tree_is_due(s, job, &t, m.of))
+        return ST_OK;
+    if (ask(s, job, asked, SUMMARY_TREE_TOKENS, &m, e))
+        return err_code(e);
     job->tree_waits = !m.model.n;
-    if (!m.model.n && t.has_any)
+    if (!m.model.n && t.waits.has_any)
         return ST_OK;
     m.text = m.model.n ? summary_trim(m.text) : t.extract;
     return log_begin(s->log, s->loom.thread, STORE_WRITE, e) ? err_code(e) : store(s, job, &m, e);
@@ -226,7 +294,6 @@ enum status session_summarise_pending(struct session *s, struct summary_job *job
     size_t          n = PENDING_AT_ONCE;
     enum status     st = ST_OK;
 
-    assert(job->n_models <= SUMMARY_MODELS_MAX);
     one.a = one.loom.a = &scratch;
     while (!st && n == PENDING_AT_ONCE) {
         struct pending batch[PENDING_AT_ONCE];
@@ -239,6 +306,9 @@ enum status session_summarise_pending(struct session *s, struct summary_job *job
             st = do_node(&one, job, &batch[i], e);
         }
     }
+    arena_free(&scratch);
+    if (!st)
+        st = do_docs(&one, job, e);
     if (!st)
         st = do_tree(&one, job, e);
     arena_free(&scratch);

@@ -3,16 +3,16 @@
  * The subject sees the conversation and nothing else: no ids, no annotations, no memory, no
  * thoughts, no commands. While it writes, the node is leased, so that a second agent does
  * not extend it at the same time; nothing is locked meanwhile. */
+#include "assemble/assemble.h"
+#include "assemble/thinking.h"
 #include "base/clock.h"
 #include "base/json.h"
 #include "base/utf8.h"
 #include "base/vec.h"
+#include "command/ask.h"
+#include "command/evidence.h"
 #include "command/run.h"
-#include "loom/provenance.h"
 #include "loom/shown.h"
-#include "thread/kind.h"
-
-enum { SUBJECT_NODES_MAX = 2000 };
 
 /* ---- whom to ask ------------------------------------------------------------------ */
 
@@ -61,140 +61,53 @@ static enum status find_subject(struct session *s, struct sv named, struct agent
 /* ---- what it is asked ------------------------------------------------------------- */
 
 struct asking {
-    struct session *s;
-    struct node     from;
-    struct agent    subject;
-    struct sb       system;
-    VEC(struct model_message) messages;
-    struct sb last;     /* content of the last message, while it grows */
-    int64_t   left_out; /* nodes at the start of a path that is too long */
+    struct session       *s;
+    struct node           from;
+    struct agent          subject;
+    struct agent_settings how; /* the subject's settings, and those of the command over them */
+    struct assembly       sent;
+    struct context        asked;  /* as it was sent */
+    struct render_report  report; /* what the provider's form could not hold */
+    bool                  lost;   /* the lease ran out, and is another's by now */
 };
 
-/* Neighbours with the same role become one message. */
-static void add_message(struct asking *q, enum model_role role, struct sv text)
-{
-    size_t n = q->messages.n;
-
-    if (n && q->messages.v[n - 1].role == role) {
-        sb_adds(&q->last, "\n\n");
-    } else {
-        vec_push(&q->messages, q->s->a)->role = role;
-        q->last = sb_in(q->s->a, 0);
-    }
-    sb_add(&q->last, text);
-    q->messages.v[q->messages.n - 1].content = sb_sv(&q->last);
-}
-
-static enum status add_node(struct asking *q, const struct node *n, bool buffer, struct sb *prose,
-                            struct err *e)
-{
-    struct sv text;
-
-    if (n->excluded)
-        return ST_OK;
-    if (node_text(&q->s->loom, n->seq, &text, e))
-        return err_code(e);
-    if (buffer) {
-        sb_add(prose, text);
-        return ST_OK;
-    }
-    text = sv_trim(text);
-    if (!text.n)
-        return ST_OK;
-    if (!sv_is(n->as, "instruction")) {
-        add_message(q, n->kind == AUTHOR_MODEL ? MODEL_ASSISTANT : MODEL_USER, text);
-        return ST_OK;
-    }
-    sb_adds(&q->system, q->system.n ? "\n\n" : "");
-    sb_add(&q->system, text);
-    return ST_OK;
-}
-
+/* The conversation up to the node, in the versions that the agent sees, and nothing that only an
+ * agent in the tree should see, whatever the subject may do elsewhere. */
 static enum status gather(struct asking *q, struct err *e)
 {
-    struct session *s = q->s;
-    struct sb       prose = sb_in(s->a, 0);
-    struct node    *path;
-    size_t          n;
-    bool            buffer;
+    struct session         *s = q->s;
+    struct counts           counts;
+    struct assembly_request r = { .loom = s->loom,
+                                  .agent = q->subject,
+                                  .viewer = s->agent.name,
+                                  .node = q->from.local,
+                                  .counts = &counts,
+                                  .budget = s->env.budget,
+                                  .buffer_system = s->env.buffer_system };
 
-    q->system = sb_in(s->a, 0);
-    sb_add(&q->system, sv_trim(q->subject.system_prompt));
-    if (q->from.depth + 1 > SUBJECT_NODES_MAX)
-        q->left_out = q->from.depth + 1 - SUBJECT_NODES_MAX;
-    if (loom_is_buffer(&s->loom, &buffer, e) ||
-        node_path(&s->loom, s->agent.name, &q->from, q->left_out, &path, &n, e))
-        return err_code(e);
-    for (size_t i = 0; i < n; i++)
-        if (add_node(q, &path[i], buffer, &prose, e))
-            return err_code(e);
-    if (prose.n)
-        add_message(q, MODEL_USER, sb_sv(&prose));
-    return ST_OK;
+    r.agent.permissions = 0;
+    counts_init_by(&counts, s->env.count_tokens, s->env.tokens_ctx);
+    enum status st = assembly_make(&r, s->a, &q->sent, e);
+    counts_release(&counts);
+    return st;
 }
 
 /* ---- what comes back --------------------------------------------------------------- */
-
-/* Text that was cut off keeps what arrived, and says so. */
-static struct sv answer_text(struct session *s, const struct model_response *m)
-{
-    struct sb b = sb_in(s->a, 0);
-
-    if (!m->interruption.n || !sv_trim(m->text).n)
-        return m->text;
-    struct sv text = m->text;
-    while (text.n && (text.s[text.n - 1] == ' ' || text.s[text.n - 1] == '\n'))
-        text.n--;
-    sb_add(&b, text);
-    sb_addf(&b, "\n\n[stream interrupted: " SV_FMT "]", SV_ARG(m->interruption));
-    return sb_sv(&b);
-}
-
-/* The raw answer is evidence: kept as it came, under its hash. */
-static enum status keep_response(struct session *s, const struct model_response *m, struct sv hash,
-                                 struct err *e)
-{
-    struct sb b = sb_in(s->a, 0), body = sb_in(s->a, 0);
-    struct jw w = jw_in(&b, 0);
-
-    sb_add_lossy(&body, m->body);
-    jw_open(&w, '{');
-    jw_kint(&w, "answered_at", m->answered_at);
-    jw_kint(&w, "asked_at", m->asked_at);
-    jw_kstr(&w, "body", sb_sv(&body));
-    jw_kstr(&w, "finish", m->finish);
-    jw_kstr(&w, "hash", hash);
-    jw_kstr(&w, "headers", m->headers);
-    if (m->interruption.n)
-        jw_kstr(&w, "interruption", m->interruption);
-    jw_kstr(&w, "model", m->model);
-    jw_kstr(&w, "provider", m->provider);
-    if (m->request_id.n)
-        jw_kstr(&w, "request_id", m->request_id);
-    if (m->prompt_tokens >= 0)
-        jw_kint(&w, "prompt_tokens", m->prompt_tokens);
-    if (m->completion_tokens >= 0)
-        jw_kint(&w, "completion_tokens", m->completion_tokens);
-    jw_close(&w, '}');
-    return loom_append(&s->loom, s->agent.name, kind_name(KIND_MODEL_RESPONSE), sb_sv(&b), NULL, e);
-}
 
 static enum status add_answer(struct asking *q, const struct model_response *m, struct node *made,
                               struct err *e)
 {
     struct session *s = q->s;
-    struct sb       text = sb_in(s->a, 0);
-    struct sv       hash = provenance_response(m->headers, m->body, s->a);
-
-    sb_add_lossy(&text, answer_text(s, m));
-    struct new_node n = { .text = sb_sv(&text),
+    struct new_node n = { .text = evidence_text(m, s->a),
                           .author = q->subject.name,
                           .kind = AUTHOR_MODEL,
                           .parent = &q->from,
                           .via = "continue",
-                          .response = hash,
-                          .asked_by = s->agent.name };
-    return keep_response(s, m, hash, e) ? err_code(e) : loom_add(&s->loom, &n, made, e);
+                          .asked_by = s->agent.name,
+                          .thinking = m->thinking,
+                          .details = thinking_keep(q->subject.model, m->kept, &q->asked, s->a) };
+
+    return evidence_keep(s, m, &n.response, e) ? err_code(e) : loom_add(&s->loom, &n, made, e);
 }
 
 struct answers {
@@ -203,52 +116,104 @@ struct answers {
     struct err last; /* of the failures */
 };
 
-/* Renew the lease. *lost: it ran out while the model wrote, and is another's by now. */
-static enum status renew(struct asking *q, bool *lost, struct err *e)
-{
-    struct session *s = q->s;
+/* ---- asking -------------------------------------------------------------------------- */
 
-    if (session_resume(s, e))
-        return err_code(e);
-    enum status st = lease_take(&s->loom, s->agent.name, &q->from, e);
-    *lost = st == ST_CONFLICT;
+static enum status renew(struct session *s, const struct node *from, struct err *e)
+{
+    enum status st = session_resume(s, e);
+
+    if (!st)
+        st = lease_take(&s->loom, s->agent.name, from, e);
     if (!st)
         return session_pause(s, e);
     log_abort(s->log);
-    return *lost ? ST_OK : st;
+    return st;
 }
 
-/* Ask n times. Nothing is locked here; the lease is renewed before it runs out. When it is lost,
- * what came so far is kept, and no more is asked for. */
-static enum status ask_all(struct asking *q, int64_t n, int64_t tokens, struct answers *out,
-                           struct err *e)
+/* Called while the models write: the lease is renewed before it runs out. One that was lost all the
+ * same, because the machine slept, is not taken back; what comes is kept. */
+static void keep_lease(void *ctx)
 {
-    struct session      *s = q->s;
-    struct model_request request = { .model = q->subject.model,
-                                     .system = sb_sv(&q->system),
-                                     .messages = q->messages.v,
-                                     .n = q->messages.n,
-                                     .max_tokens = tokens };
+    struct asking  *q = ctx;
+    struct session *s = q->s;
+    int64_t         now = clock_now_ms();
+    struct err      why;
+
+    if (q->lost || now - s->loom.now <= LEASE_MS / 2)
+        return;
+    s->loom.now = now;
+    q->lost = renew(s, &q->from, &why) == ST_CONFLICT;
+}
+
+/* The i-th of several is asked with the i-th seed: with the same one all would be alike. */
+static struct agent_settings nth_settings(const struct asking *q, int64_t i)
+{
+    struct agent_settings how = q->how;
+    struct sb             b = sb_in(q->s->a, 0);
+    int64_t               seed;
+
+    if (i && sv_to_int(how.seed, &seed)) {
+        sb_add_int(&b, seed + i);
+        how.seed = sb_sv(&b);
+    }
+    return how;
+}
+
+static enum status prepare(struct asking *q, struct model_asking *list, int64_t n, struct err *e)
+{
+    struct session *s = q->s;
 
     for (int64_t i = 0; i < n; i++) {
-        struct model_response m;
-        if (s->env.ask(s->env.ask_ctx, &request, s->a, &m, &out->last) == ST_OK &&
-            sv_trim(m.text).n)
-            *vec_push(&out->list, s->a) = m;
-        else if (out->failed++ == 0 && out->last.code == ST_OK)
-            err_set(&out->last, ST_MODEL_ERROR, "the model said nothing");
-        int64_t now = clock_now_ms();
-        bool    due = now - s->loom.now > LEASE_MS / 2 && i + 1 < n, lost = false;
-        s->loom.now = now;
-        if (due && renew(q, &lost, e))
+        struct agent_settings how = nth_settings(q, i);
+        struct render_report  report = report_in(s->a);
+        if (i && !q->how.seed.n)
+            list[i].q = list[0].q;
+        else if (ask_request(s, q->subject.model, &q->sent.context, &how, &list[i].q, &q->asked,
+                             &report, e))
             return err_code(e);
-        if (lost) {
-            out->failed += n - i - 1;
-            out->last = *e;
-            break;
-        }
+        if (i == 0)
+            q->report = report;
     }
     return ST_OK;
+}
+
+/* Ask n times at once. Nothing is locked meanwhile. Answers stay in the order in which they were
+ * asked for, whichever came first. */
+static enum status ask_all(struct asking *q, int64_t n, struct answers *out, struct err *e)
+{
+    struct session      *s = q->s;
+    struct model_asking *list = ARENA_NEW(s->a, struct model_asking, (size_t)n);
+
+    if (prepare(q, list, n, e))
+        return err_code(e);
+    session_ask_all(s, list, (size_t)n, keep_lease, q);
+    s->loom.now = clock_now_ms();
+    for (int64_t i = 0; i < n; i++) {
+        if (list[i].status == ST_OK && sv_trim(list[i].out.text).n) {
+            *vec_push(&out->list, s->a) = list[i].out;
+            continue;
+        }
+        if (list[i].status == ST_OK)
+            err_set(&list[i].error, ST_MODEL_ERROR, "the model said nothing");
+        out->failed++;
+        out->last = list[i].error;
+    }
+    return ST_OK;
+}
+
+/* What the command says of the settings. */
+static struct agent_settings given_settings(const struct call *c, struct arena *a)
+{
+    struct agent_settings given = { .max_tokens = call_count(c, "tokens", 0),
+                                    .temperature = call_text(c, "temperature"),
+                                    .top_p = call_text(c, "top_p"),
+                                    .seed = call_text(c, "seed"),
+                                    .effort = call_text(c, "effort") };
+    struct sv            *stop = ARENA_NEW(a, struct sv, 1);
+
+    *stop = call_text(c, "stop");
+    given.stop = (struct sv_list){ stop, stop->n > 0 };
+    return given;
 }
 
 static enum status check_limits(const struct call *c, struct err *e)
@@ -259,10 +224,22 @@ static enum status check_limits(const struct call *c, struct err *e)
         err_set(e, ST_LIMIT_EXCEEDED, "max continuations per request is %d", CONTINUATIONS_MAX);
         return err_hint(e, n < 1 ? "use n:1 or more" : "use n:%d or less", CONTINUATIONS_MAX);
     }
-    if (tokens >= 1 && tokens <= 1000000)
+    if (tokens >= 1 && tokens <= AGENT_TOKENS_MAX)
         return ST_OK;
     err_set(e, ST_LIMIT_EXCEEDED, "tokens must be between 1 and 1,000,000");
     return err_hint(e, tokens < 1 ? "use tokens:1 or more" : "use tokens:1000000 or less");
+}
+
+/* Settings that the provider did not take: the same for every answer of one request. */
+static void tell_warnings(const struct answers *got, struct sb *b)
+{
+    for (struct sv rest = got->list.n ? got->list.v[0].warnings : (struct sv){ 0 }; rest.n;) {
+        struct sv_cut line = sv_cut(rest, '\n');
+        sb_adds(b, "  (sent differently: ");
+        sb_add_oneline(b, line.head);
+        sb_adds(b, ")\n");
+        rest = line.tail;
+    }
 }
 
 /* What was not done. */
@@ -275,12 +252,20 @@ static void tell_shortfall(const struct asking *q, const struct answers *got, in
         sb_add_oneline(b, sv_of(got->last.text));
         sb_addc(b, '\n');
     }
-    if (q->left_out) {
-        sb_adds(b, "  (the first ");
-        sb_add_count(b, q->left_out, "node");
-        sb_adds(b, " of the path not sent: the last ");
-        sb_add_commas(b, SUBJECT_NODES_MAX);
-        sb_adds(b, " are)\n");
+    if (q->sent.pruned.left_out) {
+        sb_adds(b, "  (");
+        sb_add_count(b, q->sent.pruned.left_out, "node");
+        sb_adds(b, " of the path not sent, to fit ");
+        sb_add_commas(b, q->s->env.budget);
+        sb_adds(b, " tokens)\n");
+    }
+    tell_warnings(got, b);
+    if (q->lost)
+        sb_adds(b, "  (another agent took this node over meanwhile; the answers are kept)\n");
+    for (size_t i = 0; i < q->report.list.n; i++) {
+        sb_adds(b, "  (sent differently: ");
+        repair_write(b, &q->report.list.v[i]);
+        sb_adds(b, ")\n");
     }
 }
 
@@ -324,13 +309,15 @@ static enum status tell(struct asking *q, const struct call *c, const struct ans
 
 RUN(continue)
 {
-    struct asking  q = { .s = s };
-    struct answers got = { 0 };
+    struct asking         q = { .s = s, .report = report_in(s->a) };
+    struct answers        got = { 0 };
+    struct agent_settings given = given_settings(c, s->a);
 
-    if (check_limits(c, e) || session_node(s, call_text(c, "from"), &q.from, e) ||
+    if (check_limits(c, e) || agent_settings_check(&given, e) ||
+        session_node(s, call_text(c, "from"), &q.from, e) ||
         find_subject(s, call_text(c, "agent"), &q.subject, e) || gather(&q, e))
         return err_code(e);
-    if (!q.messages.n) {
+    if (!q.sent.context.n) {
         err_set(e, ST_NOT_FOUND, "nothing is left to send of the path to [" SV_FMT "]",
                 SV_ARG(q.from.local));
         return err_hint(e, "→ view branch:" SV_FMT " as:nodes shows what is excluded",
@@ -338,10 +325,11 @@ RUN(continue)
     }
     if (!s->env.ask)
         return err_set(e, ST_MODEL_ERROR, "no model can be asked here");
+    q.how = q.subject.settings;
+    agent_settings_over(&q.how, &given);
     if (lease_take(&s->loom, s->agent.name, &q.from, e) || session_pause(s, e) ||
-        ask_all(&q, call_count(c, "n", 1), call_count(c, "tokens", q.subject.max_tokens), &got,
-                e) ||
-        session_resume(s, e) || lease_release(&s->loom, s->agent.name, &q.from, e))
+        ask_all(&q, call_count(c, "n", 1), &got, e) || session_resume(s, e) ||
+        lease_release(&s->loom, s->agent.name, &q.from, e))
         return err_code(e);
     if (got.list.n)
         return tell(&q, c, &got, r, e);

@@ -2,9 +2,10 @@
 #include "base/clock.h"
 #include "base/hash.h"
 #include "base/json.h"
-#include "base/sentence.h"
 #include "base/utf8.h"
 #include "command/run.h"
+#include "command/summary.h"
+#include "loom/piece.h"
 #include "loom/shown.h"
 #include "thread/kind.h"
 
@@ -33,30 +34,21 @@ static void add_words(struct sb *b, struct sv text)
     sb_add_count(b, doc_words(text), "word");
 }
 
-enum { EXTRACT_WORDS = 60 };
+enum { SUMMARY_SHOWN = 240 }; /* characters */
 
-/* The first sentence that is no heading. */
-static struct sv extract(struct sv text)
+static enum status read_summary(struct session *s, const struct doc *d, struct result *r,
+                                struct err *e)
 {
-    while (text.n) {
-        struct sv_cut c = sv_cut(text, '\n');
-        struct sv     line = sv_trim(c.head);
-        if (line.n && line.s[0] != '#') {
-            return sentence_first(line, EXTRACT_WORDS);
-        }
-        text = c.found ? c.tail : SV("");
-    }
-    return SV("");
-}
+    struct sv summary;
 
-static enum status read_summary(struct session *s, const struct doc *d, struct result *r)
-{
+    if (session_summarise_doc(s, d, &summary, e))
+        return err_code(e);
     sb_addf(&r->text, SV_FMT " (", SV_ARG(r->object));
     add_words(&r->text, d->text);
     sb_adds(&r->text, " · updated ");
     sb_add_ago(&r->text, d->modified, s->loom.now);
     sb_adds(&r->text, ")\n");
-    sb_add_preview(&r->text, extract(d->text), 240);
+    sb_add_preview(&r->text, summary, SUMMARY_SHOWN);
     sb_addc(&r->text, '\n');
     return ST_OK;
 }
@@ -71,6 +63,21 @@ static enum status read_lines(struct sv text, struct sv range, struct sv *out, s
     return doc_lines(text, first, last, out, e);
 }
 
+/* How the whole document is read by its own lines, when none of them is too long to be shown. Of a
+ * document with longer lines, or of a part, the result is read in parts. */
+static void note_parts(struct session *s, const struct doc *d, struct result *r)
+{
+    struct sb form = sb_in(s->a, 0);
+    int64_t   lines = 0;
+
+    for (struct sv rest = d->text; rest.n; lines++)
+        rest = sv_cut(rest, '\n').tail;
+    if (piece_lines(d->text) != lines)
+        return;
+    sb_addf(&form, "read " SV_FMT, SV_ARG(r->object));
+    session_parts(r, sb_sv(&form), d->text);
+}
+
 RUN(read)
 {
     struct doc     d;
@@ -80,7 +87,7 @@ RUN(read)
     if (find_doc(s, c, &d, r, e))
         return err_code(e);
     if (call_has(c, "summary"))
-        return read_summary(s, &d, r);
+        return read_summary(s, &d, r, e);
     text = d.text;
     sb_add(&r->text, r->object);
     if (call_has(c, "lines")) {
@@ -96,9 +103,10 @@ RUN(read)
         sb_adds(&r->text, " §");
         sb_add_oneline(&r->text, call_text(c, "section"));
     }
+    if (text.n == d.text.n)
+        note_parts(s, &d, r);
     while (text.n && text.s[text.n - 1] == '\n')
         text.n--;
-    r->rest = SV("use lines:/section:");
     sb_adds(&r->text, "\n\n");
     sb_add_shown(&r->text, text);
     sb_addc(&r->text, '\n');
@@ -107,8 +115,8 @@ RUN(read)
 
 /* ---- write ------------------------------------------------------------------------ */
 
-/* A change, and how it is told. */
-struct change {
+/* A change, and the words that describe it. */
+struct doc_plan {
     struct doc_change is;
     struct sb         told; /* "inserted at line 12 of" */
 };
@@ -128,7 +136,7 @@ static struct sv as_lines(struct session *s, const struct doc *d, size_t at, str
 }
 
 static enum status place(struct session *s, const struct doc *d, struct sv where, struct sv text,
-                         struct change *ch, struct err *e)
+                         struct doc_plan *ch, struct err *e)
 {
     struct section at;
     int64_t        line;
@@ -158,10 +166,10 @@ static enum status place(struct session *s, const struct doc *d, struct sv where
 
 /* A text that starts with a heading takes the place of the section with its heading, which is what
  * `read section:` shows; any other takes the place of what follows the heading. So a section that
- * was read, changed and written back has one heading, and a section that was only told what it says
- * keeps its name. */
+ * was read, changed and written back has one heading, and a section whose text was replaced keeps
+ * its heading. */
 static void replace_section(struct session *s, const struct doc *d, const struct section *at,
-                            struct sv text, struct change *ch)
+                            struct sv text, struct doc_plan *ch)
 {
     struct sb b = sb_in(s->a, 0);
     size_t    from = doc_starts_with_heading(text) ? at->start : at->body;
@@ -174,12 +182,12 @@ static void replace_section(struct session *s, const struct doc *d, const struct
 }
 
 static enum status plan(struct session *s, const struct call *c, const struct doc *d,
-                        struct change *ch, struct err *e)
+                        struct doc_plan *ch, struct err *e)
 {
     struct sv      text = call_text(c, "text"), section = call_text(c, "replace");
     struct section at;
 
-    *ch = (struct change){ .is.at = d->text.n, .told = sb_in(s->a, 0) };
+    *ch = (struct doc_plan){ .is.at = d->text.n, .told = sb_in(s->a, 0) };
     if (call_has(c, "at"))
         return place(s, d, call_text(c, "at"), text, ch, e);
     if (call_has(c, "append")) {
@@ -302,9 +310,9 @@ static enum status doc_to_write(struct session *s, const struct call *c, struct 
 
 RUN(write)
 {
-    struct doc    d;
-    struct change ch;
-    struct sv     now, name = call_text(c, "doc");
+    struct doc      d;
+    struct doc_plan ch;
+    struct sv       now, name = call_text(c, "doc");
 
     if (doc_to_write(s, c, &d, r, e) || check_unchanged(s, &d, e) || plan(s, c, &d, &ch, e) ||
         doc_apply(s, name, &d, &ch.is, r, &now, e))

@@ -1,6 +1,7 @@
 /* list: what hangs from a node, and what there is of a kind in the whole tree or beyond it. */
 #include "command/run.h"
 #include "loom/shown.h"
+#include "thread/scan.h"
 
 static enum status needs_node(struct err *e)
 {
@@ -141,7 +142,7 @@ static enum status list_trees(struct session *s, struct sb *b, struct err *e)
     struct store_thread *threads;
     size_t               n, trees = 0;
 
-    if (store_threads(s->log->store, s->a, &threads, &n, e))
+    if (log_threads(s->log, s->a, &threads, &n, e))
         return err_code(e);
     for (size_t i = 0; i < n; i++)
         if (!sv_eq(threads[i].id, GLOBAL_THREAD))

@@ -1,4 +1,5 @@
 /* Tools that look: view, tree, path, diff, changes. They read, and leave a trace. */
+#include "base/diff.h"
 #include "base/json.h"
 #include "base/vec.h"
 #include "command/run.h"
@@ -7,10 +8,11 @@
 #include "loom/search.h"
 #include "loom/shown.h"
 #include "thread/kind.h"
+#include "thread/scan.h"
 #include "thread/skeleton.h"
 
 /* ann-3 names an annotation. */
-bool annotation_number(struct sv id, int64_t *n)
+bool tool_annotation_number(struct sv id, int64_t *n)
 {
     return sv_starts(id, SV("ann-")) && sv_to_int(sv_skip(id, 4), n);
 }
@@ -30,7 +32,7 @@ static enum status view_annotation(struct session *s, struct sv id, int64_t numb
     return show_annotation(&s->loom, &x, &r->text, e);
 }
 
-/* Lines of a text under a head of ours: ` lines 3-9 of 40`, then the lines. */
+/* Lines of a text under a heading: ` lines 3-9 of 40`, then the lines. */
 static enum status add_part(struct sv text, struct sv range, bool ours, struct sb *b, struct err *e)
 {
     struct sv part;
@@ -66,7 +68,7 @@ static enum status view_branch(struct session *s, const struct call *c, struct r
     r->text = all;
     sb_addf(&form, "view branch:" SV_FMT " as:" SV_FMT, SV_ARG(n.local),
             SV_ARG(as.n ? as : SV("prose")));
-    session_parts(s, sb_sv(&form), sb_sv(&all), r);
+    session_parts(r, sb_sv(&form), sb_sv(&all));
     return ST_OK;
 }
 
@@ -82,6 +84,31 @@ static enum status view_lines(struct session *s, const struct node *n, struct sv
     return add_part(text, range, false, &r->text, e);
 }
 
+/* What a command showed, before it was shortened: heddle's own text, and as safe as it was then. */
+static enum status view_result(struct session *s, const struct call *c, struct result *r,
+                               struct err *e)
+{
+    struct kept_result kept;
+    struct sb          name = sb_in(s->a, 0), form = sb_in(s->a, 0);
+    int64_t            number = call_count(c, "result", -1);
+
+    if (loom_result(&s->loom, s->agent.name, number, &kept, e))
+        return err_code(e);
+    sb_addf(&name, "result:%lld", (long long)number);
+    r->object = sb_sv(&name);
+    sb_addf(&r->text, SV_FMT " of → ", SV_ARG(r->object));
+    sb_add_oneline(&r->text, kept.line);
+    if (call_has(c, "lines")) {
+        sb_adds(&r->text, " · ");
+        return add_part(kept.full, call_text(c, "lines"), true, &r->text, e);
+    }
+    sb_addc(&r->text, '\n');
+    sb_add(&r->text, kept.full);
+    sb_addf(&form, "view " SV_FMT, SV_ARG(r->object));
+    session_parts(r, sb_sv(&form), kept.full);
+    return ST_OK;
+}
+
 /* A node in full; how to read it in parts when that is too long. */
 static enum status note_parts(struct session *s, const struct node *n, struct result *r,
                               struct err *e)
@@ -92,7 +119,7 @@ static enum status note_parts(struct session *s, const struct node *n, struct re
     if (node_text(&s->loom, n->seq, &text, e))
         return err_code(e);
     sb_addf(&form, "view " SV_FMT, SV_ARG(n->local));
-    session_parts(s, sb_sv(&form), text, r);
+    session_parts(r, sb_sv(&form), text);
     return ST_OK;
 }
 
@@ -104,7 +131,9 @@ RUN(view)
 
     if (call_has(c, "branch"))
         return view_branch(s, c, r, e);
-    if (annotation_number(call_text(c, "id"), &number))
+    if (call_has(c, "result"))
+        return view_result(s, c, r, e);
+    if (tool_annotation_number(call_text(c, "id"), &number))
         return view_annotation(s, call_text(c, "id"), number, r, e);
     if (node_find_visible(&s->loom, call_text(c, "id"), &n, e))
         return err_code(e);
@@ -175,67 +204,26 @@ RUN(path)
 
 /* ---- diff ------------------------------------------------------------------------- */
 
-enum { DIFF_LINES_MAX = 2000 };
-
-static size_t split(struct sv text, struct arena *a, struct sv **out)
+static void diff_line(void *ctx, char mark, struct sv line)
 {
-    VEC(struct sv) lines = { 0 };
+    struct sb *b = ctx;
 
-    for (struct sv_cut c = { .tail = text, .found = text.n > 0 }; c.found;) {
-        c = sv_cut(c.tail, '\n');
-        *vec_push(&lines, a) = c.head;
-    }
-    *out = lines.v;
-    return lines.n;
-}
-
-static void diff_line(struct sb *b, char mark, struct sv line)
-{
     sb_addf(b, "%c ", mark);
     sb_add_shown(b, line);
     sb_addc(b, '\n');
 }
 
-/* Longest common subsequence by lines; both sides are bounded, so the table is too. */
-static void diff_lines(struct sb *b, const struct sv *x, size_t n, const struct sv *y, size_t m,
-                       struct arena *a)
-{
-    uint16_t *common = ARENA_NEW(a, uint16_t, (n + 1) * (m + 1));
-    size_t    i, k;
-
-#define COMMON(i, k) common[(i) * (m + 1) + (k)]
-    for (i = n; i-- > 0;)
-        for (k = m; k-- > 0;) {
-            uint16_t skip =
-                COMMON(i + 1, k) > COMMON(i, k + 1) ? COMMON(i + 1, k) : COMMON(i, k + 1);
-            COMMON(i, k) = sv_eq(x[i], y[k]) ? (uint16_t)(COMMON(i + 1, k + 1) + 1) : skip;
-        }
-    for (i = k = 0; i < n || k < m;) {
-        if (i < n && k < m && sv_eq(x[i], y[k])) {
-            diff_line(b, ' ', x[i]);
-            i++, k++;
-        } else if (k >= m || (i < n && COMMON(i + 1, k) >= COMMON(i, k + 1))) {
-            diff_line(b, '-', x[i++]);
-        } else {
-            diff_line(b, '+', y[k++]);
-        }
-    }
-#undef COMMON
-}
-
 RUN(diff)
 {
-    struct node  x, y;
-    struct sv    before, after, *xs, *ys;
-    struct sb    object = sb_in(s->a, 0);
-    struct arena scratch = { 0 };
+    struct node x, y;
+    struct sv   before, after;
+    struct sb   object = sb_in(s->a, 0), lines = sb_in(s->a, 0);
 
     if (node_find_visible(&s->loom, call_text(c, "a"), &x, e) ||
         node_find_visible(&s->loom, call_text(c, "b"), &y, e) ||
         node_text(&s->loom, x.seq, &before, e) || node_text(&s->loom, y.seq, &after, e))
         return err_code(e);
-    size_t n = split(before, s->a, &xs), m = split(after, s->a, &ys);
-    if (n > DIFF_LINES_MAX || m > DIFF_LINES_MAX) {
+    if (!diff_lines(before, after, diff_line, &lines)) {
         err_set(e, ST_LIMIT_EXCEEDED, "a text has more than %d lines", DIFF_LINES_MAX);
         return err_hint(e, "view them with → view ID full");
     }
@@ -244,8 +232,7 @@ RUN(diff)
     sb_addf(&r->text, "diff [" SV_FMT "] [" SV_FMT "]%s\n", SV_ARG(x.local), SV_ARG(y.local),
             sv_eq(before, after) ? ": the same text" : "");
     if (!sv_eq(before, after))
-        diff_lines(&r->text, xs, n, ys, m, &scratch);
-    arena_free(&scratch);
+        sb_add(&r->text, sb_sv(&lines));
     return ST_OK;
 }
 
@@ -253,7 +240,7 @@ RUN(diff)
 
 enum { CHANGES_MAX = 50 };
 
-/* "  ada annotated [a7x2]": who did what, to which node. */
+/* " ada annotated [a7x2]": who did what to which node. */
 static void tell_deed(struct sb *b, struct sv who, const char *what, struct sv node)
 {
     sb_adds(b, "  ");
@@ -286,8 +273,8 @@ static bool is_quiet(struct sv mark)
     return sv_is(mark, "lease") || sv_is(mark, "release");
 }
 
-/* One line about an entry of someone else; nothing for what is not worth telling. The log may
- * come from elsewhere, so nothing in it is taken as it is. */
+/* One line about another agent's entry; nothing for entries of no interest. The log may be
+ * imported, so its texts are never printed raw. */
 static enum status tell(struct session *s, const struct entry *n, struct arena *scratch,
                         struct sb *b, struct err *e)
 {
@@ -323,13 +310,13 @@ static enum status tell(struct session *s, const struct entry *n, struct arena *
 
 RUN(changes)
 {
-    UNDO(store_scan_undo) struct store_scan *scan = NULL;
-    struct sv                                since = call_text(c, "since");
-    struct store_query                       q = { .thread = s->loom.thread, .to = STORE_TO_END };
-    struct entry                             n;
-    struct sb                                lines = sb_in(s->a, 0);
-    int64_t                                  from = -1, told = 0, left = 0;
-    bool                                     more = true;
+    UNDO(log_scan_undo) struct store_scan *scan = NULL;
+    struct sv                              since = call_text(c, "since");
+    struct store_query                     q = { .thread = s->loom.thread, .to = STORE_TO_END };
+    struct entry                           n;
+    struct sb                              lines = sb_in(s->a, 0);
+    int64_t                                from = -1, told = 0, left = 0;
+    bool                                   more = true;
 
     if (!since.s || sv_is(since, "turn")) {
         if (memory_turn(&s->loom, s->agent.name, &from, e))
@@ -339,15 +326,15 @@ RUN(changes)
         return err_hint(e, "→ changes since:turn");
     }
     q.from = from + 1;
-    if (store_scan(s->log->store, &q, &scan, e))
+    if (log_scan(s->log, &q, &scan, e))
         return err_code(e);
     while (more) {
-        if (store_next(scan, &n, &more, e))
+        if (log_scan_next(scan, &n, &more, e))
             return err_code(e);
         if (!more || sv_eq(n.actor, s->agent.name))
             continue;
         size_t       before = lines.n;
-        struct arena scratch = { 0 }; /* most of a long log is not worth telling */
+        struct arena scratch = { 0 }; /* most entries of a long log give no line */
         enum status  st = told < CHANGES_MAX ? tell(s, &n, &scratch, &lines, e) : ST_OK;
         arena_free(&scratch);
         if (st)
@@ -366,6 +353,22 @@ RUN(changes)
 
 enum { FIND_DEFAULT = 10, FIND_MAX = 50 };
 
+static enum status index_words(struct session *s, const void *unused, struct err *e)
+{
+    (void)unused;
+    return loom_index(s->log, s->loom.thread, e);
+}
+
+/* Entries written since the last search are indexed first. */
+static enum status bring_index_up_to_date(struct session *s, struct err *e)
+{
+    bool due;
+
+    if (loom_index_is_due(s->log, s->loom.thread, &due, e))
+        return err_code(e);
+    return due ? session_keep(s, index_words, NULL, e) : ST_OK;
+}
+
 RUN(find)
 {
     struct sv     query = call_text(c, "query");
@@ -379,7 +382,7 @@ RUN(find)
         err_set(e, ST_LIMIT_EXCEEDED, "max results per search is %d", FIND_MAX);
         return err_hint(e, max < 1 ? "use max:1 or more" : "use max:%d or less", FIND_MAX);
     }
-    if (loom_index(s->log, s->loom.thread, e) ||
+    if (bring_index_up_to_date(s, e) ||
         loom_find(&s->loom, query, false, (size_t)max, &list, &n, &more, e))
         return err_code(e);
     sb_adds(&r->text, "Find: \"");

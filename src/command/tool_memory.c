@@ -1,8 +1,10 @@
 /* Tools of memory: pin, stash, recall, drop, memory, think. */
+#include "assemble/assemble.h"
 #include "base/clock.h"
 #include "base/json.h"
 #include "base/utf8.h"
 #include "command/run.h"
+#include "command/summary.h"
 #include "loom/piece.h"
 #include "loom/shown.h"
 #include "thread/kind.h"
@@ -38,6 +40,8 @@ static struct sv quoted(struct session *s, struct sv label)
 
 static bool same_pin(const struct pin *a, const struct pin *b)
 {
+    if (a->is_result || b->is_result)
+        return a->is_result && b->is_result && a->result == b->result;
     return sv_eq(a->node, b->node) && sv_eq(a->doc, b->doc) && sv_eq(a->section, b->section);
 }
 
@@ -54,20 +58,17 @@ static enum status find_pin(struct session *s, const struct pin *want, bool *fou
     return ST_OK;
 }
 
-static enum status keep_pin(struct session *s, const char *op, const struct pin *p, struct err *e)
+/* `line`: the command of a result. */
+static enum status keep_pin(struct session *s, const char *op, const struct pin *p, struct sv line,
+                            struct err *e)
 {
     struct sb b = sb_in(s->a, 0);
     struct jw w = begin(s, &b, op);
 
     jw_key(&w, "target");
-    jw_open(&w, '{');
-    if (p->doc.s)
-        jw_kstr(&w, "doc", p->doc);
-    if (p->node.s)
-        jw_kstr(&w, "node", p->node);
-    if (p->section.s)
-        jw_kstr(&w, "section", p->section);
-    jw_close(&w, '}');
+    memory_pin_json(&w, p);
+    if (line.s)
+        jw_kstr(&w, "text", line);
     return keep(s, &b, &w, e);
 }
 
@@ -75,6 +76,10 @@ static struct sv pin_name(struct session *s, const struct pin *p, bool brackets)
 {
     struct sb b = sb_in(s->a, 0);
 
+    if (p->is_result) {
+        sb_addf(&b, "result:%lld", (long long)p->result);
+        return sb_sv(&b);
+    }
     show_target(&b, &(struct link_target){ .node = p->node, .doc = p->doc, .section = p->section },
                 brackets);
     return sb_sv(&b);
@@ -92,28 +97,65 @@ static enum status check_doc(struct session *s, const struct pin *p, struct err 
     return p->section.s ? doc_section(doc.text, p->section, &at, e) : ST_OK;
 }
 
-RUN(pin)
+/* The result that was shown last, or the one with a number. */
+static enum status find_result(struct session *s, const struct call *c, struct pin *p,
+                               struct kept_result *r, struct err *e)
 {
-    struct pin  p = { .doc = call_text(c, "doc"), .section = call_text(c, "section") };
-    struct node n;
-    size_t      total;
-    bool        found;
+    bool found = true;
 
+    *p = (struct pin){ .is_result = true, .result = call_count(c, "result", -1) };
+    if (call_has(c, "that") && loom_result_last(&s->loom, s->agent.name, &p->result, &found, e))
+        return err_code(e);
+    if (found)
+        return loom_result(&s->loom, s->agent.name, p->result, r, e);
+    err_set(e, ST_NOT_FOUND, "there is no result yet");
+    return err_hint(e, "→ pin result keeps what the command before it showed");
+}
+
+/* What the call wants pinned; `line` is the command of a result. */
+static enum status pin_target(struct session *s, const struct call *c, struct pin *p,
+                              struct sv *line, struct err *e)
+{
+    struct node        n;
+    struct kept_result r;
+
+    *p = (struct pin){ .doc = call_text(c, "doc"), .section = call_text(c, "section") };
+    *line = (struct sv){ 0 };
+    if (call_has(c, "that") || call_has(c, "result")) {
+        if (find_result(s, c, p, &r, e))
+            return err_code(e);
+        *line = r.line;
+    }
     if (call_has(c, "id")) {
         if (node_find_visible(&s->loom, call_text(c, "id"), &n, e))
             return err_code(e);
-        p = (struct pin){ .node = n.local };
+        *p = (struct pin){ .node = n.local };
     }
-    if (check_doc(s, &p, e) || find_pin(s, &p, &found, &total, e))
+    return check_doc(s, p, e);
+}
+
+RUN(pin)
+{
+    struct pin p;
+    struct sv  line;
+    size_t     total;
+    bool       found;
+
+    if (pin_target(s, c, &p, &line, e) || find_pin(s, &p, &found, &total, e))
         return err_code(e);
     if (!found && total >= PINS_MAX) {
         err_set(e, ST_LIMIT_EXCEEDED, "max pins per agent is %d", PINS_MAX);
         return err_hint(e, "→ drop pin:ID makes room");
     }
-    if (!found && keep_pin(s, "pin", &p, e))
+    if (!found && keep_pin(s, "pin", &p, line, e))
         return err_code(e);
     r->object = pin_name(s, &p, false);
-    sb_addf(&r->text, "✓ pinned " SV_FMT " to working memory\n", SV_ARG(pin_name(s, &p, true)));
+    sb_addf(&r->text, "✓ pinned " SV_FMT, SV_ARG(pin_name(s, &p, true)));
+    if (p.is_result) {
+        sb_adds(&r->text, " of → ");
+        sb_add_oneline(&r->text, line);
+    }
+    sb_adds(&r->text, " to working memory\n");
     return ST_OK;
 }
 
@@ -140,59 +182,12 @@ static enum status find_range(struct session *s, struct sv range, struct node *f
     return err_hint(e, "summary-of: takes a stretch of one branch, earlier node first");
 }
 
-enum { RANGE_NODES_MAX = 500 };
-
-/* The texts of a stretch, one after another, or their first sentences. */
-static enum status gather(struct session *s, const struct node *from, const struct node *to,
-                          bool extracts, struct sb *b, struct err *e)
-{
-    struct node *path;
-    size_t       n;
-
-    if (to->depth - from->depth >= RANGE_NODES_MAX) {
-        err_set(e, ST_LIMIT_EXCEEDED, "the stretch has more than %d nodes", RANGE_NODES_MAX);
-        return err_hint(e, "summarise it in parts");
-    }
-    if (node_path(&s->loom, s->agent.name, to, from->depth, &path, &n, e))
-        return err_code(e);
-    for (size_t i = 0; i < n; i++) {
-        struct sv text;
-        bool      made;
-        if (extracts ? node_summary(&s->loom, &path[i], &text, &made, e)
-                     : node_text(&s->loom, path[i].seq, &text, e))
-            return err_code(e);
-        sb_addf(b, "%s%s: ", i ? "\n\n" : "", author_kind_name(path[i].kind));
-        sb_add(b, text);
-    }
-    return ST_OK;
-}
-
 static enum status summarise(struct session *s, struct sv range, struct sv *out, struct err *e)
 {
-    struct node           from, to;
-    struct sb             b = sb_in(s->a, 0);
-    struct model_response answer;
-    bool                  ask = s->env.ask && s->env.summary_model.n;
+    struct node from, to;
 
-    if (find_range(s, range, &from, &to, e) || gather(s, &from, &to, !ask, &b, e))
-        return err_code(e);
-    *out = sb_sv(&b);
-    if (!ask)
-        return ST_OK;
-    struct model_message m = { MODEL_USER, sb_sv(&b) };
-    struct model_request q = { .model = s->env.summary_model,
-                               .system = SV("Summarize this part of a conversation in a few "
-                                            "sentences. Keep names, facts and decisions."),
-                               .messages = &m,
-                               .n = 1,
-                               .max_tokens = 300 };
-    /* The model may take its time: others write meanwhile. */
-    if (session_pause(s, e))
-        return err_code(e);
-    if (s->env.ask(s->env.ask_ctx, &q, s->a, &answer, e))
-        return e->code = ST_MODEL_ERROR; /* whatever the reason: the model is not there */
-    *out = answer.text;
-    return session_resume(s, e);
+    return find_range(s, range, &from, &to, e) ? err_code(e)
+                                               : session_summarise_stretch(s, &from, &to, out, e);
 }
 
 static enum status stash_text(struct session *s, const struct call *c, struct sv *out,
@@ -260,7 +255,7 @@ static enum status recall_whole(struct session *s, struct sv label, struct sv te
     sb_adds(&r->text, "\"\n");
     sb_adds(&form, "recall ");
     sb_add_quoted(&form, label);
-    session_parts(s, sb_sv(&form), text, r);
+    session_parts(r, sb_sv(&form), text);
     return ST_OK;
 }
 
@@ -298,15 +293,36 @@ static enum status drop_stash(struct session *s, struct sv label, struct result 
     return ST_OK;
 }
 
+/* The result with a number, or the one that was pinned last. */
+static enum status pinned_result(struct session *s, const struct call *c, struct pin *out,
+                                 struct err *e)
+{
+    struct pin *pins;
+    size_t      n;
+
+    *out = (struct pin){ .is_result = true, .result = call_count(c, "result", -1) };
+    if (memory_pins(&s->loom, s->agent.name, &pins, &n, e))
+        return err_code(e);
+    for (size_t i = 0; i < n && call_has(c, "that"); i++)
+        if (pins[i].is_result)
+            *out = pins[i];
+    if (out->result >= 0)
+        return ST_OK;
+    err_set(e, ST_NOT_FOUND, "no result is pinned");
+    return err_hint(e, "→ memory lists your pins");
+}
+
 RUN(drop)
 {
     struct pin  p = { .doc = call_text(c, "doc"), .section = call_text(c, "section") };
     struct node n;
     size_t      total;
-    bool        found;
+    bool        found, result = call_has(c, "that") || call_has(c, "result");
 
     if (call_has(c, "stash"))
         return drop_stash(s, call_text(c, "stash"), r, e);
+    if (result && pinned_result(s, c, &p, e))
+        return err_code(e);
     if (call_has(c, "pin")) {
         if (node_find(&s->loom, call_text(c, "pin"), &n, e))
             return err_code(e);
@@ -319,7 +335,7 @@ RUN(drop)
         err_set(e, ST_NOT_FOUND, SV_FMT " is not pinned", SV_ARG(name));
         return err_hint(e, "→ memory lists your pins");
     }
-    if (keep_pin(s, "unpin", &p, e))
+    if (keep_pin(s, "unpin", &p, (struct sv){ 0 }, e))
         return err_code(e);
     r->object = pin_name(s, &p, false);
     sb_addf(&r->text, "✓ dropped pin " SV_FMT "\n", SV_ARG(name));
@@ -366,8 +382,8 @@ static enum status show_stashed(struct session *s, struct result *r, struct err 
     return ST_OK;
 }
 
-/* A result as it was shown, set apart: its lines are ours, and those of a log from elsewhere are
- * not to be taken for others of ours. */
+/* A result as it was shown, indented: lines of an imported log must not look like lines that heddle
+ * prints. */
 static void add_indented(struct sb *b, struct sv text)
 {
     while (text.n) {
@@ -388,7 +404,7 @@ static enum status show_results(struct session *s, struct result *r, struct err 
         return err_code(e);
     sb_adds(&r->text, n ? "Results still in view:\n" : "Results still in view: none\n");
     for (size_t i = 0; i < n; i++) {
-        sb_adds(&r->text, "\n  → ");
+        sb_addf(&r->text, "\n  result:%lld → ", (long long)list[i].entry);
         sb_add_oneline(&r->text, list[i].line);
         sb_adds(&r->text, list[i].pinned ? " (while it is pinned)\n" : " (until this turn ends)\n");
         add_indented(&r->text, list[i].text);
@@ -396,34 +412,22 @@ static enum status show_results(struct session *s, struct result *r, struct err 
     return ST_OK;
 }
 
-enum { COUNTED_NODES = 500 };
-
-/* What the conversation costs: counted where it is short, estimated from the characters of
- * the path where it is long. */
-static enum status context_tokens(struct session *s, int64_t *tokens, bool *exact, struct err *e)
+/* What the agent is sent now, without what is asked; what does not fit is not part of it. *over:
+ * what is never cut has more than the budget. */
+static enum status context_tokens(struct session *s, int64_t *tokens, bool *over, struct err *e)
 {
-    struct node here, *path;
-    size_t      n;
-    struct sb   b = sb_in(s->a, 0);
-    bool        found;
+    struct counts           counts;
+    struct assembly         x;
+    struct assembly_request q = {
+        .loom = s->loom, .agent = s->agent, .counts = &counts, .budget = s->env.budget
+    };
 
-    show_addendum(&b, s->agent.permissions);
-    if (show_memory_block(&s->loom, &s->viewer, NULL, NULL, &b, e) ||
-        show_context_block(&s->loom, &s->viewer, (struct sv){ 0 }, &b, e) ||
-        loom_position(&s->loom, s->agent.name, &here, &found, e))
-        return err_code(e);
-    if (found && here.depth >= COUNTED_NODES) {
-        *tokens = session_tokens(s, sb_sv(&b), exact) + (here.chars + 3) / 4;
-        *exact = false;
-        return ST_OK;
-    }
-    if (found && node_path(&s->loom, s->agent.name, &here, 0, &path, &n, e))
-        return err_code(e);
-    for (size_t i = 0; found && i < n; i++)
-        if (show_metadata(&s->loom, &path[i], false, &b, e))
-            return err_code(e);
-    *tokens = session_tokens(s, sb_sv(&b), exact);
-    return ST_OK;
+    counts_init_by(&counts, s->env.count_tokens, s->env.tokens_ctx);
+    enum status st = assembly_make(&q, s->a, &x, e);
+    counts_release(&counts);
+    *over = st == ST_LIMIT_EXCEEDED;
+    *tokens = *over ? s->env.budget : (int64_t)x.tokens;
+    return *over ? ST_OK : st;
 }
 
 static enum status list_kept(struct session *s, struct sb *b, struct err *e)
@@ -448,7 +452,7 @@ static enum status list_kept(struct session *s, struct sb *b, struct err *e)
 RUN(memory)
 {
     int64_t used;
-    bool    exact;
+    bool    over;
 
     if (call_has(c, "trace"))
         return show_trace(s, r, e);
@@ -456,13 +460,17 @@ RUN(memory)
         return show_stashed(s, r, e);
     if (call_has(c, "results"))
         return show_results(s, r, e);
-    if (list_kept(s, &r->text, e) || context_tokens(s, &used, &exact, e))
+    if (list_kept(s, &r->text, e) || context_tokens(s, &used, &over, e))
         return err_code(e);
-    sb_addf(&r->text, "\nContext: %s", exact ? "" : "~");
+    sb_addf(&r->text, "\nContext: %s", s->env.count_tokens ? "" : "~");
     sb_add_commas(&r->text, used);
     sb_adds(&r->text, " tokens used · ");
     sb_add_commas(&r->text, s->env.budget > used ? s->env.budget - used : 0);
     sb_adds(&r->text, " available\n");
+    if (over) {
+        sb_addf(&r->text, "  (" SV_FMT ")\n", SV_ARG(sv_of(e->text)));
+        e->code = ST_OK;
+    }
     return ST_OK;
 }
 
@@ -474,5 +482,12 @@ RUN(think)
     jw_kstr(&w, "text", c->n ? c->args[0].text : SV(""));
     r->silent = true;
     r->line = SV("think");
-    return c->n ? keep(s, &b, &w, e) : ST_OK;
+    jw_close(&w, '}');
+    struct loom_record put = { .agent = s->agent.name,
+                               .kind = kind_name(KIND_MEMORY_OPERATION),
+                               .payload = sb_sv(&b),
+                               .run = s->run,
+                               .op_id = s->op_id };
+    struct loom        to = session_records(s);
+    return c->n ? loom_put(&to, &put, NULL, e) : ST_OK;
 }

@@ -43,7 +43,7 @@ RUN(unannotate)
     int64_t           number;
     bool              found = false;
 
-    if (!annotation_number(id, &number))
+    if (!tool_annotation_number(id, &number))
         return no_annotation(id, e);
     if (loom_annotation(&s->loom, number, &x, &found, e))
         return err_code(e);

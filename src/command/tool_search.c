@@ -1,5 +1,5 @@
-/* search: the web. What is found was written by strangers: every piece of it goes through
- * loom/shown.h, here and nowhere else, whoever made the search. */
+/* search: the web. The results are untrusted text: all of it goes through loom/shown.h here,
+ * whichever service was used. */
 #include "base/utf8.h"
 #include "command/run.h"
 #include "loom/shown.h"
@@ -43,14 +43,14 @@ static void add_snippet(struct sb *b, size_t number, const struct search_result 
     sb_addc(b, '\n');
 }
 
-/* A result over the threshold is cut in the middle. Rather than that, every page gets its share of
- * what is shown whole, at about 3 bytes a token; who asks for fewer pages sees more of each. */
+/* A result over the threshold would be cut in the middle. To avoid that, each page gets an equal
+ * share of the threshold, at about 3 bytes a token; a search for fewer pages shows more of each. */
 static size_t share_of_page(const struct session *s, size_t pages)
 {
     size_t all = (size_t)s->env.result_tokens * 5 / 2;
 
-    if (s->env.summary_model.n || !pages || all / pages > SEARCH_TEXT_MAX)
-        return SEARCH_TEXT_MAX; /* a summary is made of all there is */
+    if (small_any(s) || !pages || all / pages > SEARCH_TEXT_MAX)
+        return SEARCH_TEXT_MAX; /* a summary is made of the whole text */
     return all / pages;
 }
 

@@ -126,8 +126,8 @@ static enum status reverse(struct session *s, const struct json *undo, struct re
     return err_set(e, ST_CORRUPT, "cannot undo '" SV_FMT "'", SV_ARG(what));
 }
 
-/* Refused for good, as far as can be told: the next undo goes on to what was done before. A lease
- * runs out, and a disk may be read again. */
+/* Will the undo always be refused? Then the next undo takes the write before it. A lease expires
+ * and a disk may recover: such refusals are not final. */
 static bool is_final(const struct err *e)
 {
     return e->code != ST_IO && !sv_is(sv_of(e->reason), "leased");

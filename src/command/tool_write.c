@@ -2,8 +2,10 @@
  * notes how it can be taken back. */
 #include "base/json.h"
 #include "base/utf8.h"
+#include "command/carry.h"
 #include "command/run.h"
 #include "loom/shown.h"
+#include "thread/scan.h"
 
 /* {"do":WHAT,"node":LOCAL,…}: read by tool_undo.c. */
 static struct sv undo_of(struct session *s, const char *what, struct sv node, const char *key,
@@ -45,8 +47,8 @@ static enum status open_tree(struct session *s, struct sv thread, struct loom *o
     return loom_other(&s->loom, thread, out, e);
 }
 
-/* The only thread with this title. One that is no tree yet has the title of the registry only: to
- * look into all of them would hold up everybody who writes. */
+/* The only thread with this title. One that is not a tree yet has the title of the registry only:
+ * reading the trees of all threads would block all writers. */
 static enum status find_titled(struct session *s, const struct store_thread *threads, size_t n,
                                struct sv name, struct loom *out, struct err *e)
 {
@@ -83,7 +85,7 @@ static enum status find_tree(struct session *s, struct sv name, struct loom *out
     struct store_thread *threads;
     size_t               n;
 
-    if (store_threads(s->log->store, s->a, &threads, &n, e))
+    if (log_threads(s->log, s->a, &threads, &n, e))
         return err_code(e);
     for (size_t i = 0; i < n; i++)
         if (sv_eq(threads[i].id, name))
@@ -107,33 +109,68 @@ static enum status tell_place(struct session *s, const struct node *n, struct re
     return ST_OK;
 }
 
+/* ` as "label"`; nothing when there is none. */
+static void add_quoted(struct sb *b, const char *before, struct sv text)
+{
+    if (!text.s)
+        return;
+    sb_addf(b, "%s\"", before);
+    sb_add_oneline(b, text);
+    sb_addc(b, '"');
+}
+
+enum status session_switch_tree(struct session *s, struct sv name, struct err *e)
+{
+    struct loom other;
+
+    if (find_tree(s, name, &other, e))
+        return err_code(e);
+    s->loom = other;
+    return ST_OK;
+}
+
+/* In another tree: what was left there is due to be summarised. A turn stays in its own tree. */
+static enum status leave_tree(struct session *s, struct loom *left, struct err *e)
+{
+    if (s->run.id.n || sv_eq(left->thread, s->loom.thread))
+        return ST_OK;
+    return loom_close(left, s->agent.name, e);
+}
+
+static enum status move(struct session *s, const struct call *c, struct loom *before,
+                        struct node *n, struct result *r, struct err *e)
+{
+    struct carried along = { 0 };
+    bool           carry = call_has(c, "carry") || (s->env.carry && !call_has(c, "tree"));
+
+    if (node_find_visible(&s->loom, call_text(c, "id"), n, e))
+        return err_code(e);
+    if (carry &&
+        (carry_prepare(s, n, &along, e) || node_find_visible(&s->loom, call_text(c, "id"), n, e)))
+        return err_code(e);
+    if (loom_switch(&s->loom, s->agent.name, s->agent.kind, n, e) || leave_tree(s, before, e))
+        return err_code(e);
+    r->object = n->local;
+    sb_addf(&r->text, "✓ switched to [" SV_FMT "]", SV_ARG(n->local));
+    add_quoted(&r->text, " in tree:", call_text(c, "tree"));
+    sb_addc(&r->text, '\n');
+    if (call_has(c, "carry") || along.text.n || along.why_not.code)
+        return carry_add(s, &along, n, r, e);
+    return ST_OK;
+}
+
 RUN(switch)
 {
     struct sv   tree = call_text(c, "tree");
     struct loom before = s->loom;
     struct node n;
 
-    if (tree.s) {
-        struct loom other;
-        if (find_tree(s, tree, &other, e))
-            return err_code(e);
-        s->loom = other;
-    }
-    enum status st = node_find_visible(&s->loom, call_text(c, "id"), &n, e);
-    if (st == ST_OK)
-        st = loom_switch(&s->loom, s->agent.name, s->agent.kind, &n, e);
-    if (st) {
+    if (tree.s && session_switch_tree(s, tree, e))
+        return err_code(e);
+    if (move(s, c, &before, &n, r, e)) {
         s->loom = before;
-        return st;
+        return err_code(e);
     }
-    r->object = n.local;
-    sb_addf(&r->text, "✓ switched to [" SV_FMT "]", SV_ARG(n.local));
-    if (tree.s) {
-        sb_adds(&r->text, " in tree:\"");
-        sb_add_oneline(&r->text, tree);
-        sb_addc(&r->text, '"');
-    }
-    sb_addc(&r->text, '\n');
     return tell_place(s, &n, r, e);
 }
 
@@ -286,11 +323,7 @@ RUN(bookmark)
         return err_code(e);
     r->object = n.local;
     sb_addf(&r->text, "✓ bookmarked [" SV_FMT "]", SV_ARG(n.local));
-    if (label.s) {
-        sb_adds(&r->text, " as \"");
-        sb_add_oneline(&r->text, label);
-        sb_addc(&r->text, '"');
-    }
+    add_quoted(&r->text, " as ", label);
     sb_addc(&r->text, '\n');
     return ST_OK;
 }
@@ -311,7 +344,7 @@ RUN(unbookmark)
     return ST_OK;
 }
 
-/* Said again, it is not written again. */
+/* Repeating it writes nothing. */
 static enum status set_excluded(struct session *s, const struct call *c, bool excluded,
                                 struct result *r, struct err *e)
 {
@@ -407,7 +440,7 @@ RUN(prune)
         return err_code(e);
     if (up.seq != n.slot)
         return ST_OK;
-    /* Whoever prunes the branch it stands on goes to where the branch hung. */
+    /* An agent that prunes the branch of its own position moves to the parent of that branch. */
     if (node_at(&s->loom, n.parent, &parent, e) ||
         loom_switch(&s->loom, s->agent.name, s->agent.kind, &parent, e))
         return err_code(e);

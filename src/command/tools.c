@@ -2,6 +2,7 @@
 #include "command/tools.h"
 
 #include "command/run.h"
+#include "command/words.h"
 
 #include <string.h>
 
@@ -21,6 +22,7 @@
 PARAMS(view_params,
     { SLOT_ID,    "id",               BARE | ONE | MANY, NULL, NULL, "node" },
     { SLOT_ID,    "branch",           KEYED | ONE, NULL, NULL, NULL },
+    { SLOT_COUNT, "result",           KEYED | ONE, NULL, NULL, NULL },
     { SLOT_FLAG,  "full",             PARAM_OF_ID, "fully|whole|entire|complete|all|entirety|verbatim|everything|detail", NULL, NULL },
     { SLOT_FLAG,  "with-annotations", PARAM_OF_ID, "annotations|notes", NULL, NULL },
     { SLOT_LINES, "lines",            KEYED, NULL, NULL, NULL },
@@ -38,8 +40,9 @@ PARAMS(tree_params,
     { SLOT_COUNT, "depth",   KEYED, NULL, NULL, "levels|max-depth" },
     { SLOT_FLAG,  "summary", SLOT_ALONE, NULL, NULL, NULL });
 PARAMS(switch_params,
-    { SLOT_ID,    "id",   BARE | MUST, NULL, NULL, "node|to" },
-    { SLOT_TEXT,  "tree", KEYED, NULL, NULL, NULL });
+    { SLOT_ID,    "id",    BARE | MUST, NULL, NULL, "node|to" },
+    { SLOT_FLAG,  "carry", MAYBE, "carrying", NULL, NULL },
+    { SLOT_TEXT,  "tree",  KEYED | MAYBE, NULL, NULL, NULL });
 PARAMS(path_params,
     { SLOT_ID,    "id",   BARE, NULL, "to|of", "node|to" },
     { SLOT_WORD,  "from", KEYED | SLOT_SILENT, "root|start=root", NULL, NULL });
@@ -47,6 +50,11 @@ PARAMS(continue_params,
     { SLOT_ID,    "from",   BARE | KEYED, NULL, NULL, "id" },
     { SLOT_COUNT, "n",      BARE | KEYED, NULL, NULL, "count" },
     { SLOT_COUNT, "tokens", KEYED, NULL, NULL, "max-tokens" },
+    { SLOT_REAL,  "temperature", KEYED, NULL, NULL, "temp" },
+    { SLOT_REAL,  "top_p",  KEYED, NULL, NULL, "top-p|topp" },
+    { SLOT_COUNT, "seed",   KEYED, NULL, NULL, NULL },
+    { SLOT_TEXT,  "stop",   KEYED | FILLED | LOOSE, NULL, NULL, NULL },
+    { SLOT_WORD,  "effort", KEYED, "none|minimal|low|medium|high|xhigh|max", NULL, NULL },
     { SLOT_TEXT,  "agent",  KEYED | LOOSE, NULL, "using|with", "model" });
 PARAMS(respond_params,
     { SLOT_ID,    "id",   BARE, NULL, NULL, "node|to" },
@@ -92,6 +100,8 @@ PARAMS(write_params,
     { SLOT_TEXT,  "text",    BARE | MUST | FILLED, NULL, NULL, "content" });
 PARAMS(pin_params,
     { SLOT_ID,    "id",      BARE | ONE | MANY, NULL, NULL, "node" },
+    { SLOT_FLAG,  "that",    ONE, "result|output", NULL, NULL },
+    { SLOT_COUNT, "result",  KEYED | ONE, NULL, NULL, NULL },
     { SLOT_DOC,   "doc",     BARE | KEYED | ONE, NULL, NULL, "document" },
     { SLOT_TEXT,  "section", KEYED | PARAM_OF_DOC | LOOSE, NULL, NULL, NULL });
 PARAMS(stash_params,
@@ -104,6 +114,8 @@ PARAMS(recall_params,
     { SLOT_LINES, "lines", KEYED, NULL, NULL, NULL });
 PARAMS(drop_params,
     { SLOT_ID,    "pin",     BARE | KEYED | ONE | MANY, NULL, NULL, "pins" },
+    { SLOT_FLAG,  "that",    ONE, "result|output", NULL, NULL },
+    { SLOT_COUNT, "result",  KEYED | ONE, NULL, NULL, NULL },
     { SLOT_DOC,   "doc",     KEYED | ONE, NULL, NULL, "document" },
     { SLOT_TEXT,  "section", KEYED | PARAM_OF_DOC | LOOSE, NULL, NULL, NULL },
     { SLOT_TEXT,  "stash",   BARE | KEYED | ONE | LOOSE, NULL, NULL, NULL });
@@ -135,12 +147,13 @@ static const struct tool_slot no_params[] = { { .type = SLOT_END } };
 const char *const tool_groups[] = { "Navigation", "Content", "Documents", "Memory", "Meta", NULL };
 
 /* The order is that of help. Examples run against the tree of tests/spec/loom/fixture. */
-const struct tool tools[] = {
+const struct tool tool_table[] = {
     { "view", PERM_loom_aware, "Navigation", "Inspect a node's content and metadata",
       { "view ID", "view ID full", "view ID lines:A-B", "view ID with-annotations", "view branch:ID as:prose",
-        "view branch:ID as:nodes" },
+        "view branch:ID as:nodes", "view result:N lines:A-B" },
       "Shows a summary unless full is asked for; branch: shows the path from the root to the node. lines: shows a part of "
-      "a long text; a line of more than 400 bytes counts as several.",
+      "a long text; a line of more than 400 bytes counts as several. result: shows what a command of yours showed, by the "
+      "number that a shortened result names.",
       { "view a7x2", "view a7x2 full with-annotations", "view branch:b3k9 as:prose", "view branch:b3k9 as:nodes" },
       view_params, "in|and|with|of|content|contents|text|including|say|along|plus|item|details", false, run_view },
     { "list", PERM_loom_aware, "Navigation", "List what is attached to a node, or what there is",
@@ -156,9 +169,10 @@ const struct tool tools[] = {
       { "tree", "tree from:r001 depth:2", "tree summary" },
       tree_params, "of|at|to|with|in|rooted|structure|below|under|from|whole|map|starting|now", false, run_tree },
     { "switch", PERM_loom_aware, "Navigation", "Move to another node",
-      { "switch to ID", "switch to ID in tree:\"name\"" },
-      "Moves only you; a node of another tree needs tree:.",
-      { "switch to b3k9" },
+      { "switch to ID", "switch to ID carry", "switch to ID in tree:\"name\"" },
+      "Moves only you; a node of another tree needs tree:. carry adds a summary of the branch that you leave behind ID, "
+      "and moves you to it (needs loom_write).",
+      { "switch to b3k9", "switch to c4m2 carry" },
       switch_params, "to|in|into|position|back|over|up|branch|at", false, run_switch },
     { "path", PERM_loom_aware, "Navigation", "Show the nodes from the root to a node",
       { "path", "path ID" },
@@ -248,9 +262,11 @@ const struct tool tools[] = {
       { "undo" },
       no_params, "that|last|action|change|write", true, run_undo },
     { "continue", PERM_loom_generate, "Content", "Ask a subject model for continuations",
-      { "continue", "continue from ID", "continue from ID n:K tokens:M", "continue from ID n:K using agent:\"Name\"" },
-      "At most 10 at a time; your position does not move.",
-      { "continue from a7x2 n:2", "continue from c4m2 using agent:\"Sub\"" },
+      { "continue", "continue from ID", "continue from ID n:K tokens:M", "continue from ID n:K using agent:\"Name\"",
+        "continue from ID temperature:X top_p:X seed:N stop:\"text\" effort:low|medium|high" },
+      "At most 10 at a time, asked at once; your position does not move. With a seed the second is asked with the next "
+      "one, and so on. What the provider does not take is left out, and that is said.",
+      { "continue from a7x2 n:2", "continue from c4m2 using agent:\"Sub\"", "continue from a7x2 temperature:1.1 seed:7" },
       continue_params, "from|at|using|with|of|continuations|continuation|children|replies|branches|more|after|times|branch|for|each", true, run_continue },
 
     { "read", PERM_doc_read, "Documents", "Read a document of this thread",
@@ -267,11 +283,11 @@ const struct tool tools[] = {
         "write doc:\"character notes\" replace:motivation \"Unknown.\"" },
       write_params, "to|in|into|with|of|called|named|titled|section|line|new|at", true, run_write },
 
-    { "pin", PERM_loom_aware, "Memory", "Keep a node or document in working memory",
-      { "pin ID", "pin doc:\"name\"", "pin doc:\"name\" section:ID" },
-      "Pins are shown every turn until they are dropped.",
+    { "pin", PERM_loom_aware, "Memory", "Keep a node, a document or a result in working memory",
+      { "pin ID", "pin doc:\"name\"", "pin doc:\"name\" section:ID", "pin result", "pin result:N" },
+      "Pins are shown every turn until they are dropped. pin result keeps what the last command showed, as it was.",
       { "pin a7x2", "pin doc:\"character notes\" section:motivation" },
-      pin_params, "to|in|working|memory|of|pinned|down", false, run_pin },
+      pin_params, "to|in|working|memory|of|pinned|down|last|latest|previous|above", false, run_pin },
     { "stash", PERM_loom_aware, "Memory", "Put text aside under a label",
       { "stash \"label\" \"text\"", "stash \"label\" content-of:ID", "stash \"label\" summary-of:A-B" },
       "A stash takes no room in the context until it is recalled.",
@@ -283,15 +299,15 @@ const struct tool tools[] = {
       { "recall \"m\"" },
       recall_params, "back|from", false, run_recall },
     { "drop", PERM_loom_aware, "Memory", "Let go of a pin or a stash",
-      { "drop pin:ID", "drop pin:doc:\"name\"", "drop stash:\"label\"" },
-      "Dropping a stash deletes it.",
+      { "drop pin:ID", "drop pin:doc:\"name\"", "drop result", "drop result:N", "drop stash:\"label\"" },
+      "Dropping a stash deletes it. drop result lets go of the result that was pinned last.",
       { "drop pin:a7x2", "drop stash:\"idea\"" },
-      drop_params, "from|on|memory|working|of", false, run_drop },
+      drop_params, "from|on|memory|working|of|last|latest|pinned", false, run_drop },
     { "memory", PERM_loom_aware, "Memory", "Show what you keep and what it costs",
       { "memory", "memory trace", "memory stashed", "memory results" },
       "trace lists the last actions with their errors. results shows what is left of the last turn: "
       "a result is seen one turn longer when its turn names a node or document it showed, and as long "
-      "as that is pinned.",
+      "as that, or the result itself, is pinned.",
       { "memory", "memory trace", "memory stashed", "memory results" },
       memory_params, "show|status", false, run_memory },
 
@@ -316,15 +332,23 @@ const struct tool tools[] = {
 };
 /* clang-format on */
 
+bool tool_only_looks(const struct tool *t)
+{
+    struct sv name = sv_of(t->name), meant;
+
+    /* `search` acts on the network, but changes nothing here. */
+    return !t->writes && (!word_in(phrase_acting, name, &meant) || sv_is(name, "search"));
+}
+
 const struct tool *tool_find(struct sv name)
 {
-    for (size_t i = 0; tools[i].name; i++) {
-        const char *want = tools[i].name;
+    for (size_t i = 0; tool_table[i].name; i++) {
+        const char *want = tool_table[i].name;
         bool        same = name.n == strlen(want);
         for (size_t k = 0; same && k < name.n; k++)
             same = byte_lower(name.s[k]) == want[k];
         if (same)
-            return &tools[i];
+            return &tool_table[i];
     }
     return NULL;
 }
@@ -336,11 +360,11 @@ static void help_group(struct sb *b, const char *group, unsigned permissions)
     bool first = true;
 
     sb_addf(b, "%s: ", group);
-    for (size_t i = 0; tools[i].name; i++) {
-        if (strcmp(tools[i].group, group) != 0)
+    for (size_t i = 0; tool_table[i].name; i++) {
+        if (strcmp(tool_table[i].group, group) != 0)
             continue;
-        bool may = (permissions & tools[i].needs) == tools[i].needs;
-        sb_addf(b, "%s%s%s", first ? "" : ", ", tools[i].name, may ? "" : "*");
+        bool may = (permissions & tool_table[i].needs) == tool_table[i].needs;
+        sb_addf(b, "%s%s%s", first ? "" : ", ", tool_table[i].name, may ? "" : "*");
         first = false;
     }
     sb_addc(b, '\n');

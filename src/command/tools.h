@@ -23,10 +23,14 @@ struct tool {
     enum status (*run)(struct session *s, const struct call *c, struct result *r, struct err *e);
 };
 
-extern const struct tool tools[];       /* ends with a NULL name */
+extern const struct tool tool_table[];  /* ends with a NULL name */
 extern const char *const tool_groups[]; /* in the order of help; ends with NULL */
 
 const struct tool *tool_find(struct sv name); /* NULL when there is none */
+
+/* Does it change nothing, neither the tree nor a document nor the agent's place or memory? The
+ * trace that every command leaves does not count. */
+bool tool_only_looks(const struct tool *t);
 
 /* What must follow a phrase: anything; a node or a place; what can only be an id; quoted text; a
  * document; a number; nothing. */
@@ -42,7 +46,8 @@ struct synonym {
     enum next_kind next;
     const char    *with, *also, *hint;
 };
-extern const struct synonym synonyms[]; /* the first that fits counts; ends with a NULL phrase */
+extern const struct synonym
+    phrase_synonyms[]; /* the first that fits counts; ends with a NULL phrase */
 
 /* phrases.c: words that stand before a command ("can you"), that mean nothing ("the"), that make a
  * command doubtful ("not"), places ("here"), words that are not a node ("it"), the beginnings of

@@ -3,6 +3,8 @@
 
 #include "command/tools.h"
 
+#include <string.h>
+
 bool word_same(struct sv a, struct sv b)
 {
     if (a.n != b.n)
@@ -13,18 +15,24 @@ bool word_same(struct sv a, struct sv b)
     return true;
 }
 
-/* Is `word` in "a|b=a|c"? *meant is what it stands for. */
+static bool ends_item(char c)
+{
+    return c == '|' || c == '=' || !c;
+}
+
+/* Is `word` in "a|b=a|c"? *meant is what it stands for. Every word of a command is looked for in
+ * lists of up to a hundred, so most items cost one comparison. */
 bool word_in(const char *words, struct sv word, struct sv *meant)
 {
-    struct sv_cut c = { .tail = sv_of(words), .found = words != NULL };
-
-    while (c.found) {
-        c = sv_cut(c.tail, '|');
-        struct sv_cut alias = sv_cut(c.head, '=');
-        if (word_same(alias.head, word)) {
-            *meant = alias.found ? alias.tail : alias.head;
-            return true;
-        }
+    for (const char *item = words; item; item = strchr(item, '|'), item += item != NULL) {
+        size_t i = 0;
+        while (i < word.n && !ends_item(item[i]) && byte_lower(item[i]) == byte_lower(word.s[i]))
+            i++;
+        if (i < word.n || !ends_item(item[i]))
+            continue;
+        struct sv all = { item, strcspn(item, "|") };
+        *meant = item[i] == '=' ? sv_skip(all, i + 1) : all;
+        return true;
     }
     return false;
 }
@@ -42,9 +50,10 @@ bool word_plain_in(const struct token *t, const char *words)
     return word_is_plain(t) && word_in(words, t->text, &meant);
 }
 
-bool word_is_filler(const struct token *t)
+void words_mark(struct token *tokens, size_t n)
 {
-    return word_plain_in(t, phrase_fillers);
+    for (size_t i = 0; i < n; i++)
+        tokens[i].filler = word_plain_in(&tokens[i], phrase_fillers);
 }
 
 /* What may be the id of a node: letters, digits, edit marks, and ann-3. */
@@ -84,7 +93,7 @@ bool word_is_vague(const struct token *t)
     return word_plain_in(t, phrase_vague) || word_plain_in(t, phrase_places);
 }
 
-/* A place, or an id that is not a word of ours. *id is what goes into the call. */
+/* A place, or an id that is not a word of the language. *id is what goes into the call. */
 bool word_as_node(const struct token *t, struct sv *id)
 {
     static const struct {
@@ -110,6 +119,20 @@ bool word_as_count(struct sv v, struct sv *digits)
 
     *digits = v;
     return sv_to_int(v, &n) || word_in(phrase_numbers, v, digits);
+}
+
+/* 1, 0.7: digits, and perhaps more of them behind a point. */
+bool word_is_real(struct sv v)
+{
+    size_t digits = 0, points = 0;
+
+    for (size_t i = 0; i < v.n; i++) {
+        bool digit = v.s[i] >= '0' && v.s[i] <= '9';
+        if (!digit && (v.s[i] != '.' || points++ || i == 0 || i + 1 == v.n))
+            return false;
+        digits += digit;
+    }
+    return digits > 0 && (v.s[0] != '0' || v.n == 1 || v.s[1] == '.');
 }
 
 /* notes.md, drafts/one.md: a name of a document without quotes. */

@@ -16,8 +16,9 @@ bool word_is_plain(const struct token *t);
 /* A plain word of the list. */
 bool word_plain_in(const struct token *t, const char *words);
 
-/* A plain word that says nothing: "the". */
-bool word_is_filler(const struct token *t);
+/* Note which of tokens[0..n) are plain words that say nothing: they are asked about for every
+ * phrase that a command might begin with. */
+void words_mark(struct token *tokens, size_t n);
 
 /* What may be the id of a node: letters, digits, edit marks, and ann-3. */
 bool word_is_id(struct sv v);
@@ -28,11 +29,14 @@ bool word_is_surely_id(const struct token *t);
 /* A word that stands for something else: it, here. */
 bool word_is_vague(const struct token *t);
 
-/* A place, or an id that is not a word of ours. *id is what goes into the call. */
+/* A place, or an id that is not a word of the language. *id is what goes into the call. */
 bool word_as_node(const struct token *t, struct sv *id);
 
 /* A whole number, in digits or "three"; *digits is what goes into the call. */
 bool word_as_count(struct sv v, struct sv *digits);
+
+/* A number such as 1 or 0.7. */
+bool word_is_real(struct sv v);
 
 /* notes.md, drafts/one.md: the name of a document without quotes. */
 bool word_is_file(const struct token *t);

@@ -1,16 +1,20 @@
+/* What doors of the command line share: one run of the program, words and files, notes, errors. */
 #include "front/app.h"
 
-#include "api/owner.h"
-#include "api/trust.h"
-#include "api/user_file.h"
+#include "base/clock.h"
+#include "base/env.h"
+#include "base/failure.h"
 #include "base/fs.h"
 #include "base/path.h"
+#include "base/process.h"
+#include "base/rand.h"
 #include "base/utf8.h"
 
 #include <errno.h>
-#include <limits.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
 
@@ -23,105 +27,26 @@ void app_init(struct app *app, struct arena *a)
 {
     *app = (struct app){ .a = a, .program = SV("heddle") };
     workspace_init(&app->ws);
-    app->ws.store_url = sv_of(getenv("HEDDLE_STORE"));
+    app->ws.variables = environ;
+    app->ws.program = SV("/proc/self/exe");
     app->ws.note = note;
     app->ws.note_ctx = app;
+    app->ws.warn = warn_text;
     app->out = sb_to_fd(1, a);
     app->actor = sv_of(getenv("HEDDLE_ACTOR"));
     if (!app->actor.n)
         app->actor = SV("user");
 }
 
-static bool is_workspace(struct app *app, struct sv dir)
-{
-    app->ws.has_heddle = access(sv_cstr(path_join(dir, SV(".heddle"), app->a), app->a), F_OK) == 0;
-    for (size_t i = 0; workspace_marks[i]; i++)
-        if (access(sv_cstr(path_join(dir, sv_of(workspace_marks[i]), app->a), app->a), F_OK) == 0)
-            return true;
-    return false;
-}
-
-enum status app_find_place(struct app *app, const char *start, struct err *e)
-{
-    char absolute[PATH_MAX];
-
-    if (!realpath(start ? start : ".", absolute))
-        return err_errno(e, "%s", start ? start : "the current directory");
-    struct sv here = sv_dup(sv_of(absolute), app->a), dir = here;
-    app->ws.start = here;
-    while (!(app->ws.is_workspace = is_workspace(app, dir)) && dir.n > 1) {
-        dir = path_dir(dir);
-        if (!dir.n)
-            dir = SV("/");
-    }
-    app->ws.root = app->ws.is_workspace ? dir : here;
-    app->root_named = start && sv_eq(app->ws.root, here);
-    app->ws.root_fd = open(sv_cstr(app->ws.root, app->a), O_PATH | O_DIRECTORY | O_CLOEXEC);
-    return app->ws.root_fd < 0 ? err_errno(e, "open " SV_FMT, SV_ARG(app->ws.root)) : ST_OK;
-}
-
-/* The user's file; JSON_NULL when there is none. */
-static enum status read_user_settings(struct app *app, struct json *out, struct err *e)
-{
-    struct sv text;
-
-    *out = (struct json){ 0 };
-    if (user_file_read(USER_CONFIG, app->a, &text, e))
-        return err_code(e);
-    return text.s ? config_read(utf8_skip_bom(text), CONFIG_OF_USER,
-                                user_file_path(USER_CONFIG, app->a), app->a, out, e)
-                  : ST_OK;
-}
-
-enum status app_workspace_settings(struct app *app, struct sv *text, struct json *out,
-                                   struct err *e)
-{
-    enum status s = fs_read(app->ws.root_fd, APP_CONFIG, 1 << 20, app->a, text, e);
-
-    *out = (struct json){ 0 };
-    if (s == ST_NOT_FOUND) {
-        *text = (struct sv){ 0 };
-        return ST_OK;
-    }
-    return s ? s
-             : config_read(utf8_skip_bom(*text), CONFIG_OF_WORKSPACE, APP_CONFIG, app->a, out, e);
-}
-
-enum status app_read_settings(struct app *app, struct err *e)
-{
-    struct json user, workspace;
-    struct sv   text;
-
-    if (read_user_settings(app, &user, e) ||
-        (app->ws.is_workspace && !app->root_named &&
-         owner_check(app->ws.root_fd, app->ws.root, json_find(&user, "safe_workspaces"), app->a,
-                     e)) ||
-        app_workspace_settings(app, &text, &workspace, e))
-        return err_code(e);
-    config_join(&app->ws.config, &user, &workspace, false, app->a);
-    if (!app->ws.config.trusted && trust_has(app->ws.root, text, app->a))
-        config_join(&app->ws.config, &user, &workspace, true, app->a);
-    return ST_OK;
-}
-
-enum status app_find_root(struct app *app, const char *start, struct err *e)
-{
-    return app_find_place(app, start, e) ? err_code(e) : app_read_settings(app, e);
-}
-
-enum status app_open_log(struct app *app, enum store_mode mode, struct err *e)
-{
-    struct store *store;
-
-    if (workspace_take(&app->ws, mode, &store, e))
-        return err_code(e);
-    app->log = log_of(store, workspace_views);
-    return ST_OK;
-}
-
 struct sv app_arg(const struct app *app, size_t i)
 {
     return i < app->n_args ? sv_of(app->args[i]) : SV("");
+}
+
+void app_say_waiting(const struct app *app)
+{
+    if (isatty(STDIN_FILENO))
+        app_note(app, "reading from the terminal; Ctrl-D ends it");
 }
 
 enum status app_text(struct app *app, struct sv arg, struct sv *out, struct err *e)
@@ -130,6 +55,7 @@ enum status app_text(struct app *app, struct sv arg, struct sv *out, struct err 
         *out = arg;
         return ST_OK;
     }
+    app_say_waiting(app);
     if (fs_read_fd(0, 0, app->a, out, e))
         return err_in(e, "stdin");
     return ST_OK;
@@ -167,11 +93,40 @@ static void error_members(struct jw *w, const struct err *e)
         jw_kstr(w, "reason", sv_of(e->reason));
 }
 
-void app_error_json(struct jw *w, const struct err *e)
+void app_error_json(struct jw *w, const struct err *e, struct sv details)
 {
     jw_open(w, '{');
     error_members(w, e);
+    if (details.s) {
+        jw_key(w, "details");
+        jw_raw(w, details);
+    }
     jw_close(w, '}');
+}
+
+/* --color, then NO_COLOR (no-color.org), then CLICOLOR_FORCE (bixense.com/clicolors), then whether
+ * the descriptor is a terminal that knows colours. */
+static bool wants_colour(const struct app *app, int fd)
+{
+    struct sv force = workspace_variable(&app->ws, "CLICOLOR_FORCE");
+    struct sv kind = workspace_variable(&app->ws, "TERM");
+
+    if (app->json)
+        return false;
+    if (app->colour.n && !sv_is(app->colour, "auto"))
+        return sv_is(app->colour, "always");
+    if (workspace_variable(&app->ws, "NO_COLOR").n)
+        return false;
+    if (force.n && !sv_is(force, "0"))
+        return true;
+    return isatty(fd) && kind.n && !sv_is(kind, "dumb");
+}
+
+/* Text for stderr, in `b`. */
+static struct term error_term(const struct app *app, struct sb *b, struct arena *a)
+{
+    *b = sb_in(a, 0);
+    return (struct term){ .out = b, .a = a, .colour = wants_colour(app, STDERR_FILENO) };
 }
 
 void app_fail(struct app *app, const struct err *e)
@@ -181,21 +136,21 @@ void app_fail(struct app *app, const struct err *e)
     if (app->json) {
         struct jw w = jw_in(&text, 0);
         jw_open(&w, '{');
-        jw_kbool(&w, "success", false);
         jw_key(&w, "error");
-        jw_open(&w, '{');
-        error_members(&w, e);
-        if (app->error_details.s) {
-            jw_key(&w, "details");
-            jw_raw(&w, app->error_details);
-        }
-        jw_close(&w, '}');
+        app_error_json(&w, e, app->error_details);
         jw_close(&w, '}');
         sb_addc(&text, '\n');
-        sb_add(&app->out, sb_sv(&text));
+        if (app->answered)
+            fputs(sb_sv(&text).s, stderr);
+        else
+            sb_add(&app->out, sb_sv(&text));
         return;
     }
-    sb_addf(&text, "✗ %s: ", status_word(e->code));
+    struct term t = error_term(app, &text, app->a);
+    term_styled(&t, STYLE_BAD, SV("✗"));
+    sb_addc(&text, ' ');
+    term_styled(&t, STYLE_BAD, sv_of(status_word(e->code)));
+    sb_adds(&text, ": ");
     sb_add_plain(&text, sv_of(e->text));
     sb_addc(&text, '\n');
     if (e->hint[0]) {
@@ -208,34 +163,95 @@ void app_fail(struct app *app, const struct err *e)
 
 void app_note(const struct app *app, const char *fmt, ...)
 {
-    struct sb text = sb_in(app->a, 0), line = sb_in(app->a, 0);
-    va_list   ap;
+    struct arena scratch = { 0 }; /* app->a belongs to the thread that runs the command */
+    struct sb    text = sb_in(&scratch, 0), line;
+    va_list      ap;
 
     va_start(ap, fmt);
     sb_addvf(&text, fmt, ap);
     va_end(ap);
-    sb_adds(&line, "! ");
+    struct term t = error_term(app, &line, &scratch);
+    term_styled(&t, STYLE_NOTE, SV("!"));
+    sb_addc(&line, ' ');
     sb_add_plain_line(&line, sb_sv(&text));
     sb_addc(&line, '\n');
     fputs(sb_sv(&line).s, stderr);
+    arena_free(&scratch);
+}
+
+bool app_ask(struct app *app, struct sv question)
+{
+    struct sb text = sb_in(app->a, 0);
+    char      answer[16] = "";
+
+    sb_add_plain_line(&text, question);
+    sb_adds(&text, " [y/N] ");
+    fputs(sb_sv(&text).s, stderr);
+    return fgets(answer, sizeof answer, stdin) && (answer[0] == 'y' || answer[0] == 'Y');
 }
 
 struct term app_term(struct app *app)
 {
     struct term    t = { .out = &app->out, .a = app->a };
     struct winsize size;
-    const char    *no_colour = getenv("NO_COLOR");
 
-    if (!isatty(app->out.fd))
-        return t;
-    t.colour = !(no_colour && no_colour[0]);
-    if (ioctl(app->out.fd, TIOCGWINSZ, &size) == 0)
+    t.colour = wants_colour(app, app->out.fd);
+    if (t.colour && app->out.show == SB_PLAIN)
+        app->out.show = SB_STYLED;
+    if (ioctl(app->out.fd, TIOCGWINSZ, &size) == 0) /* fails where there is no terminal */
         t.width = size.ws_col;
     return t;
 }
 
 void app_release(struct app *app)
 {
-    store_close(app->log.store);
     workspace_close(&app->ws);
+}
+
+/* ---- one run of the program ------------------------------------------------------------- */
+
+/* A reader that closed the pipe needs no message. */
+static bool reader_is_gone(const struct err *e)
+{
+    return strcmp(e->reason, "reader_gone") == 0;
+}
+
+/* Passes clock, seed and environment to the rooms below, once. A HEDDLE_NOW that is not a time is
+ * reported when the command runs. */
+static void hand_in(void)
+{
+    struct err later;
+
+    failure_handle(warn_and_exit);
+    rand_seed(env_find(environ, "HEDDLE_SEED"));
+    (void)!clock_set(env_find(environ, "HEDDLE_NOW"), &later);
+    if (process_has_keys(environ))
+        process_hide();
+}
+
+int app_main(int argc, char **argv, const struct app_door *door, const struct app_services *others)
+{
+    struct arena a = { 0 };
+    struct app   app;
+    struct err   e = { 0 }, late = { 0 };
+
+    hand_in();
+    signal(SIGPIPE, SIG_IGN); /* a closed pipe is an error of write(), not the end */
+    app_init(&app, &a);
+    app.services = others;
+    app.program = path_base(sv_of(argc > 0 ? argv[0] : "heddle"));
+    enum status s = door->run(&app, argv + 1, argc > 0 ? (size_t)argc - 1 : 0, &e);
+    if (s && !reader_is_gone(&e))
+        door->fail(&app, &e);
+    if (sb_flush(&app.out, &late) && !s) {
+        s = late.code;
+        app.json = false;
+        /* Without this the exit status would say that nothing happened. */
+        err_in(&late, "the command was done, but its answer could not be printed");
+        if (!reader_is_gone(&late))
+            app_fail(&app, &late);
+    }
+    app_release(&app);
+    arena_free(&a);
+    return door->exit_status(s);
 }

@@ -1,4 +1,4 @@
-/* The tables of addresses that are not for everybody. */
+/* The tables of private addresses and of metadata services. */
 #include "http/url_policy.h"
 
 #include <arpa/inet.h>
@@ -122,9 +122,33 @@ enum address_kind address_kind_of(const struct sockaddr *address)
     return ADDRESS_PRIVATE;
 }
 
-bool address_is_private(const struct sockaddr *address)
+bool http_address_is_private(const struct sockaddr *address)
 {
     return address_kind_of(address) != ADDRESS_PUBLIC;
+}
+
+static bool is_loopback_v6(const unsigned char *b)
+{
+    static const unsigned char mapped[12] = { [10] = 0xff, [11] = 0xff };
+
+    if (memcmp(b, mapped, sizeof mapped) == 0)
+        return b[12] == 127;
+    return memcmp(b, &in6addr_loopback, sizeof in6addr_loopback) == 0;
+}
+
+bool http_address_is_loopback(const struct sockaddr *address)
+{
+    if (address->sa_family == AF_INET) {
+        struct sockaddr_in in;
+        memcpy(&in, address, sizeof in);
+        return ntohl(in.sin_addr.s_addr) >> 24 == 127;
+    }
+    if (address->sa_family == AF_INET6) {
+        struct sockaddr_in6 in6;
+        memcpy(&in6, address, sizeof in6);
+        return is_loopback_v6(in6.sin6_addr.s6_addr);
+    }
+    return false;
 }
 
 /* scheme://user@HOST:port/path; without the brackets of IPv6. */
@@ -144,24 +168,39 @@ static struct sv host_of(struct sv url)
     return sv_cut(host, ':').head;
 }
 
-enum address_kind address_kind_of_host(struct sv url)
+/* The host in small letters, without dots at its end. False when it is too long for a name. */
+static bool plain_host(struct sv url, char *name, size_t size, struct sv *out)
 {
-    struct sv       host = host_of(url);
-    char            name[256];
-    struct in_addr  v4;
-    struct in6_addr v6;
+    struct sv host = host_of(url);
 
-    if (host.n >= sizeof name)
-        return ADDRESS_PUBLIC;
+    if (host.n >= size)
+        return false;
     for (size_t i = 0; i < host.n; i++)
         name[i] = byte_lower(host.s[i]);
     while (host.n && name[host.n - 1] == '.')
         host.n--;
     name[host.n] = 0;
-    struct sv lower = { name, host.n };
-    if (sv_is(lower, "localhost") || sv_ends(lower, SV(".localhost")))
+    *out = (struct sv){ name, host.n };
+    return true;
+}
+
+static bool is_localhost(struct sv host)
+{
+    return sv_is(host, "localhost") || sv_ends(host, SV(".localhost"));
+}
+
+enum address_kind address_kind_of_host(struct sv url)
+{
+    struct sv       host;
+    char            name[256];
+    struct in_addr  v4;
+    struct in6_addr v6;
+
+    if (!plain_host(url, name, sizeof name, &host))
+        return ADDRESS_PUBLIC;
+    if (is_localhost(host))
         return ADDRESS_PRIVATE;
-    if (sv_is(lower, "metadata.google.internal") || sv_is(lower, "metadata"))
+    if (sv_is(host, "metadata.google.internal") || sv_is(host, "metadata"))
         return ADDRESS_METADATA;
     if (inet_aton(name, &v4)) /* 127.1, 0x7f000001 and 2130706433 too */
         return kind_of_v4(ntohl(v4.s_addr));
@@ -169,4 +208,19 @@ enum address_kind address_kind_of_host(struct sv url)
     if (zone)
         *zone = 0;
     return inet_pton(AF_INET6, name, &v6) == 1 ? kind_of_v6(v6.s6_addr) : ADDRESS_PUBLIC;
+}
+
+bool http_url_is_loopback(struct sv url)
+{
+    struct sv       host;
+    char            name[256];
+    struct in_addr  v4;
+    struct in6_addr v6;
+
+    if (!plain_host(url, name, sizeof name, &host))
+        return false;
+    if (inet_aton(name, &v4))
+        return ntohl(v4.s_addr) >> 24 == 127;
+    return is_localhost(host) ||
+           (inet_pton(AF_INET6, name, &v6) == 1 && is_loopback_v6(v6.s6_addr));
 }

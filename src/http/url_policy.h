@@ -18,10 +18,15 @@ enum address_kind {
  * IPv6 forms that carry such an IPv4 address. An unknown family counts as private. */
 enum address_kind address_kind_of(const struct sockaddr *address);
 
-bool address_is_private(const struct sockaddr *address); /* anything but ADDRESS_PUBLIC */
+bool http_address_is_private(const struct sockaddr *address); /* anything but ADDRESS_PUBLIC */
 
-/* What the host of a URL says about itself, for requests that a proxy resolves: an address in
- * any notation that resolvers take, or localhost. A name is ADDRESS_PUBLIC. */
+bool http_address_is_loopback(const struct sockaddr *address); /* this machine: 127.0.0.0/8, ::1 */
+
+/* What is known from the host of a URL alone, for requests that a proxy resolves: an address in any
+ * notation that resolvers take, or localhost. A name is ADDRESS_PUBLIC. */
 enum address_kind address_kind_of_host(struct sv url);
+
+/* Does the URL say that it is on this machine: localhost, an address in 127.0.0.0/8, or ::1? */
+bool http_url_is_loopback(struct sv url);
 
 #endif

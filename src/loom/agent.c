@@ -1,3 +1,4 @@
+/* Agents and their permissions: parsing, checking, appending, and the view that keeps them. */
 #include "loom/agent.h"
 
 #include "base/json.h"
@@ -91,7 +92,7 @@ enum status permission_check(unsigned have, enum permission needed, struct err *
 
 /* ---- the view --------------------------------------------------------------------- */
 
-static enum status fold(struct fold *f, const struct entry *n, struct err *e)
+static enum status fold(struct rows *f, const struct entry *n, struct err *e)
 {
     struct json p;
 
@@ -104,9 +105,9 @@ static enum status fold(struct fold *f, const struct entry *n, struct err *e)
         return ST_OK;
     struct sv key = key_of_name("agent", name, f->a);
     if (sv_is(op, "agent_remove"))
-        return fold_del(f, key, e);
+        return row_del(f, key, e);
     if (sv_is(op, "agent_add") || sv_is(op, "agent_set"))
-        return fold_put(f, key, n->payload, e);
+        return row_put(f, key, n->payload, e);
     return ST_OK;
 }
 
@@ -126,7 +127,7 @@ static enum status read_agent(struct sv row, struct arena *a, struct agent *out,
                         .kind = sv_is(json_text(&v, "kind"), "model") ? AUTHOR_MODEL : AUTHOR_HUMAN,
                         .model = json_text(&v, "model"),
                         .system_prompt = json_text(&v, "system_prompt") };
-    json_int(json_find(&v, "max_tokens"), &out->max_tokens);
+    agent_settings_read(&v, a, &out->settings);
     list = json_find(&v, "permissions");
     for (size_t i = 0; json_is(list, JSON_ARRAY) && i < list->n; i++)
         for (size_t k = 0; k < COUNT(permissions); k++)
@@ -138,34 +139,38 @@ static enum status read_agent(struct sv row, struct arena *a, struct agent *out,
 enum status agent_find(struct log *l, struct sv name, struct arena *a, struct agent *out,
                        bool *found, struct err *e)
 {
-    struct sv row;
+    struct rows r = rows_of_view(l, GLOBAL_THREAD, &agents_view, a);
+    struct sv   row;
 
-    if (log_row_get(l, GLOBAL_THREAD, &agents_view, key_of_name("agent", name, a), a, &row, found,
-                    e))
+    if (row_get(&r, key_of_name("agent", name, a), &row, found, e))
         return err_code(e);
     return *found ? read_agent(row, a, out, e) : ST_OK;
 }
 
+enum status agent_named(struct log *l, struct sv name, struct arena *a, struct agent *out,
+                        struct err *e)
+{
+    bool found;
+
+    if (agent_find(l, name, a, out, &found, e))
+        return err_code(e);
+    if (found)
+        return ST_OK;
+    err_set(e, ST_NOT_FOUND, "agent '" SV_FMT "' not found", SV_ARG(name));
+    return err_hint(e, "`heddle agent add " SH_FMT " --kind human|model` makes it", SV_ARG(name));
+}
+
 enum status agent_list(struct log *l, struct arena *a, struct agent **out, size_t *n, struct err *e)
 {
-    UNDO(store_rows_undo) struct store_rows *rows = NULL;
-    struct store_row_query                   q = { .thread = GLOBAL_THREAD,
-                                                   .view = sv_of(agents_view.name),
-                                                   .prefix = SV("agent/") };
-    struct store_row                         row;
-    VEC(struct agent) list = { 0 };
-    bool more = true;
+    struct rows       r = rows_of_view(l, GLOBAL_THREAD, &agents_view, a);
+    struct store_row *rows;
 
-    if (store_rows(l->store, &q, &rows, e))
+    if (rows_below(&r, SV("agent/"), &rows, n, e))
         return err_code(e);
-    while (more) {
-        if (store_rows_next(rows, &row, &more, e))
+    *out = ARENA_NEW(a, struct agent, *n + 1);
+    for (size_t i = 0; i < *n; i++)
+        if (read_agent(rows[i].value, a, &(*out)[i], e))
             return err_code(e);
-        if (more && read_agent(sv_dup(row.value, a), a, vec_push(&list, a), e))
-            return err_code(e);
-    }
-    *out = list.v;
-    *n = list.n;
     return ST_OK;
 }
 
@@ -193,11 +198,12 @@ static enum status check_agent(const struct agent *x, struct err *e)
     }
     if (x->kind == AUTHOR_HUMAN && x->model.n)
         return err_set(e, ST_INVALID_SYNTAX, "a person has no model");
-    if (x->model.n && !sv_has(x->model, ':')) {
+    struct sv_cut model = sv_cut(x->model, ':');
+    if (x->model.n && (!model.head.n || !sv_trim(model.tail).n)) {
         err_set(e, ST_USAGE, "not a model: '" SV_FMT "'", SV_ARG(x->model));
         return err_hint(e, "write provider:identifier, for example offline:echo");
     }
-    return ST_OK;
+    return agent_settings_check(&x->settings, e);
 }
 
 static enum status append(struct log *l, const char *op, const struct agent *x, struct sv actor,
@@ -210,8 +216,6 @@ static enum status append(struct log *l, const char *op, const struct agent *x, 
 
     jw_open(&w, '{');
     jw_kstr(&w, "kind", sv_of(author_kind_name(x->kind)));
-    if (x->max_tokens)
-        jw_kint(&w, "max_tokens", x->max_tokens);
     if (x->model.n)
         jw_kstr(&w, "model", x->model);
     jw_kstr(&w, "name", x->name);
@@ -222,6 +226,7 @@ static enum status append(struct log *l, const char *op, const struct agent *x, 
         if (x->permissions & permissions[i].bit)
             jw_str(&w, sv_of(permissions[i].name));
     jw_close(&w, ']');
+    agent_settings_write(&w, &x->settings);
     if (x->system_prompt.n)
         jw_kstr(&w, "system_prompt", x->system_prompt);
     jw_close(&w, '}');

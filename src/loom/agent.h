@@ -4,6 +4,7 @@
 #ifndef HEDDLE_AGENT_H
 #define HEDDLE_AGENT_H
 
+#include "loom/agent_settings.h"
 #include "loom/node.h"
 
 /* clang-format off */
@@ -38,32 +39,35 @@ enum status permissions_parse(struct sv list, unsigned *out, struct err *e) MUST
 enum status permission_check(unsigned have, enum permission needed, struct err *e) MUST_USE;
 
 struct agent {
-    struct sv        name;
-    enum author_kind kind;  /* human or model; never changes */
-    struct sv        model; /* "provider:identifier"; absent for people */
-    unsigned         permissions;
-    struct sv        system_prompt; /* or absent */
-    int64_t          max_tokens;    /* of one answer; 0: the model's own limit */
+    struct sv             name;
+    enum author_kind      kind;  /* human or model; never changes */
+    struct sv             model; /* "provider:identifier"; absent for people */
+    unsigned              permissions;
+    struct sv             system_prompt; /* or absent */
+    struct agent_settings settings;
 };
 
 extern const struct view agents_view;
 
 #define GLOBAL_THREAD SV(".global")
 
-/* In any transaction; the view is as new as the last log_begin() on GLOBAL_THREAD. What they give
- * lives in `a`. */
+/* In any transaction; the view is brought up to date by log_begin() on GLOBAL_THREAD. Results live
+ * in `a`. */
 enum status agent_find(struct log *l, struct sv name, struct arena *a, struct agent *out,
                        bool *found, struct err *e) MUST_USE;
+/* The same for an agent that must exist: ST_NOT_FOUND. */
+enum status agent_named(struct log *l, struct sv name, struct arena *a, struct agent *out,
+                        struct err *e) MUST_USE;
 enum status agent_list(struct log *l, struct arena *a, struct agent **out, size_t *n,
                        struct err *e) MUST_USE;
 
-/* A name that new agents may have: one that name_check() takes, and that no reader can take for a
- * line, a mark or a word of ours. ST_INVALID_SYNTAX. */
+/* A name that new agents may have: one that name_check() accepts, and that cannot be confused with
+ * a line, a mark or a word that heddle prints. ST_INVALID_SYNTAX. */
 enum status agent_name_check(struct sv name, struct err *e) MUST_USE;
 
-/* Append in an open write transaction on GLOBAL_THREAD. agent_add: ST_CONFLICT when the name
- * is taken, ST_USAGE when a model has no `model`, ST_INVALID_SYNTAX when a person has one.
- * agent_put changes an agent that is there. */
+/* Append in an open write transaction on GLOBAL_THREAD. agent_add: ST_CONFLICT when the name is
+ * taken, ST_USAGE when a model has no `model`, ST_INVALID_SYNTAX when a person has one, and what
+ * agent_settings_check() says. agent_put changes an existing agent. */
 enum status agent_add(struct log *l, const struct agent *x, struct sv actor, int64_t now,
                       struct arena *a, struct err *e) MUST_USE;
 enum status agent_put(struct log *l, const struct agent *x, struct sv actor, int64_t now,

@@ -1,5 +1,7 @@
+/* Computing the hashes of a path again and comparing them with what is recorded. */
 #include "loom/attest.h"
 
+#include "base/hash.h"
 #include "loom/loom_internal.h"
 #include "loom/provenance.h"
 
@@ -13,9 +15,9 @@ const char *attested_name(enum attested x)
 
 static enum status check_raw(struct loom *l, const struct node *n, enum attested *is, struct err *e)
 {
-    struct loom_rows r = rows_of_loom(l);
-    struct json      p;
-    int64_t          seq;
+    struct rows r = rows_of_loom(l);
+    struct json p;
+    int64_t     seq;
 
     if (!n->response.n)
         return ST_OK;
@@ -26,17 +28,20 @@ static enum status check_raw(struct loom *l, const struct node *n, enum attested
         return ST_OK;
     if (loom_payload(l, seq, &p, e))
         return err_code(e);
-    struct sv now = provenance_response(json_text(&p, "headers"), json_text(&p, "body"), l->a);
+    struct sv body = json_text(&p, "body"), packed = json_text(&p, "body_base64url");
+    if (packed.s && !base64url_read(packed, l->a, &body))
+        body = (struct sv){ 0 };
+    struct sv now = provenance_response(json_text(&p, "headers"), body, l->a);
     *is = sv_eq(now, n->response) ? ATTEST_VALID : ATTEST_RAW;
     return ST_OK;
 }
 
-/* The hash of the node it was written after: that one's row, which was itself checked if it is
- * on the path; a version it followed is taken as it stands. */
+/* The hash of the node it was written after: the row of that node, which was itself checked if it
+ * is on the path. A version that is not on the path is not checked. */
 static enum status parent_hash(struct loom *l, const struct json *p, const struct node *n,
                                struct sv *out, struct err *e)
 {
-    struct loom_rows   r = rows_of_loom(l);
+    struct rows        r = rows_of_loom(l);
     const struct json *named = json_find(json_find(p, "node"), "parent");
     struct node        parent;
     bool               found = n->parent != NO_NODE;

@@ -1,6 +1,6 @@
-/* Is a path what it was when it was written? Each node's hash is computed again, root first, and a
- * model's text is compared with the bytes its provider sent. A node whose ancestor does not verify
- * does not verify either. */
+/* Checks that a path is unchanged since it was written. Each node's hash is computed again, root
+ * first, and a model's text is compared with the bytes its provider sent. A node whose ancestor
+ * does not verify does not verify either. */
 #ifndef HEDDLE_ATTEST_H
 #define HEDDLE_ATTEST_H
 
@@ -8,7 +8,7 @@
 
 enum attested {
     ATTEST_VALID,
-    ATTEST_HASH,    /* the content, its time or author, or something above it was changed */
+    ATTEST_HASH,    /* the content, its time or author, or one of its ancestors was changed */
     ATTEST_RAW,     /* the raw answer was changed */
     ATTEST_MISSING, /* the raw answer it names is not in the log */
 };

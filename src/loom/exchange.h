@@ -1,12 +1,12 @@
 /* Trees of other looms, in and out.
  *
- * In: Open Loom 2.x (flat nodes and edges), socketteer/loom (nested children) and loomsidian
- * (flat nodes with parent pointers). What we have no place for is kept with the node and
- * written again on export. Ids are minted anew; a tree with several roots gets an
- * empty one above them; nodes that no root reaches are left out and counted. Hashes of others are
- * never recomputed as if they were ours: they stay in what is kept.
+ * In: Open Loom 2.x (flat nodes and edges), socketteer/loom (nested children) and loomsidian (flat
+ * nodes with parent pointers). Members that heddle does not use are kept with the node and written
+ * again on export. Nodes get new ids; a tree with several roots gets an empty one above them; nodes
+ * that no root reaches are left out and counted. Hashes of other programs are never recomputed:
+ * they are kept unchanged.
  *
- * Out: Open Loom 2.0, Markdown of one path, or our own JSON. */
+ * Out: Open Loom 2.0, Markdown of one path, or heddle's own JSON. */
 #ifndef HEDDLE_EXCHANGE_H
 #define HEDDLE_EXCHANGE_H
 
@@ -17,7 +17,7 @@ struct foreign_node {
     struct sv          id, text;
     struct sv          author; /* a usable name */
     enum author_kind   kind;
-    int64_t            at;     /* 0: not told */
+    int64_t            at;     /* 0: unknown */
     int64_t            parent; /* index in the list; -1: a root */
     struct sv          as;     /* role of the edge that leads to it, or absent */
     struct sv          edited_from;
@@ -27,8 +27,8 @@ struct foreign_node {
     bool               annotation;             /* a note on its parent, not a continuation */
     struct sv          summary, summary_model; /* or absent */
     const struct json *links;                  /* as export_open_loom() writes them, or NULL */
-    struct sv          kept; /* JSON object of what we have no place for, or absent; what was
-                                in its author, meta and edges under these names */
+    struct sv kept; /* JSON object of the members that heddle does not use, or absent; those of its
+                       author, meta and edges under these names */
 };
 
 struct foreign_tree {
@@ -40,12 +40,13 @@ struct foreign_tree {
     size_t               n, left_out;
 };
 
-/* All trees of a file. ST_INVALID_SYNTAX: no loom format we know; the hint says which we do. */
+/* All trees of a file. ST_INVALID_SYNTAX: not a known loom format; the hint lists the known
+ * ones. */
 enum status import_read(struct sv text, struct arena *a, struct foreign_tree **out, size_t *n,
                         const char **format, struct err *e) MUST_USE;
 
 /* Append a tree to an empty thread, in an open write transaction; `actor` did it, and is put on the
- * node that was selected. Times that are not told become l->now. ST_CONFLICT: the thread has nodes
+ * node that was selected. Unknown times become l->now. ST_CONFLICT: the thread has nodes
  * already. */
 enum status import_write(struct loom *l, const struct foreign_tree *t, struct sv actor,
                          struct err *e) MUST_USE;

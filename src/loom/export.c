@@ -1,3 +1,4 @@
+/* Writing a tree in the formats of other programs and in heddle's own JSON. */
 #include "base/clock.h"
 #include "base/map.h"
 #include "loom/exchange.h"
@@ -5,41 +6,43 @@
 #include "loom/shown.h"
 #include "loom/write.h"
 #include "thread/kind.h"
+#include "thread/scan.h"
 #include "thread/skeleton.h"
 
 /* ---- walking all nodes -------------------------------------------------------------- */
 
-struct exporting {
+struct loom_exporting {
     struct loom *l;
     struct jw   *w;
     struct map  *was; /* id in the file it came from → id here; NULL while that is not needed */
 };
 
-typedef enum status each_node(struct exporting *x, const struct node *n, const struct json *payload,
-                              struct err *e);
+typedef enum status each_node(struct loom_exporting *x, const struct node *n,
+                              const struct json *payload, struct err *e);
 
-/* What `each` allocates through its loom is gone before the next node: trees may be large. */
-static enum status walk(const struct exporting *x, each_node *each, struct err *e)
+/* Memory that `each` takes from its loom is freed before the next node, because trees may be
+ * large. */
+static enum status walk(const struct loom_exporting *x, each_node *each, struct err *e)
 {
-    UNDO(store_scan_undo) struct store_scan *scan = NULL;
-    struct store_query                       q = { .thread = x->l->thread, .to = STORE_TO_END };
-    struct arena                             scratch = { 0 };
-    struct loom                              work = *x->l;
-    struct exporting                         one = { &work, x->w, x->was };
-    struct entry                             entry;
-    bool                                     more = true;
-    enum status                              s = store_scan(work.log->store, &q, &scan, e);
+    UNDO(log_scan_undo) struct store_scan *scan = NULL;
+    struct store_query                     q = { .thread = x->l->thread, .to = STORE_TO_END };
+    struct arena                           scratch = { 0 };
+    struct loom                            work = *x->l;
+    struct loom_exporting                  one = { &work, x->w, x->was };
+    struct entry                           entry;
+    bool                                   more = true;
+    enum status                            s = log_scan(work.log, &q, &scan, e);
 
     work.a = &scratch;
-    while (!s && !(s = store_next(scan, &entry, &more, e)) && more) {
-        struct loom_rows  r = rows_of_loom(&work);
+    while (!s && !(s = log_scan_next(scan, &entry, &more, e)) && more) {
+        struct rows       r = rows_of_loom(&work);
         struct arena_mark m = arena_mark(&scratch);
         struct node       n;
         struct json       p;
         struct sv         row;
         bool              found = false;
         if (kind_of(entry.kind) == KIND_AI_MESSAGE)
-            s = row_get(&r, key1("n", entry.seq, &scratch), &row, &found, e);
+            s = row_get(&r, key_of_seq("n", entry.seq, &scratch), &row, &found, e);
         if (!s && found && !(s = rows_node(&r, entry.seq, &n, e)) && !n.withdrawn &&
             !(s = json_parse(skeleton_shown(&entry, &scratch), 0, &scratch, &p, e)))
             s = each(&one, &n, &p, e);
@@ -70,7 +73,7 @@ static bool has_members(const struct json *v)
     return json_is(v, JSON_OBJECT) && v->n > 0;
 }
 
-/* Our marks, and what the node's meta had beside them where it came from. */
+/* Heddle's marks, and the other members that the node's meta had in the imported file. */
 static void write_meta(struct jw *w, const struct node *n, const struct json *kept)
 {
     const struct json *meta = json_find(kept, "meta");
@@ -94,10 +97,10 @@ static void write_meta(struct jw *w, const struct node *n, const struct json *ke
     jw_close(w, '}');
 }
 
-static enum status write_link(struct exporting *x, const struct link *link, struct err *e)
+static enum status write_link(struct loom_exporting *x, const struct link *link, struct err *e)
 {
     const struct link_target *t = &link->target;
-    struct loom_rows          r = rows_of_loom(x->l);
+    struct rows               r = rows_of_loom(x->l);
     struct node               to;
     bool                      found = false;
 
@@ -124,8 +127,9 @@ static enum status write_link(struct exporting *x, const struct link *link, stru
     return ST_OK;
 }
 
-/* Each link once, where it was made; one that another tree made has no other place. */
-static enum status write_links(struct exporting *x, const struct node *n, struct err *e)
+/* Each link is written once, at the node where it was made. A link that another tree made is
+ * written here, because its origin is not in this file. */
+static enum status write_links(struct loom_exporting *x, const struct node *n, struct err *e)
 {
     struct link *links;
     size_t       count;
@@ -151,15 +155,15 @@ static void write_summary(struct jw *w, const struct json *summary)
     jw_close(w, '}');
 }
 
-/* What Open Loom has no place for: links, and a summary that a model made. */
-static enum status write_own(struct exporting *x, const struct node *n, struct err *e)
+/* What Open Loom cannot represent: links, and a summary that a model made. */
+static enum status write_own(struct loom_exporting *x, const struct node *n, struct err *e)
 {
-    struct loom_rows r = rows_of_loom(x->l);
-    bool             links = n->links > 0 && n->slot == n->seq, made = false;
-    struct json      summary;
-    int64_t          entry;
+    struct rows r = rows_of_loom(x->l);
+    bool        links = n->links > 0 && n->slot == n->seq, made = false;
+    struct json summary;
+    int64_t     entry;
 
-    if (row_int(&r, key1("sum", n->seq, x->l->a), NO_NODE, &entry, e) ||
+    if (row_int(&r, key_of_seq("sum", n->seq, x->l->a), NO_NODE, &entry, e) ||
         (entry != NO_NODE && loom_payload(x->l, entry, &summary, e)))
         return err_code(e);
     made = entry != NO_NODE && !json_truth(json_find(&summary, "provisional"));
@@ -175,7 +179,7 @@ static enum status write_own(struct exporting *x, const struct node *n, struct e
     return ST_OK;
 }
 
-/* Members of what is kept that are written elsewhere. */
+/* Is it a kept member that is written elsewhere? */
 static bool is_placed(struct sv key)
 {
     static const char *const names[] = {
@@ -188,9 +192,9 @@ static bool is_placed(struct sv key)
     return false;
 }
 
-/* What came with an imported node is written again, what is ours beside it. */
-static enum status write_kept(struct exporting *x, const struct node *n, const struct json *kept,
-                              struct err *e)
+/* Write the kept members of an imported node, and heddle's own members beside them. */
+static enum status write_kept(struct loom_exporting *x, const struct node *n,
+                              const struct json *kept, struct err *e)
 {
     struct jw         *w = x->w;
     const struct json *ext = json_find(kept, "extensions");
@@ -247,18 +251,18 @@ static void write_content(struct jw *w, const struct json *payload, const struct
     if (content)
         jw_json(w, content);
     else
-        write_text(w, content_text(json_find(payload, "content"), a));
+        write_text(w, loom_content_text(json_find(payload, "content"), a));
 }
 
-static enum status write_hash(struct exporting *x, const struct node *n, const struct json *kept,
-                              struct err *e)
+static enum status write_hash(struct loom_exporting *x, const struct node *n,
+                              const struct json *kept, struct err *e)
 {
-    struct loom_rows r = rows_of_loom(x->l);
-    struct node      parent;
-    struct sb        b = sb_in(x->l->a, 0);
+    struct rows r = rows_of_loom(x->l);
+    struct node parent;
+    struct sb   b = sb_in(x->l->a, 0);
 
     if (json_find(kept, "generation") || n->kind != AUTHOR_MODEL)
-        return ST_OK; /* what others attested stays as it is */
+        return ST_OK; /* hashes of other programs stay as they are */
     jw_key(x->w, "generation");
     jw_open(x->w, '{');
     sb_addf(&b, "sha256:" SV_FMT, SV_ARG(n->hash));
@@ -278,10 +282,10 @@ static enum status write_hash(struct exporting *x, const struct node *n, const s
     return ST_OK;
 }
 
-static enum status open_loom_node(struct exporting *x, const struct node *n,
+static enum status open_loom_node(struct loom_exporting *x, const struct node *n,
                                   const struct json *payload, struct err *e)
 {
-    struct loom_rows   r = rows_of_loom(x->l);
+    struct rows        r = rows_of_loom(x->l);
     const struct json *kept = json_find(json_find(payload, "node"), "extensions");
     struct node        from;
     bool               found = false;
@@ -316,17 +320,23 @@ static struct sv annotation_id(int64_t number, struct arena *a)
     return sb_sv(&b);
 }
 
-/* Annotations are nodes there, each on an edge of its own kind. */
-static enum status open_loom_notes(struct exporting *x, const struct node *n,
+/* The annotations of a place in the tree: they are listed with its first version. */
+static enum status notes_of(struct loom_exporting *x, const struct node *n, struct annotation **out,
+                            size_t *count, struct err *e)
+{
+    *count = 0;
+    return n->notes && n->slot == n->seq ? loom_annotations(x->l, n, out, count, e) : ST_OK;
+}
+
+/* In Open Loom annotations are nodes, each with an edge of its own kind. */
+static enum status open_loom_notes(struct loom_exporting *x, const struct node *n,
                                    const struct json *payload, struct err *e)
 {
     struct annotation *list;
     size_t             count;
 
     (void)payload;
-    if (!n->notes || n->slot != n->seq)
-        return ST_OK;
-    if (loom_annotations(x->l, n, &list, &count, e))
+    if (notes_of(x, n, &list, &count, e))
         return err_code(e);
     for (size_t i = 0; i < count; i++) {
         struct sv id = annotation_id(list[i].number, x->l->a);
@@ -360,9 +370,9 @@ static void write_edge(struct jw *w, const char *type, const struct sv *sources,
     jw_close(w, '}');
 }
 
-/* Which node here is the one with this id in the file it came from. */
-static enum status note_was(struct exporting *x, const struct node *n, const struct json *payload,
-                            struct err *e)
+/* Record which node has which id in the file it was imported from. */
+static enum status note_was(struct loom_exporting *x, const struct node *n,
+                            const struct json *payload, struct err *e)
 {
     struct sv was = json_text(json_find(json_find(payload, "node"), "extensions"), "was");
 
@@ -375,14 +385,14 @@ static enum status note_was(struct exporting *x, const struct node *n, const str
     return ST_OK;
 }
 
-static struct sv id_now(const struct exporting *x, struct sv was)
+static struct sv id_now(const struct loom_exporting *x, struct sv was)
 {
     const struct sv *id = map_find(x->was, was);
 
     return id ? *id : was;
 }
 
-static void write_source(struct exporting *x, const struct json *source)
+static void write_source(struct loom_exporting *x, const struct json *source)
 {
     jw_open(x->w, '{');
     for (size_t i = 0; json_is(source, JSON_OBJECT) && i < source->n; i++) {
@@ -395,8 +405,8 @@ static void write_source(struct exporting *x, const struct json *source)
     jw_close(x->w, '}');
 }
 
-/* An edge as it came, between the nodes as they are called now. */
-static void write_kept_edge(struct exporting *x, const struct node *n, const struct json *edge)
+/* An imported edge, with the present ids of its nodes. */
+static void write_kept_edge(struct loom_exporting *x, const struct node *n, const struct json *edge)
 {
     jw_open(x->w, '{');
     for (size_t i = 0; json_is(edge, JSON_OBJECT) && i < edge->n; i++) {
@@ -417,12 +427,12 @@ static void write_kept_edge(struct exporting *x, const struct node *n, const str
 }
 
 /* A continuation has its parent and every version of it as sources. */
-static enum status open_loom_edge(struct exporting *x, const struct node *n,
+static enum status open_loom_edge(struct loom_exporting *x, const struct node *n,
                                   const struct json *payload, struct err *e)
 {
-    struct loom_rows r = rows_of_loom(x->l);
-    struct node      parent, *versions;
-    size_t           count;
+    struct rows r = rows_of_loom(x->l);
+    struct node parent, *versions;
+    size_t      count;
 
     const struct json *edges =
         json_find(json_find(json_find(payload, "node"), "extensions"), "edges");
@@ -441,16 +451,14 @@ static enum status open_loom_edge(struct exporting *x, const struct node *n,
     return ST_OK;
 }
 
-static enum status open_loom_note_edge(struct exporting *x, const struct node *n,
+static enum status open_loom_note_edge(struct loom_exporting *x, const struct node *n,
                                        const struct json *payload, struct err *e)
 {
     struct annotation *list;
     size_t             count;
 
     (void)payload;
-    if (!n->notes || n->slot != n->seq)
-        return ST_OK;
-    if (loom_annotations(x->l, n, &list, &count, e))
+    if (notes_of(x, n, &list, &count, e))
         return err_code(e);
     for (size_t i = 0; i < count; i++) {
         struct sv on = id_of(n);
@@ -460,7 +468,7 @@ static enum status open_loom_note_edge(struct exporting *x, const struct node *n
     return ST_OK;
 }
 
-static enum status write_roots(struct exporting *x, struct err *e)
+static enum status write_roots(struct loom_exporting *x, struct err *e)
 {
     struct node *roots;
     size_t       n;
@@ -476,11 +484,11 @@ static enum status write_roots(struct exporting *x, struct err *e)
 }
 
 /* The members of a row of what an import kept. */
-static enum status write_row(struct exporting *x, const char *row, struct err *e)
+static enum status write_row(struct loom_exporting *x, const char *row, struct err *e)
 {
-    struct loom_rows r = rows_of_loom(x->l);
-    struct json      kept;
-    bool             found;
+    struct rows r = rows_of_loom(x->l);
+    struct json kept;
+    bool        found;
 
     if (row_json(&r, sv_of(row), &kept, &found, e))
         return err_code(e);
@@ -491,8 +499,8 @@ static enum status write_row(struct exporting *x, const char *row, struct err *e
     return ST_OK;
 }
 
-/* Where somebody is, if they have a place of their own. */
-static enum status write_current(struct exporting *x, struct sv agent, struct err *e)
+/* The agent's position, if it has one of its own. */
+static enum status write_current(struct loom_exporting *x, struct sv agent, struct err *e)
 {
     struct node here;
     bool        placed, found = false;
@@ -507,10 +515,10 @@ static enum status write_current(struct exporting *x, struct sv agent, struct er
 
 enum status export_open_loom(struct loom *l, struct sv agent, struct sb *out, struct err *e)
 {
-    struct jw        w = jw_in(out, 2);
-    struct exporting x = { .l = l, .w = &w };
-    struct tree      tree;
-    struct sv        title;
+    struct jw             w = jw_in(out, 2);
+    struct loom_exporting x = { .l = l, .w = &w };
+    struct tree           tree;
+    struct sv             title;
 
     if (loom_tree(l, &tree, e) || loom_title(l, &title, e))
         return err_code(e);
@@ -551,13 +559,13 @@ enum status export_open_loom(struct loom *l, struct sv agent, struct sb *out, st
     return ST_OK;
 }
 
-/* ---- our own JSON ------------------------------------------------------------------- */
+/* ---- heddle's own JSON -------------------------------------------------------------- */
 
-static enum status json_node(struct exporting *x, const struct node *n, const struct json *payload,
-                             struct err *e)
+static enum status json_node(struct loom_exporting *x, const struct node *n,
+                             const struct json *payload, struct err *e)
 {
-    struct loom_rows r = rows_of_loom(x->l);
-    struct node      parent;
+    struct rows r = rows_of_loom(x->l);
+    struct node parent;
 
     if (n->parent != NO_NODE && rows_node(&r, n->parent, &parent, e))
         return err_code(e);
@@ -571,7 +579,7 @@ static enum status json_node(struct exporting *x, const struct node *n, const st
     jw_kint(x->w, "seq", n->seq);
     jw_kint(x->w, "depth", n->depth);
     jw_kstr(x->w, "lane", n->lane);
-    jw_kstr(x->w, "text", content_text(json_find(payload, "content"), x->l->a));
+    jw_kstr(x->w, "text", loom_content_text(json_find(payload, "content"), x->l->a));
     if (n->edited_from.n)
         jw_kstr(x->w, "edited_from", n->edited_from);
     jw_kbool(x->w, "version", n->slot != n->seq);
@@ -587,10 +595,10 @@ static enum status json_node(struct exporting *x, const struct node *n, const st
 
 enum status export_json(struct loom *l, struct sb *out, struct err *e)
 {
-    struct jw        w = jw_in(out, 0);
-    struct exporting x = { .l = l, .w = &w };
-    struct tree      tree;
-    struct sv        title;
+    struct jw             w = jw_in(out, 0);
+    struct loom_exporting x = { .l = l, .w = &w };
+    struct tree           tree;
+    struct sv             title;
 
     if (loom_tree(l, &tree, e) || loom_title(l, &title, e))
         return err_code(e);

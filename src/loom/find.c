@@ -1,13 +1,13 @@
-/* A node by what a person or a model writes, and what is said when there is none. A miss is common
- * (a model mistypes an id) and happens inside a write transaction, so it costs a few hundred row
- * reads at most, whatever the size of this tree and the number of others. */
+/* Finding a node by what a person or a model writes, and the hint when there is none. A wrong id is
+ * common (a model mistypes it) and is handled inside a write transaction, so it costs at most a few
+ * hundred row reads, for any size of this tree and any number of others. */
 #include "base/utf8.h"
+#include "loom/limits.h"
 #include "loom/loom_internal.h"
 #include "loom/shown.h"
+#include "thread/scan.h"
 
 /* ---- what may have been meant ------------------------------------------------------- */
-
-enum { NEAR_MAX = 256, ELSEWHERE_MAX = 64 };
 
 struct near {
     struct sv     wanted, found;
@@ -22,11 +22,11 @@ static bool is_near(void *ctx, const struct store_row *row)
 
     if (sv_distance(local, n->wanted) == 1)
         n->found = sv_dup(local, n->a);
-    return !n->found.s && ++n->seen < NEAR_MAX;
+    return !n->found.s && ++n->seen < NEAR_IDS_MAX;
 }
 
 /* Is there a node with the id `id`? */
-static enum status try_id(struct loom_rows *r, struct sv id, struct sv *out, struct err *e)
+static enum status try_id(struct rows *r, struct sv id, struct sv *out, struct err *e)
 {
     int64_t seq;
 
@@ -38,7 +38,7 @@ static enum status try_id(struct loom_rows *r, struct sv id, struct sv *out, str
 }
 
 /* The id with another character at `at`. */
-static enum status try_others(struct loom_rows *r, struct sv key, size_t at, struct sv *out,
+static enum status try_others(struct rows *r, struct sv key, size_t at, struct sv *out,
                               struct err *e)
 {
     static const char letters[] = "0123456789abcdefghjkmnpqrstvwxyz";
@@ -53,8 +53,8 @@ static enum status try_others(struct loom_rows *r, struct sv key, size_t at, str
     return ST_OK;
 }
 
-/* Two neighbours the wrong way round. */
-static enum status try_swapped(struct loom_rows *r, struct sv key, struct sv *out, struct err *e)
+/* The id with two adjacent characters swapped. */
+static enum status try_swapped(struct rows *r, struct sv key, struct sv *out, struct err *e)
 {
     struct sb b = sb_in(r->a, 0);
 
@@ -70,14 +70,14 @@ static enum status try_swapped(struct loom_rows *r, struct sv key, struct sv *ou
     return ST_OK;
 }
 
-/* An id of this tree that differs by one slip: in its second half (these ids stand together), in
- * the first, or by two characters that changed places. */
+/* An id of this tree that differs by one typing error: in its second half (these ids stand
+ * together), in the first, or by two characters that changed places. */
 static enum status nearest(struct loom *l, struct sv key, struct sv *out, struct err *e)
 {
     enum { TYPED_MAX = 8 };
-    struct loom_rows r = rows_of_loom(l);
-    struct near      n = { .wanted = key, .a = l->a };
-    struct sv        half = utf8_first(key, key.n / 2);
+    struct rows r = rows_of_loom(l);
+    struct near n = { .wanted = key, .a = l->a };
+    struct sv   half = utf8_first(key, key.n / 2);
 
     *out = (struct sv){ 0 };
     if (!key.n || key.n > TYPED_MAX)
@@ -96,8 +96,8 @@ static enum status nearest(struct loom *l, struct sv key, struct sv *out, struct
 /* ---- in other trees ----------------------------------------------------------------- */
 
 /* A thread other than this one that has a node with this id. Only threads that are trees already
- * are asked, and only where there are few of them: in a large workspace any id is taken
- * somewhere, and a slip would be told to be a node of a tree that nobody thought of. */
+ * are asked, and only where there are few of them: in a large workspace every id exists in some
+ * tree, and the message for a typing error would name an unrelated tree. */
 static enum status elsewhere(struct loom *l, struct sv key, struct loom *out, bool *found,
                              struct err *e)
 {
@@ -106,12 +106,12 @@ static enum status elsewhere(struct loom *l, struct sv key, struct loom *out, bo
     int64_t              seq;
 
     *found = false;
-    if (!local_id_is_valid(key))
+    if (!loom_local_id_is_valid(key))
         return ST_OK;
-    if (store_threads(l->log->store, l->a, &threads, &n, e))
+    if (log_threads(l->log, l->a, &threads, &n, e))
         return err_code(e);
     for (size_t i = 0; n <= ELSEWHERE_MAX && i < n; i++) {
-        struct loom_rows r = { l->log->store, threads[i].id, sv_of(loom_view.name), l->a, NULL };
+        struct rows r = rows_of_view(l->log, threads[i].id, &loom_view, l->a);
         if (sv_eq(threads[i].id, l->thread))
             continue;
         if (!log_keeps(l->log, &threads[i].head, &loom_view))
@@ -142,7 +142,7 @@ static enum status in_other_tree(struct loom *l, struct sv key, struct loom *oth
 
 static enum status not_found(struct loom *l, struct sv text, struct err *e)
 {
-    struct sv   key = local_key(text, l->a), near_id;
+    struct sv   key = loom_local_key(text, l->a), near_id;
     struct loom other;
     bool        found = false;
 
@@ -156,8 +156,8 @@ static enum status not_found(struct loom *l, struct sv text, struct err *e)
 
 enum status node_find(struct loom *l, struct sv text, struct node *out, struct err *e)
 {
-    struct loom_rows r = rows_of_loom(l);
-    bool             found;
+    struct rows r = rows_of_loom(l);
+    bool        found;
 
     if (rows_find(&r, text, out, &found, e))
         return err_code(e);
@@ -182,11 +182,11 @@ enum status node_find_visible(struct loom *l, struct sv text, struct node *out, 
 enum status loom_ids(struct loom *l, struct sv start, size_t max, struct sv **out, size_t *n,
                      struct err *e)
 {
-    struct loom_rows  r = rows_of_loom(l);
+    struct rows       r = rows_of_loom(l);
     struct store_row *rows;
 
-    if (row_list(&r, key_of_name("l", local_key(start, l->a), l->a), (struct sv){ 0 }, max, &rows,
-                 n, e))
+    if (row_list(&r, key_of_name("l", loom_local_key(start, l->a), l->a), (struct sv){ 0 }, max,
+                 &rows, n, e))
         return err_code(e);
     *out = ARENA_NEW(l->a, struct sv, *n ? *n : 1);
     for (size_t i = 0; i < *n; i++)

@@ -2,8 +2,8 @@
 #include "loom/loom_internal.h"
 #include "thread/kind.h"
 
-static enum status named_node(struct loom_rows *r, const struct json *p, struct node *out,
-                              bool *found, struct err *e)
+static enum status named_node(struct rows *r, const struct json *p, struct node *out, bool *found,
+                              struct err *e)
 {
     if (rows_find(r, json_text(p, "node"), out, found, e))
         return err_code(e);
@@ -14,7 +14,7 @@ static enum status named_node(struct loom_rows *r, const struct json *p, struct 
 
 /* ---- annotations ------------------------------------------------------------------ */
 
-enum status fold_annotation(struct loom_rows *r, const struct entry *n, const struct json *p,
+enum status fold_annotation(struct rows *r, const struct entry *n, const struct json *p,
                             struct err *e)
 {
     struct node node;
@@ -36,14 +36,14 @@ enum status fold_annotation(struct loom_rows *r, const struct entry *n, const st
     jw_kstr(&w, "kind", json_text(p, "kind"));
     jw_kint(&w, "node", node.seq);
     jw_close(&w, '}');
-    if (row_put(r, key1("ann", tree.annotations, r->a), sb_sv(&b), e) ||
-        row_put(r, key2("a", node.seq, tree.annotations, r->a), SV(""), e) ||
+    if (row_put(r, key_of_seq("ann", tree.annotations, r->a), sb_sv(&b), e) ||
+        row_put(r, key_of_seq2("a", node.seq, tree.annotations, r->a), SV(""), e) ||
         rows_put_node(r, &node, e))
         return err_code(e);
     return rows_put_tree(r, &tree, e);
 }
 
-static enum status fold_unannotate(struct loom_rows *r, const struct json *p, struct err *e)
+static enum status fold_unannotate(struct rows *r, const struct json *p, struct err *e)
 {
     int64_t     number = 0, slot = NO_NODE;
     struct json v;
@@ -51,23 +51,24 @@ static enum status fold_unannotate(struct loom_rows *r, const struct json *p, st
     bool        found;
 
     json_int(json_find(p, "annotation"), &number);
-    if (row_json(r, key1("ann", number, r->a), &v, &found, e))
+    if (row_json(r, key_of_seq("ann", number, r->a), &v, &found, e))
         return err_code(e);
     if (!found || !json_int(json_find(&v, "node"), &slot))
         return ST_OK;
     if (rows_node(r, slot, &node, e))
         return err_code(e);
     node.notes--;
-    if (row_del(r, key1("ann", number, r->a), e) || row_del(r, key2("a", slot, number, r->a), e))
+    if (row_del(r, key_of_seq("ann", number, r->a), e) ||
+        row_del(r, key_of_seq2("a", slot, number, r->a), e))
         return err_code(e);
     return rows_put_node(r, &node, e);
 }
 
 /* ---- links ------------------------------------------------------------------------ */
 
-/* One end of a link: x/SLOT/ENTRY for a node, y/NAME/ENTRY for a document. `other` is what
- * stands at the far end. */
-static enum status put_end(struct loom_rows *r, struct sv key, const struct json *other,
+/* One end of a link: x/SLOT/ENTRY for a node, y/NAME/ENTRY for a document. `other` is the target at
+ * the other end. */
+static enum status put_end(struct rows *r, struct sv key, const struct json *other,
                            const struct json *p, bool incoming, struct err *e)
 {
     struct sb b = sb_in(r->a, 0);
@@ -93,7 +94,7 @@ static struct json as_target(struct sv local, struct arena *a)
     return (struct json){ .type = JSON_OBJECT, .n = 2, .members = m };
 }
 
-static enum status link_far_end(struct loom_rows *r, const struct entry *n, const struct json *p,
+static enum status link_far_end(struct rows *r, const struct entry *n, const struct json *p,
                                 const struct node *node, struct err *e)
 {
     const struct json *target = json_find(p, "target");
@@ -103,8 +104,8 @@ static enum status link_far_end(struct loom_rows *r, const struct entry *n, cons
     bool               found;
 
     if (sv_is(type, "doc"))
-        return put_end(r, key_name1("y", json_text(target, "doc"), n->seq, r->a), &back, p, true,
-                       e);
+        return put_end(r, key_of_name_seq("y", json_text(target, "doc"), n->seq, r->a), &back, p,
+                       true, e);
     if (!sv_is(type, "node"))
         return ST_OK;
     if (named_node(r, target, &far, &found, e))
@@ -112,13 +113,12 @@ static enum status link_far_end(struct loom_rows *r, const struct entry *n, cons
     if (!found)
         return ST_OK;
     far.links++;
-    if (put_end(r, key2("x", far.seq, n->seq, r->a), &back, p, true, e))
+    if (put_end(r, key_of_seq2("x", far.seq, n->seq, r->a), &back, p, true, e))
         return err_code(e);
     return rows_put_node(r, &far, e);
 }
 
-enum status fold_link(struct loom_rows *r, const struct entry *n, const struct json *p,
-                      struct err *e)
+enum status fold_link(struct rows *r, const struct entry *n, const struct json *p, struct err *e)
 {
     struct node node;
     bool        found;
@@ -128,14 +128,14 @@ enum status fold_link(struct loom_rows *r, const struct entry *n, const struct j
     if (!found || !json_find(p, "target"))
         return ST_OK;
     node.links++;
-    if (put_end(r, key2("x", node.seq, n->seq, r->a), json_find(p, "target"), p,
+    if (put_end(r, key_of_seq2("x", node.seq, n->seq, r->a), json_find(p, "target"), p,
                 json_truth(json_find(p, "incoming")), e) ||
         rows_put_node(r, &node, e))
         return err_code(e);
     return link_far_end(r, n, p, &node, e);
 }
 
-static enum status fold_unlink(struct loom_rows *r, const struct json *p, struct err *e)
+static enum status fold_unlink(struct rows *r, const struct json *p, struct err *e)
 {
     const struct json *target = json_find(p, "target");
     struct node        node, far;
@@ -147,26 +147,27 @@ static enum status fold_unlink(struct loom_rows *r, const struct json *p, struct
     if (named_node(r, p, &node, &found, e))
         return err_code(e);
     struct sv row = { 0 };
-    if (found && row_get(r, key2("x", node.seq, entry, r->a), &row, &found, e))
+    if (found && row_get(r, key_of_seq2("x", node.seq, entry, r->a), &row, &found, e))
         return err_code(e);
     if (!found) /* no such link, or gone already */
         return ST_OK;
     node.links--;
-    if (row_del(r, key2("x", node.seq, entry, r->a), e) || rows_put_node(r, &node, e) ||
-        row_del(r, key_name1("y", json_text(target, "doc"), entry, r->a), e))
+    if (row_del(r, key_of_seq2("x", node.seq, entry, r->a), e) || rows_put_node(r, &node, e) ||
+        row_del(r, key_of_name_seq("y", json_text(target, "doc"), entry, r->a), e))
         return err_code(e);
     if (sv_is(json_text(target, "type"), "node") && named_node(r, target, &far, &far_found, e))
         return err_code(e);
     if (!far_found)
         return ST_OK;
     far.links--;
-    return row_del(r, key2("x", far.seq, entry, r->a), e) ? err_code(e) : rows_put_node(r, &far, e);
+    return row_del(r, key_of_seq2("x", far.seq, entry, r->a), e) ? err_code(e)
+                                                                 : rows_put_node(r, &far, e);
 }
 
 /* ---- marks on nodes --------------------------------------------------------------- */
 
-/* A version taken back: the slot shows the newest one that is left. */
-static enum status fold_withdraw(struct loom_rows *r, struct node *n, struct err *e)
+/* A version was withdrawn: the slot shows the newest remaining one. */
+static enum status fold_withdraw(struct rows *r, struct node *n, struct err *e)
 {
     struct node       slot, each;
     struct store_row *rows;
@@ -179,8 +180,8 @@ static enum status fold_withdraw(struct loom_rows *r, struct node *n, struct err
     n->withdrawn = true;
     if (rows_put_node(r, n, e) || rows_node(r, n->slot, &slot, e) || rows_tree(r, &tree, e) ||
         rows_cover(r, &slot, &cover, &by, e) ||
-        row_del(r, key3("v", n->strand, n->slot, n->seq, r->a), e) ||
-        row_list(r, key_below(key2("v", n->strand, n->slot, r->a), r->a), (struct sv){ 0 },
+        row_del(r, key_of_seq3("v", n->strand, n->slot, n->seq, r->a), e) ||
+        row_list(r, key_below(key_of_seq2("v", n->strand, n->slot, r->a), r->a), (struct sv){ 0 },
                  SIZE_MAX, &rows, &count, e))
         return err_code(e);
     slot.latest = slot.seq;
@@ -195,16 +196,16 @@ static enum status fold_withdraw(struct loom_rows *r, struct node *n, struct err
 }
 
 /* A row for each marked node, so that listing them reads nothing else. */
-static enum status index_mark(struct loom_rows *r, const char *prefix, const struct node *n,
-                              bool set, struct err *e)
+static enum status index_mark(struct rows *r, const char *prefix, const struct node *n, bool set,
+                              struct err *e)
 {
-    struct sv key = key1(prefix, n->seq, r->a);
+    struct sv key = key_of_seq(prefix, n->seq, r->a);
 
     return set ? row_put(r, key, SV(""), e) : row_del(r, key, e);
 }
 
 /* `by`: the entry that marks it. */
-static enum status mark_node(struct loom_rows *r, struct sv mark, int64_t by, const struct json *p,
+static enum status mark_node(struct rows *r, struct sv mark, int64_t by, const struct json *p,
                              struct node *n, struct err *e)
 {
     if (sv_is(mark, "prune") || sv_is(mark, "restore"))
@@ -219,7 +220,7 @@ static enum status mark_node(struct loom_rows *r, struct sv mark, int64_t by, co
     } else if (sv_is(mark, "exclude") || sv_is(mark, "include")) {
         n->excluded = sv_is(mark, "exclude");
         if (index_mark(r, "e", n, n->excluded, e) ||
-            row_put(r, key2("eh", n->seq, by, r->a), n->excluded ? SV("1") : SV("0"), e))
+            row_put(r, key_of_seq2("eh", n->seq, by, r->a), n->excluded ? SV("1") : SV("0"), e))
             return err_code(e);
     } else {
         return ST_OK;
@@ -229,7 +230,7 @@ static enum status mark_node(struct loom_rows *r, struct sv mark, int64_t by, co
 
 /* ---- the tree itself, and leases --------------------------------------------------- */
 
-static enum status describe_tree(struct loom_rows *r, const struct json *p, struct err *e)
+static enum status describe_tree(struct rows *r, const struct json *p, struct err *e)
 {
     struct tree tree;
 
@@ -240,22 +241,25 @@ static enum status describe_tree(struct loom_rows *r, const struct json *p, stru
         return err_code(e);
     if (json_text(p, "title").s)
         tree.title = json_text(p, "title");
+    if (json_text(p, "description").s)
+        tree.description = json_text(p, "description");
     if (sv_is(json_text(p, "mode"), "dialogue") || sv_is(json_text(p, "mode"), "buffer"))
         tree.mode = json_text(p, "mode");
     return rows_put_tree(r, &tree, e);
 }
 
-static enum status fold_lease(struct loom_rows *r, const struct entry *n, const struct json *p,
+static enum status fold_lease(struct rows *r, const struct entry *n, const struct json *p,
                               struct node *node, bool takes, struct err *e)
 {
-    struct sv   key = key1("lease", node->slot, r->a);
+    struct sv   key = key_of_seq("lease", node->slot, r->a);
     struct sb   b = sb_in(r->a, 0);
     struct jw   w = jw_in(&b, 0);
     int64_t     until = n->at;
     struct json held;
     bool        found = false;
 
-    if (!takes) { /* only one's own: it may have run out, and be another's by now */
+    if (!takes) { /* only the agent's own lease: it may have expired and belong to another agent by
+                     now */
         if (row_json(r, key, &held, &found, e))
             return err_code(e);
         bool own = found && sv_eq(json_text(&held, "agent"), json_text(p, "agent"));
@@ -270,8 +274,7 @@ static enum status fold_lease(struct loom_rows *r, const struct entry *n, const 
     return row_put(r, key, sb_sv(&b), e);
 }
 
-enum status fold_mark(struct loom_rows *r, const struct entry *n, const struct json *p,
-                      struct err *e)
+enum status fold_mark(struct rows *r, const struct entry *n, const struct json *p, struct err *e)
 {
     struct sv   mark = json_text(p, "mark");
     struct node node;
@@ -279,6 +282,8 @@ enum status fold_mark(struct loom_rows *r, const struct entry *n, const struct j
 
     if (sv_is(mark, "tree"))
         return describe_tree(r, p, e);
+    if (sv_is(mark, "close"))
+        return row_put(r, SV("closed"), SV(""), e);
     if (sv_is(mark, "unannotate"))
         return fold_unannotate(r, p, e);
     if (sv_is(mark, "unlink"))

@@ -5,13 +5,13 @@
 
 /* ---- pins ------------------------------------------------------------------------- */
 
-static enum status find_pin(struct loom_rows *r, struct sv agent, struct sv target, struct sv *key,
+static enum status find_pin(struct rows *r, struct sv agent, struct sv target, struct sv *key,
                             struct err *e)
 {
     struct store_row *rows;
     size_t            n;
 
-    if (row_list(r, key_agent("pin", agent, r->a), (struct sv){ 0 }, SIZE_MAX, &rows, &n, e))
+    if (row_list(r, key_below_name("pin", agent, r->a), (struct sv){ 0 }, SIZE_MAX, &rows, &n, e))
         return err_code(e);
     *key = (struct sv){ 0 };
     for (size_t i = 0; i < n; i++)
@@ -20,7 +20,7 @@ static enum status find_pin(struct loom_rows *r, struct sv agent, struct sv targ
     return ST_OK;
 }
 
-static enum status fold_pin(struct loom_rows *r, const struct entry *n, const struct json *p,
+static enum status fold_pin(struct rows *r, const struct entry *n, const struct json *p,
                             struct sv agent, bool keep, struct err *e)
 {
     const struct json *target = json_find(p, "target");
@@ -31,15 +31,17 @@ static enum status fold_pin(struct loom_rows *r, const struct entry *n, const st
     struct sv text = json_canonical(target, r->a);
     if (find_pin(r, agent, text, &key, e))
         return err_code(e);
+    struct pin pin = memory_pin_of(target);
+    if (keep && pin.is_result && fold_result_pinned(r, agent, pin.result, p, e))
+        return err_code(e);
     if (keep)
-        return key.s ? ST_OK : row_put(r, key_name1("pin", agent, n->seq, r->a), text, e);
+        return key.s ? ST_OK : row_put(r, key_of_name_seq("pin", agent, n->seq, r->a), text, e);
     return key.s ? row_del(r, key, e) : ST_OK;
 }
 
 /* ---- stashes ---------------------------------------------------------------------- */
 
-static enum status put_stash(struct loom_rows *r, struct sv key, const struct stash *s,
-                             struct err *e)
+static enum status put_stash(struct rows *r, struct sv key, const struct stash *s, struct err *e)
 {
     struct sb b = sb_in(r->a, 0);
     struct jw w = jw_in(&b, 0);
@@ -54,7 +56,7 @@ static enum status put_stash(struct loom_rows *r, struct sv key, const struct st
     return row_put(r, key, sb_sv(&b), e);
 }
 
-static enum status fold_stash(struct loom_rows *r, const struct entry *n, const struct json *p,
+static enum status fold_stash(struct rows *r, const struct entry *n, const struct json *p,
                               struct sv agent, struct err *e)
 {
     struct stash s = { .at = n->at,
@@ -62,13 +64,12 @@ static enum status fold_stash(struct loom_rows *r, const struct entry *n, const 
                        .is_estimate = json_truth(json_find(p, "estimate")) };
 
     json_int(json_find(p, "tokens"), &s.tokens);
-    return put_stash(r, key_name2("st", agent, json_text(p, "label"), r->a), &s, e);
+    return put_stash(r, key_of_names("st", agent, json_text(p, "label"), r->a), &s, e);
 }
 
-static enum status fold_recall(struct loom_rows *r, const struct json *p, struct sv agent,
-                               struct err *e)
+static enum status fold_recall(struct rows *r, const struct json *p, struct sv agent, struct err *e)
 {
-    struct sv    key = key_name2("st", agent, json_text(p, "label"), r->a);
+    struct sv    key = key_of_names("st", agent, json_text(p, "label"), r->a);
     struct json  v;
     struct stash s = { 0 };
     bool         found;
@@ -85,11 +86,25 @@ static enum status fold_recall(struct loom_rows *r, const struct json *p, struct
     return put_stash(r, key, &s, e);
 }
 
+/* ---- preambles --------------------------------------------------------------------- */
+
+/* pre/AGENT/SEQ: the entry that says what stood before node SEQ. */
+static enum status fold_preamble(struct rows *r, const struct entry *n, const struct json *p,
+                                 struct sv agent, struct err *e)
+{
+    struct node node;
+    bool        found;
+
+    if (rows_find(r, json_text(json_find(p, "target"), "node"), &node, &found, e))
+        return err_code(e);
+    return found ? row_put_int(r, key_of_name_seq("pre", agent, node.seq, r->a), n->seq, e) : ST_OK;
+}
+
 /* ---- turns ------------------------------------------------------------------------ */
 
 /* turn/AGENT: where its last turn ended, and the one before. */
-static enum status fold_turn(struct loom_rows *r, const struct entry *n, struct sv agent,
-                             struct err *e)
+static enum status fold_turn(struct rows *r, const struct entry *n, const struct json *p,
+                             struct sv agent, struct err *e)
 {
     struct sv   key = key_of_name("turn", agent, r->a);
     struct json v = { .type = JSON_NULL };
@@ -103,11 +118,10 @@ static enum status fold_turn(struct loom_rows *r, const struct entry *n, struct 
     sb_addf(&b, "{\"before\":%lld,\"last\":%lld}", (long long)before, (long long)n->seq);
     if (row_put(r, key, sb_sv(&b), e))
         return err_code(e);
-    return fold_results_turn(r, agent, e);
+    return fold_results_turn(r, agent, json_find(p, "named"), e);
 }
 
-enum status fold_memory(struct loom_rows *r, const struct entry *n, const struct json *p,
-                        struct err *e)
+enum status fold_memory(struct rows *r, const struct entry *n, const struct json *p, struct err *e)
 {
     struct sv op = json_text(p, "op"), agent = json_text(p, "agent");
 
@@ -120,9 +134,11 @@ enum status fold_memory(struct loom_rows *r, const struct entry *n, const struct
     if (sv_is(op, "recall"))
         return fold_recall(r, p, agent, e);
     if (sv_is(op, "unstash"))
-        return row_del(r, key_name2("st", agent, json_text(p, "label"), r->a), e);
+        return row_del(r, key_of_names("st", agent, json_text(p, "label"), r->a), e);
     if (sv_is(op, "turn"))
-        return fold_turn(r, n, agent, e);
+        return fold_turn(r, n, p, agent, e);
+    if (sv_is(op, "preamble"))
+        return fold_preamble(r, n, p, agent, e);
     return ST_OK;
 }
 
@@ -155,10 +171,10 @@ static void write_older(struct jw *w, const struct json *older, struct sv verb)
 }
 
 /* Make room: the oldest action beyond TRACE_KEPT becomes a count. */
-static enum status retire(struct loom_rows *r, struct sv agent, int64_t n, struct sv *verb,
+static enum status retire(struct rows *r, struct sv agent, int64_t n, struct sv *verb,
                           struct err *e)
 {
-    struct sv   key = key_name1("act", agent, n - TRACE_KEPT, r->a);
+    struct sv   key = key_of_name_seq("act", agent, n - TRACE_KEPT, r->a);
     struct json v;
     bool        found;
 
@@ -172,8 +188,7 @@ static enum status retire(struct loom_rows *r, struct sv agent, int64_t n, struc
     return row_del(r, key, e);
 }
 
-static enum status add_action(struct loom_rows *r, const struct json *p, struct sv agent,
-                              struct err *e)
+static enum status add_action(struct rows *r, const struct json *p, struct sv agent, struct err *e)
 {
     struct sv   head_key = key_of_name("acts", agent, r->a), verb;
     struct json head = { .type = JSON_NULL };
@@ -201,22 +216,26 @@ static enum status add_action(struct loom_rows *r, const struct json *p, struct 
     jw_close(&act, '}');
     return row_put(r, head_key, sb_sv(&b), e)
                ? err_code(e)
-               : row_put(r, key_name1("act", agent, n, r->a), sb_sv(&row), e);
+               : row_put(r, key_of_name_seq("act", agent, n, r->a), sb_sv(&row), e);
 }
 
-/* A command says that the agent is here. One that had no place yet stays where it looked from, the
- * end of the lane that all start with, when the record says who it is. */
-static enum status see_agent(struct loom_rows *r, const struct entry *n, const struct json *p,
+/* A command shows that the agent is active. An agent without a position gets one, the end of the
+ * default lane, when the record names it. */
+static enum status see_agent(struct rows *r, const struct entry *n, const struct json *p,
                              struct sv agent, struct err *e)
 {
     struct place    place;
-    struct lane_end end;
+    struct lane_end end = { NO_NODE, NO_NODE };
     struct sv       kind = json_text(p, "kind");
     bool            found;
 
-    if (rows_place(r, agent, &place, &found, e) || rows_lane(r, LANE_DEFAULT, &end, e))
+    if (rows_place(r, agent, &place, &found, e))
         return err_code(e);
-    if (!found && (!kind.n || end.talk == NO_NODE))
+    if (!found && !kind.n)
+        return ST_OK;
+    if (!found && rows_lane(r, LANE_DEFAULT, &end, e))
+        return err_code(e);
+    if (!found && end.talk == NO_NODE)
         return ST_OK;
     if (!found)
         place = (struct place){ .kind = sv_is(kind, "model") ? AUTHOR_MODEL : AUTHOR_HUMAN,
@@ -229,7 +248,7 @@ static enum status see_agent(struct loom_rows *r, const struct entry *n, const s
 
 /* ---- undo ------------------------------------------------------------------------- */
 
-/* said/AGENT: with a message more, or less; only the last SAID_KEPT are remembered. */
+/* Add a message to said/AGENT, or remove one; only the last SAID_KEPT are kept. */
 enum { SAID_KEPT = 50 };
 
 static struct sv said_without(struct sv list, int64_t seq, struct arena *a)
@@ -245,7 +264,7 @@ static struct sv said_without(struct sv list, int64_t seq, struct arena *a)
     return sb_sv(&b);
 }
 
-enum status fold_said(struct loom_rows *r, struct sv agent, int64_t seq, struct err *e)
+enum status fold_said(struct rows *r, struct sv agent, int64_t seq, struct err *e)
 {
     struct sv key = key_of_name("said", agent, r->a), list = { 0 };
     struct sb b = sb_in(r->a, 0);
@@ -266,8 +285,7 @@ enum status fold_said(struct loom_rows *r, struct sv agent, int64_t seq, struct 
     return row_put(r, key, sb_sv(&b), e);
 }
 
-static enum status unsay(struct loom_rows *r, struct sv agent, int64_t seq, bool *was,
-                         struct err *e)
+static enum status unsay(struct rows *r, struct sv agent, int64_t seq, bool *was, struct err *e)
 {
     struct sv key = key_of_name("said", agent, r->a), list = { 0 };
 
@@ -282,34 +300,34 @@ static enum status unsay(struct loom_rows *r, struct sv agent, int64_t seq, bool
     return left.n ? row_put(r, key, left, e) : row_del(r, key, e);
 }
 
-/* It was taken back. */
-static enum status forget_undo(struct loom_rows *r, struct sv agent, int64_t seq, struct err *e)
+/* Remove an undo that was done. */
+static enum status forget_undo(struct rows *r, struct sv agent, int64_t seq, struct err *e)
 {
     bool was;
 
-    if (unsay(r, agent, seq, &was, e) || row_del(r, key_name1("undo", agent, seq, r->a), e))
+    if (unsay(r, agent, seq, &was, e) || row_del(r, key_of_name_seq("undo", agent, seq, r->a), e))
         return err_code(e);
-    return row_del(r, key_name1("late", agent, seq, r->a), e);
+    return row_del(r, key_of_name_seq("late", agent, seq, r->a), e);
 }
 
-/* It could not be taken back: it waits until nothing else is left. What was said and cannot be
- * unsaid, because others went on from it, is let go: prune takes away more than that. */
-static enum status pass_undo(struct loom_rows *r, struct sv agent, int64_t seq, struct err *e)
+/* An undo that was refused is tried again after all others. A message that cannot be taken back
+ * because others replied to it is dropped from the list: hiding it with prune would hide the
+ * replies too. */
+static enum status pass_undo(struct rows *r, struct sv agent, int64_t seq, struct err *e)
 {
-    struct sv key = key_name1("undo", agent, seq, r->a), undo;
+    struct sv key = key_of_name_seq("undo", agent, seq, r->a), undo;
     bool      found, was;
 
     if (unsay(r, agent, seq, &was, e) || row_get(r, key, &undo, &found, e))
         return err_code(e);
     if (!found)
         return ST_OK;
-    if (row_put(r, key_name1("late", agent, seq, r->a), undo, e))
+    if (row_put(r, key_of_name_seq("late", agent, seq, r->a), undo, e))
         return err_code(e);
     return row_del(r, key, e);
 }
 
-enum status fold_action(struct loom_rows *r, const struct entry *n, const struct json *p,
-                        struct err *e)
+enum status fold_action(struct rows *r, const struct entry *n, const struct json *p, struct err *e)
 {
     const struct json *undo = json_find(p, "undo"), *doc = json_find(p, "doc");
     struct sv          agent = json_text(p, "agent");
@@ -319,13 +337,14 @@ enum status fold_action(struct loom_rows *r, const struct entry *n, const struct
         agent = AGENT_DEFAULT;
     if (add_action(r, p, agent, e) || fold_result(r, n, p, agent, e))
         return err_code(e);
-    if (undo && row_put(r, key_name1("undo", agent, n->seq, r->a), json_canonical(undo, r->a), e))
+    if (undo &&
+        row_put(r, key_of_name_seq("undo", agent, n->seq, r->a), json_canonical(undo, r->a), e))
         return err_code(e);
     if (json_int(json_find(p, "undoes"), &undone) && forget_undo(r, agent, undone, e))
         return err_code(e);
     if (json_int(json_find(p, "passes"), &undone) && pass_undo(r, agent, undone, e))
         return err_code(e);
-    if (doc && row_put(r, key_name2("doc", agent, json_text(doc, "path"), r->a),
+    if (doc && row_put(r, key_of_names("doc", agent, json_text(doc, "path"), r->a),
                        json_text(doc, "hash"), e))
         return err_code(e);
     return see_agent(r, n, p, agent, e);

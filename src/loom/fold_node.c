@@ -2,6 +2,7 @@
  * that does not, such as a turn of a run, follows the last node of its lane. */
 #include "base/hash.h"
 #include "base/utf8.h"
+#include "loom/limits.h"
 #include "loom/loom_internal.h"
 #include "loom/provenance.h"
 #include "thread/kind.h"
@@ -10,9 +11,9 @@
 
 /* ---- local ids -------------------------------------------------------------------- */
 
-enum { LOCAL_ID_MIN = 4, TRIES_PER_LENGTH = 3, LOCAL_ID_MAX = 64 };
+enum { TRIES_PER_LENGTH = 3 };
 
-bool local_id_is_valid(struct sv id)
+bool loom_local_id_is_valid(struct sv id)
 {
     bool digit = false, letter = false;
 
@@ -29,25 +30,56 @@ bool local_id_is_valid(struct sv id)
     return digit && letter;
 }
 
-enum status local_id_new(struct loom_rows *r, void (*draw)(void *, unsigned char *, size_t),
-                         void *ctx, struct sv *out, struct err *e)
+/* In a large tree, where most short ids are taken, new ids are longer. */
+static size_t first_length(const struct tree *tree)
+{
+    return (size_t)LOCAL_ID_MIN + (tree->nodes > 100000 ? 1 : 0) + (tree->nodes > 3000000 ? 1 : 0);
+}
+
+static struct sv spell(const unsigned char *raw, char *room, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        room[i] = "0123456789abcdefghjkmnpqrstvwxyz"[raw[i] & 31];
+    return (struct sv){ room, n };
+}
+
+bool loom_local_id_is_spelled(const unsigned char *raw, size_t n)
+{
+    char id[LOCAL_ID_MAX];
+
+    return loom_local_id_is_valid(spell(raw, id, n));
+}
+
+enum status loom_local_id_want(struct rows *r, void (*draw)(void *, unsigned char *, size_t),
+                               void *ctx, struct drawn *out, struct err *e)
+{
+    struct tree tree;
+    char        id[LOCAL_ID_MAX];
+
+    if (rows_tree(r, &tree, e))
+        return err_code(e);
+    out->n = first_length(&tree);
+    draw(ctx, out->raw, out->n);
+    struct sv key = key_of_name("l", spell(out->raw, id, out->n), r->a);
+    rows_want(r, &key, 1);
+    return ST_OK;
+}
+
+enum status loom_local_id_new(struct rows *r, void (*draw)(void *, unsigned char *, size_t),
+                              void *ctx, struct sv *out, struct err *e)
 {
     struct tree tree;
 
     if (rows_tree(r, &tree, e))
         return err_code(e);
-    /* Longer from the start where most short ones are taken. */
-    size_t n =
-        (size_t)LOCAL_ID_MIN + (tree.nodes > 100000 ? 1 : 0) + (tree.nodes > 3000000 ? 1 : 0);
+    size_t n = first_length(&tree);
     for (int tries = 1;; tries++) {
         unsigned char raw[LOCAL_ID_MAX];
         char          id[LOCAL_ID_MAX] = { 0 };
         int64_t       taken;
         draw(ctx, raw, n);
-        for (size_t i = 0; i < n; i++)
-            id[i] = "0123456789abcdefghjkmnpqrstvwxyz"[raw[i] & 31];
-        struct sv v = { id, n };
-        if (local_id_is_valid(v)) {
+        struct sv v = spell(raw, id, n);
+        if (loom_local_id_is_valid(v)) {
             if (row_int(r, key_of_name("l", v, r->a), NO_NODE, &taken, e))
                 return err_code(e);
             if (taken == NO_NODE) {
@@ -77,13 +109,13 @@ static void draw_from_chain(void *ctx, unsigned char *out, size_t n)
     }
 }
 
-static enum status choose_local(struct loom_rows *r, const struct entry *n, struct sv wanted,
+static enum status choose_local(struct rows *r, const struct entry *n, struct sv wanted,
                                 struct sv *out, struct err *e)
 {
     struct chain_draw draw = { n->chain };
     int64_t           taken;
 
-    if (local_id_is_valid(wanted)) {
+    if (loom_local_id_is_valid(wanted)) {
         if (row_int(r, key_of_name("l", wanted, r->a), NO_NODE, &taken, e))
             return err_code(e);
         if (taken == NO_NODE) {
@@ -91,12 +123,12 @@ static enum status choose_local(struct loom_rows *r, const struct entry *n, stru
             return ST_OK;
         }
     }
-    return local_id_new(r, draw_from_chain, &draw, out, e);
+    return loom_local_id_new(r, draw_from_chain, &draw, out, e);
 }
 
 /* ---- content ---------------------------------------------------------------------- */
 
-struct sv content_text(const struct json *content, struct arena *a)
+struct sv loom_content_text(const struct json *content, struct arena *a)
 {
     struct sb b = sb_in(a, 0);
 
@@ -115,6 +147,33 @@ struct sv content_text(const struct json *content, struct arena *a)
     return sb_sv(&b);
 }
 
+static bool has_text(const struct json *content)
+{
+    for (size_t i = 0; json_is(content, JSON_ARRAY) && i < content->n; i++)
+        if (json_text(&content->items[i], "text").n)
+            return true;
+    return json_sv(content).n > 0;
+}
+
+struct sv loom_message_text(const struct json *payload, struct arena *a)
+{
+    const struct json *content = json_find(payload, "content");
+    const struct json *calls = json_find(payload, "tool_calls");
+    struct sb          b = sb_in(a, 0);
+
+    if (has_text(content) || !json_is(calls, JSON_ARRAY) || !calls->n)
+        return loom_content_text(content, a);
+    for (size_t i = 0; i < calls->n; i++) {
+        const struct json *inner = json_find(&calls->items[i], "function");
+        const struct json *call = inner ? inner : &calls->items[i];
+        const struct json *with = json_find(call, "arguments");
+        sb_addf(&b, "%scalls " SV_FMT " ", i ? "\n" : "", SV_ARG(json_text(call, "name")));
+        if (with)
+            sb_add(&b, json_is(with, JSON_STRING) ? json_sv(with) : json_canonical(with, a));
+    }
+    return sb_sv(&b);
+}
+
 /* ---- making a node ---------------------------------------------------------------- */
 
 struct making {
@@ -125,7 +184,7 @@ struct making {
     struct sv           parent_hash;
 };
 
-static enum status find_parent(struct loom_rows *r, struct making *m, struct err *e)
+static enum status find_parent(struct rows *r, struct making *m, struct err *e)
 {
     const struct json *named = json_find(m->given, "parent");
     struct node        parent;
@@ -151,7 +210,7 @@ static enum status find_parent(struct loom_rows *r, struct making *m, struct err
     return parent.slot == parent.seq ? ST_OK : rows_node(r, parent.slot, &m->parent, e);
 }
 
-static void describe(struct loom_rows *r, struct making *m)
+static void describe(struct rows *r, struct making *m)
 {
     const struct json *content = json_find(m->payload, "content");
     struct sv          role = json_text(m->payload, "role");
@@ -170,7 +229,7 @@ static void describe(struct loom_rows *r, struct making *m)
     n->as = json_text(m->given, "as");
     n->edited_from = json_text(m->given, "edited_from");
     n->response = json_text(m->given, "response");
-    n->chars += (int64_t)utf8_count(content_text(content, r->a));
+    n->chars += (int64_t)utf8_count(loom_content_text(content, r->a));
     struct provenance p = { .content = provenance_content(content, r->a),
                             .parents = &m->parent_hash,
                             .n_parents = m->parent_hash.s ? 1 : 0,
@@ -180,17 +239,17 @@ static void describe(struct loom_rows *r, struct making *m)
     n->hash = provenance_hash(&p, r->a);
 }
 
-static enum status index_node(struct loom_rows *r, const struct node *n, struct err *e)
+static enum status index_node(struct rows *r, const struct node *n, struct err *e)
 {
     if (row_put_int(r, key_of_name("l", n->local, r->a), n->seq, e))
         return err_code(e);
-    if (n->id.n && row_put_int(r, key_of_name("i", local_key(n->id, r->a), r->a), n->seq, e))
+    if (n->id.n && row_put_int(r, key_of_name("i", loom_local_key(n->id, r->a), r->a), n->seq, e))
         return err_code(e);
     return rows_put_node(r, n, e);
 }
 
-/* A node that takes the place of another: no child of anyone, counted as a node. */
-static enum status add_version(struct loom_rows *r, struct making *m, struct node *original,
+/* A version of a node takes its place. It is counted as a node, but is not a child of any. */
+static enum status add_version(struct rows *r, struct making *m, struct node *original,
                                struct err *e)
 {
     struct node  slot = *original, *n = &m->node;
@@ -210,14 +269,15 @@ static enum status add_version(struct loom_rows *r, struct making *m, struct nod
     slot.latest = n->seq;
     if (rows_put_node(r, &slot, e) || index_node(r, n, e) || rows_tree(r, &tree, e) ||
         rows_cover(r, &slot, &cover, &by, e) ||
-        row_put(r, key3("v", slot.strand, slot.seq, n->seq, r->a), SV(""), e))
+        row_put(r, key_of_seq3("v", slot.strand, slot.seq, n->seq, r->a), SV(""), e))
         return err_code(e);
     tree.nodes += cover == 0;
     tree.unsummarised++;
     tree.last = n->at;
-    /* The editor sees its own edit, and stands on it when it stood on what it edited. */
+    /* The editor sees its own edit; if its position was the edited node, the position moves to the
+     * edit. */
     if (rows_put_tree(r, &tree, e) ||
-        row_put_int(r, key_name1("sel", n->author, slot.seq, r->a), n->seq, e) ||
+        row_put_int(r, key_of_name_seq("sel", n->author, slot.seq, r->a), n->seq, e) ||
         rows_place(r, n->author, &place, &found, e))
         return err_code(e);
     if (!found || place.node == NO_NODE)
@@ -235,7 +295,7 @@ static enum status add_version(struct loom_rows *r, struct making *m, struct nod
 
 /* Where its jump leads: twice as far as its parent's when the parent's last two jumps
  * were equally long, else to the parent. */
-static enum status lay_jump(struct loom_rows *r, struct node *n, const struct node *parent,
+static enum status lay_jump(struct rows *r, struct node *n, const struct node *parent,
                             struct err *e)
 {
     struct node once, twice;
@@ -264,8 +324,8 @@ static void count_child(struct tree *t, const struct node *parent)
     t->points += parent->kids == 1;
 }
 
-/* The first child goes on with its parent's strand, every other one starts its own. */
-static enum status join_strand(struct loom_rows *r, struct making *m, int64_t *cover, struct err *e)
+/* The first child continues its parent's strand, every other child starts a new one. */
+static enum status join_strand(struct rows *r, struct making *m, int64_t *cover, struct err *e)
 {
     struct node  *n = &m->node;
     struct strand s = { .first = n->seq, .end = n->seq };
@@ -281,7 +341,8 @@ static enum status join_strand(struct loom_rows *r, struct making *m, int64_t *c
         s.cover = *cover;
         if (rows_put_strand(r, &s, e))
             return err_code(e);
-        return row_put(r, key3("f", m->parent.strand, m->parent.seq, n->seq, r->a), SV(""), e);
+        return row_put(r, key_of_seq3("f", m->parent.strand, m->parent.seq, n->seq, r->a), SV(""),
+                       e);
     }
     n->strand = m->parent.strand;
     if (rows_strand(r, n->strand, &s, e))
@@ -290,7 +351,7 @@ static enum status join_strand(struct loom_rows *r, struct making *m, int64_t *c
     return rows_put_strand(r, &s, e);
 }
 
-static enum status add_child(struct loom_rows *r, struct making *m, struct err *e)
+static enum status add_child(struct rows *r, struct making *m, struct err *e)
 {
     struct node *n = &m->node;
     struct tree  tree;
@@ -317,14 +378,15 @@ static enum status add_child(struct loom_rows *r, struct making *m, struct err *
     m->parent.kids++;
     if (n->parent != NO_NODE && rows_put_node(r, &m->parent, e))
         return err_code(e);
-    if (rows_put_tree(r, &tree, e) || row_put(r, key2("c", n->parent, n->seq, r->a), SV(""), e))
+    if (rows_put_tree(r, &tree, e) ||
+        row_put(r, key_of_seq2("c", n->parent, n->seq, r->a), SV(""), e))
         return err_code(e);
     return index_node(r, n, e);
 }
 
 /* ---- lanes and places ------------------------------------------------------------- */
 
-static enum status put_lane(struct loom_rows *r, struct sv lane, struct lane_end end, struct err *e)
+static enum status put_lane(struct rows *r, struct sv lane, struct lane_end end, struct err *e)
 {
     struct sb b = sb_in(r->a, 0);
 
@@ -332,7 +394,8 @@ static enum status put_lane(struct loom_rows *r, struct sv lane, struct lane_end
     return row_put(r, key_of_name("t", lane, r->a), sb_sv(&b), e);
 }
 
-/* Nodes a model was asked for, or that came in from a file, move nobody. */
+/* The author's position moves to the new node, unless a model was asked for the node or it was
+ * imported from a file. */
 static bool moves_its_author(const struct making *m)
 {
     struct sv via = json_text(m->given, "via");
@@ -340,7 +403,8 @@ static bool moves_its_author(const struct making *m)
     return !sv_is(via, "continue") && !sv_is(via, "import");
 }
 
-/* Said or written as prose, not by a command, which has an undo of its own; a root stays. */
+/* Can `undo` take this message back? Nodes made by commands have an undo of their own, and the root
+ * of a tree is never taken back. */
 static bool is_said(const struct making *m)
 {
     struct sv via = json_text(m->given, "via");
@@ -348,7 +412,7 @@ static bool is_said(const struct making *m)
     return m->node.parent != NO_NODE && (sv_is(via, "say") || sv_is(via, "turn"));
 }
 
-static enum status move_on(struct loom_rows *r, struct making *m, bool is_version, struct err *e)
+static enum status move_on(struct rows *r, struct making *m, bool is_version, struct err *e)
 {
     struct lane_end    end;
     const struct node *n = &m->node;
@@ -377,8 +441,7 @@ static bool is_turn(const struct json *p)
     return sv_is(role, "user") || sv_is(role, "assistant") || sv_is(role, "tool");
 }
 
-enum status fold_message(struct loom_rows *r, const struct entry *n, const struct json *p,
-                         struct err *e)
+enum status fold_message(struct rows *r, const struct entry *n, const struct json *p, struct err *e)
 {
     struct making m = { .entry = n, .payload = p, .given = json_find(p, "node") };
     struct node   original;
@@ -396,13 +459,13 @@ enum status fold_message(struct loom_rows *r, const struct entry *n, const struc
         return err_code(e);
     if (is_version ? add_version(r, &m, &original, e) : add_child(r, &m, e))
         return err_code(e);
-    if (m.node.chars > before && row_put(r, key1("todo", n->seq, r->a), SV(""), e))
+    if (m.node.chars > before && row_put(r, key_of_seq("todo", n->seq, r->a), SV(""), e))
         return err_code(e);
     return move_on(r, &m, is_version, e);
 }
 
-/* The last node that a lane forked at `seq` shares with where it came from. */
-static enum status fork_point(struct loom_rows *r, struct sv from, int64_t seq, int64_t *out,
+/* The last node that a lane forked at `seq` shares with its origin. */
+static enum status fork_point(struct rows *r, struct sv from, int64_t seq, int64_t *out,
                               struct err *e)
 {
     struct lane_end end;
@@ -413,7 +476,7 @@ static enum status fork_point(struct loom_rows *r, struct sv from, int64_t seq, 
     *out = NO_NODE;
     if (seq < 0)
         return ST_OK;
-    if (row_get(r, key1("n", seq, r->a), &row, &found, e) || rows_lane(r, from, &end, e))
+    if (row_get(r, key_of_seq("n", seq, r->a), &row, &found, e) || rows_lane(r, from, &end, e))
         return err_code(e);
     if (found)
         *out = seq;
@@ -425,7 +488,7 @@ static enum status fork_point(struct loom_rows *r, struct sv from, int64_t seq, 
     return ST_OK;
 }
 
-static enum status fold_fork(struct loom_rows *r, const struct entry *n, const struct json *op,
+static enum status fold_fork(struct rows *r, const struct entry *n, const struct json *op,
                              struct err *e)
 {
     const struct json *from = json_find(op, "from");
@@ -436,15 +499,14 @@ static enum status fold_fork(struct loom_rows *r, const struct entry *n, const s
     if (rows_lane(r, n->lane, &end, e))
         return err_code(e);
     if (end.tip != NO_NODE)
-        return ST_OK; /* the lane was there before */
+        return ST_OK; /* the lane existed before */
     if (fork_point(r, json_text(from, "lane"), at, &end.tip, e))
         return err_code(e);
     end.talk = end.tip;
     return put_lane(r, n->lane, end, e);
 }
 
-enum status fold_lane_op(struct loom_rows *r, const struct entry *n, const struct json *p,
-                         struct err *e)
+enum status fold_lane_op(struct rows *r, const struct entry *n, const struct json *p, struct err *e)
 {
     const struct json *op = json_find(p, "operation"), *meta = json_find(op, "meta");
     struct sv          type = json_text(op, "type"), agent = json_text(p, "agent");
@@ -466,8 +528,8 @@ enum status fold_lane_op(struct loom_rows *r, const struct entry *n, const struc
         place.node = node.seq;
     place.kind = sv_is(json_text(meta, "kind"), "model") ? AUTHOR_MODEL : AUTHOR_HUMAN;
     if (found && node.versions + (node.slot != node.seq) > 0 &&
-        row_put_int(r, key_name1("sel", agent.n ? agent : AGENT_DEFAULT, node.slot, r->a), node.seq,
-                    e))
+        row_put_int(r, key_of_name_seq("sel", agent.n ? agent : AGENT_DEFAULT, node.slot, r->a),
+                    node.seq, e))
         return err_code(e);
     return rows_put_place(r, agent.n ? agent : AGENT_DEFAULT, &place, e);
 }

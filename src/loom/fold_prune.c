@@ -14,22 +14,22 @@ struct stretch_below {
     bool    counted; /* nothing pruned lies between it and where the walk began */
 };
 
-struct walk {
-    struct loom_rows *r;
+struct prune_walk {
+    struct rows *r;
     VEC(struct stretch_below) todo;
     struct tally tally;
     int64_t      cover; /* added to the cover of every strand below: +1, -1, or 0 */
 };
 
 /* The first prune on this strand after `from`, or NO_NODE. */
-static enum status next_prune(struct loom_rows *r, int64_t strand, int64_t from, int64_t *out,
+static enum status next_prune(struct rows *r, int64_t strand, int64_t from, int64_t *out,
                               struct err *e)
 {
     struct store_row *row;
     size_t            n;
 
-    if (row_list(r, key_below(key1("q", strand, r->a), r->a), key2("q", strand, from + 1, r->a), 1,
-                 &row, &n, e))
+    if (row_list(r, key_below(key_of_seq("q", strand, r->a), r->a),
+                 key_of_seq2("q", strand, from + 1, r->a), 1, &row, &n, e))
         return err_code(e);
     *out = n ? key_last(row->key) : NO_NODE;
     return ST_OK;
@@ -51,18 +51,18 @@ static bool count_version(void *ctx, const struct store_row *row)
 }
 
 /* Add the visible nodes of a stretch, up to the first prune on it. */
-static enum status count_stretch(struct walk *w, const struct stretch_below *at, int64_t stop,
+static enum status count_stretch(struct prune_walk *w, const struct stretch_below *at, int64_t stop,
                                  struct err *e)
 {
-    struct loom_rows    *r = w->r;
+    struct rows         *r = w->r;
     struct strand        s;
     struct node          first, end;
     struct version_count versions = { .before = stop };
 
     if (rows_strand(r, at->strand, &s, e) || rows_node(r, at->from, &first, e) ||
         rows_node(r, stop == NO_NODE ? s.end : stop, &end, e) ||
-        row_each(r, key_below(key1("v", at->strand, r->a), r->a),
-                 key2("v", at->strand, at->from, r->a), false, count_version, &versions, e))
+        row_each(r, key_below(key_of_seq("v", at->strand, r->a), r->a),
+                 key_of_seq2("v", at->strand, at->from, r->a), false, count_version, &versions, e))
         return err_code(e);
     if (stop != NO_NODE && rows_node(r, end.parent, &end, e))
         return err_code(e);
@@ -71,7 +71,7 @@ static enum status count_stretch(struct walk *w, const struct stretch_below *at,
     return ST_OK;
 }
 
-static enum status count_point(struct walk *w, int64_t parent, struct err *e)
+static enum status count_point(struct prune_walk *w, int64_t parent, struct err *e)
 {
     struct node n;
 
@@ -85,16 +85,16 @@ static enum status count_point(struct walk *w, int64_t parent, struct err *e)
 }
 
 /* Strands that fork off at or after at->from are walked later. */
-static enum status walk_forks(struct walk *w, const struct stretch_below *at, int64_t stop,
+static enum status walk_forks(struct prune_walk *w, const struct stretch_below *at, int64_t stop,
                               struct err *e)
 {
-    struct loom_rows *r = w->r;
+    struct rows      *r = w->r;
     struct store_row *rows;
     size_t            n;
     int64_t           last_point = NO_NODE;
 
-    if (row_list(r, key_below(key1("f", at->strand, r->a), r->a),
-                 key2("f", at->strand, at->from, r->a), SIZE_MAX, &rows, &n, e))
+    if (row_list(r, key_below(key_of_seq("f", at->strand, r->a), r->a),
+                 key_of_seq2("f", at->strand, at->from, r->a), SIZE_MAX, &rows, &n, e))
         return err_code(e);
     for (size_t i = 0; i < n; i++) {
         int64_t     child = key_last(rows[i].key);
@@ -112,7 +112,7 @@ static enum status walk_forks(struct walk *w, const struct stretch_below *at, in
     return ST_OK;
 }
 
-static enum status change_cover(struct walk *w, int64_t strand, struct err *e)
+static enum status change_cover(struct prune_walk *w, int64_t strand, struct err *e)
 {
     struct strand s;
 
@@ -124,7 +124,7 @@ static enum status change_cover(struct walk *w, int64_t strand, struct err *e)
     return rows_put_strand(w->r, &s, e);
 }
 
-static enum status walk_below(struct walk *w, const struct node *n, struct err *e)
+static enum status walk_below(struct prune_walk *w, const struct node *n, struct err *e)
 {
     *vec_push(&w->todo, w->r->a) = (struct stretch_below){ n->strand, n->seq, true };
     for (size_t i = 0; i < w->todo.n; i++) {
@@ -139,9 +139,9 @@ static enum status walk_below(struct walk *w, const struct node *n, struct err *
     return ST_OK;
 }
 
-enum status rows_tally(struct loom_rows *r, const struct node *n, struct tally *out, struct err *e)
+enum status rows_tally(struct rows *r, const struct node *n, struct tally *out, struct err *e)
 {
-    struct walk w = { .r = r };
+    struct prune_walk w = { .r = r };
 
     if (walk_below(&w, n, e))
         return err_code(e);
@@ -157,7 +157,7 @@ static void add_tally(struct tree *t, const struct tally *by, int64_t sign)
     t->leaves += sign * by->leaves;
 }
 
-/* What the parent's own standing changes by when it goes from `kids` to `kids` + sign. */
+/* Update the totals when a parent goes from `kids` children to `kids` + sign. */
 static void recount_parent(struct tree *t, struct node *parent, int64_t sign)
 {
     int64_t before = parent->kids, after = before + sign;
@@ -168,11 +168,11 @@ static void recount_parent(struct tree *t, struct node *parent, int64_t sign)
     parent->kids = after;
 }
 
-/* Say on its strand that the node is pruned, or is no longer. */
-static enum status mark_strand(struct loom_rows *r, const struct node *n, bool hide, struct err *e)
+/* Record on its strand that the node is pruned, or no longer pruned. */
+static enum status mark_strand(struct rows *r, const struct node *n, bool hide, struct err *e)
 {
     struct strand s;
-    struct sv     key = key2("q", n->strand, n->seq, r->a);
+    struct sv     key = key_of_seq2("q", n->strand, n->seq, r->a);
 
     if (hide ? row_put(r, key, SV(""), e) : row_del(r, key, e))
         return err_code(e);
@@ -182,12 +182,12 @@ static enum status mark_strand(struct loom_rows *r, const struct node *n, bool h
     return rows_put_strand(r, &s, e);
 }
 
-enum status fold_prune(struct loom_rows *r, struct node *n, bool hide, struct err *e)
+enum status fold_prune(struct rows *r, struct node *n, bool hide, struct err *e)
 {
-    struct walk w = { .r = r, .cover = hide ? 1 : -1 };
-    struct tree tree;
-    struct node parent;
-    int64_t     cover, by, sign = hide ? -1 : 1;
+    struct prune_walk w = { .r = r, .cover = hide ? 1 : -1 };
+    struct tree       tree;
+    struct node       parent;
+    int64_t           cover, by, sign = hide ? -1 : 1;
 
     if (n->slot != n->seq && rows_node(r, n->slot, n, e))
         return err_code(e);
@@ -201,7 +201,7 @@ enum status fold_prune(struct loom_rows *r, struct node *n, bool hide, struct er
     n->pruned = hide;
     if (rows_put_node(r, n, e) || rows_node(r, n->parent, &parent, e) || rows_tree(r, &tree, e))
         return err_code(e);
-    if (cover == 0) { /* else it is hidden by another prune as well, and nothing is seen of this */
+    if (cover == 0) { /* else another prune hides it as well, and nothing visible changes */
         add_tally(&tree, &w.tally, sign);
         recount_parent(&tree, &parent, sign);
     } else {

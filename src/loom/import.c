@@ -107,7 +107,7 @@ static void place(struct reader *r, size_t at, int64_t parent, struct foreign_tr
             continue; /* a second edge, or a circle */
         d->placed = true;
         d->node.parent = todo.v[todo.n].parent;
-        /* What follows a note is a note on the same node. */
+        /* A child of a note is a note on the same node. */
         bool    note = d->node.annotation && d->node.parent >= 0;
         int64_t above = note ? d->node.parent : (int64_t)out->n;
         out->nodes[out->n++] = d->node;
@@ -126,8 +126,8 @@ static void check_node(struct reader *r, const struct json *v)
         r->broken = "a node is not a JSON object";
 }
 
-/* The text of a node of the formats in which that is a string. One that is there and is none would
- * be lost without a word. */
+/* The text of a node of the formats in which that is a string. A value that is not a string is
+ * reported, because it would be lost silently. */
 static struct sv plain_text(struct reader *r, const struct json *v)
 {
     const struct json *text = json_find(v, "text");
@@ -169,7 +169,7 @@ static enum status put_in_order(struct reader *r, struct err *e)
 
 /* ---- Open Loom -------------------------------------------------------------------- */
 
-/* The text of content blocks; blocks that are no text are kept beside it. Some programs write a
+/* The text of content blocks; blocks that are not text are kept beside it. Some programs write a
  * single block, or its text, without the array. */
 static struct sv block_text(struct reader *r, const struct json *content, bool *only_text)
 {
@@ -185,7 +185,7 @@ static struct sv block_text(struct reader *r, const struct json *content, bool *
     *only_text = true;
     for (size_t i = 0; json_is(content, JSON_ARRAY) && i < content->n; i++)
         *only_text = *only_text && sv_is(json_text(&content->items[i], "type"), "text");
-    return content_text(content, r->a);
+    return loom_content_text(content, r->a);
 }
 
 static struct sv agent_name(const struct json *doc, const struct json *tree, struct sv id)
@@ -195,7 +195,7 @@ static struct sv agent_name(const struct json *doc, const struct json *tree, str
     return json_text(mine ? mine : json_find_sv(json_find(doc, "agents"), id), "name");
 }
 
-/* Is there more in an author than our two roles and a name? */
+/* Does an author hold more than one of heddle's two roles and a name? */
 static bool is_plain_author(const struct json *author)
 {
     struct sv role = json_text(author, "role");
@@ -206,7 +206,8 @@ static bool is_plain_author(const struct json *author)
     return !role.s || sv_is(role, "human") || sv_is(role, "model");
 }
 
-/* What is kept of a node, with its author and what its meta has beside our marks. */
+/* The kept members of a node, with its author and the members of its meta other than heddle's
+ * marks. */
 static struct sv with_own(struct reader *r, struct sv rest, const struct json *author,
                           const struct json *meta)
 {
@@ -305,7 +306,7 @@ static void open_loom_edge(struct reader *r, const struct json *edge, size_t *or
     order[(*n)++] = (size_t)(target - r->drafts.v);
 }
 
-/* In buffer mode an edit beside its original takes its place. */
+/* In buffer mode an edit that is a sibling of its original becomes a version of it. */
 static void mark_versions(struct reader *r)
 {
     for (size_t i = 0; i < r->drafts.n; i++) {
@@ -315,7 +316,7 @@ static void mark_versions(struct reader *r)
     }
 }
 
-/* Does our own tree say all that the edges to a node say: one parent, in all its versions? */
+/* Can heddle's tree express the edges to a node: one parent, in all its versions? */
 static bool edges_are_plain(struct reader *r, const struct draft *d)
 {
     const struct json *edge = d->edges.n ? d->edges.v[0] : NULL;
@@ -335,8 +336,8 @@ static bool edges_are_plain(struct reader *r, const struct draft *d)
     return true;
 }
 
-/* {"edges":[…],…}: the edges to a node, as they came, for the export. Their ids are those of the
- * file; every node of such a tree remembers its own. */
+/* {"edges":[…],…}: the unchanged edges to a node, for the export. Their ids are those of the file;
+ * every node of such a tree remembers its own. */
 static void keep_edges(struct reader *r)
 {
     bool any = false;
@@ -350,7 +351,7 @@ static void keep_edges(struct reader *r)
         struct json   kept = { 0 };
         struct err    never;
         if (d->node.kept.s && json_parse(d->node.kept, 0, r->a, &kept, &never))
-            continue; /* nested too deep, which is said when it is written */
+            continue; /* nested too deep, which is reported when it is written */
         jw_open(&w, '{');
         if (d->node.kept.s)
             for (size_t k = 0; k < kept.n; k++) {
@@ -428,14 +429,12 @@ static bool has_tag(const struct json *v, const char *tag)
     return false;
 }
 
-/* All of a node but its text and children, and its tags where Open Loom has them. */
-static struct sv socketteer_kept(struct reader *r, const struct json *v)
+/* Members that heddle does not use, stored where Open Loom keeps additions of other programs; tags
+ * (NULL: none) are stored where Open Loom has tags. Absent when there is nothing. */
+static struct sv socketteer_rest(struct reader *r, struct sv rest, const struct json *tags)
 {
-    static const char *const known[] = { "text", "children", "bookmark" };
-    const struct json       *tags = json_find(v, "tags");
-    struct sv                rest = json_others(v, known, COUNT(known), r->a);
-    struct sb                b = sb_in(r->a, 0);
-    struct jw                w = jw_in(&b, 0);
+    struct sb b = sb_in(r->a, 0);
+    struct jw w = jw_in(&b, 0);
 
     if (!rest.s)
         return rest;
@@ -454,6 +453,14 @@ static struct sv socketteer_kept(struct reader *r, const struct json *v)
     }
     jw_close(&w, '}');
     return sb_sv(&b);
+}
+
+/* All members of a node except its text and children. */
+static struct sv socketteer_kept(struct reader *r, const struct json *v)
+{
+    static const char *const known[] = { "text", "children", "bookmark" };
+
+    return socketteer_rest(r, json_others(v, known, COUNT(known), r->a), json_find(v, "tags"));
 }
 
 /* A chapter begins at a node: a bookmark with its title. */
@@ -475,7 +482,7 @@ static struct sv socketteer_node(struct reader *r, const struct json *doc, const
     bool               is_root = !parent.s;
 
     check_node(r, v);
-    if (!id.n || draft_of(r, id)) { /* ids are not always there, nor always different */
+    if (!id.n || draft_of(r, id)) { /* ids may be missing or repeated */
         struct sb b = sb_in(r->a, 0);
         sb_addf(&b, "#%zu", r->drafts.n);
         id = sb_sv(&b);
@@ -514,24 +521,12 @@ static void socketteer_nodes(struct reader *r, const struct json *doc, const str
     }
 }
 
-/* What a file says beside its nodes: chapters, tags, settings. */
+/* The members of a file other than its nodes: chapters, tags, settings. */
 static struct sv socketteer_file(struct reader *r, const struct json *doc)
 {
     static const char *const known[] = { "root", "selected_node_id" };
-    struct sv                rest = json_others(doc, known, COUNT(known), r->a);
-    struct sb                b = sb_in(r->a, 0);
-    struct jw                w = jw_in(&b, 0);
 
-    if (!rest.s)
-        return rest;
-    jw_open(&w, '{');
-    jw_key(&w, "extensions");
-    jw_open(&w, '{');
-    jw_key(&w, "socketteer-loom");
-    jw_raw(&w, rest);
-    jw_close(&w, '}');
-    jw_close(&w, '}');
-    return sb_sv(&b);
+    return socketteer_rest(r, json_others(doc, known, COUNT(known), r->a), NULL);
 }
 
 static void socketteer_tree(struct reader *r, const struct json *doc)

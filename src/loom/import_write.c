@@ -1,3 +1,4 @@
+/* Appending the nodes of a foreign tree, with new ids, as entries of a thread. */
 #include "base/map.h"
 #include "loom/exchange.h"
 #include "loom/loom_internal.h"
@@ -6,8 +7,8 @@
 
 #include <stdlib.h>
 
-/* What has been made so far: local ids by position in the list, so that children and edits
- * find what they hang on after the scratch memory of each node is gone. */
+/* What has been made so far: local ids by position in the list, so that children and edits find
+ * their parents after the scratch memory of each node was freed. */
 struct importing {
     struct loom               *l; /* its arena is scratch, `kept` is the caller's */
     struct arena              *kept;
@@ -43,7 +44,7 @@ static enum status describe(struct importing *im, struct err *e)
 static enum status find_local(struct importing *im, struct sv local, struct node *out, bool *found,
                               struct err *e)
 {
-    struct loom_rows r = rows_of_loom(im->l);
+    struct rows r = rows_of_loom(im->l);
 
     *found = false;
     return local.s ? rows_find(&r, local, out, found, e) : ST_OK;
@@ -87,7 +88,7 @@ static enum status summarise(struct importing *im, const struct foreign_node *f,
     return loom_append(im->l, im->actor, kind_name(KIND_SUMMARY), sb_sv(&b), NULL, e);
 }
 
-/* The local id it had, when nobody here has it. */
+/* The local id that the node had, if it is free here. */
 static enum status wanted_local(struct importing *im, struct sv local, struct sv *out,
                                 struct err *e)
 {
@@ -95,7 +96,7 @@ static enum status wanted_local(struct importing *im, struct sv local, struct sv
     bool        found = false;
 
     *out = (struct sv){ 0 };
-    if (!local_id_is_valid(local))
+    if (!loom_local_id_is_valid(local))
         return ST_OK;
     if (find_local(im, local, &taken, &found, e))
         return err_code(e);
@@ -166,7 +167,7 @@ static int by_number(const void *a, const void *b)
     return n != m ? (n > m) - (n < m) : (*x > *y) - (*x < *y);
 }
 
-/* In the order of their numbers, which they are given anew. */
+/* Add annotations in the order of their numbers; they get new numbers. */
 static enum status annotate_all(struct importing *im, struct err *e)
 {
     const struct foreign_node **notes =
@@ -206,7 +207,7 @@ static enum status link(struct importing *im, const struct node *from, const str
     return link_append(im->l, im->actor, from, &link, NULL, e);
 }
 
-/* Links are made once everything is there. */
+/* Links are made after all nodes. */
 static enum status link_all(struct importing *im, struct err *e)
 {
     for (size_t i = 0; i < im->t->n; i++) {
@@ -226,7 +227,7 @@ static enum status link_all(struct importing *im, struct err *e)
     return ST_OK;
 }
 
-/* Pruned branches are hidden once everything is there. */
+/* Branches are pruned after all nodes are made. */
 static enum status prune(struct importing *im, struct err *e)
 {
     for (size_t i = 0; i < im->t->n; i++) {
@@ -243,7 +244,7 @@ static enum status prune(struct importing *im, struct err *e)
     return ST_OK;
 }
 
-/* Whoever imports is where the file was left. */
+/* The importing agent gets the position that was selected in the file. */
 static enum status go_to_current(struct importing *im, struct err *e)
 {
     struct node at;

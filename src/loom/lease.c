@@ -1,14 +1,14 @@
-/* Leases. While a model is asked to go on from a node, the agent that asked holds that node: others
- * do not extend it, and do not change the path that leads to it, until the answer is there or the
- * lease has run out. lease/SLOT is the row of a lease. */
+/* Leases. While a model generates a continuation of a node, the agent that asked for it holds that
+ * node: other agents cannot extend it or change the path to it until the answer is there or the
+ * lease has expired. lease/SLOT is the row of a lease. */
 #include "base/vec.h"
 #include "loom/loom_internal.h"
 #include "loom/shown.h"
 #include "loom/write.h"
 #include "thread/kind.h"
 
-/* No lease binds for longer than LEASE_MS, whatever its record says. One from the future was taken
- * before the clock went back: it binds nobody. */
+/* No lease binds for longer than LEASE_MS, whatever its record says. One with a time in the future
+ * was taken before the clock went back, and is ignored. */
 static bool is_live(const struct loom *l, const struct lease *x)
 {
     return x->agent.n && x->until > l->now && x->at > l->now - LEASE_MS &&
@@ -30,7 +30,7 @@ static enum status read_lease(struct loom *l, const struct store_row *row, struc
 
 enum status lease_list(struct loom *l, struct lease **out, size_t *n, struct err *e)
 {
-    struct loom_rows  r = rows_of_loom(l);
+    struct rows       r = rows_of_loom(l);
     struct store_row *rows;
     size_t            count;
 

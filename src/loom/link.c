@@ -68,7 +68,7 @@ static enum status read_link(struct loom *l, const struct store_row *row, struct
 static enum status read_links(struct loom *l, struct sv prefix, struct link **out, size_t *count,
                               struct err *e)
 {
-    struct loom_rows  r = rows_of_loom(l);
+    struct rows       r = rows_of_loom(l);
     struct store_row *rows;
     size_t            n;
 
@@ -87,13 +87,13 @@ enum status loom_links(struct loom *l, const struct node *n, struct link **out, 
                        struct err *e)
 {
 
-    return read_links(l, key_below(key1("x", n->slot, l->a), l->a), out, count, e);
+    return read_links(l, key_below(key_of_seq("x", n->slot, l->a), l->a), out, count, e);
 }
 
 enum status loom_doc_links(struct loom *l, struct sv doc, struct link **out, size_t *count,
                            struct err *e)
 {
-    return read_links(l, key_name2("y", doc, SV(""), l->a), out, count, e);
+    return read_links(l, key_of_names("y", doc, SV(""), l->a), out, count, e);
 }
 
 static bool same_target(const struct link_target *a, const struct link_target *b)
@@ -102,8 +102,8 @@ static bool same_target(const struct link_target *a, const struct link_target *b
            sv_eq(a->tree, b->tree);
 }
 
-/* Where the other tree's side of a link hangs: on the named node, else on its root. *found is false
- * when there is nothing to hang it on. */
+/* The node of the other tree to which its side of a link is attached: the named node, else the
+ * root. *found is false when there is neither. */
 static enum status far_end(struct loom *l, const struct link_target *to, struct loom *other,
                            struct node *out, bool *found, struct err *e)
 {

@@ -8,7 +8,7 @@ enum status loom_marked(struct loom *l, enum node_mark mark, struct node **out, 
     static const struct sv prefixes[] = { [NODE_BOOKMARKED] = SV_STATIC("b/"),
                                           [NODE_EXCLUDED] = SV_STATIC("e/"),
                                           [NODE_PRUNED] = SV_STATIC("q/") };
-    struct loom_rows       r = rows_of_loom(l);
+    struct rows            r = rows_of_loom(l);
     struct store_row      *rows;
     size_t                 n;
 
@@ -16,16 +16,13 @@ enum status loom_marked(struct loom *l, enum node_mark mark, struct node **out, 
         return err_code(e);
     *out = ARENA_NEW(l->a, struct node, n ? n : 1);
     *count = n;
-    for (size_t i = 0; i < n; i++)
-        if (rows_node(&r, key_last(rows[i].key), &(*out)[i], e))
-            return err_code(e);
-    return ST_OK;
+    return rows_nodes(&r, rows, n, *out, e);
 }
 
 /* The rows of one node stand together, in the order of the entries. */
 enum status loom_excluded(struct loom *l, int64_t at, int64_t **out, size_t *count, struct err *e)
 {
-    struct loom_rows  r = rows_of_loom(l);
+    struct rows       r = rows_of_loom(l);
     struct store_row *rows;
     size_t            n;
     VEC(int64_t) list = { 0 };
@@ -52,11 +49,11 @@ enum status loom_excluded(struct loom *l, int64_t at, int64_t **out, size_t *cou
 enum status node_edits(struct loom *l, const struct node *n, struct node **out, size_t *count,
                        struct err *e)
 {
-    struct loom_rows r = rows_of_loom(l);
-    struct sb        id = sb_in(l->a, 0);
-    struct sv        first = n->local;
-    struct node      each;
-    bool             found = true;
+    struct rows r = rows_of_loom(l);
+    struct sb   id = sb_in(l->a, 0);
+    struct sv   first = n->local;
+    struct node each;
+    bool        found = true;
     VEC(struct node) list = { 0 };
 
     while (first.n && first.s[first.n - 1] == '\'')

@@ -1,16 +1,49 @@
+/* Reading pins, stashes and the trace of an agent from the rows of the loom view. */
 #include "loom/memory.h"
 
 #include "base/json.h"
 #include "loom/loom_internal.h"
 #include "loom/shown.h"
 
+#include <stdio.h>
 #include <stdlib.h>
+
+/* The members are among those that stay when an entry is erased. */
+void memory_pin_json(struct jw *w, const struct pin *p)
+{
+    jw_open(w, '{');
+    if (p->doc.s)
+        jw_kstr(w, "doc", p->doc);
+    if (p->node.s)
+        jw_kstr(w, "node", p->node);
+    if (p->section.s)
+        jw_kstr(w, "section", p->section);
+    if (p->is_result) {
+        char number[24];
+        snprintf(number, sizeof number, "%lld", (long long)p->result);
+        jw_kstr(w, "section", sv_of(number));
+        jw_kstr(w, "type", SV("result"));
+    }
+    jw_close(w, '}');
+}
+
+struct pin memory_pin_of(const struct json *v)
+{
+    struct pin p = { .node = json_text(v, "node"),
+                     .doc = json_text(v, "doc"),
+                     .section = json_text(v, "section") };
+
+    p.is_result = sv_is(json_text(v, "type"), "result") && sv_to_int(p.section, &p.result);
+    if (p.is_result)
+        p.section = (struct sv){ 0 };
+    return p;
+}
 
 enum status memory_pins(struct loom *l, struct sv agent, struct pin **out, size_t *n, struct err *e)
 {
-    struct loom_rows  r = rows_of_loom(l);
+    struct rows       r = rows_of_loom(l);
     struct store_row *rows;
-    struct sv         prefix = key_agent("pin", agent, l->a);
+    struct sv         prefix = key_below_name("pin", agent, l->a);
 
     if (row_list(&r, prefix, (struct sv){ 0 }, SIZE_MAX, &rows, n, e))
         return err_code(e);
@@ -19,8 +52,7 @@ enum status memory_pins(struct loom *l, struct sv agent, struct pin **out, size_
         struct json v;
         if (json_parse(rows[i].value, 0, l->a, &v, e))
             return err_in(e, "a pin");
-        (*out)[i] =
-            (struct pin){ json_text(&v, "node"), json_text(&v, "doc"), json_text(&v, "section") };
+        (*out)[i] = memory_pin_of(&v);
     }
     return ST_OK;
 }
@@ -51,9 +83,9 @@ static int by_entry(const void *a, const void *b)
 enum status memory_stashes(struct loom *l, struct sv agent, struct stash **out, size_t *n,
                            struct err *e)
 {
-    struct loom_rows  r = rows_of_loom(l);
+    struct rows       r = rows_of_loom(l);
     struct store_row *rows;
-    struct sv         prefix = key_agent("st", agent, l->a);
+    struct sv         prefix = key_below_name("st", agent, l->a);
 
     if (row_list(&r, prefix, (struct sv){ 0 }, SIZE_MAX, &rows, n, e))
         return err_code(e);
@@ -68,12 +100,12 @@ enum status memory_stashes(struct loom *l, struct sv agent, struct stash **out, 
 enum status memory_stash(struct loom *l, struct sv agent, struct sv label, struct stash *out,
                          struct sv *text, struct err *e)
 {
-    struct loom_rows r = rows_of_loom(l);
-    struct json      p;
-    struct sv        row;
-    bool             found;
+    struct rows r = rows_of_loom(l);
+    struct json p;
+    struct sv   row;
+    bool        found;
 
-    if (row_get(&r, key_name2("st", agent, label, l->a), &row, &found, e))
+    if (row_get(&r, key_of_names("st", agent, label, l->a), &row, &found, e))
         return err_code(e);
     if (!found) {
         err_set(e, ST_NOT_FOUND, "no stash labelled \"" SV_FMT "\"", SV_ARG(label));
@@ -89,14 +121,14 @@ enum status memory_stash(struct loom *l, struct sv agent, struct sv label, struc
 
 enum status memory_trace(struct loom *l, struct sv agent, struct trace *out, struct err *e)
 {
-    struct loom_rows  r = rows_of_loom(l);
+    struct rows       r = rows_of_loom(l);
     struct store_row *rows;
     struct json       head = { .type = JSON_NULL };
     size_t            n;
     bool              found;
 
     if (row_json(&r, key_of_name("acts", agent, l->a), &head, &found, e) ||
-        row_list(&r, key_agent("act", agent, l->a), (struct sv){ 0 }, SIZE_MAX, &rows, &n, e))
+        row_list(&r, key_below_name("act", agent, l->a), (struct sv){ 0 }, SIZE_MAX, &rows, &n, e))
         return err_code(e);
     const struct json *older = json_find(&head, "older");
     *out = (struct trace){ .actions = ARENA_NEW(l->a, struct action, n ? n : 1), .n = n };
@@ -117,7 +149,7 @@ enum status memory_trace(struct loom *l, struct sv agent, struct trace *out, str
     return ST_OK;
 }
 
-/* How an action is told, and how older ones are counted. */
+/* The words for an action, and for the count of older ones. */
 /* clang-format off */
 static const struct wording {
     const char *verb, *past, *one, *many;
@@ -209,10 +241,61 @@ void trace_compress(struct sb *b, const struct trace *t)
     }
 }
 
+static void count_older(struct trace *t, struct sv verb)
+{
+    for (size_t i = 0; i < t->n_older; i++)
+        if (sv_eq(t->older[i].verb, verb)) {
+            t->older[i].count++;
+            return;
+        }
+    t->older[t->n_older++] = (struct older){ verb, 1 };
+}
+
+int64_t trace_shorten(struct trace *t, size_t keep, struct arena *a)
+{
+    size_t        gone = t->n > keep ? t->n - keep : 0;
+    struct older *older = ARENA_NEW(a, struct older, t->n_older + gone + 1);
+
+    for (size_t i = 0; i < t->n_older; i++)
+        older[i] = t->older[i];
+    t->older = older;
+    for (size_t i = 0; i < gone; i++)
+        count_older(t, t->actions[i].code.n ? SV("failure") : t->actions[i].verb);
+    t->actions += gone;
+    t->n -= gone;
+    return (int64_t)gone;
+}
+
+/* ---- preambles ------------------------------------------------------------------------- */
+
+enum status memory_preambles(struct loom *l, struct sv agent, struct preamble **out, size_t *n,
+                             struct err *e)
+{
+    struct rows       r = rows_of_loom(l);
+    struct store_row *rows;
+    size_t            count;
+
+    *n = 0;
+    if (row_newest(&r, key_below_name("pre", agent, l->a), PREAMBLES_MAX, &rows, &count, e))
+        return err_code(e);
+    *out = ARENA_NEW(l->a, struct preamble, count + 1);
+    for (size_t i = 0; i < count; i++) {
+        struct json p;
+        int64_t     entry;
+        if (!sv_to_int(rows[i].value, &entry))
+            return err_set(e, ST_CORRUPT, "a row of a preamble is not a number");
+        if (loom_payload(l, entry, &p, e))
+            return err_code(e);
+        (*out)[(*n)++] = (struct preamble){ key_last(rows[i].key), json_text(&p, "block"),
+                                            json_text(&p, "text") };
+    }
+    return ST_OK;
+}
+
 /* ---- undo, turns, documents ------------------------------------------------------------ */
 
-/* The last of what the agent said, by the row that fold_node.c keeps. */
-static enum status last_said(struct loom_rows *r, struct sv agent, int64_t *seq, struct err *e)
+/* The last message of the agent, from the row said/AGENT. */
+static enum status last_said(struct rows *r, struct sv agent, int64_t *seq, struct err *e)
 {
     struct sv row;
     bool      found;
@@ -247,11 +330,11 @@ static enum status unsay(struct loom *l, int64_t seq, struct json *undo, struct 
 enum status memory_undo(struct loom *l, struct sv agent, struct json *undo, int64_t *entry,
                         bool *found, struct err *e)
 {
-    struct loom_rows r = rows_of_loom(l);
+    struct rows      r = rows_of_loom(l);
     struct store_row row;
     int64_t          said;
 
-    if (row_last(&r, key_agent("undo", agent, l->a), &row, found, e) ||
+    if (row_last(&r, key_below_name("undo", agent, l->a), &row, found, e) ||
         last_said(&r, agent, &said, e))
         return err_code(e);
     if (said != NO_NODE && (!*found || said > key_last(row.key))) {
@@ -259,7 +342,7 @@ enum status memory_undo(struct loom *l, struct sv agent, struct json *undo, int6
         *entry = said;
         return unsay(l, said, undo, e);
     }
-    if (!*found && row_last(&r, key_agent("late", agent, l->a), &row, found, e))
+    if (!*found && row_last(&r, key_below_name("late", agent, l->a), &row, found, e))
         return err_code(e);
     if (!*found)
         return ST_OK;
@@ -269,9 +352,9 @@ enum status memory_undo(struct loom *l, struct sv agent, struct json *undo, int6
 
 enum status memory_turn(struct loom *l, struct sv agent, int64_t *seq, struct err *e)
 {
-    struct loom_rows r = rows_of_loom(l);
-    struct json      v = { .type = JSON_NULL };
-    bool             found;
+    struct rows r = rows_of_loom(l);
+    struct json v = { .type = JSON_NULL };
+    bool        found;
 
     *seq = -1;
     if (row_json(&r, key_of_name("turn", agent, l->a), &v, &found, e))
@@ -283,10 +366,10 @@ enum status memory_turn(struct loom *l, struct sv agent, int64_t *seq, struct er
 enum status memory_doc(struct loom *l, struct sv agent, struct sv path, struct sv *hash,
                        struct err *e)
 {
-    struct loom_rows r = rows_of_loom(l);
-    bool             found;
+    struct rows r = rows_of_loom(l);
+    bool        found;
 
-    if (row_get(&r, key_name2("doc", agent, path, l->a), hash, &found, e))
+    if (row_get(&r, key_of_names("doc", agent, path, l->a), hash, &found, e))
         return err_code(e);
     if (!found)
         *hash = (struct sv){ 0 };

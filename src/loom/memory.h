@@ -1,21 +1,22 @@
-/* What an agent keeps beside the tree: pins, stashes, the trace of its actions. All of
- * it is per agent and thread. Results live in the loom's arena. */
+/* The memory of an agent: pins, stashes, the trace of its actions. It is kept per agent and thread.
+ * Results live in the loom's arena. */
 #ifndef HEDDLE_MEMORY_H
 #define HEDDLE_MEMORY_H
 
 #include "base/json.h"
+#include "loom/limits.h"
 #include "loom/node.h"
-
-enum {
-    TRACE_KEPT = 10, /* actions kept one by one; older ones become counts */
-    PINS_MAX = 50,   /* per agent: beyond it a pin is refused */
-    STASH_LABEL_MAX = 200,
-};
 
 struct pin {
     struct sv node;         /* local id, or absent */
     struct sv doc, section; /* a document, or a section of one */
+    bool      is_result;    /* the result of a command (results.h): */
+    int64_t   result;       /* its entry */
 };
+/* {"node":…} of a pin, as its entries and rows have it, and back. */
+void       memory_pin_json(struct jw *w, const struct pin *p);
+struct pin memory_pin_of(const struct json *v);
+
 enum status memory_pins(struct loom *l, struct sv agent, struct pin **out, size_t *n,
                         struct err *e) MUST_USE;
 
@@ -36,7 +37,7 @@ struct action {
     struct sv line;   /* as it was issued */
     struct sv verb;   /* name of the tool */
     struct sv object; /* what it was done to, or absent */
-    struct sv code;   /* of the error; absent when it went well */
+    struct sv code;   /* of the error; absent: the action succeeded */
     int64_t   results;
 };
 
@@ -56,8 +57,22 @@ enum status memory_trace(struct loom *l, struct sv agent, struct trace *out,
 /* `viewed a7x2, b3k9 · annotated b3k9`: neighbours with the same verb are put together. */
 void trace_compress(struct sb *b, const struct trace *t);
 
-/* Its last write that can be taken back: what would undo it, and its entry (a tool_action, or the
- * message it said). Writes whose undo was refused come last. */
+/* What stood before the text of a node when the agent was asked about it: a <thread_context> block,
+ * injected texts. One of them may be absent. */
+struct preamble {
+    int64_t   node; /* its seq */
+    struct sv block, text;
+};
+
+/* The preambles of the newest nodes, newest first, at most PREAMBLES_MAX. */
+enum status memory_preambles(struct loom *l, struct sv agent, struct preamble **out, size_t *n,
+                             struct err *e) MUST_USE;
+
+/* Only the last `keep` actions stay, the others become counts. Returns how many did. */
+int64_t trace_shorten(struct trace *t, size_t keep, struct arena *a);
+
+/* The agent's last write that can be undone: how to undo it, and its entry (a tool_action, or a
+ * message that the agent wrote). Writes whose undo was refused come last. */
 enum status memory_undo(struct loom *l, struct sv agent, struct json *undo, int64_t *entry,
                         bool *found, struct err *e) MUST_USE;
 

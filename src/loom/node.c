@@ -1,3 +1,4 @@
+/* Reading nodes, paths, versions and children from the rows of the loom view. */
 #include "loom/node.h"
 
 #include "base/sentence.h"
@@ -7,6 +8,7 @@
 #include "loom/shown.h"
 #include "thread/kind.h"
 #include "thread/lane.h"
+#include "thread/scan.h"
 #include "thread/skeleton.h"
 
 enum status loom_other(const struct loom *l, struct sv thread, struct loom *out, struct err *e)
@@ -21,7 +23,7 @@ enum status loom_other(const struct loom *l, struct sv thread, struct loom *out,
 
 enum status loom_tree(struct loom *l, struct tree *out, struct err *e)
 {
-    struct loom_rows r = rows_of_loom(l);
+    struct rows r = rows_of_loom(l);
 
     if (rows_tree(&r, out, e))
         return err_code(e);
@@ -34,13 +36,12 @@ enum status loom_tree(struct loom *l, struct tree *out, struct err *e)
 
 enum { TITLE_CHARS = 50 };
 
-/* Whitespace folded, cut after TITLE_CHARS characters. */
-static struct sv title_from(struct sv text, struct arena *a)
+struct sv loom_one_line(struct sv text, size_t max, struct arena *a)
 {
     struct sb b = sb_in(a, 0);
     size_t    len, chars = 0;
 
-    for (text = sv_trim(text); text.n && chars < TITLE_CHARS; text = sv_skip(text, len), chars++) {
+    for (text = sv_trim(text); text.n && chars < max; text = sv_skip(text, len), chars++) {
         int32_t cp = utf8_decode(text, &len);
         bool    blank = cp == ' ' || cp == '\n' || cp == '\t' || cp == '\r';
         if (!blank)
@@ -63,7 +64,7 @@ enum status loom_title(struct loom *l, struct sv *out, struct err *e)
         return ST_OK;
     if (node_text(l, tree.root, &text, e))
         return err_code(e);
-    text = title_from(text, l->a);
+    text = loom_one_line(text, TITLE_CHARS, l->a);
     *out = text.n ? text : l->thread;
     return ST_OK;
 }
@@ -82,17 +83,42 @@ enum status loom_is_buffer(struct loom *l, bool *out, struct err *e)
 
 enum status node_at(struct loom *l, int64_t seq, struct node *out, struct err *e)
 {
-    struct loom_rows r = rows_of_loom(l);
+    struct rows r = rows_of_loom(l);
 
     return rows_node(&r, seq, out, e);
+}
+
+void loom_want(struct loom *l, const int64_t *seqs, size_t n)
+{
+    struct rows r = rows_of_loom(l);
+    struct sv  *keys = ARENA_NEW(l->a, struct sv, n + 1);
+
+    for (size_t i = 0; i < n; i++)
+        keys[i] = key_of_seq("n", seqs[i], l->a);
+    rows_want(&r, keys, n);
+}
+
+void loom_want_tree(const struct loom *l)
+{
+    struct rows r = rows_of_loom(l);
+
+    rows_want(&r, &(struct sv)SV_STATIC("tree"), 1);
+}
+
+enum status node_local(struct loom *l, struct sv local, struct node *out, bool *found,
+                       struct err *e)
+{
+    struct rows r = rows_of_loom(l);
+
+    return rows_find(&r, local, out, found, e);
 }
 
 /* The prune nearest above is looked for strand by strand, only when there is one. */
 enum status node_hidden(struct loom *l, const struct node *n, int64_t *by, struct err *e)
 {
-    struct loom_rows r = rows_of_loom(l);
-    struct node      at = *n;
-    int64_t          cover;
+    struct rows r = rows_of_loom(l);
+    struct node at = *n;
+    int64_t     cover;
 
     *by = NO_NODE;
     if (rows_cover(&r, n, &cover, by, e))
@@ -111,10 +137,9 @@ enum status node_hidden(struct loom *l, const struct node *n, int64_t *by, struc
 enum status loom_entry(struct loom *l, int64_t seq, struct entry *n, struct json *payload,
                        struct err *e)
 {
-    struct store_query q = { .thread = l->thread, .from = seq, .to = seq };
-    bool               found;
+    bool found;
 
-    if (store_first(l->log->store, &q, l->a, n, &found, e))
+    if (log_entry(l->log, l->thread, seq, l->a, n, &found, e))
         return err_code(e);
     if (!found)
         return err_set(e, ST_CORRUPT, "entry %lld is missing", (long long)seq);
@@ -156,7 +181,7 @@ enum status node_text(struct loom *l, int64_t seq, struct sv *out, struct err *e
 
     if (loom_payload(l, seq, &p, e))
         return err_code(e);
-    *out = content_text(json_find(&p, "content"), l->a);
+    *out = loom_message_text(&p, l->a);
     return ST_OK;
 }
 
@@ -165,11 +190,11 @@ enum { SUMMARY_WORDS = 30 };
 enum status node_summary(struct loom *l, const struct node *n, struct sv *out, bool *made,
                          struct err *e)
 {
-    struct loom_rows r = rows_of_loom(l);
-    struct json      p;
-    int64_t          entry;
+    struct rows r = rows_of_loom(l);
+    struct json p;
+    int64_t     entry;
 
-    if (row_int(&r, key1("sum", n->seq, l->a), NO_NODE, &entry, e))
+    if (row_int(&r, key_of_seq("sum", n->seq, l->a), NO_NODE, &entry, e))
         return err_code(e);
     *made = entry != NO_NODE;
     if (*made && loom_payload(l, entry, &p, e))
@@ -187,9 +212,9 @@ enum status node_summary(struct loom *l, const struct node *n, struct sv *out, b
 
 enum status loom_themes(struct loom *l, struct sv *out, struct err *e)
 {
-    struct loom_rows r = rows_of_loom(l);
-    struct json      p;
-    int64_t          entry;
+    struct rows r = rows_of_loom(l);
+    struct json p;
+    int64_t     entry;
 
     *out = (struct sv){ 0 };
     if (row_int(&r, SV("sum/tree"), NO_NODE, &entry, e))
@@ -232,12 +257,12 @@ static bool keep_child(void *ctx, const struct store_row *row)
 enum status node_children(struct loom *l, int64_t slot, int64_t after, size_t max,
                           struct node **out, size_t *n, struct err *e)
 {
-    struct loom_rows  r = rows_of_loom(l);
+    struct rows       r = rows_of_loom(l);
     struct child_scan s = { .l = l, .after = after, .max = max, .e = e };
 
-    if (max && row_each(&r, key_below(key1("c", slot, l->a), l->a),
-                        after == NO_NODE ? (struct sv){ 0 } : key2("c", slot, after, l->a), false,
-                        keep_child, &s, e))
+    if (max && row_each(&r, key_below(key_of_seq("c", slot, l->a), l->a),
+                        after == NO_NODE ? (struct sv){ 0 } : key_of_seq2("c", slot, after, l->a),
+                        false, keep_child, &s, e))
         return err_code(e);
     *out = s.nodes.v;
     *n = s.nodes.n;
@@ -252,21 +277,32 @@ enum status loom_roots(struct loom *l, size_t max, struct node **out, size_t *n,
 enum status node_ancestor(struct loom *l, const struct node *n, int64_t depth, struct node *out,
                           struct err *e)
 {
-    struct loom_rows r = rows_of_loom(l);
+    struct rows r = rows_of_loom(l);
 
     return rows_up_to_depth(&r, *n, depth, out, e);
+}
+
+enum status node_before(struct loom *l, const struct node *n, int64_t seq, struct node *out,
+                        bool *found, struct err *e)
+{
+    struct rows r = rows_of_loom(l);
+    struct node slot = *n;
+
+    if (n->slot != n->seq && rows_node(&r, n->slot, &slot, e))
+        return err_code(e);
+    return rows_up_to_seq(&r, slot, seq, out, found, e);
 }
 
 enum status node_version(struct loom *l, struct sv agent, const struct node *slot, struct node *out,
                          struct err *e)
 {
-    struct loom_rows r = rows_of_loom(l);
-    int64_t          chosen = NO_NODE;
+    struct rows r = rows_of_loom(l);
+    int64_t     chosen = NO_NODE;
 
     *out = *slot;
     if (slot->versions == 0)
         return ST_OK;
-    if (agent.s && row_int(&r, key_name1("sel", agent, slot->seq, l->a), NO_NODE, &chosen, e))
+    if (agent.s && row_int(&r, key_of_name_seq("sel", agent, slot->seq, l->a), NO_NODE, &chosen, e))
         return err_code(e);
     if (chosen != NO_NODE) {
         if (rows_node(&r, chosen, out, e))
@@ -280,9 +316,9 @@ enum status node_version(struct loom *l, struct sv agent, const struct node *slo
 enum status node_path(struct loom *l, struct sv agent, const struct node *n, int64_t from,
                       struct node **out, size_t *count, struct err *e)
 {
-    struct loom_rows r = rows_of_loom(l);
-    struct node      at = *n;
-    size_t           total = (size_t)(n->depth - (from < 0 ? 0 : from) + 1);
+    struct rows r = rows_of_loom(l);
+    struct node at = *n;
+    size_t      total = (size_t)(n->depth - (from < 0 ? 0 : from) + 1);
 
     if (from > n->depth)
         total = 0;
@@ -302,21 +338,18 @@ enum status node_path(struct loom *l, struct sv agent, const struct node *n, int
 enum status node_versions(struct loom *l, const struct node *n, struct node **out, size_t *count,
                           struct err *e)
 {
-    struct loom_rows  r = rows_of_loom(l);
+    struct rows       r = rows_of_loom(l);
     struct store_row *rows;
     size_t            found;
 
-    if (row_list(&r, key_below(key2("v", n->strand, n->slot, l->a), l->a), (struct sv){ 0 },
+    if (row_list(&r, key_below(key_of_seq2("v", n->strand, n->slot, l->a), l->a), (struct sv){ 0 },
                  SIZE_MAX, &rows, &found, e))
         return err_code(e);
     *count = found + 1;
     *out = ARENA_NEW(l->a, struct node, found + 1);
     if (rows_node(&r, n->slot, &(*out)[0], e))
         return err_code(e);
-    for (size_t i = 0; i < found; i++)
-        if (rows_node(&r, key_last(rows[i].key), &(*out)[i + 1], e))
-            return err_code(e);
-    return ST_OK;
+    return rows_nodes(&r, rows, found, *out + 1, e);
 }
 
 /* ---- places ----------------------------------------------------------------------- */
@@ -324,8 +357,8 @@ enum status node_versions(struct loom *l, const struct node *n, struct node **ou
 enum status loom_lane_tip(struct loom *l, struct sv lane, struct node *out, bool *found,
                           struct err *e)
 {
-    struct loom_rows r = rows_of_loom(l);
-    struct lane_end  end;
+    struct rows     r = rows_of_loom(l);
+    struct lane_end end;
 
     if (rows_lane(&r, lane, &end, e))
         return err_code(e);
@@ -336,9 +369,9 @@ enum status loom_lane_tip(struct loom *l, struct sv lane, struct node *out, bool
 enum status loom_went_on(struct loom *l, struct sv agent, const struct node *n, struct node *out,
                          bool *found, struct err *e)
 {
-    struct loom_rows r = rows_of_loom(l);
-    struct place     place;
-    struct node      tip, at;
+    struct rows  r = rows_of_loom(l);
+    struct place place;
+    struct node  tip, at;
 
     if (rows_place(&r, agent, &place, found, e))
         return err_code(e);
@@ -361,7 +394,8 @@ static enum status where(struct loom *l, const struct place *p, struct node *out
                               : node_at(l, p->node, out, e);
 }
 
-/* Where one is whose node others have hidden or withdrawn: where the hidden branch hangs. */
+/* The position of an agent whose node others have hidden or withdrawn: the node that the hidden
+ * branch continues. */
 static enum status to_visible(struct loom *l, struct node *n, struct err *e)
 {
     struct node pruned;
@@ -392,18 +426,17 @@ enum status loom_position(struct loom *l, struct sv agent, struct node *out, boo
 
 enum status loom_is_placed(struct loom *l, struct sv agent, bool *out, struct err *e)
 {
-    struct loom_rows r = rows_of_loom(l);
-    struct place     place;
+    struct rows r = rows_of_loom(l);
 
-    return rows_place(&r, agent, &place, out, e);
+    return rows_has_place(&r, agent, out, e);
 }
 
 enum status loom_last_place(struct loom *l, struct sv agent, struct node *out, bool *found,
                             struct err *e)
 {
-    struct loom_rows r = rows_of_loom(l);
-    struct place     place;
-    struct sv        lane;
+    struct rows  r = rows_of_loom(l);
+    struct place place;
+    struct sv    lane;
 
     if (rows_place(&r, agent, &place, found, e))
         return err_code(e);

@@ -1,4 +1,4 @@
-/* The tree that a thread's messages draw, read from the rows of the loom view.
+/* The tree of a thread's messages, read from the rows of the loom view.
  *
  * A node is a message. Its place in the tree is its slot: nodes that replace another in
  * place (versions) share the slot of the node they were made from, so what follows the slot
@@ -17,12 +17,13 @@ const char *author_kind_name(enum author_kind k); /* "human" */
 #define NO_NODE ((int64_t)-1)
 
 struct node {
-    int64_t          seq;    /* of its entry */
-    int64_t          at;     /* when it was written */
-    int64_t          parent; /* slot it continues; NO_NODE for a root */
-    int64_t          jump;   /* an ancestor further up, for logarithmic walks */
-    int64_t          strand; /* first node of the unforked run of nodes it stands in */
-    int64_t          slot; /* seq of the node whose place it takes; its own when it is no version */
+    int64_t seq;               /* of its entry */
+    int64_t at;                /* when it was written */
+    int64_t parent;            /* slot it continues; NO_NODE for a root */
+    int64_t jump;              /* an ancestor further up, for logarithmic walks */
+    int64_t strand;            /* first node of its strand, a run of nodes without a fork */
+    int64_t slot;              /* seq of the node whose place it takes; its own when it is not a
+                                * version */
     int64_t          latest;   /* newest version of this slot; its own seq when there is none */
     int64_t          depth;    /* 0 for a root */
     int64_t          all;      /* children, hidden ones too */
@@ -52,7 +53,8 @@ struct tree {
     int64_t   root;         /* the first root, or NO_NODE */
     int64_t   last;         /* time of the newest node */
     int64_t   unsummarised; /* nodes written since the tree was last summarised */
-    struct sv title;        /* absent: the thread has none of its own */
+    struct sv title;        /* absent: the tree has no title of its own */
+    struct sv description;  /* what a person says it is about; or absent */
     struct sv mode;         /* "dialogue" or "buffer" */
 };
 
@@ -62,7 +64,7 @@ struct loom {
     struct sv     thread;
     struct arena *a;
     int64_t       now;   /* for relative times and leases */
-    struct sv     title; /* what the registry calls it, where the tree has no title of its own */
+    struct sv     title; /* title in the registry, for a tree without a title of its own */
     struct sv     mode;  /* likewise */
     /* Title and mode that a registry has for a thread; NULL: there is none. */
     enum status (*describe)(void *ctx, struct sv thread, struct arena *a, struct sv *title,
@@ -90,14 +92,22 @@ enum status loom_tree(struct loom *l, struct tree *out, struct err *e) MUST_USE;
 /* The tree's title: its own, the registry's, or the start of its root's text. */
 enum status loom_title(struct loom *l, struct sv *out, struct err *e) MUST_USE;
 
+/* The start of a text as one line: whitespace folded, cut after `max` characters. */
+struct sv loom_one_line(struct sv text, size_t max, struct arena *a);
+
 /* "love, loss": themes that a summary of the tree named, or absent. */
 enum status loom_themes(struct loom *l, struct sv *out, struct err *e) MUST_USE;
 enum status loom_is_buffer(struct loom *l, bool *out, struct err *e) MUST_USE;
 
 /* By what a person or model writes: [a7x2], A7X2, a7x2', or the full id. ST_NOT_FOUND with an id of
- * this tree that differs by one slip as a hint; ST_CROSS_TREE when there is none and another tree
- * has the node, in a workspace with few threads. No other thread is folded for that. */
+ * this tree that differs by one typing error as a hint; ST_CROSS_TREE when there is none and
+ * another tree has the node, in a workspace with few threads. The views of other threads are not
+ * folded for this. */
 enum status node_find(struct loom *l, struct sv text, struct node *out, struct err *e) MUST_USE;
+
+/* By a local id from a record: a missing node is not an error, and no similar id is looked for. */
+enum status node_local(struct loom *l, struct sv local, struct node *out, bool *found,
+                       struct err *e) MUST_USE;
 
 /* node_find(), and ST_NOT_FOUND with a hint when it is hidden by a prune. */
 enum status node_find_visible(struct loom *l, struct sv text, struct node *out,
@@ -106,6 +116,11 @@ enum status node_find_visible(struct loom *l, struct sv text, struct node *out,
 /* Local ids that start like this, in order, at most `max`: for completion. */
 enum status loom_ids(struct loom *l, struct sv start, size_t max, struct sv **out, size_t *n,
                      struct err *e) MUST_USE;
+
+/* Nodes with these seqs will be read soon: a hint for a distant store (store_want()). */
+void loom_want(struct loom *l, const int64_t *seqs, size_t n);
+/* The same hint for the totals of the tree, given before the transaction that reads them. */
+void loom_want_tree(const struct loom *l);
 
 /* By seq, which must be that of a node: ST_CORRUPT otherwise. */
 enum status node_at(struct loom *l, int64_t seq, struct node *out, struct err *e) MUST_USE;
@@ -120,8 +135,8 @@ enum status loom_payload(struct loom *l, int64_t seq, struct json *out, struct e
 /* What it says; `[image content]` and the like for what is not text. */
 enum status node_text(struct loom *l, int64_t seq, struct sv *out, struct err *e) MUST_USE;
 
-/* Its summary when one was made, else its first sentence (*made says which). An extract that was
- * stored for the time being counts as not made. */
+/* Its summary when one was made, else its first sentence (*made says which). A provisional extract
+ * counts as not made. */
 enum status node_summary(struct loom *l, const struct node *n, struct sv *out, bool *made,
                          struct err *e) MUST_USE;
 
@@ -135,6 +150,11 @@ enum status loom_roots(struct loom *l, size_t max, struct node **out, size_t *n,
 /* The ancestor at `depth` (its own slot at its own depth), in logarithmic time. */
 enum status node_ancestor(struct loom *l, const struct node *n, int64_t depth, struct node *out,
                           struct err *e) MUST_USE;
+
+/* The nearest slot of the path to `n` whose seq is at most `seq`, in logarithmic time; *found is
+ * false when all of them are younger. */
+enum status node_before(struct loom *l, const struct node *n, int64_t seq, struct node *out,
+                        bool *found, struct err *e) MUST_USE;
 
 /* The nodes of the path to `n` with from <= depth <= n's own, oldest first, each in the
  * version that `agent` sees (absent: the newest). */
@@ -164,16 +184,17 @@ enum status loom_marked(struct loom *l, enum node_mark mark, struct node **out, 
 enum status loom_excluded(struct loom *l, int64_t at, int64_t **out, size_t *count,
                           struct err *e) MUST_USE;
 
-/* Where an agent is: the node it wrote or switched to last, whatever others wrote after it. One
- * that has done neither, nor issued a command, is at the tip of its lane. When the node has been
- * pruned by others: the node that the hidden branch hangs on. *found is false in an empty tree. */
+/* Where an agent is: the node it wrote or switched to last, whatever others wrote after it. An
+ * agent that has done neither and has issued no command is at the tip of its lane. When others have
+ * pruned its node, the position is the node from which the hidden branch continues. *found is false
+ * in an empty tree. */
 enum status loom_position(struct loom *l, struct sv agent, struct node *out, bool *found,
                           struct err *e) MUST_USE;
 
-/* Has the agent a place of its own, or does it count as being at the tip of its lane? */
+/* Does the agent have a position of its own? If not, it counts as being at the tip of its lane. */
 enum status loom_is_placed(struct loom *l, struct sv agent, bool *out, struct err *e) MUST_USE;
 
-/* Where it is, never mind whether it is hidden or withdrawn by now. */
+/* Its position, even if the node is hidden or withdrawn by now. */
 enum status loom_last_place(struct loom *l, struct sv agent, struct node *out, bool *found,
                             struct err *e) MUST_USE;
 
@@ -181,14 +202,14 @@ enum status loom_last_place(struct loom *l, struct sv agent, struct node *out, b
 enum status loom_lane_tip(struct loom *l, struct sv lane, struct node *out, bool *found,
                           struct err *e) MUST_USE;
 
-/* Has the talk gone on from `n`, the agent's position, since the agent came there? *out is the
- * child of `n` that leads to the lane's tip. Answers of models that nobody has taken up do not
- * count. */
+/* Has the conversation gone on from `n`, the agent's position, since the agent came there? *out is
+ * the child of `n` that leads to the lane's tip. Generated continuations that nobody has replied to
+ * do not count. */
 enum status loom_went_on(struct loom *l, struct sv agent, const struct node *n, struct node *out,
                          bool *found, struct err *e) MUST_USE;
 
-/* Everyone seen in the last five minutes other than `agent`. Who waits for a model is at the node
- * that the model goes on from, once for each such node. */
+/* Everyone seen in the last five minutes other than `agent`. An agent that waits for a model is
+ * listed at the node that the model continues, once for each such node. */
 enum { PRESENCE_MS = 5 * 60 * 1000 };
 struct presence {
     struct sv        agent;

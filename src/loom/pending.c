@@ -1,3 +1,4 @@
+/* Which summaries are due, and where a tree branches. */
 #include "loom/pending.h"
 
 #include "base/vec.h"
@@ -6,9 +7,9 @@
 enum status loom_pending(struct loom *l, int64_t after, size_t max, struct pending **out, size_t *n,
                          struct err *e)
 {
-    struct loom_rows  r = rows_of_loom(l);
+    struct rows       r = rows_of_loom(l);
     struct store_row *rows;
-    struct sv         from = after == NO_NODE ? (struct sv){ 0 } : key1("todo", after + 1, l->a);
+    struct sv from = after == NO_NODE ? (struct sv){ 0 } : key_of_seq("todo", after + 1, l->a);
 
     if (row_list(&r, SV("todo/"), from, max, &rows, n, e))
         return err_code(e);
@@ -18,17 +19,76 @@ enum status loom_pending(struct loom *l, int64_t after, size_t max, struct pendi
     return ST_OK;
 }
 
-enum status loom_pending_tree(struct loom *l, int64_t *nodes, bool *has_any, struct err *e)
+static enum status read_summary(struct loom *l, int64_t entry, struct doc_summary *out,
+                                struct sv *model, struct err *e)
 {
-    struct loom_rows r = rows_of_loom(l);
-    struct tree      tree;
-    int64_t          entry;
+    struct json p;
 
-    if (loom_tree(l, &tree, e) || row_int(&r, SV("sum/tree"), NO_NODE, &entry, e))
+    if (loom_payload(l, entry, &p, e))
         return err_code(e);
-    *nodes = tree.unsummarised;
-    *has_any = entry != NO_NODE;
+    out->text = json_text(&p, "text");
+    out->of = json_text(&p, "of");
+    out->provisional = json_truth(json_find(&p, "provisional"));
+    *model = json_text(&p, "model");
     return ST_OK;
+}
+
+enum status loom_pending_tree(struct loom *l, struct pending_tree *out, struct err *e)
+{
+    struct rows        r = rows_of_loom(l);
+    struct doc_summary last = { 0 };
+    struct tree        tree;
+    struct sv          row;
+    int64_t            entry;
+
+    *out = (struct pending_tree){ 0 };
+    if (loom_tree(l, &tree, e) || row_int(&r, SV("sum/tree"), NO_NODE, &entry, e) ||
+        row_get(&r, SV("closed"), &row, &out->closed, e))
+        return err_code(e);
+    out->nodes = tree.unsummarised;
+    out->has_any = entry != NO_NODE;
+    if (out->has_any && read_summary(l, entry, &last, &out->model, e))
+        return err_code(e);
+    out->of = last.of;
+    return ST_OK;
+}
+
+/* ---- documents --------------------------------------------------------------------- */
+
+enum status loom_pending_docs(struct loom *l, size_t max, struct pending_doc **out, size_t *n,
+                              struct err *e)
+{
+    struct rows       r = rows_of_loom(l);
+    struct store_row *rows;
+    struct json       v;
+
+    if (row_list(&r, SV("dtodo/"), (struct sv){ 0 }, max, &rows, n, e))
+        return err_code(e);
+    *out = ARENA_NEW(l->a, struct pending_doc, *n ? *n : 1);
+    for (size_t i = 0; i < *n; i++) {
+        if (json_parse(rows[i].value, 0, l->a, &v, e))
+            return err_in(e, "a document that waits for its summary");
+        (*out)[i] = (struct pending_doc){ json_text(&v, "path"), json_text(&v, "doc"),
+                                          json_number(&v, "entry") };
+    }
+    return ST_OK;
+}
+
+enum status loom_doc_summary(struct loom *l, struct sv path, struct doc_summary *out, struct err *e)
+{
+    struct rows r = rows_of_loom(l);
+    struct sv   model;
+    struct json row;
+    int64_t     entry;
+    bool        waits;
+
+    *out = (struct doc_summary){ 0 };
+    if (row_int(&r, key_of_name("dsum", path, l->a), NO_NODE, &entry, e) ||
+        row_json(&r, key_of_name("dtodo", path, l->a), &row, &waits, e))
+        return err_code(e);
+    if (waits)
+        out->written = json_number(&row, "entry");
+    return entry == NO_NODE ? ST_OK : read_summary(l, entry, out, &model, e);
 }
 
 /* ---- branch points ----------------------------------------------------------------- */
@@ -53,8 +113,8 @@ static bool keep_point(void *ctx, const struct store_row *row)
 enum status loom_branch_points(struct loom *l, size_t max, struct node **out, size_t *n,
                                struct err *e)
 {
-    struct loom_rows r = rows_of_loom(l);
-    struct points    p = { .a = l->a, .max = max };
+    struct rows   r = rows_of_loom(l);
+    struct points p = { .a = l->a, .max = max };
 
     if (row_each(&r, SV("f/"), (struct sv){ 0 }, false, keep_point, &p, e))
         return err_code(e);

@@ -1,6 +1,6 @@
 /* Long texts in parts. A text is read by its lines; a line of more than PIECE_LINE bytes counts as
- * several, broken behind a blank where it has one, so that whatever its shape every part of a text
- * can be asked for, and no line alone is too long to be shown. */
+ * several, broken after a space where there is one, so that every part of any text can be asked for
+ * and no single line is too long to be shown. */
 #ifndef HEDDLE_LOOM_PIECE_H
 #define HEDDLE_LOOM_PIECE_H
 
@@ -8,7 +8,7 @@
 
 enum { PIECE_LINE = 400 };
 
-/* How many lines a text has, counted so. */
+/* How many lines a text has by this rule. */
 int64_t piece_lines(struct sv text);
 
 /* Lines `first` to `*last`, 1-based, with their line ends; *last becomes the text's last line when
@@ -16,7 +16,7 @@ int64_t piece_lines(struct sv text);
 enum status piece_of(struct sv text, int64_t first, int64_t *last, struct sv *out,
                      struct err *e) MUST_USE;
 
-/* The same for a range as it is written, "10-20"; *first and *last are what it came to. */
+/* The same for a range written as "10-20"; *first and *last are the lines it selects. */
 enum status piece_of_range(struct sv text, struct sv range, int64_t *first, int64_t *last,
                            struct sv *out, struct err *e) MUST_USE;
 

@@ -37,11 +37,11 @@ static bool waits_for_model(const struct presence_scan *s, struct sv agent)
 
 static enum status add_leases(struct presence_scan *s, struct err *e)
 {
-    struct loom_rows r = rows_of_loom(s->l);
-    struct lease    *leases;
-    struct place     p;
-    size_t           n;
-    bool             known;
+    struct rows   r = rows_of_loom(s->l);
+    struct lease *leases;
+    struct place  p;
+    size_t        n;
+    bool          known;
 
     if (lease_list(s->l, &leases, &n, e))
         return err_code(e);
@@ -62,16 +62,16 @@ static enum status add_leases(struct presence_scan *s, struct err *e)
 
 static enum status add_place(struct presence_scan *s, struct sv agent, struct err *e)
 {
-    struct loom_rows r = rows_of_loom(s->l);
-    struct place     p;
-    struct node      node;
-    bool             found;
+    struct rows  r = rows_of_loom(s->l);
+    struct place p;
+    struct node  node;
+    bool         found;
 
     if (sv_eq(agent, s->agent) || waits_for_model(s, agent))
         return ST_OK;
     if (rows_place(&r, agent, &p, &found, e))
         return err_code(e);
-    /* Seen in the future: before the clock went back. */
+    /* A time in the future was recorded before the clock was set back. */
     if (!found || p.at < s->l->now - PRESENCE_MS || p.at > s->l->now + PRESENCE_MS)
         return ST_OK;
     if (kind_now(s, agent, &p.kind, &found, e))
@@ -96,7 +96,7 @@ static bool keep_present(void *ctx, const struct store_row *row)
 enum status loom_presence(struct loom *l, struct sv agent, struct presence **out, size_t *n,
                           struct err *e)
 {
-    struct loom_rows     r = rows_of_loom(l);
+    struct rows          r = rows_of_loom(l);
     struct presence_scan s = { .l = l, .agent = agent, .e = e };
 
     if (add_leases(&s, e) || row_each(&r, SV("pos/"), (struct sv){ 0 }, false, keep_present, &s, e))

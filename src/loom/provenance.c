@@ -1,3 +1,4 @@
+/* The hash of a node: what goes into it, in which order. */
 #include "loom/provenance.h"
 
 #include "base/clock.h"

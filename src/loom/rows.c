@@ -1,226 +1,12 @@
+/* The rows of the loom view as structs, and back: nodes, strands, totals; and walking from node to
+ * node. */
 #include "loom/loom_internal.h"
-
-#include "base/vec.h"
 
 #include <string.h>
 
-struct loom_rows rows_of_fold(struct fold *f)
+struct rows rows_of_loom(const struct loom *l)
 {
-    return (struct loom_rows){ f->store, f->thread, f->view, f->a, f };
-}
-
-struct loom_rows rows_of_loom(const struct loom *l)
-{
-    return (struct loom_rows){ l->log->store, l->thread, sv_of(loom_view.name), l->a, NULL };
-}
-
-enum status row_get(struct loom_rows *r, struct sv key, struct sv *value, bool *found,
-                    struct err *e)
-{
-    if (r->fold)
-        return fold_get(r->fold, key, value, found, e);
-    return store_row_get(r->store, &(struct store_key){ r->thread, r->view, key }, r->a, value,
-                         found, e);
-}
-
-enum status row_put(struct loom_rows *r, struct sv key, struct sv value, struct err *e)
-{
-    if (r->fold)
-        return fold_put(r->fold, key, value, e);
-    return store_row_put(r->store, &(struct store_key){ r->thread, r->view, key }, value, e);
-}
-
-enum status row_del(struct loom_rows *r, struct sv key, struct err *e)
-{
-    if (r->fold)
-        return fold_del(r->fold, key, e);
-    return store_row_del(r->store, &(struct store_key){ r->thread, r->view, key }, e);
-}
-
-enum status row_json(struct loom_rows *r, struct sv key, struct json *out, bool *found,
-                     struct err *e)
-{
-    struct sv value;
-
-    if (row_get(r, key, &value, found, e))
-        return err_code(e);
-    if (*found && json_parse(value, 0, r->a, out, e))
-        return err_in(e, "row " SV_FMT, SV_ARG(key));
-    return ST_OK;
-}
-
-enum status row_int(struct loom_rows *r, struct sv key, int64_t otherwise, int64_t *out,
-                    struct err *e)
-{
-    struct sv value;
-    bool      found;
-
-    *out = otherwise;
-    if (row_get(r, key, &value, &found, e))
-        return err_code(e);
-    if (found && !sv_to_int(value, out))
-        return err_set(e, ST_CORRUPT, "row " SV_FMT " holds no number", SV_ARG(key));
-    return ST_OK;
-}
-
-enum status row_put_int(struct loom_rows *r, struct sv key, int64_t n, struct err *e)
-{
-    struct sb b = sb_in(r->a, 0);
-
-    sb_add_int(&b, n);
-    return row_put(r, key, sb_sv(&b), e);
-}
-
-/* ---- keys ------------------------------------------------------------------------- */
-
-static void add_number(struct sb *b, int64_t n)
-{
-    char digits[17];
-
-    if (n < 0) {
-        sb_adds(b, "/root");
-        return;
-    }
-    digits[0] = '/';
-    for (int i = 16; i > 0; i--, n /= 10)
-        digits[i] = (char)('0' + n % 10);
-    sb_add(b, (struct sv){ digits, sizeof digits });
-}
-
-struct sv key1(const char *prefix, int64_t n, struct arena *a)
-{
-    struct sb b = sb_in(a, 0);
-
-    sb_adds(&b, prefix);
-    add_number(&b, n);
-    return sb_sv(&b);
-}
-
-struct sv key2(const char *prefix, int64_t n, int64_t m, struct arena *a)
-{
-    struct sb b = sb_in(a, 0);
-
-    sb_adds(&b, prefix);
-    add_number(&b, n);
-    add_number(&b, m);
-    return sb_sv(&b);
-}
-
-struct sv key3(const char *prefix, int64_t n, int64_t m, int64_t o, struct arena *a)
-{
-    struct sb b = sb_in(a, 0);
-
-    sb_adds(&b, prefix);
-    add_number(&b, n);
-    add_number(&b, m);
-    add_number(&b, o);
-    return sb_sv(&b);
-}
-
-struct sv key_name1(const char *prefix, struct sv name, int64_t n, struct arena *a)
-{
-    struct sb b = sb_in(a, 0);
-
-    sb_addf(&b, "%s/", prefix);
-    sb_add(&b, name); /* names may hold anything, a NUL too */
-    add_number(&b, n);
-    return sb_sv(&b);
-}
-
-struct sv key_name2(const char *prefix, struct sv name, struct sv second, struct arena *a)
-{
-    struct sb b = sb_in(a, 0);
-
-    sb_addf(&b, "%s/", prefix);
-    sb_add(&b, name);
-    sb_addc(&b, '/');
-    sb_add(&b, second);
-    return sb_sv(&b);
-}
-
-struct sv key_agent(const char *prefix, struct sv agent, struct arena *a)
-{
-    return key_name2(prefix, agent, SV(""), a);
-}
-
-struct sv key_below(struct sv key, struct arena *a)
-{
-    struct sb b = sb_in(a, 0);
-
-    sb_add(&b, key);
-    sb_addc(&b, '/');
-    return sb_sv(&b);
-}
-
-int64_t key_last(struct sv key)
-{
-    struct sv digits = sv_cut_last(key, '/').tail;
-    int64_t   n = NO_NODE;
-
-    return sv_to_int(digits, &n) ? n : NO_NODE;
-}
-
-/* ---- ranges ----------------------------------------------------------------------- */
-
-enum status row_each(struct loom_rows *r, struct sv prefix, struct sv after, bool backwards,
-                     bool (*each)(void *, const struct store_row *), void *ctx, struct err *e)
-{
-    UNDO(store_rows_undo) struct store_rows *rows = NULL;
-    struct store_row_query                   q = { r->thread, r->view, prefix, after, backwards };
-    struct store_row                         row;
-    bool                                     more = true;
-
-    if (store_rows(r->store, &q, &rows, e))
-        return err_code(e);
-    while (more) {
-        if (store_rows_next(rows, &row, &more, e))
-            return err_code(e);
-        if (more && !each(ctx, &row))
-            break;
-    }
-    return ST_OK;
-}
-
-struct listing {
-    VEC(struct store_row) rows;
-    struct arena *a;
-    size_t        max;
-};
-
-static bool keep_row(void *ctx, const struct store_row *row)
-{
-    struct listing *list = ctx;
-
-    if (list->rows.n >= list->max)
-        return false;
-    *vec_push(&list->rows, list->a) =
-        (struct store_row){ sv_dup(row->key, list->a), sv_dup(row->value, list->a) };
-    return list->rows.n < list->max;
-}
-
-enum status row_list(struct loom_rows *r, struct sv prefix, struct sv after, size_t max,
-                     struct store_row **out, size_t *n, struct err *e)
-{
-    struct listing list = { .a = r->a, .max = max };
-
-    if (row_each(r, prefix, after, false, keep_row, &list, e))
-        return err_code(e);
-    *out = list.rows.v;
-    *n = list.rows.n;
-    return ST_OK;
-}
-
-enum status row_last(struct loom_rows *r, struct sv prefix, struct store_row *out, bool *found,
-                     struct err *e)
-{
-    struct listing list = { .a = r->a, .max = 1 };
-
-    if (row_each(r, prefix, (struct sv){ 0 }, true, keep_row, &list, e))
-        return err_code(e);
-    *found = list.rows.n > 0;
-    if (*found)
-        *out = list.rows.v[0];
-    return ST_OK;
+    return rows_of_view(l->log, l->thread, &loom_view, l->a);
 }
 
 /* ---- a node as a row -------------------------------------------------------------- */
@@ -239,7 +25,7 @@ static enum author_kind kind_of_name(struct sv name)
 
 /* Fields that are seldom set are written only when they are. */
 /* clang-format off */
-static const struct member {
+static const struct loom_member {
     const char *key;
     size_t      offset;
     int64_t     otherwise;
@@ -277,7 +63,7 @@ static const struct member {
 
 #define FIELD(type, node, f) (*(type *)(void *)((char *)(node) + (f)->offset))
 
-enum status rows_put_node(struct loom_rows *r, const struct node *n, struct err *e)
+enum status rows_put_node(struct rows *r, const struct node *n, struct err *e)
 {
     struct node row = *n;
     struct sb   b = sb_in(r->a, 0);
@@ -297,15 +83,15 @@ enum status rows_put_node(struct loom_rows *r, const struct node *n, struct err 
             jw_kbool(&w, flags[i].key, true);
     jw_kstr(&w, "kind", sv_of(kinds[n->kind]));
     jw_close(&w, '}');
-    return row_put(r, key1("n", n->seq, r->a), sb_sv(&b), e);
+    return row_put(r, key_of_seq("n", n->seq, r->a), sb_sv(&b), e);
 }
 
-enum status rows_node(struct loom_rows *r, int64_t seq, struct node *out, struct err *e)
+enum status rows_node(struct rows *r, int64_t seq, struct node *out, struct err *e)
 {
     struct json v;
     bool        found;
 
-    if (row_json(r, key1("n", seq, r->a), &v, &found, e))
+    if (row_json(r, key_of_seq("n", seq, r->a), &v, &found, e))
         return err_code(e);
     if (!found)
         return err_set(e, ST_CORRUPT, "entry %lld is no node of the tree", (long long)seq);
@@ -323,10 +109,24 @@ enum status rows_node(struct loom_rows *r, int64_t seq, struct node *out, struct
     return ST_OK;
 }
 
+enum status rows_nodes(struct rows *r, const struct store_row *list, size_t n, struct node *out,
+                       struct err *e)
+{
+    struct sv *keys = ARENA_NEW(r->a, struct sv, n + 1);
+
+    for (size_t i = 0; i < n; i++)
+        keys[i] = key_of_seq("n", key_last(list[i].key), r->a);
+    rows_want(r, keys, n);
+    for (size_t i = 0; i < n; i++)
+        if (rows_node(r, key_last(list[i].key), &out[i], e))
+            return err_code(e);
+    return ST_OK;
+}
+
 /* ---- totals ----------------------------------------------------------------------- */
 
 /* clang-format off */
-static const struct member totals[] = {
+static const struct loom_member totals[] = {
     { "nodes",       offsetof(struct tree, nodes),       0 },
     { "branches",    offsetof(struct tree, branches),    0 },
     { "points",      offsetof(struct tree, points),      0 },
@@ -339,21 +139,23 @@ static const struct member totals[] = {
 };
 /* clang-format on */
 
-enum status rows_tree(struct loom_rows *r, struct tree *out, struct err *e)
+enum status rows_tree(struct rows *r, struct tree *out, struct err *e)
 {
     struct json v = { .type = JSON_NULL };
     bool        found;
 
     if (row_json(r, SV("tree"), &v, &found, e))
         return err_code(e);
-    *out = (struct tree){ .title = json_text(&v, "title"), .mode = json_text(&v, "mode") };
+    *out = (struct tree){ .title = json_text(&v, "title"),
+                          .description = json_text(&v, "description"),
+                          .mode = json_text(&v, "mode") };
     for (size_t i = 0; i < COUNT(totals); i++)
         if (!json_int(json_find(&v, totals[i].key), &FIELD(int64_t, out, &totals[i])))
             FIELD(int64_t, out, &totals[i]) = totals[i].otherwise;
     return ST_OK;
 }
 
-enum status rows_put_tree(struct loom_rows *r, const struct tree *t, struct err *e)
+enum status rows_put_tree(struct rows *r, const struct tree *t, struct err *e)
 {
     struct tree row = *t;
     struct sb   b = sb_in(r->a, 0);
@@ -364,18 +166,20 @@ enum status rows_put_tree(struct loom_rows *r, const struct tree *t, struct err 
         jw_kint(&w, totals[i].key, FIELD(int64_t, &row, &totals[i]));
     if (t->title.s)
         jw_kstr(&w, "title", t->title);
+    if (t->description.s)
+        jw_kstr(&w, "description", t->description);
     if (t->mode.s)
         jw_kstr(&w, "mode", t->mode);
     jw_close(&w, '}');
     return row_put(r, SV("tree"), sb_sv(&b), e);
 }
 
-enum status rows_strand(struct loom_rows *r, int64_t first, struct strand *out, struct err *e)
+enum status rows_strand(struct rows *r, int64_t first, struct strand *out, struct err *e)
 {
     struct json v;
     bool        found;
 
-    if (row_json(r, key1("s", first, r->a), &v, &found, e))
+    if (row_json(r, key_of_seq("s", first, r->a), &v, &found, e))
         return err_code(e);
     *out = (struct strand){ .first = first, .end = first };
     if (found) {
@@ -386,18 +190,18 @@ enum status rows_strand(struct loom_rows *r, int64_t first, struct strand *out, 
     return ST_OK;
 }
 
-enum status rows_put_strand(struct loom_rows *r, const struct strand *s, struct err *e)
+enum status rows_put_strand(struct rows *r, const struct strand *s, struct err *e)
 {
     struct sb b = sb_in(r->a, 0);
 
     sb_addf(&b, "{\"cover\":%lld,\"end\":%lld,\"prunes\":%lld}", (long long)s->cover,
             (long long)s->end, (long long)s->prunes);
-    return row_put(r, key1("s", s->first, r->a), sb_sv(&b), e);
+    return row_put(r, key_of_seq("s", s->first, r->a), sb_sv(&b), e);
 }
 
 /* ---- finding ---------------------------------------------------------------------- */
 
-struct sv local_key(struct sv text, struct arena *a)
+struct sv loom_local_key(struct sv text, struct arena *a)
 {
     struct sb b = sb_in(a, 0);
 
@@ -415,10 +219,9 @@ struct sv local_key(struct sv text, struct arena *a)
     return sb_sv(&b);
 }
 
-enum status rows_find(struct loom_rows *r, struct sv text, struct node *out, bool *found,
-                      struct err *e)
+enum status rows_find(struct rows *r, struct sv text, struct node *out, bool *found, struct err *e)
 {
-    struct sv key = local_key(text, r->a);
+    struct sv key = loom_local_key(text, r->a);
     int64_t   seq;
 
     if (row_int(r, key_of_name("l", key, r->a), NO_NODE, &seq, e))
@@ -433,7 +236,7 @@ enum status rows_find(struct loom_rows *r, struct sv text, struct node *out, boo
 
 /* Jump when that does not go past the bound, else one step: the jumps are laid out so
  * that any ancestor is reached in a logarithmic number of steps. */
-enum status rows_up_to_depth(struct loom_rows *r, struct node n, int64_t depth, struct node *out,
+enum status rows_up_to_depth(struct rows *r, struct node n, int64_t depth, struct node *out,
                              struct err *e)
 {
     struct node up;
@@ -457,7 +260,7 @@ enum status rows_up_to_depth(struct loom_rows *r, struct node n, int64_t depth, 
     return ST_OK;
 }
 
-enum status rows_up_to_seq(struct loom_rows *r, struct node n, int64_t seq, struct node *out,
+enum status rows_up_to_seq(struct rows *r, struct node n, int64_t seq, struct node *out,
                            bool *found, struct err *e)
 {
     *found = true;
@@ -489,7 +292,7 @@ static bool count_prune(void *ctx, const struct store_row *row)
     return true;
 }
 
-enum status rows_cover(struct loom_rows *r, const struct node *n, int64_t *cover, int64_t *by,
+enum status rows_cover(struct rows *r, const struct node *n, int64_t *cover, int64_t *by,
                        struct err *e)
 {
     struct strand     s;
@@ -497,8 +300,8 @@ enum status rows_cover(struct loom_rows *r, const struct node *n, int64_t *cover
 
     if (rows_strand(r, n->strand, &s, e))
         return err_code(e);
-    if (s.prunes > 0 && row_each(r, key_below(key1("q", n->strand, r->a), r->a), (struct sv){ 0 },
-                                 false, count_prune, &own, e))
+    if (s.prunes > 0 && row_each(r, key_below(key_of_seq("q", n->strand, r->a), r->a),
+                                 (struct sv){ 0 }, false, count_prune, &own, e))
         return err_code(e);
     *cover = s.cover + own.count;
     *by = own.first;
@@ -507,7 +310,7 @@ enum status rows_cover(struct loom_rows *r, const struct node *n, int64_t *cover
 
 /* ---- places ----------------------------------------------------------------------- */
 
-enum status rows_place(struct loom_rows *r, struct sv agent, struct place *out, bool *found,
+enum status rows_place(struct rows *r, struct sv agent, struct place *out, bool *found,
                        struct err *e)
 {
     struct json v;
@@ -525,8 +328,14 @@ enum status rows_place(struct loom_rows *r, struct sv agent, struct place *out, 
     return ST_OK;
 }
 
-enum status rows_put_place(struct loom_rows *r, struct sv agent, const struct place *p,
-                           struct err *e)
+enum status rows_has_place(struct rows *r, struct sv agent, bool *found, struct err *e)
+{
+    struct sv ignored;
+
+    return row_get(r, key_of_name("pos", agent, r->a), &ignored, found, e);
+}
+
+enum status rows_put_place(struct rows *r, struct sv agent, const struct place *p, struct err *e)
 {
     struct sb b = sb_in(r->a, 0);
     struct jw w = jw_in(&b, 0);
@@ -541,7 +350,7 @@ enum status rows_put_place(struct loom_rows *r, struct sv agent, const struct pl
     return row_put(r, key_of_name("pos", agent, r->a), sb_sv(&b), e);
 }
 
-enum status rows_lane(struct loom_rows *r, struct sv lane, struct lane_end *out, struct err *e)
+enum status rows_lane(struct rows *r, struct sv lane, struct lane_end *out, struct err *e)
 {
     struct json v;
     bool        found;

@@ -1,15 +1,17 @@
+/* Finding nodes by their words. */
 #include "loom/search.h"
 
 #include "base/utf8.h"
 #include "base/vec.h"
+#include "loom/limits.h"
 #include "loom/loom_internal.h"
 #include "loom/shown.h"
 #include "thread/kind.h"
+#include "thread/scan.h"
 
 #include <string.h>
 
-enum { WORDLESS_MAX = 64 };
-enum { WORDS_MAX = 32, EXCERPT_BEFORE = 30, EXCERPT = 90, TRIES = 20 };
+enum { EXCERPT_BEFORE = 30, EXCERPT = 90, TRIES = 20 };
 
 /* ---- the index ---------------------------------------------------------------------- */
 
@@ -22,24 +24,24 @@ static enum status put_words(struct log *log, struct sv thread, const struct ent
         return ST_OK;
     if (json_parse(x->payload, 0, a, &p, e))
         return err_code(e);
-    return store_text_put(log->store, thread, x->seq, content_text(json_find(&p, "content"), a), e);
+    return log_text_put(log, thread, x->seq, loom_message_text(&p, a), e);
 }
 
 enum status loom_index(struct log *log, struct sv thread, struct err *e)
 {
-    UNDO(store_scan_undo) struct store_scan *scan = NULL;
-    struct store_query                       q = { .thread = thread, .to = STORE_TO_END };
-    struct arena                             scratch = { 0 };
-    struct entry                             x;
-    bool                                     more = true;
-    int64_t                                  last, wordless = 0;
-    enum status                              s = store_text_last(log->store, thread, &last, e);
+    UNDO(log_scan_undo) struct store_scan *scan = NULL;
+    struct store_query                     q = { .thread = thread, .to = STORE_TO_END };
+    struct arena                           scratch = { 0 };
+    struct entry                           x;
+    bool                                   more = true;
+    int64_t                                last, wordless = 0;
+    enum status                            s = log_text_last(log, thread, &last, e);
 
     if (s || last == INT64_MAX)
         return s;
     q.from = last + 1;
-    s = store_scan(log->store, &q, &scan, e);
-    while (!s && !(s = store_next(scan, &x, &more, e)) && more) {
+    s = log_scan(log, &q, &scan, e);
+    while (!s && !(s = log_scan_next(scan, &x, &more, e)) && more) {
         struct arena_mark m = arena_mark(&scratch);
         s = put_words(log, thread, &x, &scratch, e);
         arena_reset(&scratch, m);
@@ -48,29 +50,29 @@ enum status loom_index(struct log *log, struct sv thread, struct err *e)
     }
     arena_free(&scratch);
     /* Entries behind the last message would be passed over again at every search. */
-    return s || wordless < WORDLESS_MAX ? s : store_text_put(log->store, thread, last, SV(""), e);
+    return s || wordless < QUERY_WORDLESS_MAX ? s : log_text_put(log, thread, last, SV(""), e);
 }
 
 enum status loom_index_is_due(struct log *log, struct sv thread, bool *due, struct err *e)
 {
-    UNDO(store_scan_undo) struct store_scan *scan = NULL;
-    struct store_query                       q = { .thread = thread, .to = STORE_TO_END };
-    struct entry                             x;
-    int64_t                                  last;
-    bool                                     more = true;
+    UNDO(log_scan_undo) struct store_scan *scan = NULL;
+    struct store_query                     q = { .thread = thread, .to = STORE_TO_END };
+    struct entry                           x;
+    int64_t                                last, wordless = 0;
+    bool                                   more = true;
 
     *due = false;
-    if (store_text_last(log->store, thread, &last, e))
+    if (log_text_last(log, thread, &last, e))
         return err_code(e);
     if (last == INT64_MAX)
         return ST_OK;
     q.from = last + 1;
-    if (store_scan(log->store, &q, &scan, e))
+    if (log_scan(log, &q, &scan, e))
         return err_code(e);
     while (more && !*due) {
-        if (store_next(scan, &x, &more, e))
+        if (log_scan_next(scan, &x, &more, e))
             return err_code(e);
-        *due = more && kind_of(x.kind) == KIND_AI_MESSAGE;
+        *due = more && (kind_of(x.kind) == KIND_AI_MESSAGE || ++wordless >= QUERY_WORDLESS_MAX);
     }
     return ST_OK;
 }
@@ -91,7 +93,7 @@ static bool has_word_char(struct sv v)
     return false;
 }
 
-/* The next word of *rest: up to a blank, or a 'phrase'. */
+/* The next word of *rest: up to a space, or a 'phrase'. */
 static struct sv next_word(struct sv *rest)
 {
     *rest = sv_trim(*rest);
@@ -111,7 +113,7 @@ static size_t split(struct sv query, struct sv *words)
 {
     size_t n = 0;
 
-    while (sv_trim(query).n && n < WORDS_MAX) {
+    while (sv_trim(query).n && n < QUERY_WORDS_MAX) {
         struct sv w = next_word(&query);
         if (has_word_char(w))
             words[n++] = w;
@@ -127,12 +129,13 @@ struct found_list {
 static enum status keep(struct loom *l, const struct store_hit *hit, struct found *out, bool *ok,
                         struct err *e)
 {
-    struct loom      at;
-    struct loom_rows r = { l->log->store, hit->thread, sv_of(loom_view.name), l->a, NULL };
-    struct sv        row;
-    int64_t          by = NO_NODE;
+    struct loom at;
+    struct rows r = rows_of_view(l->log, hit->thread, &loom_view, l->a);
+    struct sv   row;
+    int64_t     by = NO_NODE;
 
-    if (loom_other(l, hit->thread, &at, e) || row_get(&r, key1("n", hit->seq, l->a), &row, ok, e))
+    if (loom_other(l, hit->thread, &at, e) ||
+        row_get(&r, key_of_seq("n", hit->seq, l->a), &row, ok, e))
         return err_code(e);
     if (!*ok)
         return ST_OK;
@@ -153,8 +156,8 @@ static enum status look(struct loom *l, const struct sv *words, size_t count, bo
     size_t            hits, at = 0;
 
     out->n = 0;
-    if (store_text_find(l->log->store, everywhere ? (struct sv){ 0 } : l->thread, words, count, ask,
-                        l->a, &list, &hits, e))
+    if (log_text_find(l->log, everywhere ? (struct sv){ 0 } : l->thread, words, count, ask, l->a,
+                      &list, &hits, e))
         return err_code(e);
     for (; at < hits && out->n < max; at++) {
         struct found one;
@@ -171,7 +174,7 @@ static enum status look(struct loom *l, const struct sv *words, size_t count, bo
 enum status loom_find(struct loom *l, struct sv query, bool everywhere, size_t max,
                       struct found **out, size_t *n, bool *more, struct err *e)
 {
-    struct sv         words[WORDS_MAX];
+    struct sv         words[QUERY_WORDS_MAX];
     size_t            count = split(query, words);
     struct found_list found = { 0 };
     bool              all = false;
@@ -195,7 +198,7 @@ enum status loom_find(struct loom *l, struct sv query, bool everywhere, size_t m
 
 void found_excerpt(struct sb *b, struct sv text, struct sv query)
 {
-    struct sv words[WORDS_MAX] = { SV("") };
+    struct sv words[QUERY_WORDS_MAX] = { SV("") };
     size_t    at = 0;
 
     split(query, words);

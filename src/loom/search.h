@@ -11,11 +11,12 @@ struct found {
 };
 
 /* Words are put into the index when someone looks for them, not when they are written: a long log
- * that nobody searches pays nothing for it. In a write transaction: put what was written to the
- * thread since the last time; costs that. */
+ * that nobody searches pays nothing for it. In a write transaction: index what was written to the
+ * thread since the last time; the cost is proportional to that. */
 enum status loom_index(struct log *log, struct sv thread, struct err *e) MUST_USE;
 
-/* Is there something to put? In any transaction. */
+/* Is there something to index, or are there so many entries without words that the index should
+ * record how far it has read? In any transaction. */
 enum status loom_index_is_due(struct log *log, struct sv thread, bool *due, struct err *e) MUST_USE;
 
 /* Visible nodes of this tree (or of every tree, when `everywhere`) that hold every word of

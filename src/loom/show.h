@@ -5,14 +5,16 @@
 #define HEDDLE_LOOM_SHOW_H
 
 #include "loom/agent.h"
+#include "loom/limits.h"
 #include "loom/memory.h"
 #include "loom/write.h"
 
-/* Who is looking: decides versions and where the star is. */
+/* For whom the tree is shown: decides which versions are shown and where the star is. */
 struct viewer {
-    struct sv        agent;
-    enum author_kind kind;
-    unsigned         permissions;
+    struct sv          agent;
+    enum author_kind   kind;
+    unsigned           permissions;
+    const struct node *here; /* where it is taken to be; NULL: its position */
 };
 
 /* ---- one node ---- */
@@ -28,9 +30,15 @@ enum status show_annotation(struct loom *l, const struct annotation *n, struct s
 enum status show_metadata(struct loom *l, const struct node *n, bool relative, struct sb *b,
                           struct err *e) MUST_USE;
 
+/* The same up to and including `---`, for code that adds the content itself. */
+enum status show_metadata_head(struct loom *l, const struct node *n, bool relative, struct sb *b,
+                               struct err *e) MUST_USE;
+
+/* `[a7x2] human · 2026-11-15 21:36 · `: what stands before the summary of a node. */
+void show_summary_head(const struct node *n, struct sb *b);
+
 /* ---- lists ---- */
 
-enum { LIST_MAX = 50 }; /* lines; what is beyond is counted */
 enum status show_continuations(struct loom *l, const struct viewer *v, const struct node *n,
                                struct sb *b, struct err *e) MUST_USE;
 enum status show_annotations(struct loom *l, const struct node *n, struct sb *b,
@@ -55,7 +63,6 @@ void show_remark(struct sb *b, const char *what, struct sv text);
 
 /* ---- the tree ---- */
 
-enum { TREE_DEPTH = 5, TREE_DEPTH_MAX = 50, TREE_LINES_MAX = 200 };
 enum status show_tree(struct loom *l, const struct viewer *v, const struct node *from,
                       int64_t depth, struct sb *b, struct err *e) MUST_USE;
 enum status show_tree_summary(struct loom *l, struct sb *b, struct err *e) MUST_USE;
@@ -66,7 +73,6 @@ enum status show_short_path(struct loom *l, struct sv agent, const struct node *
 
 /* ---- branches ---- */
 
-enum { BRANCH_NODES_MAX = 2000 };
 enum status show_prose(struct loom *l, const struct viewer *v, const struct node *n, struct sb *b,
                        struct err *e) MUST_USE;
 enum status show_branch_nodes(struct loom *l, const struct viewer *v, const struct node *n,
@@ -75,18 +81,27 @@ enum status show_branch_nodes(struct loom *l, const struct viewer *v, const stru
 /* ---- the blocks of a loom-aware context ---- */
 
 void show_addendum(struct sb *b, unsigned permissions);
-/* `doc_words` tells how long a pinned document is; NULL, or failing: it is "(unavailable)". */
-enum status show_memory_block(struct loom *l, const struct viewer *v,
-                              enum status (*doc_words)(void *ctx, struct sv doc, struct sv section,
-                                                       int64_t *words, struct err *),
-                              void *ctx, struct sb *b, struct err *e) MUST_USE;
-/* `pruned` is the notice of what a budget took away, or absent. */
+struct memory_show {
+    /* Tells how long a pinned document is; NULL, or failing: it is "(unavailable)". */
+    enum status (*doc_words)(void *ctx, struct sv doc, struct sv section, int64_t *words,
+                             struct err *);
+    void   *ctx;
+    bool    short_trace; /* only the last TRACE_SHORT actions one by one */
+    bool    no_recalled; /* show only the names of recalled stashes that are longer than that */
+    int64_t actions;     /* out: how many more actions became counts */
+    int64_t stashes;     /* out: how many texts were left out */
+};
+enum status show_memory_block(struct loom *l, const struct viewer *v, struct memory_show *how,
+                              struct sb *b, struct err *e) MUST_USE;
+/* `pruned` is the notice about what was cut to fit the budget, or absent. */
 enum status show_context_block(struct loom *l, const struct viewer *v, struct sv pruned,
                                struct sb *b, struct err *e) MUST_USE;
 
 /* The prompts for summaries. `parent` and `grandparent` may be absent. */
 void show_node_summary_prompt(struct sb *b, struct sv title, struct sv grandparent,
                               struct sv parent, struct sv message);
+/* `cut`: only the beginning of its text is there. */
+void show_doc_summary_prompt(struct sb *b, struct sv name, struct sv text, bool cut);
 void show_tree_summary_prompt(struct sb *b, struct sv description, const struct sv *summaries,
                               size_t n, int64_t points);
 

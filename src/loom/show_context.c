@@ -1,6 +1,7 @@
 /* The blocks that make a conversation loom-aware. Their wording is part of the contract
  * with the models: change nothing here without need. */
 #include "loom/piece.h"
+#include "loom/results.h"
 #include "loom/show.h"
 #include "loom/shown.h"
 
@@ -27,10 +28,9 @@ void show_addendum(struct sb *b, unsigned permissions)
 struct memory_block {
     struct loom         *l;
     const struct viewer *v;
-    enum status (*doc_words)(void *, struct sv, struct sv, int64_t *, struct err *);
-    void      *ctx;
-    struct sb *b;
-    bool       any; /* a section has been written */
+    struct memory_show  *how;
+    struct sb           *b;
+    bool                 any; /* a section has been written */
 };
 
 static void section(struct memory_block *m, const char *title)
@@ -40,7 +40,8 @@ static void section(struct memory_block *m, const char *title)
     m->any = true;
 }
 
-/* A log from elsewhere may pin what its tree does not have: one pin then, not the block. */
+/* An imported log may pin a node that its tree does not have: only this pin is left out, not the
+ * block. */
 static enum status add_pinned_node(struct memory_block *m, struct sv id, struct err *e)
 {
     struct node n;
@@ -63,14 +64,29 @@ static enum status add_pinned_node(struct memory_block *m, struct sv id, struct 
     return ST_OK;
 }
 
+static enum status add_pinned_result(struct memory_block *m, const struct pin *p, struct err *e)
+{
+    struct kept_result r = { .line = SV("(unavailable)") };
+
+    enum status found = loom_result(m->l, m->v->agent, p->result, &r, e);
+    if (found && found != ST_NOT_FOUND)
+        return found;
+    sb_addf(m->b, "  result:%lld of → ", (long long)p->result);
+    sb_add_oneline(m->b, r.line);
+    sb_addc(m->b, '\n');
+    return ST_OK;
+}
+
 static enum status add_pin(struct memory_block *m, const struct pin *p, struct err *e)
 {
     int64_t    words = -1;
     struct err gone;
 
+    if (p->is_result)
+        return add_pinned_result(m, p, e);
     if (p->node.n)
         return add_pinned_node(m, p->node, e);
-    if (m->doc_words && m->doc_words(m->ctx, p->doc, p->section, &words, &gone))
+    if (m->how->doc_words && m->how->doc_words(m->how->ctx, p->doc, p->section, &words, &gone))
         words = -1;
     sb_adds(m->b, "  ");
     show_target(m->b, &(struct link_target){ .doc = p->doc, .section = p->section }, true);
@@ -84,8 +100,9 @@ static enum status add_pin(struct memory_block *m, const struct pin *p, struct e
     return ST_OK;
 }
 
-/* Bytes of recalled stashes in the block: of each, and of all. */
-enum { RECALLED_ONE = 4000, RECALLED_ALL = 16000 };
+/* Bytes of recalled stashes in the block: of each, and of all; and those of a stash that is not
+ * longer than the line that would stand in its place. */
+enum { RECALLED_ONE = 4000, RECALLED_ALL = 16000, RECALLED_SHORT = 80 };
 
 /* The start of a stash, and how to read the rest. */
 static void add_recalled(struct sb *b, struct sv label, struct sv text, size_t *left)
@@ -113,7 +130,7 @@ static enum status add_stashes(struct memory_block *m, struct err *e)
     size_t        n;
     struct sv     text;
     bool          first = true;
-    size_t        left = RECALLED_ALL;
+    size_t        left = RECALLED_ALL, none = 0;
 
     if (memory_stashes(m->l, m->v->agent, &list, &n, e))
         return err_code(e);
@@ -122,13 +139,15 @@ static enum status add_stashes(struct memory_block *m, struct err *e)
             continue;
         if (memory_stash(m->l, m->v->agent, list[i].label, &one, &text, e))
             return err_code(e);
+        bool out = m->how->no_recalled && text.n > RECALLED_SHORT;
+        m->how->stashes += out;
         if (first)
             section(m, "Recalled:\n");
         first = false;
         sb_adds(m->b, "  \"");
         sb_add_oneline(m->b, one.label);
         sb_adds(m->b, "\": ");
-        add_recalled(m->b, one.label, text, &left);
+        add_recalled(m->b, one.label, text, out ? &none : &left);
     }
     return ST_OK;
 }
@@ -155,18 +174,19 @@ static enum status add_stash_names(struct memory_block *m, struct err *e)
     return ST_OK;
 }
 
-enum status show_memory_block(struct loom *l, const struct viewer *v,
-                              enum status (*doc_words)(void *, struct sv, struct sv, int64_t *,
-                                                       struct err *),
-                              void *ctx, struct sb *b, struct err *e)
+enum status show_memory_block(struct loom *l, const struct viewer *v, struct memory_show *how,
+                              struct sb *b, struct err *e)
 {
-    struct memory_block m = { l, v, doc_words, ctx, b, false };
+    struct memory_block m = { l, v, how, b, false };
     struct pin         *pins;
     struct trace        trace;
     size_t              n;
 
+    how->actions = how->stashes = 0;
     if (memory_pins(l, v->agent, &pins, &n, e) || memory_trace(l, v->agent, &trace, e))
         return err_code(e);
+    if (how->short_trace)
+        how->actions = trace_shorten(&trace, TRACE_SHORT, l->a);
     if (n)
         section(&m, "Pinned:\n");
     for (size_t i = 0; i < n; i++)
@@ -191,9 +211,11 @@ static enum status add_position(struct loom *l, const struct viewer *v, struct s
 {
     struct node here, *path;
     size_t      count;
-    bool        found;
+    bool        found = true;
 
-    if (loom_position(l, v->agent, &here, &found, e))
+    if (v->here)
+        here = *v->here;
+    else if (loom_position(l, v->agent, &here, &found, e))
         return err_code(e);
     if (!found)
         return ST_OK;
@@ -276,6 +298,14 @@ void show_node_summary_prompt(struct sb *b, struct sv title, struct sv grandpare
                "Summarize the following message in ONE sentence (max 30 words).\n"
                "Capture the key point, action, or decision. Be specific, not generic.\n\n");
     add_line(b, "Message: ", message);
+}
+
+void show_doc_summary_prompt(struct sb *b, struct sv name, struct sv text, bool cut)
+{
+    add_line(b, "Document: ", name);
+    sb_adds(b, "\nSummarize the following document in one or two sentences (max 40 words).\n"
+               "Be specific, not generic.\n\n");
+    add_line(b, cut ? "Its beginning: " : "Text: ", text);
 }
 
 void show_tree_summary_prompt(struct sb *b, struct sv description, const struct sv *summaries,

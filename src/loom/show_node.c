@@ -1,3 +1,4 @@
+/* Showing one node: its text, place, marks and neighbours. */
 #include "base/clock.h"
 #include "loom/show.h"
 #include "loom/shown.h"
@@ -120,14 +121,13 @@ enum status show_annotation(struct loom *l, const struct annotation *n, struct s
     return ST_OK;
 }
 
-enum status show_metadata(struct loom *l, const struct node *node, bool relative, struct sb *b,
-                          struct err *e)
+enum status show_metadata_head(struct loom *l, const struct node *node, bool relative, struct sb *b,
+                               struct err *e)
 {
     struct node n;
-    struct sv   text;
-    struct sb   counts = sb_in(l->a, 0);
+    size_t      start;
 
-    if (with_slot_counts(l, node, &n, e) || node_text(l, n.seq, &text, e))
+    if (with_slot_counts(l, node, &n, e))
         return err_code(e);
     sb_addf(b, "[" SV_FMT "] %s · ", SV_ARG(n.local), author_kind_name(n.kind));
     if (relative)
@@ -135,13 +135,29 @@ enum status show_metadata(struct loom *l, const struct node *node, bool relative
     else
         sb_add_minute(b, n.at);
     sb_addc(b, '\n');
-    add_counts(&counts, &n, true);
-    if (counts.n)
-        sb_addf(b, SV_FMT "\n", SV_ARG(sb_sv(&counts)));
-    sb_adds(b, "---\n");
+    start = b->n;
+    add_counts(b, &n, true);
+    sb_adds(b, b->n > start ? "\n---\n" : "---\n");
+    return ST_OK;
+}
+
+enum status show_metadata(struct loom *l, const struct node *n, bool relative, struct sb *b,
+                          struct err *e)
+{
+    struct sv text;
+
+    if (show_metadata_head(l, n, relative, b, e) || node_text(l, n->seq, &text, e))
+        return err_code(e);
     sb_add_shown(b, text);
     sb_addc(b, '\n');
     return ST_OK;
+}
+
+void show_summary_head(const struct node *n, struct sb *b)
+{
+    sb_addf(b, "[" SV_FMT "] %s · ", SV_ARG(n->local), author_kind_name(n->kind));
+    sb_add_minute(b, n->at);
+    sb_adds(b, " · ");
 }
 
 /* ---- lists ------------------------------------------------------------------------ */

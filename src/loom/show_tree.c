@@ -1,3 +1,4 @@
+/* Showing a tree, paths and branches as indented text. */
 #include "base/clock.h"
 #include "base/utf8.h"
 #include "loom/show.h"
@@ -136,19 +137,35 @@ static enum status draw_from(struct drawing *d, const struct node *from, struct 
     return draw_children(d, &slot, sb_sv(&blank), column, e);
 }
 
-static enum status add_header(struct loom *l, struct sb *b, struct err *e)
+/* `Tree: "Marie"`, without the end of the line, and the totals. */
+static enum status add_title(struct loom *l, struct sb *b, struct tree *totals, struct err *e)
 {
-    struct sv   title;
-    struct tree tree;
+    struct sv title;
 
-    if (loom_title(l, &title, e) || loom_tree(l, &tree, e))
+    if (loom_title(l, &title, e) || loom_tree(l, totals, e))
         return err_code(e);
     sb_adds(b, "Tree: \"");
     sb_add_oneline(b, title);
-    sb_adds(b, "\" (");
-    sb_add_count(b, tree.nodes, "node");
-    sb_adds(b, ", ");
-    sb_add_count_of(b, tree.branches, "branch", "branches");
+    sb_addc(b, '"');
+    return ST_OK;
+}
+
+/* `10 nodes, 5 branches`. */
+static void add_totals(struct sb *b, const struct tree *t, const char *between)
+{
+    sb_add_count(b, t->nodes, "node");
+    sb_adds(b, between);
+    sb_add_count_of(b, t->branches, "branch", "branches");
+}
+
+static enum status add_header(struct loom *l, struct sb *b, struct err *e)
+{
+    struct tree tree;
+
+    if (add_title(l, b, &tree, e))
+        return err_code(e);
+    sb_adds(b, " (");
+    add_totals(b, &tree, ", ");
     sb_adds(b, ")\n");
     return ST_OK;
 }
@@ -192,17 +209,12 @@ enum status show_tree(struct loom *l, const struct viewer *v, const struct node 
 
 enum status show_tree_summary(struct loom *l, struct sb *b, struct err *e)
 {
-    struct sv   title;
     struct tree tree;
 
-    if (loom_title(l, &title, e) || loom_tree(l, &tree, e))
+    if (add_title(l, b, &tree, e))
         return err_code(e);
-    sb_adds(b, "Tree: \"");
-    sb_add_oneline(b, title);
-    sb_adds(b, "\"\n");
-    sb_add_count(b, tree.nodes, "node");
-    sb_adds(b, " · ");
-    sb_add_count_of(b, tree.branches, "branch", "branches");
+    sb_addc(b, '\n');
+    add_totals(b, &tree, " · ");
     sb_adds(b, " · ");
     sb_add_count_of(b, tree.leaves, "leaf", "leaves");
     sb_addc(b, '\n');

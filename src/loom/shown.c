@@ -1,3 +1,4 @@
+/* Making text of others harmless where it could pass for a command or for text of heddle. */
 #include "loom/shown.h"
 
 #include "base/utf8.h"
@@ -5,8 +6,9 @@
 
 #include <strings.h>
 
-/* What stands at the start of a line of ours, after blanks. A line of another's that starts so
- * could be taken for it. tests/unit/loom_shown.c holds this against everything we print. */
+/* How lines that heddle prints begin, after spaces. A line of other people's text that begins in
+ * the same way could be confused with one. tests/unit/loom_shown.c compares this with everything
+ * heddle prints. */
 /* clang-format off */
 static const struct sv marks[] = {
     /* commands, results, blocks, drawings */
@@ -31,6 +33,10 @@ static const struct sv marks[] = {
     SV_STATIC("Use → "), SV_STATIC("Available tools"), SV_STATIC("Syntax:"), SV_STATIC("hint:"),
     SV_STATIC("Navigation: view"), SV_STATIC("Content: respond"), SV_STATIC("Documents: read"),
     SV_STATIC("Memory: pin"), SV_STATIC("Meta: help"), SV_STATIC("(full "), SV_STATIC("[...]"),
+    SV_STATIC("result:"),
+    /* in a conversation: calls of tools and their results, what stands for messages that are missing */
+    SV_STATIC("[call "), SV_STATIC("[result "), SV_STATIC("[Summary of "), SV_STATIC("[... earlier "),
+    SV_STATIC("[Earlier in this "),
 };
 
 /* Behind a number, as in "3 continuations · 1 link". */
@@ -42,7 +48,7 @@ static const struct sv counted[] = {
 };
 /* clang-format on */
 
-enum { LOOKED_AT = 240 }; /* bytes of a line: every line is looked at, so no more */
+enum { LOOKED_AT = 240 }; /* bytes of each line that are examined */
 
 static bool is_blank(int32_t cp)
 {
@@ -50,7 +56,7 @@ static bool is_blank(int32_t cp)
            cp == 0x202f || cp == 0x205f || cp == 0x2060 || cp == 0x3000 || cp == 0xfeff;
 }
 
-/* Everything that some reader takes for the end of a line. */
+/* Is it a character that some program treats as the end of a line? */
 static bool ends_line(int32_t cp)
 {
     return cp == '\n' || cp == '\r' || cp == '\v' || cp == '\f' || cp == 0x85 || cp == 0x2028 ||
@@ -71,7 +77,7 @@ static bool is_row(struct sv v)
     if (sv_to_int(id, &number))
         return sv_starts(c.tail, SV(" \""));
     struct sv rest = sv_trim(c.tail);
-    return local_id_is_valid(id) || sv_starts(rest, SV("human ·")) ||
+    return loom_local_id_is_valid(id) || sv_starts(rest, SV("human ·")) ||
            sv_starts(rest, SV("model ·")) || sv_starts(rest, SV("tool ·")) ||
            sv_starts(rest, SV("collaborator ·"));
 }
@@ -141,14 +147,14 @@ static bool looks_like_ours(struct sv text)
     while (n < text.n && n < LOOKED_AT && text.s[n] != '\n' && text.s[n] != '\r')
         n++;
     struct sv line = sv_first(text, n);
-    for (size_t i = 0; i < COUNT(marks); i++)
-        if (sv_starts(line, marks[i]))
+    for (size_t i = 0; line.n && i < COUNT(marks); i++)
+        if (line.s[0] == marks[i].s[0] && sv_starts(line, marks[i]))
             return true;
     return is_row(line) || is_count(line) || is_total(line) || is_state(line);
 }
 
-/* Characters that turn the order of what is read around, or that nobody sees. Those that scripts
- * need for their words (joiners, marks of direction) are let through. */
+/* Characters that reverse the order of text, or that are invisible. Those that scripts need inside
+ * words (joiners, marks of direction) are allowed. */
 static bool is_deceptive(int32_t cp)
 {
     return (cp >= 0x202a && cp <= 0x202e) || (cp >= 0x2060 && cp <= 0x206f) || cp == 0x2028 ||
@@ -168,16 +174,33 @@ static void add_char(struct sb *b, struct sv v, int32_t cp)
         sb_add(b, v);
 }
 
-/* Lines after the first begin with `indent` blanks. */
+/* How many bytes from the start are characters that are shown as they are and end no line: most of
+ * most texts. */
+static size_t plain_run(struct sv text)
+{
+    size_t n = 0;
+
+    while (n < text.n && text.s[n] >= 0x20 && text.s[n] < 0x7f)
+        n++;
+    return n;
+}
+
+/* Lines after the first begin with `indent` spaces. */
 static void add_lines(struct sb *b, struct sv text, size_t indent)
 {
     bool   starts = true;
     size_t len;
 
     for (; text.n; text = sv_skip(text, len)) {
-        int32_t cp = utf8_decode(text, &len);
         if (starts && looks_like_ours(text))
             sb_addc(b, '\\');
+        len = plain_run(text);
+        if (len) {
+            sb_add(b, sv_first(text, len));
+            starts = false;
+            continue;
+        }
+        int32_t cp = utf8_decode(text, &len);
         if (cp == '\r' && len < text.n && text.s[len] == '\n') {
             starts = false;
             continue; /* CRLF is one line end */
@@ -238,7 +261,7 @@ void sb_add_oneline(struct sb *b, struct sv text)
     fold_line(b, text, SIZE_MAX);
 }
 
-/* Words of ours for who somebody is. */
+/* Words that heddle uses for kinds of authors. */
 static bool is_reserved(struct sv name)
 {
     static const struct sv words[] = { SV_STATIC("human"), SV_STATIC("model"),
@@ -252,7 +275,7 @@ static bool is_reserved(struct sv name)
     return false;
 }
 
-/* Characters that our lines are made of. */
+/* Characters that heddle's own lines contain. */
 static bool is_mark(int32_t cp)
 {
     return cp == '"' || cp == '[' || cp == ']' || cp == '<' || cp == '>' || cp == '=' ||
@@ -262,7 +285,7 @@ static bool is_mark(int32_t cp)
 
 bool shown_is_name(struct sv name)
 {
-    bool   gap = true; /* no blank in front, none at the end, no two together */
+    bool   gap = true; /* no space in front, none at the end, no two together */
     size_t len;
 
     if (!name.n || is_reserved(name) || looks_like_ours(name))
@@ -304,7 +327,7 @@ void sb_add_quoted(struct sb *b, struct sv text)
 }
 
 /* The longest start of v, a folded line, that ends before a word (before a character, where words
- * are written without blanks) and has at most max characters; when its first word is longer than
+ * are written without spaces) and has at most max characters; when its first word is longer than
  * that, the word is cut. */
 static struct sv cut_at_word(struct sv v, size_t max)
 {

@@ -1,30 +1,41 @@
-/* Changing the tree: each function checks, appends its entries in the open write
- * transaction, and tells what came of it. Who may do it was checked before (agent.h).
+/* Changing the tree: each function checks, appends its entries in the open write transaction, and
+ * returns the result. Permissions were checked before (agent.h).
  *
  *     if (log_begin(log, thread, STORE_WRITE, e)) return err_code(e);
  *     if (loom_add(&loom, &(struct new_node){ .text = text, .author = SV("ada"),
  *                                             .parent = &tip }, &made, e) ||
- *         log_commit(log, e)) { log_abort(log); return err_code(e); }                       */
+ *         log_commit(log, e)) { log_abort(log); return err_code(e); } */
 #ifndef HEDDLE_WRITE_H
 #define HEDDLE_WRITE_H
 
 #include "base/json.h"
+#include "loom/limits.h"
 #include "loom/node.h"
+
+/* A run (thread/run.h), as entries of the tree name it. */
+struct loom_run {
+    struct sv id, agent;
+};
 
 struct new_node {
     struct sv          text;
     struct sv          author;
     enum author_kind   kind;
-    const struct node *parent;      /* NULL: a root */
-    const char        *via;         /* "say", "turn", "respond", "edit", "continue", "import" */
-    struct sv          as;          /* "context", "instruction"; absent: continuation */
+    const struct node *parent; /* NULL: a root */
+    const char        *via;    /* "say", "turn", "respond", "edit", "carry", "continue", "import" */
+    struct sv          as;     /* "context", "instruction"; absent: continuation */
     const struct node *edited_from; /* or NULL */
     bool               version;     /* takes the place of edited_from */
     struct sv          local;       /* wanted local id; absent: drawn */
     struct sv          response;    /* hash of the raw model response, or absent */
     struct sv          asked_by;    /* agent for which a model generated it, or absent */
-    struct sv          extensions;  /* JSON kept as it came, for exports; or absent */
+    struct sv          extensions;  /* imported JSON, kept for exports; or absent */
     int64_t            at;          /* 0: now */
+    struct sv          thinking;    /* text of the model's thinking, or absent */
+    struct sv          details;     /* JSON: thinking to be sent back, or absent */
+    struct loom_run    run;         /* whose message it is; run.id absent: of none */
+    struct sv          input;       /* id of the steering that it is, or absent */
+    struct sv          op_id;       /* under which a repetition is recognised, or absent */
 };
 
 /* A node after `parent`: at the end of the parent's lane, or on a lane forked there. A text
@@ -64,8 +75,8 @@ struct link {
 void               link_target_json(struct jw *w, const struct link_target *t);
 struct link_target link_target_of(const struct json *v);
 
-/* A link that is there already is made no second time; *entry is -1 then. A link to another tree is
- * written in both logs. */
+/* An existing link is not made again; *entry is then -1. A link to another tree is written in both
+ * logs. */
 enum status loom_link(struct loom *l, struct sv agent, const struct node *from,
                       const struct link_target *to, struct sv note, int64_t *entry,
                       struct err *e) MUST_USE;
@@ -88,11 +99,29 @@ enum status loom_unannotate(struct loom *l, struct sv agent, int64_t number,
 enum status loom_unlink(struct loom *l, struct sv agent, const struct node *n, int64_t entry,
                         struct err *e) MUST_USE;
 
-/* The tree's own title and mode; absent ones stay. */
-enum status loom_describe(struct loom *l, struct sv agent, struct sv title, struct sv mode,
+/* Set the tree's own title, description and mode; absent ones are not changed. */
+struct tree_words {
+    struct sv title, description, mode;
+};
+enum status loom_describe(struct loom *l, struct sv agent, const struct tree_words *words,
                           struct err *e) MUST_USE;
 
-/* One entry of this kind with this payload (any JSON object text). */
+/* An agent leaves the tree: a summary of it is due, unless it was made since the last node was
+ * written. */
+enum status loom_close(struct loom *l, struct sv agent, struct err *e) MUST_USE;
+
+/* One entry: its payload is any JSON object text. */
+struct loom_record {
+    struct sv       agent; /* who did it */
+    const char     *kind;
+    struct sv       payload;
+    struct loom_run run;   /* that it is a step of; run.id absent: of none */
+    struct sv       op_id; /* or absent */
+};
+enum status loom_put(struct loom *l, const struct loom_record *r, int64_t *seq,
+                     struct err *e) MUST_USE;
+
+/* One entry of this kind with this payload, and nothing else. */
 enum status loom_append(struct loom *l, struct sv agent, const char *kind, struct sv payload,
                         int64_t *seq, struct err *e) MUST_USE;
 
@@ -110,8 +139,6 @@ enum status loom_annotation(struct loom *l, int64_t number, struct annotation *o
 
 /* ---- leases: one agent at a time extends a node ---- */
 
-enum { LEASE_MS = 120 * 1000 };
-
 struct lease {
     struct sv   agent;
     struct node node; /* the slot that is held */
@@ -126,7 +153,7 @@ enum status lease_check(struct loom *l, struct sv agent, const struct node *n,
                         struct err *e) MUST_USE;
 
 /* ST_CONFLICT when another agent holds the node or one below it: the node is on the path that a
- * model is being sent, and must stay what it is. */
+ * model is being sent, and must not change. */
 enum status lease_check_path(struct loom *l, struct sv agent, const struct node *n,
                              struct err *e) MUST_USE;
 enum status lease_take(struct loom *l, struct sv agent, const struct node *n,

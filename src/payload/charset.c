@@ -1,19 +1,20 @@
-/* Which encoding a text says it has, and the way from there to UTF-8. */
+/* Finds the encoding that a text declares, and converts the text to UTF-8. */
 #include "payload/charset.h"
 
 #include "base/base.h"
 
 #include <errno.h>
 #include <iconv.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* gcc's analyzer takes (iconv_t)-1, which is no descriptor, for one that is not closed. */
+/* gcc's analyzer takes (iconv_t)-1, which is not a descriptor, for one that is not closed. */
 #ifndef __clang__
 #pragma GCC diagnostic ignored "-Wanalyzer-malloc-leak"
 #endif
 
-enum { HEAD = 1024 }; /* where declarations stand */
+enum { HEAD = 1024 }; /* declarations are searched in the first bytes */
 
 static bool is_name_byte(char c)
 {
@@ -21,7 +22,8 @@ static bool is_name_byte(char c)
            memchr("-_.:", c, 4) != NULL;
 }
 
-/* The name at the start of v, perhaps quoted. A slash, by which iconv takes options, ends it. */
+/* The name at the start of v, perhaps quoted. A slash ends it, because iconv reads options after
+ * one. */
 static bool take_name(struct sv v, char name[CHARSET_NAME_MAX])
 {
     size_t n = 0;
@@ -58,7 +60,7 @@ static bool by_mark(struct sv text, char name[CHARSET_NAME_MAX])
              (memcmp(text.s, "\xff\xfe", 2) == 0 || memcmp(text.s, "\xfe\xff", 2) == 0))
         found = "UTF-16";
     if (found)
-        strcpy(name, found);
+        snprintf(name, CHARSET_NAME_MAX, "%s", found);
     return found != NULL;
 }
 
@@ -88,7 +90,7 @@ bool charset_declared(struct sv text, struct sv content_type, char name[CHARSET_
     return found && strcasecmp(name, "utf-8") != 0 && strcasecmp(name, "utf8") != 0;
 }
 
-/* Browsers read the web's Latin-1 as what it mostly is. */
+/* Like browsers, read Latin-1 as Windows-1252, which it mostly is. */
 static const char *real_name(const char *name)
 {
     static const char *const latin[] = { "iso-8859-1", "iso8859-1", "latin1", "latin-1",

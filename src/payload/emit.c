@@ -1,3 +1,4 @@
+/* The table of formats, and what they share: opening a resource, numbering its lines. */
 #include "payload/emit.h"
 
 #include <fcntl.h>
@@ -31,15 +32,15 @@ void emit_open(struct emit *e, const struct emit_format *f, const struct resourc
     f->open(e, r);
 }
 
-/* The disk works while the rest is read and counted, and there is little left to wait for at the
- * end. Only a file can be asked that; others refuse, and nothing is lost. */
-static void send_on(struct sink *s)
+/* Starts writing to the disk while the rest is read and counted, so that the sync at the end is
+ * short. This works only for files; on others it fails, without harm. */
+static void send_on(struct emit_sink *s)
 {
     sync_file_range(s->out->fd, (off_t)s->sent, (off_t)(s->bytes - s->sent), SYNC_FILE_RANGE_WRITE);
     s->sent = s->bytes;
 }
 
-static void sink_add(struct sink *s, struct sv v)
+static void sink_add(struct emit_sink *s, struct sv v)
 {
     s->bytes += v.n;
     if (s->out)
@@ -70,7 +71,7 @@ struct sv emit_numbered(struct emit *e, struct sv part)
 
 void emit_direct(struct emit *e, struct sv v)
 {
-    if (v.n < FLUSH_AT && e->b.n + v.n < FLUSH_AT) { /* small: one write for several */
+    if (v.n < FLUSH_AT && e->b.n + v.n < FLUSH_AT) { /* small: collect several for one write */
         sb_add(&e->b, v);
         return;
     }

@@ -7,10 +7,10 @@
 #include "payload/payload.h"
 
 /* Where the bytes go: to `out`, and through a counter and a hash as asked for. */
-struct sink {
+struct emit_sink {
     struct sb           *out; /* NULL: nowhere */
     uint64_t             bytes;
-    uint64_t             sent; /* of them, those the kernel was asked to put on the disk */
+    uint64_t             sent; /* of them, those whose writing to the disk was started */
     struct hash_sha256   hash;
     struct tokens_stream stream;
     bool                 hashes, counts;
@@ -18,7 +18,7 @@ struct sink {
 
 struct emit {
     const struct payload *p;
-    struct sink          *sink;
+    struct emit_sink     *sink;
     struct sb             b;       /* small pieces, on their way to the sink */
     struct arena          keep;    /* of b */
     struct arena          scratch; /* emptied after each resource */
@@ -26,7 +26,7 @@ struct emit {
     size_t                done;    /* resources written */
 };
 
-/* What is in b goes to the sink; then, for large pieces, bytes as they are. */
+/* emit_flush() passes b on to the sink; emit_direct() passes large pieces on without copying. */
 void emit_flush(struct emit *e);
 void emit_direct(struct emit *e, struct sv v);
 

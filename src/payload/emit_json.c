@@ -71,8 +71,8 @@ static void add_summary(struct emit *e)
 {
     sb_adds(&e->b, "\"summary\":{");
     for (int s = 0; s < SCOPE_COUNT; s++) {
-        summary_lines lines = summary_of_scope(e->p, (enum scope)s, &e->scratch);
-        sb_addf(&e->b, "%s\"%s\":[", s ? "," : "", scope_name((enum scope)s));
+        summary_lines lines = summary_of_scope(e->p, (enum resource_scope)s, &e->scratch);
+        sb_addf(&e->b, "%s\"%s\":[", s ? "," : "", resource_scope_name((enum resource_scope)s));
         for (size_t i = 0; i < lines.n; i++) {
             sb_adds(&e->b, i ? "," : "");
             add_name(e, lines.v[i].name);
@@ -117,7 +117,7 @@ static void open(struct emit *e, const struct resource *r)
     sb_adds(b, "{\"name\":");
     add_name(e, r->name);
     sb_addf(b, ",\"kind\":\"%s\",\"scope\":\"%s\",\"state\":\"%s\",", kinds[r->kind],
-            scope_name(r->scope), resource_state_word(r->state));
+            resource_scope_name(r->scope), resource_state_word(r->state));
     if (r->state == RES_OK) {
         add_string(b, "language", resource_tag(r, &e->scratch));
         sb_adds(b, ",\"content\":\"");

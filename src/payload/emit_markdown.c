@@ -6,7 +6,7 @@
 /* Text in a fence longer than any run in it, closed on a line of its own. */
 static void add_fenced(struct sb *b, struct sv text)
 {
-    size_t fence = fence_around(backtick_run(text));
+    size_t fence = show_fence_around(show_backtick_run(text));
 
     sb_add_fence(b, fence);
     sb_addc(b, '\n');
@@ -56,7 +56,7 @@ static void add_summary(struct emit *e)
     for (int s = 0; s < SCOPE_COUNT; s++) {
         if (!p->lists.shown[s].n)
             continue;
-        summary_lines lines = summary_of_scope(p, (enum scope)s, &e->scratch);
+        summary_lines lines = summary_of_scope(p, (enum resource_scope)s, &e->scratch);
         sb_adds(b, headings[s]);
         for (size_t i = 0; i < lines.n; i++)
             add_summary_line(b, &lines.v[i]);

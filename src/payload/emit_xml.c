@@ -68,9 +68,9 @@ static void add_cut(struct sb *b, size_t files, uint64_t bytes, size_t tokens)
     sb_addf(b, " bytes=\"%llu\" tokens=\"%zu\"", (unsigned long long)bytes, tokens);
 }
 
-static void add_entry(struct emit *e, enum scope s, const struct summary_line *line)
+static void add_entry(struct emit *e, enum resource_scope s, const struct summary_line *line)
 {
-    sb_addf(&e->b, "<entry scope=\"%s\" name=\"", scope_name(s));
+    sb_addf(&e->b, "<entry scope=\"%s\" name=\"", resource_scope_name(s));
     add_name(e, line->name);
     sb_addc(&e->b, '"');
     if (!line->r || line->r->cut)
@@ -82,9 +82,9 @@ static void add_summary(struct emit *e)
 {
     sb_adds(&e->b, "<summary>\n");
     for (int s = 0; s < SCOPE_COUNT; s++) {
-        summary_lines lines = summary_of_scope(e->p, (enum scope)s, &e->scratch);
+        summary_lines lines = summary_of_scope(e->p, (enum resource_scope)s, &e->scratch);
         for (size_t i = 0; i < lines.n; i++)
-            add_entry(e, (enum scope)s, &lines.v[i]);
+            add_entry(e, (enum resource_scope)s, &lines.v[i]);
     }
     sb_adds(&e->b, "</summary>\n");
 }
@@ -124,7 +124,8 @@ static void open(struct emit *e, const struct resource *r)
 
     sb_adds(b, "<resource name=\"");
     add_name(e, r->name);
-    sb_addf(b, "\" scope=\"%s\" state=\"%s\"", scope_name(r->scope), resource_state_word(r->state));
+    sb_addf(b, "\" scope=\"%s\" state=\"%s\"", resource_scope_name(r->scope),
+            resource_state_word(r->state));
     if (r->state == RES_OK) {
         sb_adds(b, " language=\"");
         add_text(b, resource_tag(r, &e->scratch));
@@ -162,7 +163,7 @@ static void entry(struct emit *e, const struct resource *r)
 
     for (int s = 0; s < SCOPE_COUNT; s++)
         if (r->scopes >> s & 1)
-            add_entry(e, (enum scope)s, &line);
+            add_entry(e, (enum resource_scope)s, &line);
 }
 
 static void note(struct emit *e, const struct resource *r)

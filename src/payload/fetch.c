@@ -82,7 +82,7 @@ enum status fetch_get(const struct fetch_config *c, struct sv url, struct arena 
     bool            has = web_cache_get(c->cache_fd, url, a, &kept) &&
                (!kept.is_private || c->allow_private || fetch_proxy_of(c, url).n);
 
-    /* A clock that went back makes a page old, not good for ever. */
+    /* When the clock went back, a page counts as old, so that it is not kept forever. */
     int64_t age = has ? c->now_ms - kept.at : -1;
     if (has && (c->offline || (!c->refresh && age >= 0 && age < c->ttl_ms))) {
         *out = kept;

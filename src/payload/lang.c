@@ -1,15 +1,16 @@
+/* The language tag of a fence, by the name of a file or the type of a page. */
 #include "payload/lang.h"
 
 #include "base/base.h"
 
 enum { TAG_MAX = 32 };
 
-struct row {
+struct lang_row {
     const char *from, *tag;
 };
 
 /* clang-format off */
-static const struct row extensions[] = {
+static const struct lang_row extensions[] = {
     { "py", "python" },     { "js", "javascript" }, { "ts", "typescript" }, { "md", "markdown" },
     { "sh", "shell" },      { "bash", "shell" },    { "zsh", "shell" },     { "yml", "yaml" },
     { "txt", "text" },      { "ps1", "powershell" },{ "cs", "csharp" },     { "tf", "terraform" },
@@ -17,7 +18,7 @@ static const struct row extensions[] = {
     { "cxx", "cpp" },       { "cc", "cpp" },        { "rb", "ruby" },       { "rs", "rust" },
 };
 
-static const struct row media_types[] = {
+static const struct lang_row media_types[] = {
     { "text/html", "html" },               { "application/xhtml+xml", "html" },
     { "application/json", "json" },        { "text/markdown", "markdown" },
     { "text/xml", "xml" },                 { "application/xml", "xml" },
@@ -28,7 +29,7 @@ static const struct row media_types[] = {
 };
 /* clang-format on */
 
-static struct sv find(const struct row *rows, size_t n, struct sv key)
+static struct sv find(const struct lang_row *rows, size_t n, struct sv key)
 {
     for (size_t i = 0; i < n; i++)
         if (sv_is(key, rows[i].from))

@@ -1,4 +1,4 @@
-/* Language tags of fences. A tag never holds a backtick or a blank. */
+/* Language tags of fences. A tag never holds a backtick or a space. */
 #ifndef HEDDLE_LANG_H
 #define HEDDLE_LANG_H
 

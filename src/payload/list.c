@@ -34,7 +34,7 @@ static void say(struct lists *l, const char *fmt, ...)
     *vec_push(&l->warnings, l->a) = sb_sv(&b);
 }
 
-struct resource *lists_add(struct lists *l, enum scope scope, struct sv name,
+struct resource *lists_add(struct lists *l, enum resource_scope scope, struct sv name,
                            enum resource_kind kind)
 {
     size_t at = (size_t)(uintptr_t)map_find(&l->by_name, name);
@@ -70,18 +70,18 @@ list_lines list_read(struct sv text, struct arena *a)
     return lines;
 }
 
-/* ---- folders, globs, patterns ------------------------------------------------------ */
+/* ---- directories, globs, patterns ------------------------------------------------------ */
 
 struct picking {
     struct lists        *l;
-    enum scope           scope;
+    enum resource_scope  scope;
     const struct glob   *glob;       /* or */
     const struct ignore *patterns;   /* or neither: all */
     bool                 names_lock; /* a pattern has the name of a lock file in it */
     size_t               found;
 };
 
-/* Does the last matching line of the patterns, for the path or a folder above it, select it? */
+/* Does the last matching line of the patterns, for the path or a directory above it, select it? */
 static bool is_selected(const struct ignore *g, struct sv path)
 {
     int line = IGNORE_NO_LINE;
@@ -95,7 +95,7 @@ static bool is_selected(const struct ignore *g, struct sv path)
     return line >= 0 && !ignore_is_negated(g, line);
 }
 
-/* A link to a folder of the project: what it leads to is found in its own place. */
+/* A link to a directory of the project: what it leads to is found in its own place. */
 static bool is_folder_link(const struct lists *l, struct sv path, const struct walk_node *node)
 {
     UNDO(fd_undo) int fd = -1;
@@ -163,7 +163,7 @@ static bool count_file(void *n, struct sv path, const struct walk_node *node)
     return true;
 }
 
-static void add_folder(struct lists *l, enum scope scope, struct sv path)
+static void add_folder(struct lists *l, enum resource_scope scope, struct sv path)
 {
     struct picking          p = { .l = l, .scope = scope };
     const struct walk_node *node = walk_find(l->walk, path);
@@ -179,7 +179,7 @@ static void add_folder(struct lists *l, enum scope scope, struct sv path)
             node ? "holds no files" : "is ignored: none of its files are taken");
 }
 
-static void add_glob(struct lists *l, enum scope scope, struct sv pattern)
+static void add_glob(struct lists *l, enum resource_scope scope, struct sv pattern)
 {
     struct picking p = { .l = l, .scope = scope, .glob = glob_in(pattern, l->a) };
 
@@ -211,17 +211,17 @@ static void say_pattern(struct lists *l, const char *option, struct sv pattern, 
 
 /* The patterns of one value, from the root. */
 static void take_value(struct lists *l, const char *option, struct sv value, struct sv here,
-                       patterns *out)
+                       pattern_list *out)
 {
-    patterns   parts = { 0 };
-    struct err e;
+    pattern_list parts = { 0 };
+    struct err   e;
 
     if (sv_has(value, ',') && selects_a_file(l, value))
         *vec_push(&parts, l->a) = value;
     else
         parts = pattern_split(value, l->a);
     for (size_t i = 0; i < parts.n; i++) {
-        patterns each = { 0 };
+        pattern_list each = { 0 };
         if (pattern_expand(parts.v[i], l->a, &each, &e))
             say_pattern(l, option, parts.v[i], e.text);
         for (size_t k = 0; k < each.n; k++) {
@@ -234,9 +234,10 @@ static void take_value(struct lists *l, const char *option, struct sv value, str
     }
 }
 
-static patterns take_values(struct lists *l, const char *option, struct sv values, struct sv here)
+static pattern_list take_values(struct lists *l, const char *option, struct sv values,
+                                struct sv here)
 {
-    patterns out = { 0 };
+    pattern_list out = { 0 };
 
     while (values.n) {
         struct sv_cut c = sv_cut(values, '\n');
@@ -246,7 +247,7 @@ static patterns take_values(struct lists *l, const char *option, struct sv value
     return out;
 }
 
-static const struct ignore *compiled(struct lists *l, const patterns *all)
+static const struct ignore *compiled(struct lists *l, const pattern_list *all)
 {
     struct sb b = sb_in(l->a, 0);
 
@@ -257,16 +258,17 @@ static const struct ignore *compiled(struct lists *l, const patterns *all)
     return ignore_in(sb_sv(&b), l->a);
 }
 
-void lists_add_matching(struct lists *l, enum scope scope, struct sv values, struct sv here)
+void lists_add_matching(struct lists *l, enum resource_scope scope, struct sv values,
+                        struct sv here)
 {
-    patterns       all = take_values(l, "--include", values, here);
+    pattern_list   all = take_values(l, "--include", values, here);
     struct picking p = { .l = l, .scope = scope, .patterns = compiled(l, &all) };
 
     for (size_t i = 0; i < all.n; i++)
         p.names_lock = p.names_lock || is_lock_file(all.v[i]);
     if (p.patterns)
         walk_files(l->walk, &l->walk->nodes.v[0], SV(""), pick, &p);
-    for (size_t i = 0; i < all.n; i++) /* as a rule a mistake */
+    for (size_t i = 0; i < all.n; i++) /* probably a mistake */
         if (all.v[i].s[0] != '!' && !selects_a_file(l, all.v[i]))
             say_pattern(l, "--include", all.v[i],
                         here.n && sv_has(all.v[i], '/') && all.v[i].s[0] != '/'
@@ -290,7 +292,7 @@ static bool drops_any(const struct lists *l, const struct ignore *g)
 
 void lists_drop_matching(struct lists *l, struct sv values, struct sv here)
 {
-    patterns             all = take_values(l, "--exclude", values, here);
+    pattern_list         all = take_values(l, "--exclude", values, here);
     const struct ignore *g = compiled(l, &all);
 
     for (size_t i = 0; i < all.n; i++)
@@ -311,7 +313,8 @@ void lists_drop_matching(struct lists *l, struct sv values, struct sv here)
 
 /* ---- entries ------------------------------------------------------------------------ */
 
-/* Where a link to a folder leads, below the root. False: it is no link to one of the project. */
+/* Where a link to a directory leads, below the root. False: it is not a link to one of the
+ * project. */
 static bool folder_behind(const struct lists *l, struct sv path, struct sv *out)
 {
     UNDO(fd_undo) int fd = -1;
@@ -333,7 +336,7 @@ static bool folder_behind(const struct lists *l, struct sv path, struct sv *out)
     return true;
 }
 
-/* What cannot be looked at is taken for a file: loading says why it cannot be read. */
+/* What cannot be examined counts as a file: loading reports why it cannot be read. */
 static enum fs_kind kind_of(const struct lists *l, struct sv path)
 {
     enum fs_kind kind;
@@ -365,10 +368,10 @@ static enum status find_entry(struct lists *l, struct sv entry, struct sv *path,
     return ST_OK;
 }
 
-static void add_globs(struct lists *l, enum scope scope, struct sv path)
+static void add_globs(struct lists *l, enum resource_scope scope, struct sv path)
 {
-    patterns   each = { 0 };
-    struct err e;
+    pattern_list each = { 0 };
+    struct err   e;
 
     if (pattern_expand(path, l->a, &each, &e))
         say(l, "'" SV_FMT "' %s", SV_ARG(path), e.text);
@@ -380,7 +383,7 @@ static void add_globs(struct lists *l, enum scope scope, struct sv path)
 }
 
 /* A URL is shown, so one with a password or token in it is named without, and not fetched. */
-static void add_url(struct lists *l, enum scope scope, struct sv url)
+static void add_url(struct lists *l, enum resource_scope scope, struct sv url)
 {
     size_t      from, to;
     const char *what = l->allow_secrets ? NULL : secret_find_in_url(url, &from, &to);
@@ -399,18 +402,18 @@ static void add_url(struct lists *l, enum scope scope, struct sv url)
     snprintf(r->why, sizeof r->why, "%s", what);
 }
 
-void lists_add_entry(struct lists *l, enum scope scope, struct sv entry, bool literal)
+void lists_add_entry(struct lists *l, enum resource_scope scope, struct sv entry, bool literal)
 {
     struct err   e;
     struct sv    path;
     enum fs_kind kind;
 
-    if (is_url(entry)) {
+    if (show_is_url(entry)) {
         add_url(l, scope, entry);
         return;
     }
     if (sv_has(entry, 0)) {
-        lists_add(l, scope, entry, RESOURCE_FILE); /* loading says what is wrong with it */
+        lists_add(l, scope, entry, RESOURCE_FILE); /* loading reports what is wrong with it */
         return;
     }
     if (find_entry(l, entry, &path, &kind, &e)) {
@@ -432,7 +435,7 @@ void lists_add_entry(struct lists *l, enum scope scope, struct sv entry, bool li
         lists_add(l, scope, path, RESOURCE_FILE);
 }
 
-bool lists_add_file(struct lists *l, enum scope scope, struct sv path)
+bool lists_add_file(struct lists *l, enum resource_scope scope, struct sv path)
 {
     struct sv  text;
     struct err e;

@@ -1,3 +1,4 @@
+/* Writing the manifest of a payload, reading one, comparing two. */
 #include "payload/manifest.h"
 
 #include "payload/number.h"
@@ -25,12 +26,12 @@ static void write_row(struct jw *w, const struct payload *p, const struct resour
 
     jw_open(w, '{');
     jw_kstr(w, "path", shown(r->name, &scratch));
-    jw_kstr(w, "scope", sv_of(scope_name(r->scope)));
+    jw_kstr(w, "scope", sv_of(resource_scope_name(r->scope)));
     jw_key(w, "scopes");
     jw_open(w, '[');
     for (int s = 0; s < SCOPE_COUNT; s++)
         if (r->scopes >> s & 1)
-            jw_str(w, sv_of(scope_name((enum scope)s)));
+            jw_str(w, sv_of(resource_scope_name((enum resource_scope)s)));
     jw_close(w, ']');
     jw_kstr(w, "state", sv_of(resource_state_word(r->state)));
     if (r->why[0])
@@ -86,13 +87,13 @@ void manifest_write(struct jw *w, const struct payload *p)
 
 /* ---- rows ------------------------------------------------------------------------------- */
 
-/* A text that was in a fence may have got its last line end there. */
+/* The last line end of a text in a fence may have been added by the fence. */
 static void add_text_row(manifest_rows *rows, struct sv path, struct sv text, bool fenced,
                          struct arena *a)
 {
     struct manifest_row *row = vec_push(rows, a);
 
-    *row = (struct manifest_row){ .path = path, .sha256 = hex_of(text, a) };
+    *row = (struct manifest_row){ .path = path, .sha256 = hex_of(text, a), .size = -1 };
     if (fenced && text.n)
         row->sha256_short = hex_of(sv_first(text, text.n - 1), a);
 }
@@ -112,6 +113,7 @@ manifest_rows manifest_of_payload(const struct payload *p, struct arena *a)
         struct manifest_row *row = vec_push(&rows, a);
         row->path = r->name;
         row->cut = r->cut;
+        row->is_file = summary_folds(r);
         row->size = (int64_t)r->size;
         row->scopes = __builtin_popcount(r->scopes);
         if (r->state == RES_OK) {
@@ -182,8 +184,9 @@ static manifest_rows rows_of_parsed(const struct parsed *p, bool numbered, struc
     for (size_t i = 0; i < p->resources.n; i++) {
         const struct parsed_resource *r = &p->resources.v[i];
         if (r->is_placeholder) {
-            *vec_push(&rows, a) =
-                (struct manifest_row){ .path = r->name, .placeholder = sv_trim(r->body) };
+            *vec_push(&rows, a) = (struct manifest_row){ .path = r->name,
+                                                         .placeholder = sv_trim(r->body),
+                                                         .size = -1 };
             continue;
         }
         struct sv plain = numbered ? number_removed(r->body, a) : r->body;
@@ -202,7 +205,7 @@ static enum status not_readable(struct err *e)
 static void add_hash_row(manifest_rows *rows, struct sv path, struct sv sha256, struct arena *a)
 {
     if (sha256.n)
-        *vec_push(rows, a) = (struct manifest_row){ .path = path, .sha256 = sha256 };
+        *vec_push(rows, a) = (struct manifest_row){ .path = path, .sha256 = sha256, .size = -1 };
 }
 
 static enum status read_json(struct sv text, struct arena *a, manifest_rows *out, struct err *e)
@@ -220,7 +223,7 @@ static enum status read_json(struct sv text, struct arena *a, manifest_rows *out
     for (size_t i = 0; i < list->n; i++) {
         const struct json   *r = &list->items[i];
         struct manifest_row *row = vec_push(out, a);
-        if (!path_unshow(json_text(r, "path"), a, &row->path))
+        if (!show_unshow(json_text(r, "path"), a, &row->path))
             return err_set(e, ST_INVALID_SYNTAX, "resource %zu of the manifest has no path", i);
         row->cut = json_truth(json_find(r, "cut"));
         row->size = json_int(json_find(r, "size"), &row->size) ? row->size : -1;
@@ -276,14 +279,15 @@ const char *manifest_change_word(enum manifest_change c)
     return words[c];
 }
 
+/* That a budget cut it is not a difference: another resource may have grown. */
 static bool is_same(const struct manifest_row *a, const struct manifest_row *b)
 {
-    if (a->cut != b->cut)
+    bool cut = a->cut || b->cut;
+
+    if (a->files != b->files || (cut && a->size >= 0 && b->size >= 0 && a->size != b->size))
         return false;
-    if (a->cut && (a->files != b->files || (a->size >= 0 && b->size >= 0 && a->size != b->size)))
-        return false;
-    if (a->cut && !(a->sha256.s && b->sha256.s)) /* an input.md has only the size of a cut one */
-        return true;
+    if (cut && !(a->sha256.s && b->sha256.s)) /* an input.md has only the size of a cut one */
+        return !(a->sha256.s && b->placeholder.s) && !(b->sha256.s && a->placeholder.s);
     /* A manifest knows only the state of what was not shown, an input.md only its text. */
     if (a->placeholder.s || b->placeholder.s)
         return a->placeholder.s && b->placeholder.s &&
@@ -305,17 +309,25 @@ static struct manifest_row *fold_of(const struct map *folds, struct sv path)
     return map_find(folds, SV("./"));
 }
 
-/* `now`, its cut files counted by the directories that `then` names. A resource that several
- * scopes list was counted in each of them. */
+/* Can it stand among the cut files of a directory? */
+static bool may_fold(const struct manifest_row *row)
+{
+    return row->is_file && (row->sha256.s || row->cut);
+}
+
+/* `now`, its files counted by the directories that `then` names, except those that it names by
+ * themselves. A resource that several scopes list was counted in each of them. */
 static manifest_rows folded_like(const manifest_rows *then, const manifest_rows *now,
                                  struct arena *a)
 {
-    struct map    folds = map_in(a);
+    struct map    folds = map_in(a), named = map_in(a);
     manifest_rows rows = { 0 };
     bool          any = false;
 
     for (size_t i = 0; i < then->n; i++)
-        if (then->v[i].files > 0) {
+        if (then->v[i].files <= 0) {
+            map_put(&named, then->v[i].path, &then->v[i]);
+        } else {
             struct manifest_row *fold = ARENA_NEW(a, struct manifest_row, 1);
             *fold = (struct manifest_row){ .path = then->v[i].path, .cut = true };
             map_put(&folds, fold->path, fold);
@@ -325,7 +337,8 @@ static manifest_rows folded_like(const manifest_rows *then, const manifest_rows 
         return *now;
     for (size_t i = 0; i < now->n; i++) {
         const struct manifest_row *row = &now->v[i];
-        struct manifest_row       *fold = row->cut ? fold_of(&folds, row->path) : NULL;
+        bool                       hidden = may_fold(row) && !map_has(&named, row->path);
+        struct manifest_row       *fold = hidden ? fold_of(&folds, row->path) : NULL;
         if (!fold) {
             *vec_push(&rows, a) = *row;
             continue;

@@ -16,13 +16,14 @@ struct manifest_row {
     struct sv sha256_short; /* without the last line end, when that is in doubt; or absent */
     struct sv placeholder;  /* its text, or the state; absent when there is content */
     bool      cut;          /* by a budget: only its name and size were shown */
-    int64_t   size;         /* of what was cut, in bytes; -1: not known */
+    int64_t   size;         /* in bytes; -1: not known */
     int       scopes;       /* how many list it; 0: not known */
-    int64_t   files;        /* > 0: `path` is a directory ("src/") with so many cut files */
+    int64_t   files;        /* > 0: `path` is a directory ("src/") with this many cut files */
+    bool      is_file; /* of a payload: a file of the project, which a directory may stand for */
 };
 typedef VEC(struct manifest_row) manifest_rows;
 
-/* Rows that are no resources. */
+/* Rows that are not resources. */
 #define MANIFEST_TREE SV("(project structure)")
 #define MANIFEST_MEMOS SV("(memos)")
 
@@ -44,8 +45,10 @@ struct manifest_difference {
 };
 typedef VEC(struct manifest_difference) manifest_differences;
 
-/* In the order of `now`, then what is gone in the order of `then`. Where `then` names cut files
- * by their directory, those of `now` are counted together in the same way. */
+/* In the order of `now`, then what is gone in the order of `then`. What a budget cut in one of them
+ * and not in the other is not a difference by itself. Where `then` names cut files by their
+ * directory, the files of `now` there that it does not name are counted together in the same way:
+ * `now` is of a payload. */
 manifest_differences manifest_compare(const manifest_rows *then, const manifest_rows *now,
                                       struct arena *a);
 

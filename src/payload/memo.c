@@ -1,3 +1,4 @@
+/* Reading and editing the YAML list of memos without touching the rest of the file. */
 #include "payload/memo.h"
 
 #include "base/json.h"
@@ -92,7 +93,7 @@ static bool double_quoted(struct sv v, struct sb *b)
     return false;
 }
 
-/* Lines joined with one blank, as YAML folds them. */
+/* Lines joined with one space, as YAML folds them. */
 static struct sv folded(struct sv v, struct arena *a)
 {
     struct sb b = sb_in(a, 0);
@@ -189,11 +190,11 @@ static size_t item_end(struct sv file, size_t at, size_t indent)
     return end;
 }
 
-enum status memo_read(struct sv file, struct arena *a, memos *out, struct err *e)
+enum status memo_read(struct sv file, struct arena *a, memo_list *out, struct err *e)
 {
     size_t at = file.n - utf8_skip_bom(file).n, next, indent = SIZE_MAX;
 
-    *out = (memos){ 0 };
+    *out = (memo_list){ 0 };
     for (; at < file.n; at = next) {
         struct sv line = line_at(file, at, &next), bare = sv_trim(line);
         if (!bare.n || bare.s[0] == '#' || sv_is(bare, "---") || sv_is(bare, "[]"))
@@ -239,7 +240,7 @@ static bool needs_quotes(struct sv v)
 struct sv memo_added(struct sv file, struct sv text, struct arena *a)
 {
     struct sb   b = sb_in(a, 0);
-    memos       all;
+    memo_list   all;
     struct err  ignored;
     size_t      indent = 0;
     const char *end = sv_find(file, SV("\r\n")) >= 0 ? "\r\n" : "\n";

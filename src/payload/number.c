@@ -1,3 +1,4 @@
+/* Adding line numbers to text that comes in parts, and removing them. */
 #include "payload/number.h"
 
 #include <stdio.h>

@@ -1,3 +1,4 @@
+/* Reading a payload back: its sections, links and contents, as Markdown or JSON. */
 #include "payload/parse.h"
 
 #include "base/json.h"
@@ -7,7 +8,7 @@
 
 #include <string.h>
 
-struct parser {
+struct payload_parser {
     struct sv      rest;
     size_t         line; /* of the line read last */
     struct arena  *a;
@@ -15,7 +16,7 @@ struct parser {
     struct err    *e;
 };
 
-static bool next_line(struct parser *p, struct sv *line)
+static bool next_line(struct payload_parser *p, struct sv *line)
 {
     if (!p->rest.n)
         return false;
@@ -27,13 +28,13 @@ static bool next_line(struct parser *p, struct sv *line)
 }
 
 /* The next line without taking it. */
-static bool peek(const struct parser *p, struct sv *line)
+static bool peek(const struct payload_parser *p, struct sv *line)
 {
     *line = sv_cut(p->rest, '\n').head;
     return p->rest.n > 0;
 }
 
-static enum status bad(struct parser *p, const char *what)
+static enum status bad(struct payload_parser *p, const char *what)
 {
     return err_set(p->e, ST_INVALID_SYNTAX, "line %zu: %s", p->line, what);
 }
@@ -52,7 +53,7 @@ static bool is_fence(struct sv line)
     return ticks_at_start(line) >= 3 && !sv_has(sv_skip(line, ticks_at_start(line)), '`');
 }
 
-/* Nothing but at least n backticks and perhaps blanks. */
+/* Nothing but at least n backticks and perhaps spaces. */
 static bool closes(struct sv line, size_t n)
 {
     size_t ticks = ticks_at_start(line);
@@ -61,7 +62,7 @@ static bool closes(struct sv line, size_t n)
 }
 
 /* The block whose opening fence is the next line. */
-static enum status read_fenced(struct parser *p, struct sv *tag, struct sv *body)
+static enum status read_fenced(struct payload_parser *p, struct sv *tag, struct sv *body)
 {
     struct sv line;
 
@@ -79,7 +80,7 @@ static enum status read_fenced(struct parser *p, struct sv *tag, struct sv *body
     return bad(p, "this fence is never closed");
 }
 
-static void skip_blank_lines(struct parser *p)
+static void skip_blank_lines(struct payload_parser *p)
 {
     struct sv line;
 
@@ -99,7 +100,7 @@ static bool read_label(struct sv v, struct arena *a, struct sv *name)
     if (v.s[1 + n] != ']' || v.s[2 + n] != '(' || (slash && v.s[3 + n] != '/') ||
         !sv_eq(text, target))
         return false;
-    return path_unshow(text, a, name);
+    return show_unshow(text, a, name);
 }
 
 /* A backslash in front of a bracket or a mark, in the text of a link. */
@@ -117,7 +118,7 @@ static bool is_target_of(struct sv text, bool escaped, struct sv v, size_t *used
     bool   angle = v.n && v.s[0] == '<';
     size_t at = angle;
 
-    if (at < v.n && v.s[at] == '/') /* what is no path has none */
+    if (at < v.n && v.s[at] == '/') /* what is not a path has none */
         at++;
     for (size_t i = 0; i < text.n; i++) {
         char c = text.s[i];
@@ -153,7 +154,7 @@ static bool is_link(struct sv v, size_t n, struct sv text, struct arena *a, stru
 {
     struct sb again = sb_in(a, 0);
 
-    if (!path_unshow(text, a, name))
+    if (!show_unshow(text, a, name))
         return false;
     sb_add_link(&again, *name);
     if (sv_eq(sb_sv(&again), sv_first(v, n)))
@@ -185,7 +186,7 @@ static bool read_link(struct sv v, struct arena *a, struct sv *name, struct sv *
 
 /* ---- sections --------------------------------------------------------------------------- */
 
-static enum status read_system(struct parser *p)
+static enum status read_system(struct payload_parser *p)
 {
     static const char *const keys[] = { "- **CWD:** ", "- **OS:** ", "- **Shell:** " };
     struct sv               *into[] = { &p->out->cwd, &p->out->os, &p->out->shell };
@@ -200,24 +201,24 @@ static enum status read_system(struct parser *p)
     return ST_OK;
 }
 
-static enum status read_tree(struct parser *p)
+static enum status read_tree(struct payload_parser *p)
 {
     struct sv tag;
 
     return read_fenced(p, &tag, &p->out->tree);
 }
 
-static enum status read_memos(struct parser *p)
+static enum status read_memos(struct payload_parser *p)
 {
     struct sv tag;
 
     return read_fenced(p, &tag, &p->out->memos);
 }
 
-static enum status read_summary(struct parser *p)
+static enum status read_summary(struct payload_parser *p)
 {
-    enum scope scope = SCOPE_TURN;
-    struct sv  line;
+    enum resource_scope scope = SCOPE_TURN;
+    struct sv           line;
 
     while (peek(p, &line) && !sv_starts(line, SV("## "))) {
         struct parsed_entry entry = { 0 };
@@ -254,7 +255,7 @@ static bool read_resource_label(struct sv line, struct arena *a, struct sv *name
     return read_label((struct sv){ span.s + n, span.n - 2 * n }, a, name);
 }
 
-static enum status read_resources(struct parser *p)
+static enum status read_resources(struct payload_parser *p)
 {
     struct sv line;
 
@@ -280,7 +281,7 @@ static enum status read_resources(struct parser *p)
 }
 
 /* A section of another layout: to the next heading outside a fence. */
-static enum status skip_section(struct parser *p)
+static enum status skip_section(struct payload_parser *p)
 {
     struct sv line, tag, body;
 
@@ -295,7 +296,7 @@ static enum status skip_section(struct parser *p)
 
 static const struct {
     const char *title;
-    enum status (*read)(struct parser *p);
+    enum status (*read)(struct payload_parser *p);
 } sections[] = {
     { "System Information", read_system },
     { "Project Structure", read_tree },
@@ -304,7 +305,7 @@ static const struct {
     { "Resource Contents", read_resources },
 };
 
-static enum status read_section(struct parser *p, struct sv title)
+static enum status read_section(struct payload_parser *p, struct sv title)
 {
     if (title.n > 3 && title.s[0] >= '1' && title.s[0] <= '9' && title.s[1] == '.')
         title = sv_skip(title, 3);
@@ -325,12 +326,12 @@ static enum status json_summary(const struct json *summary, struct arena *a, str
                                 struct err *e)
 {
     for (int s = 0; s < SCOPE_COUNT; s++) {
-        const struct json *names = json_find(summary, scope_name((enum scope)s));
+        const struct json *names = json_find(summary, resource_scope_name((enum resource_scope)s));
         for (size_t i = 0; json_is(names, JSON_ARRAY) && i < names->n; i++) {
             struct parsed_entry *entry = vec_push(&out->summary, a);
-            entry->scope = (enum scope)s;
+            entry->scope = (enum resource_scope)s;
             entry->note = SV("");
-            if (!path_unshow(json_sv(&names->items[i]), a, &entry->name))
+            if (!show_unshow(json_sv(&names->items[i]), a, &entry->name))
                 return bad_json(e);
         }
     }
@@ -346,7 +347,7 @@ static enum status json_cuts(const struct json *cuts, struct arena *a, struct pa
         int64_t            files = 0, bytes = 0, tokens = 0;
         struct sb          b = sb_in(a, 0);
         struct sv          name;
-        if (!path_unshow(json_text(cut, "name"), a, &name) ||
+        if (!show_unshow(json_text(cut, "name"), a, &name) ||
             !json_int(json_find(cut, "bytes"), &bytes) ||
             !json_int(json_find(cut, "tokens"), &tokens))
             return bad_json(e);
@@ -376,7 +377,7 @@ static enum status json_resources(const struct json *list, struct arena *a, stru
         to->tag = json_text(r, "language");
         to->body = content.s ? content : json_text(r, "placeholder");
         to->line = i + 2; /* each is on a line of its own */
-        if (!to->body.s || !path_unshow(json_text(r, "name"), a, &to->name))
+        if (!to->body.s || !show_unshow(json_text(r, "name"), a, &to->name))
             return bad_json(e);
     }
     return ST_OK;
@@ -406,8 +407,8 @@ static enum status parse_json(struct sv text, struct arena *a, struct parsed *ou
 
 enum status payload_parse(struct sv text, struct arena *a, struct parsed *out, struct err *e)
 {
-    struct parser p = { .rest = utf8_skip_bom(text), .a = a, .out = out, .e = e };
-    struct sv     line;
+    struct payload_parser p = { .rest = utf8_skip_bom(text), .a = a, .out = out, .e = e };
+    struct sv             line;
 
     *out = (struct parsed){ 0 };
     if (p.rest.n && p.rest.s[0] == '{')

@@ -1,8 +1,8 @@
 /* An input.md, or the same as JSON, read back into its parts. What emit wrote is understood
  * exactly; the layout of other builds (`# Project Context`, `### [path](/path)`) is recognised.
  *
- * One thing a fence cannot tell: whether the last line end belongs to the file. A body that
- * was not empty always ends with one here. */
+ * A fence does not show whether the last line end belongs to the file: a body that was not empty
+ * always ends with one here. */
 #ifndef HEDDLE_PARSE_H
 #define HEDDLE_PARSE_H
 
@@ -16,8 +16,8 @@ struct parsed_resource {
     size_t    line;            /* of its label, from 1 */
 };
 struct parsed_entry {
-    struct sv  name, note; /* note: what follows the link, or "" */
-    enum scope scope;
+    struct sv           name, note; /* note: what follows the link, or "" */
+    enum resource_scope scope;
 };
 struct parsed {
     struct sv cwd, os, shell, tree, memos; /* absent when they are not there */
@@ -26,7 +26,7 @@ struct parsed {
     VEC(struct parsed_resource) resources;
 };
 
-/* ST_INVALID_SYNTAX with the line: it is no payload, or a fence is not closed. */
+/* ST_INVALID_SYNTAX with the line: it is not a payload, or a fence is not closed. */
 enum status payload_parse(struct sv text, struct arena *a, struct parsed *out,
                           struct err *e) MUST_USE;
 

@@ -1,6 +1,8 @@
+/* Collecting, measuring, cutting and writing a payload. */
 #include "payload/payload.h"
 
 #include "base/clock.h"
+#include "base/env.h"
 #include "base/fs.h"
 #include "base/path.h"
 #include "payload/budget.h"
@@ -32,18 +34,18 @@ static void read_system(struct payload *p)
     else
         sb_adds(&os, "unknown");
     p->os = sb_sv(&os);
-    p->shell = sv_of(getenv("SHELL"));
+    p->shell = env_find(p->q->variables, "SHELL");
     if (!p->shell.n)
         p->shell = SV("unknown");
 }
 
-/* Memos go into the text as they are: what is no text, or holds a secret, leaves a note as a file
+/* Memos go into the text as they are: what is not text, or holds a secret, leaves a note as a file
  * would. */
 static void check_memos(struct payload *p)
 {
-    struct scan     s = { .path = SV(".teddy/memos.yaml") };
-    struct resource r = { .name = s.path, .state = RES_OK };
-    struct sb       b = sb_in(p->a, 0), said = sb_in(p->a, 0);
+    struct scan_found s = { .path = SV(".teddy/memos.yaml") };
+    struct resource   r = { .name = s.path, .state = RES_OK };
+    struct sb         b = sb_in(p->a, 0), said = sb_in(p->a, 0);
 
     scan_text(&s, p->memos, NULL, false, !p->q->allow_secrets);
     resource_take_scan(&r, &s, p->q->allow_secrets);
@@ -72,14 +74,15 @@ static void read_memos(struct payload *p)
 
 static void add_diff(struct payload *p)
 {
-    struct sv  text;
-    struct err e;
+    struct arena scratch = { 0 };
+    struct sv    text;
+    struct err   e;
 
-    if (gitdiff_read(p->q->root, &text, &e)) {
+    if (gitdiff_read(p->q->root, p->q->variables, &scratch, &text, &e))
         *vec_push(&p->lists.warnings, p->a) = sv_dup(sv_of(e.text), p->a);
-        return;
-    }
-    lists_add(&p->lists, SCOPE_TURN, SV("git:diff"), RESOURCE_DIFF)->body = text;
+    else
+        resource_hold(lists_add(&p->lists, SCOPE_TURN, SV("git:diff"), RESOURCE_DIFF), text);
+    arena_free(&scratch);
 }
 
 /* The global list has had several names; the first that is there counts. */
@@ -117,7 +120,7 @@ void payload_collect(struct payload *p, const struct payload_request *q, struct 
 {
     *p = (struct payload){ .q = q, .a = a };
     struct rules *rules = q->no_gitignore ? rules_in_without_git(q->root_fd, q->root, a)
-                                          : rules_in(q->root_fd, q->root, a);
+                                          : rules_in(q->root_fd, q->root, q->variables, a);
     walk_read(rules, q->root_fd, a, &p->walk);
     walk_hide(&p->walk, q->self);
     lists_init(&p->lists, q->root_fd, &p->walk, a);
@@ -145,23 +148,23 @@ void payload_release(struct payload *p)
 /* ---- running over the resources ----------------------------------------------------- */
 
 /* What one thread has for itself. */
-struct hand {
-    struct load_own own;
-    struct weigher  weigher;
+struct payload_hand {
+    struct resource_load_own own;
+    struct weigher           weigher;
 };
 
-struct job {
-    struct payload    *p;
-    struct load_config load;
-    uint32_t          *order; /* indexes of the resources to look at */
-    size_t             n;
-    struct hand       *hands; /* one per thread */
-    unsigned           threads;
-    atomic_uint        taken;
-    struct emit       *emit; /* NULL: measure only */
-    struct buffer      parts;
-    bool               again; /* they were measured before */
-    struct err         e;
+struct payload_job {
+    struct payload             *p;
+    struct resource_load_config load;
+    uint32_t                   *order; /* indexes of the resources to look at */
+    size_t                      n;
+    struct payload_hand        *hands; /* one per thread */
+    unsigned                    threads;
+    atomic_uint                 taken;
+    struct emit                *emit; /* NULL: measure only */
+    struct pipeline_buffer      parts;
+    bool                        again; /* they were measured before */
+    struct err                  e;
 };
 
 /* A counter as asked for; says how it counts. */
@@ -169,27 +172,32 @@ static enum status open_counter(struct payload *p, struct tokens **out, struct e
 {
     if (p->q->estimate)
         *out = tokens_open_estimate();
-    else if (tokens_open_or_estimate(p->q->encoding, out, e))
+    else if (tokens_open_or_estimate(p->q->encoding, env_find(p->q->variables, TOKENS_VOCAB_DIR),
+                                     out, e))
         return err_code(e);
     p->counted_by = sv_dup(sv_of(tokens_label(*out)), p->a);
     p->is_estimate = tokens_is_estimate(*out);
     return ST_OK;
 }
 
-static enum status job_init(struct job *j, struct payload *p, bool count, struct err *e)
+static enum status job_init(struct payload_job *j, struct payload *p, bool count, struct err *e)
 {
     const struct payload_request *q = p->q;
 
-    *j = (struct job){ .p = p };
-    j->load = (struct load_config){
-        .root_fd = q->root_fd, .fetch = q->fetch, .allow_secrets = q->allow_secrets, .hash = q->hash
+    *j = (struct payload_job){ .p = p };
+    j->load = (struct resource_load_config){
+        .root_fd = q->root_fd,
+        .fetch = q->fetch,
+        .allow_secrets = q->allow_secrets,
+        .hash = q->hash,
+        .outside = q->outside,
     };
     j->order = ARENA_NEW(p->a, uint32_t, p->lists.resources.n + 1);
     for (size_t i = 0; i < p->lists.resources.n; i++)
         if (p->lists.resources.v[i].scopes && !p->lists.resources.v[i].cut)
             j->order[j->n++] = (uint32_t)i;
     j->threads = q->threads ? q->threads : pipeline_threads();
-    j->hands = ARENA_NEW(p->a, struct hand, j->threads);
+    j->hands = ARENA_NEW(p->a, struct payload_hand, j->threads);
     for (unsigned i = 0; i < j->threads; i++) {
         weigher_init(&j->hands[i].weigher, p);
         if (count && open_counter(p, &j->hands[i].own.tokens, e))
@@ -198,34 +206,34 @@ static enum status job_init(struct job *j, struct payload *p, bool count, struct
     return ST_OK;
 }
 
-static void job_release(struct job *j)
+static void job_release(struct payload_job *j)
 {
     for (unsigned i = 0; j->hands && i < j->threads; i++) {
         tokens_close(j->hands[i].own.tokens);
         arena_free(&j->hands[i].own.scratch);
         weigher_release(&j->hands[i].weigher);
     }
-    buffer_free(&j->parts);
+    pipeline_buffer_free(&j->parts);
 }
 
 static void *take_hand(void *ctx)
 {
-    struct job *j = ctx;
+    struct payload_job *j = ctx;
 
     return &j->hands[atomic_fetch_add(&j->taken, 1)];
 }
 
-static struct resource *job_resource(const struct job *j, size_t i)
+static struct resource *job_resource(const struct payload_job *j, size_t i)
 {
     return &j->p->lists.resources.v[j->order[i]];
 }
 
-static void work(void *ctx, void *own, size_t i, struct buffer *b)
+static void work(void *ctx, void *own, size_t i, struct pipeline_buffer *b)
 {
-    struct job      *j = ctx;
-    struct hand     *hand = own;
-    struct resource *r = job_resource(j, i);
-    struct resource  before = *r;
+    struct payload_job  *j = ctx;
+    struct payload_hand *hand = own;
+    struct resource     *r = job_resource(j, i);
+    struct resource      before = *r;
 
     if (j->again && resource_is_large(r))
         return; /* resource_parts() looks at it */
@@ -239,14 +247,15 @@ static void work(void *ctx, void *own, size_t i, struct buffer *b)
 
 static bool write_part(void *ctx, struct sv part)
 {
-    struct job *j = ctx;
+    struct payload_job *j = ctx;
 
     emit_format_of(j->p->q->format)->content(j->emit, part);
     emit_flush(j->emit);
     return !j->emit->sink->out || !j->emit->sink->out->failed;
 }
 
-static bool write_content(struct job *j, const struct resource *r, const struct buffer *b)
+static bool write_content(struct payload_job *j, const struct resource *r,
+                          const struct pipeline_buffer *b)
 {
     const struct emit_format *f = emit_format_of(j->p->q->format);
 
@@ -256,16 +265,23 @@ static bool write_content(struct job *j, const struct resource *r, const struct 
     return true;
 }
 
-static bool deliver(void *ctx, void *own, size_t i, const struct buffer *b)
+static enum status tell(struct payload_job *j, const char *what, size_t done, size_t all)
 {
-    struct job               *j = ctx;
+    const struct payload_request *q = j->p->q;
+
+    return q->progress ? q->progress(q->progress_ctx, what, done, all, &j->e) : ST_OK;
+}
+
+static bool deliver(void *ctx, void *own, size_t i, const struct pipeline_buffer *b)
+{
+    struct payload_job       *j = ctx;
     struct emit              *emit = j->emit;
     struct resource          *r = job_resource(j, i);
     const struct emit_format *f = emit_format_of(j->p->q->format);
 
     (void)own;
-    if (j->p->q->progress)
-        j->p->q->progress(i + 1, j->n);
+    if (tell(j, "packing", i + 1, j->n))
+        return false;
     if (r->is_stale && resource_changed(r, &j->e))
         return false;
     if (!emit)
@@ -288,12 +304,12 @@ static bool deliver(void *ctx, void *own, size_t i, const struct buffer *b)
 enum { FETCHES_AT_ONCE = 16 };
 
 struct fetching {
-    struct job      *j;
-    struct resource *pages[4096];
-    size_t           n;
+    struct payload_job *j;
+    struct resource    *pages[4096];
+    size_t              n;
 };
 
-static void fetch_one(void *ctx, void *own, size_t i, struct buffer *b)
+static void fetch_one(void *ctx, void *own, size_t i, struct pipeline_buffer *b)
 {
     const struct fetching *f = ctx;
 
@@ -302,20 +318,18 @@ static void fetch_one(void *ctx, void *own, size_t i, struct buffer *b)
     resource_fetch(&f->j->load, f->pages[i]);
 }
 
-static bool fetched_one(void *ctx, void *own, size_t i, const struct buffer *b)
+static bool fetched_one(void *ctx, void *own, size_t i, const struct pipeline_buffer *b)
 {
     const struct fetching *f = ctx;
 
     (void)own;
     (void)b;
-    if (f->j->p->q->fetching)
-        f->j->p->q->fetching(i + 1, f->n);
-    return true;
+    return tell(f->j, "fetching pages", i + 1, f->n) == ST_OK;
 }
 
-/* Fetching is waiting: it needs threads, not cores. What does not fit here is fetched when it is
- * its turn. */
-static void fetch_pages(struct job *j)
+/* Fetching is mostly waiting, so it uses more threads than cores. Pages beyond the limit are
+ * fetched when they are written. */
+static void fetch_pages(struct payload_job *j)
 {
     struct fetching *f = ARENA_NEW(j->p->a, struct fetching, 1);
     struct pipeline  pl = { .ctx = f, .work = fetch_one, .deliver = fetched_one };
@@ -332,12 +346,12 @@ static void fetch_pages(struct job *j)
     pipeline_run(&pl, f->n, f->n < FETCHES_AT_ONCE ? (unsigned)f->n : FETCHES_AT_ONCE);
 }
 
-static enum status run(struct job *j, struct err *e)
+static enum status run(struct payload_job *j, struct err *e)
 {
     fetch_pages(j);
     struct pipeline pl = { .ctx = j, .open = take_hand, .work = work, .deliver = deliver };
 
-    if (pipeline_run(&pl, j->n, j->threads) || !j->e.code)
+    if (!j->e.code && (pipeline_run(&pl, j->n, j->threads) || !j->e.code))
         return ST_OK;
     *e = j->e;
     return err_code(e);
@@ -368,8 +382,8 @@ static void sum_up(struct payload *p, struct weigher *w, struct tokens *t)
 
 enum status payload_measure(struct payload *p, struct err *e)
 {
-    struct job  j;
-    enum status s = job_init(&j, p, true, e);
+    struct payload_job j;
+    enum status        s = job_init(&j, p, true, e);
 
     if (!s)
         s = run(&j, e);
@@ -395,7 +409,7 @@ static enum status cannot_fit(const struct payload *p, size_t sum, struct err *e
     return err_hint(e, "raise --budget, or list fewer resources");
 }
 
-/* Above so many cuts, naming each may take a quarter of the budget and no more. */
+/* With more cuts than CUTS_NAMED, their names may take at most a quarter of the budget. */
 enum { CUTS_NAMED = 32, NAMING_SHARE = 4 };
 
 /* One search for what fits: the items, and what their lines in the summary weigh. */
@@ -438,7 +452,7 @@ static void take_cuts(struct cutting *c)
     sum_up(c->p, c->w, c->t);
 }
 
-/* Counted as it stands there may be room for more than was expected. */
+/* When the exact count is below the expected one, put back what fits. */
 static void use_the_rest(struct cutting *c)
 {
     bool *before = ARENA_NEW(c->scratch, bool, c->n + 1);
@@ -455,8 +469,8 @@ static void use_the_rest(struct cutting *c)
     take_cuts(c);
 }
 
-/* The sum is known only once the notes stand in their places. While it comes out over the
- * budget, aim that much lower. False: everything is cut and it does not fit. */
+/* The exact sum is known only with the notes in place. While it is over the budget, the target is
+ * lowered by the excess. False: everything is cut and it still does not fit. */
 static bool cut_to_fit(struct cutting *c)
 {
     size_t aim = c->budget, fixed = fixed_part(c);
@@ -543,7 +557,7 @@ enum status payload_apply_budget(struct payload *p, struct err *e)
 
 /* ---- writing --------------------------------------------------------------------------- */
 
-static enum status finish(struct job *j, struct emit *emit, struct sb *out, struct err *e)
+static enum status finish(struct payload_job *j, struct emit *emit, struct sb *out, struct err *e)
 {
     struct payload *p = j->p;
 
@@ -561,11 +575,11 @@ static enum status finish(struct job *j, struct emit *emit, struct sb *out, stru
 
 enum status payload_write(struct payload *p, struct sb *out, struct err *e)
 {
-    bool        measured = p->tokens > 0;
-    struct job  j;
-    enum status s = job_init(&j, p, p->q->count && !measured, e);
-    struct sink sink = { .out = out, .hashes = p->q->hash };
-    struct emit emit = { .p = p, .sink = &sink };
+    bool               measured = p->tokens > 0;
+    struct payload_job j;
+    enum status        s = job_init(&j, p, p->q->count && !measured, e);
+    struct emit_sink   sink = { .out = out, .hashes = p->q->hash };
+    struct emit        emit = { .p = p, .sink = &sink };
 
     emit.b = sb_in(&emit.keep, 0);
     if (!s) {

@@ -1,4 +1,4 @@
-/* input.md: the whole worldview of a turn, made from the workspace.
+/* input.md: everything a model should know for a turn, made from the workspace.
  *
  *     struct payload p;
  *     payload_collect(&p, &request, &a);                  lists, tree, memos
@@ -23,12 +23,14 @@ enum payload_format { PAYLOAD_MARKDOWN, PAYLOAD_XML, PAYLOAD_JSON };
 
 struct payload_request {
     int                  root_fd;
+    bool                 outside;          /* somebody else than a shell asks: see resource.h */
     struct sv            root;             /* absolute */
-    struct sv            turn;             /* folder below the root, or absent */
+    char *const         *variables;        /* the environment, see base/env.h: git's, SHELL, … */
+    struct sv            turn;             /* directory below the root, or absent */
     struct sv            session;          /* likewise */
     struct sv            self;             /* the file it goes to, below the root; or absent */
     struct sv            here;             /* the current directory, below the root */
-    struct sv            include, exclude; /* values of patterns, one a line; absent: none */
+    struct sv            include, exclude; /* values of patterns, one per line; absent: none */
     const struct sv     *paths;            /* entries of the turn, from the root */
     size_t               n_paths;
     bool                 literal_paths; /* they are names: no globs and no lists */
@@ -36,17 +38,18 @@ struct payload_request {
     struct fetch_config  fetch;
     enum payload_format  format;
     bool                 no_tree;      /* without section 2 */
-    bool                 lock_files;   /* take lock files from folders, see list.h */
+    bool                 lock_files;   /* take lock files from directories, see list.h */
     bool                 no_gitignore; /* what git ignores counts as well */
     bool                 diff, line_numbers, allow_secrets;
     bool                 hash;     /* sha256 of every resource, for a manifest */
     bool                 count;    /* tokens */
     bool                 estimate; /* by a quarter of the characters */
     enum tokens_encoding encoding;
-    int64_t              budget;               /* tokens; 0: none */
-    unsigned             threads;              /* 0: all cores */
-    void (*progress)(size_t done, size_t all); /* now and then; may be NULL */
-    void (*fetching)(size_t done, size_t all); /* likewise, for pages, which come first */
+    int64_t              budget;  /* tokens; 0: none */
+    unsigned             threads; /* 0: all cores */
+    /* Called on the calling thread with the progress; an error ends the work. May be NULL. */
+    enum status (*progress)(void *ctx, const char *what, size_t done, size_t all, struct err *e);
+    void *progress_ctx;
 };
 
 struct payload {
@@ -88,7 +91,7 @@ enum status payload_write(struct payload *p, struct sb *out, struct err *e) MUST
 
 void payload_release(struct payload *p);
 
-/* What the reader should be told: troubles of the walk, the lists and the resources. */
+/* Warnings for the user: problems of the walk, the lists and the resources. */
 typedef VEC(struct sv) payload_notes;
 payload_notes payload_warnings(const struct payload *p, struct arena *a);
 

@@ -1,3 +1,4 @@
+/* A bounded pipeline: workers fill slots, the calling thread empties them in order. */
 #include "payload/pipeline.h"
 
 #include <pthread.h>
@@ -7,12 +8,12 @@
 
 enum { THREADS_MAX = 64, KEEP_CAP = 256 << 10 };
 
-struct slot {
-    struct buffer b;
-    bool          ready;
+struct pipeline_slot {
+    struct pipeline_buffer b;
+    bool                   ready;
 };
 
-struct run {
+struct pipeline_state {
     const struct pipeline *p;
     size_t                 n;
     pthread_mutex_t        lock;
@@ -21,30 +22,31 @@ struct run {
     size_t                 claimed, delivered, held; /* held: bytes finished, not delivered */
     unsigned               waiting;                  /* workers that wait for room */
     bool                   caller_waits, stop;
-    struct slot            slots[PIPELINE_AHEAD];
+    struct pipeline_slot   slots[PIPELINE_AHEAD];
 };
 
-void buffer_reserve(struct buffer *b, size_t cap)
+bool pipeline_buffer_reserve(struct pipeline_buffer *b, size_t cap)
 {
     if (cap <= b->cap)
-        return;
+        return true;
     size_t want = b->cap ? b->cap : 64 << 10;
     while (want < cap)
         want *= 2;
     char *s = malloc(want);
     if (!s)
-        die("out of memory (%zu bytes)", want);
+        return false;
     if (b->n)
         memcpy(s, b->s, b->n);
     free(b->s);
     b->s = s;
     b->cap = want;
+    return true;
 }
 
-void buffer_free(struct buffer *b)
+void pipeline_buffer_free(struct pipeline_buffer *b)
 {
     free(b->s);
-    *b = (struct buffer){ 0 };
+    *b = (struct pipeline_buffer){ 0 };
 }
 
 unsigned pipeline_threads(void)
@@ -59,17 +61,17 @@ unsigned pipeline_threads(void)
 
 /* With the lock held: is there an item to begin? The item that is delivered next may
  * always be begun, whatever is held. */
-static bool may_claim(const struct run *r)
+static bool may_claim(const struct pipeline_state *r)
 {
     return !r->stop && r->claimed < r->n && r->claimed < r->delivered + PIPELINE_AHEAD &&
            (r->held < PIPELINE_BYTES || r->claimed == r->delivered);
 }
 
 /* With the lock held on entry and return. */
-static void work_one(struct run *r, void *own)
+static void work_one(struct pipeline_state *r, void *own)
 {
-    size_t       i = r->claimed++;
-    struct slot *s = &r->slots[i % PIPELINE_AHEAD];
+    size_t                i = r->claimed++;
+    struct pipeline_slot *s = &r->slots[i % PIPELINE_AHEAD];
 
     pthread_mutex_unlock(&r->lock);
     s->b.n = 0;
@@ -83,8 +85,8 @@ static void work_one(struct run *r, void *own)
 
 static void *worker(void *arg)
 {
-    struct run *r = arg;
-    void       *own = r->p->open ? r->p->open(r->p->ctx) : NULL;
+    struct pipeline_state *r = arg;
+    void                  *own = r->p->open ? r->p->open(r->p->ctx) : NULL;
 
     pthread_mutex_lock(&r->lock);
     while (!r->stop && r->claimed < r->n) {
@@ -103,17 +105,17 @@ static void *worker(void *arg)
 }
 
 /* With the lock held on entry and return. */
-static void deliver_one(struct run *r, void *own)
+static void deliver_one(struct pipeline_state *r, void *own)
 {
-    struct slot *s = &r->slots[r->delivered % PIPELINE_AHEAD];
-    bool         on = true;
+    struct pipeline_slot *s = &r->slots[r->delivered % PIPELINE_AHEAD];
+    bool                  on = true;
 
     pthread_mutex_unlock(&r->lock);
     if (r->p->deliver)
         on = r->p->deliver(r->p->ctx, own, r->delivered, &s->b);
     size_t n = s->b.n;
     if (s->b.cap > KEEP_CAP)
-        buffer_free(&s->b);
+        pipeline_buffer_free(&s->b);
     pthread_mutex_lock(&r->lock);
     s->ready = false;
     r->held -= n;
@@ -125,7 +127,7 @@ static void deliver_one(struct run *r, void *own)
         pthread_cond_broadcast(&r->room);
 }
 
-static void run_caller(struct run *r)
+static void run_caller(struct pipeline_state *r)
 {
     void *own = r->p->open ? r->p->open(r->p->ctx) : NULL;
 
@@ -150,9 +152,9 @@ static void run_caller(struct run *r)
 
 bool pipeline_run(const struct pipeline *p, size_t n, unsigned threads)
 {
-    struct run r = { .p = p, .n = n };
-    pthread_t  others[THREADS_MAX];
-    unsigned   started = 0;
+    struct pipeline_state r = { .p = p, .n = n };
+    pthread_t             others[THREADS_MAX];
+    unsigned              started = 0;
 
     threads = threads ? threads : pipeline_threads();
     if (threads > n)
@@ -167,7 +169,7 @@ bool pipeline_run(const struct pipeline *p, size_t n, unsigned threads)
     while (started)
         pthread_join(others[--started], NULL);
     for (size_t i = 0; i < PIPELINE_AHEAD; i++)
-        buffer_free(&r.slots[i].b);
+        pipeline_buffer_free(&r.slots[i].b);
     pthread_mutex_destroy(&r.lock);
     pthread_cond_destroy(&r.room);
     pthread_cond_destroy(&r.ready);

@@ -11,13 +11,14 @@
 
 enum { PIPELINE_AHEAD = 64, PIPELINE_BYTES = 8 << 20 };
 
-/* Bytes of one item; room is made with buffer_reserve(), reused for later items. */
-struct buffer {
+/* Bytes of one item; room is made with pipeline_buffer_reserve(), reused for later items. */
+struct pipeline_buffer {
     char  *s;
     size_t n, cap;
 };
-void buffer_reserve(struct buffer *b, size_t cap); /* keeps b->s[0..n) */
-void buffer_free(struct buffer *b);
+bool pipeline_buffer_reserve(struct pipeline_buffer *b,
+                             size_t cap) MUST_USE; /* keeps b->s[0..n); false: ENOMEM */
+void pipeline_buffer_free(struct pipeline_buffer *b);
 
 struct pipeline {
     void *ctx;
@@ -25,12 +26,12 @@ struct pipeline {
     void *(*open)(void *ctx);
     void (*close)(void *ctx, void *own);
     /* Item i, on any thread: fills *b. */
-    void (*work)(void *ctx, void *own, size_t i, struct buffer *b);
+    void (*work)(void *ctx, void *own, size_t i, struct pipeline_buffer *b);
     /* Items in order, on the calling thread; false ends the run early. May be NULL. */
-    bool (*deliver)(void *ctx, void *own, size_t i, const struct buffer *b);
+    bool (*deliver)(void *ctx, void *own, size_t i, const struct pipeline_buffer *b);
 };
 
-/* Items 0..n-1. `threads` 0: as many as this process may use. False: deliver said stop. */
+/* Items 0..n-1. `threads` 0: as many as this process may use. False: deliver() returned false. */
 bool pipeline_run(const struct pipeline *p, size_t n, unsigned threads);
 
 unsigned pipeline_threads(void);

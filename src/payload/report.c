@@ -1,10 +1,11 @@
+/* Reading the action log of a turn's report.md. */
 #include "payload/report.h"
 
 #include <string.h>
 
 static const struct {
     const char      *word;
-    enum action_kind kind;
+    enum report_kind kind;
 } kinds[] = {
     { "READ", ACTION_READ },
     { "CREATE", ACTION_CREATE },
@@ -13,12 +14,12 @@ static const struct {
 };
 
 /* Lines outside fences. */
-struct lines {
+struct report_lines {
     struct sv rest;
     size_t    fence; /* length of the open one, 0: none */
 };
 
-static bool next(struct lines *l, struct sv *line)
+static bool next(struct report_lines *l, struct sv *line)
 {
     while (l->rest.n) {
         struct sv_cut c = sv_cut(l->rest, '\n');
@@ -71,7 +72,7 @@ static struct sv bare_target(struct sv v)
 }
 
 /* "READ", "`READ`", "`READ`: path", "READ: path". */
-static enum action_kind action_of(struct sv text, struct sv *target)
+static enum report_kind action_of(struct sv text, struct sv *target)
 {
     if (text.n && text.s[0] == '`')
         text = sv_skip(text, 1);
@@ -89,11 +90,11 @@ static enum action_kind action_of(struct sv text, struct sv *target)
     return ACTION_OTHER;
 }
 
-static enum action_outcome outcome_of(struct sv value)
+static enum report_outcome outcome_of(struct sv value)
 {
     static const struct {
         const char         *word;
-        enum action_outcome outcome;
+        enum report_outcome outcome;
     } words[] = { { "SUCCESS", ACTION_DONE },    { "Completed", ACTION_DONE },
                   { "FAIL", ACTION_FAILED },     { "Failed", ACTION_FAILED },
                   { "SKIPPED", ACTION_SKIPPED }, { "Skipped", ACTION_SKIPPED },
@@ -106,7 +107,7 @@ static enum action_outcome outcome_of(struct sv value)
 }
 
 /* "- **Key:** value" below an action. */
-static void read_field(struct action *action, struct sv line)
+static void read_field(struct report_action *action, struct sv line)
 {
     struct sv start = SV("- **");
 
@@ -125,13 +126,13 @@ static void read_field(struct action *action, struct sv line)
         action->is_range = value.n > 0;
 }
 
-void report_read(struct sv text, struct arena *a, struct report *out)
+void report_read(struct sv text, struct arena *a, struct report_actions *out)
 {
-    struct lines   l = { .rest = text };
-    struct action *action = NULL;
-    struct sv      line, title, target;
+    struct report_lines   l = { .rest = text };
+    struct report_action *action = NULL;
+    struct sv             line, title, target;
 
-    *out = (struct report){ 0 };
+    *out = (struct report_actions){ 0 };
     while (next(&l, &line)) {
         size_t level = heading(line, &title);
         if (!level) {
@@ -142,18 +143,18 @@ void report_read(struct sv text, struct arena *a, struct report *out)
         action = NULL;
         if (sv_starts(title, SV("User Request")))
             out->has_user_request = true;
-        enum action_kind kind = level >= 3 ? action_of(title, &target) : ACTION_OTHER;
+        enum report_kind kind = level >= 3 ? action_of(title, &target) : ACTION_OTHER;
         if (kind != ACTION_OTHER) {
             action = vec_push(&out->actions, a);
-            *action = (struct action){ .kind = kind, .target = target };
+            *action = (struct report_action){ .kind = kind, .target = target };
         }
     }
 }
 
-bool plan_has_message(struct sv text)
+bool report_plan_has_message(struct sv text)
 {
-    struct lines l = { .rest = text };
-    struct sv    line, title;
+    struct report_lines l = { .rest = text };
+    struct sv           line, title;
 
     while (next(&l, &line))
         if (heading(line, &title) == 2 && sv_is(title, "Message"))

@@ -3,6 +3,7 @@
 
 #include "base/clock.h"
 #include "base/fs.h"
+#include "base/fs_where.h"
 #include "base/utf8.h"
 #include "payload/charset.h"
 #include "payload/lang.h"
@@ -16,7 +17,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-const char *scope_name(enum scope s)
+const char *resource_scope_name(enum resource_scope s)
 {
     static const char *const names[SCOPE_COUNT] = { "turn", "session", "global" };
 
@@ -47,9 +48,21 @@ static int64_t stamp_of(const struct stat *st)
     return (int64_t)st->st_mtim.tv_sec * 1000000000 + st->st_mtim.tv_nsec;
 }
 
+/* Does it hold keys or the log? A link of a checkout must not bring them into what is sent. A
+ * person in a shell may name such a file. */
+static bool is_own(const struct resource_load_config *c, const struct resource *r, int fd,
+                   struct arena *scratch)
+{
+    struct stat st;
+    bool linked = fstatat(c->root_fd, sv_cstr(r->name, scratch), &st, AT_SYMLINK_NOFOLLOW) == 0 &&
+                  S_ISLNK(st.st_mode);
+
+    return (c->outside || linked) && fs_where(fd, c->root_fd, ".heddle") != FS_ELSEWHERE;
+}
+
 /* An open regular file, or -1 and r's state says why not. */
-static int open_file(const struct load_config *c, struct resource *r, struct arena *scratch,
-                     struct stat *st)
+static int open_file(const struct resource_load_config *c, struct resource *r,
+                     struct arena *scratch, struct stat *st)
 {
     if (sv_has(r->name, 0)) {
         set_state(r, RES_UNREADABLE, "its name holds a NUL");
@@ -65,16 +78,22 @@ static int open_file(const struct load_config *c, struct resource *r, struct are
         set_state(r, RES_UNREADABLE, strerror(errno));
     if (fd < 0)
         return -1;
-    if (fstat(fd, st) == 0 && S_ISREG(st->st_mode))
+    bool regular = fstat(fd, st) == 0 && S_ISREG(st->st_mode);
+    if (regular && !is_own(c, r, fd, scratch))
         return fd;
-    set_state(r, RES_UNREADABLE, S_ISDIR(st->st_mode) ? "is a folder" : "is not a regular file");
+    if (regular)
+        set_state(r, RES_UNREADABLE, "belongs to heddle itself");
+    else
+        set_state(r, RES_UNREADABLE,
+                  S_ISDIR(st->st_mode) ? "is a folder" : "is not a regular file");
     close(fd);
     return -1;
 }
 
-static bool read_whole(int fd, size_t expected, struct buffer *b)
+static bool read_whole(int fd, size_t expected, struct pipeline_buffer *b)
 {
-    buffer_reserve(b, expected + 1);
+    if (!pipeline_buffer_reserve(b, expected + 1))
+        return false;
     for (;;) {
         ssize_t got = read(fd, b->s + b->n, b->cap - b->n);
         if (got < 0 && errno == EINTR)
@@ -84,19 +103,21 @@ static bool read_whole(int fd, size_t expected, struct buffer *b)
         b->n += (size_t)got;
         if (got == 0 || (b->n == expected && b->n < b->cap && expected))
             return true;
-        if (b->n == b->cap)
-            buffer_reserve(b, b->cap * 2);
+        if (b->n == b->cap && !pipeline_buffer_reserve(b, b->cap * 2))
+            return false;
     }
 }
 
 /* Parts of the first `size` bytes of an open file, cut between characters. False: a read
  * failed. */
-static bool read_parts(int fd, uint64_t size, struct buffer *b, part_each *each, void *ctx)
+static bool read_parts(int fd, uint64_t size, struct pipeline_buffer *b, resource_part_each *each,
+                       void *ctx)
 {
     size_t held = 0;
 
     b->n = 0;
-    buffer_reserve(b, RESOURCE_PART);
+    if (!pipeline_buffer_reserve(b, RESOURCE_PART))
+        return false;
     for (;;) {
         size_t  room = RESOURCE_PART - held;
         ssize_t got = read(fd, b->s + held, room < size ? room : (size_t)size);
@@ -116,10 +137,10 @@ static bool read_parts(int fd, uint64_t size, struct buffer *b, part_each *each,
     }
 }
 
-/* Goes on while there is something left to learn. */
+/* Continues while further parts can change the result. */
 static bool scan_part(void *ctx, struct sv part)
 {
-    struct scan *s = ctx;
+    struct scan_found *s = ctx;
 
     scan_add(s, part);
     return scan_wants_more(s);
@@ -127,7 +148,7 @@ static bool scan_part(void *ctx, struct sv part)
 
 /* ---- learning --------------------------------------------------------------------- */
 
-void resource_take_scan(struct resource *r, const struct scan *s, bool allow_secrets)
+void resource_take_scan(struct resource *r, const struct scan_found *s, bool allow_secrets)
 {
     r->size = s->size;
     if (s->has_nul || s->is_invalid) {
@@ -140,10 +161,10 @@ void resource_take_scan(struct resource *r, const struct scan *s, bool allow_sec
     }
 }
 
-/* A second look (at what is written after a budget was applied) does not count and hash
- * again; what the first one found stays. */
-static void take_scan(const struct load_config *c, const struct load_own *own, struct resource *r,
-                      const struct scan *s)
+/* The second reading (when a payload is written after a budget was applied) does not count and hash
+ * again; the results of the first are kept. */
+static void take_scan(const struct resource_load_config *c, const struct resource_load_own *own,
+                      struct resource *r, const struct scan_found *s)
 {
     bool hashed = c->hash || s->has_nul || s->is_invalid;
 
@@ -157,10 +178,11 @@ static void take_scan(const struct load_config *c, const struct load_own *own, s
     r->ends_with_newline = s->last == '\n';
 }
 
-static bool scan_file(int fd, struct scan *s, struct tokens *tokens, bool hash, bool secrets,
-                      struct buffer *b)
+static bool scan_file(int fd, struct scan_found *s, struct tokens *tokens, bool hash, bool secrets,
+                      struct pipeline_buffer *b)
 {
-    scan_begin(s, tokens, hash, secrets);
+    if (!scan_begin(s, tokens, hash, secrets))
+        return false;
     bool ok = read_parts(fd, UINT64_MAX, b, scan_part, s);
     int  error = errno;
     scan_end(s);
@@ -171,21 +193,25 @@ static bool scan_file(int fd, struct scan *s, struct tokens *tokens, bool hash, 
 
 /* ---- other encodings ---------------------------------------------------------------- */
 
-static void hold(struct resource *r, struct sv body)
+void resource_hold(struct resource *r, struct sv body)
 {
     char *copy = malloc(body.n + 1);
 
-    if (!copy)
-        die("out of memory (%zu bytes)", body.n);
+    if (!copy) {
+        set_state(r, r->kind == RESOURCE_URL ? RES_NOT_FETCHED : RES_UNREADABLE, strerror(ENOMEM));
+        return;
+    }
     memcpy(copy, body.n ? body.s : "", body.n);
     copy[body.n] = 0;
     r->body = (struct sv){ copy, body.n };
     /* cppcheck-suppress memleak ; r's now, see resource_release() */
 }
 
-/* What is no UTF-8 and says what it is, as UTF-8: held in r->body and looked at again. */
-static bool scan_converted(const struct load_config *c, const struct load_own *own,
-                           struct resource *r, struct sv text, struct scan *s)
+/* Text that is not UTF-8 and declares its encoding is converted, held in r->body and scanned
+ * again. */
+static bool scan_converted(const struct resource_load_config *c,
+                           const struct resource_load_own *own, struct resource *r, struct sv text,
+                           struct scan_found *s)
 {
     char      name[CHARSET_NAME_MAX];
     struct sv utf8;
@@ -195,23 +221,23 @@ static bool scan_converted(const struct load_config *c, const struct load_own *o
     resource_release(r);
     r->body = utf8;
     struct sv path = s->path;
-    *s = (struct scan){ .path = path };
+    *s = (struct scan_found){ .path = path };
     scan_text(s, utf8, own->tokens, c->hash, !c->allow_secrets);
     snprintf(r->remark, sizeof r->remark, "converted from %s to UTF-8", name);
     return true;
 }
 
-/* ISO-2022 is made of plain ASCII, so it shows only by its escapes. */
+/* ISO-2022 consists of ASCII bytes, so it is recognised only by its escape sequences. */
 static bool is_escaped(struct sv text)
 {
     return sv_find(text, SV("\x1b$")) >= 0 || sv_find(text, SV("\x1b(")) >= 0;
 }
 
-static void load_large(const struct load_config *c, struct load_own *own, struct resource *r,
-                       int fd, const struct stat *st, struct buffer *b)
+static void load_large(const struct resource_load_config *c, struct resource_load_own *own,
+                       struct resource *r, int fd, const struct stat *st, struct pipeline_buffer *b)
 {
-    struct scan s = { .path = r->name };
-    bool        ok = scan_file(fd, &s, own->tokens, c->hash, !c->allow_secrets, b);
+    struct scan_found s = { .path = r->name };
+    bool              ok = scan_file(fd, &s, own->tokens, c->hash, !c->allow_secrets, b);
 
     struct sv whole;
     if (ok && (s.has_nul || s.is_invalid) && st->st_size <= CHARSET_TEXT_MAX &&
@@ -225,9 +251,9 @@ static void load_large(const struct load_config *c, struct load_own *own, struct
             return;
         }
     }
-    /* The placeholder of what is no text shows its hash, whoever asked. */
+    /* The placeholder of what is not text always shows its hash. */
     if (ok && !c->hash && (s.has_nul || s.is_invalid)) {
-        s = (struct scan){ .path = r->name };
+        s = (struct scan_found){ .path = r->name };
         ok = lseek(fd, 0, SEEK_SET) == 0 && scan_file(fd, &s, NULL, true, false, b);
     }
     if (!ok) {
@@ -238,8 +264,8 @@ static void load_large(const struct load_config *c, struct load_own *own, struct
     take_scan(c, own, r, &s);
 }
 
-static void load_file(const struct load_config *c, struct load_own *own, struct resource *r,
-                      struct buffer *b)
+static void load_file(const struct resource_load_config *c, struct resource_load_own *own,
+                      struct resource *r, struct pipeline_buffer *b)
 {
     struct stat       st = { 0 };
     UNDO(fd_undo) int fd = open_file(c, r, &own->scratch, &st);
@@ -256,8 +282,8 @@ static void load_file(const struct load_config *c, struct load_own *own, struct 
         return;
     }
     r->changed = stamp_of(&st);
-    struct scan s = { .path = r->name };
-    struct sv   text = { b->s, b->n };
+    struct scan_found s = { .path = r->name };
+    struct sv         text = { b->s, b->n };
     scan_text(&s, text, own->tokens, c->hash, !c->allow_secrets);
     if ((s.has_nul || s.is_invalid) && scan_converted(c, own, r, text, &s))
         b->n = 0;
@@ -277,7 +303,7 @@ static void remark_stale(struct resource *r, const struct web_page *page)
     arena_free(&scratch);
 }
 
-void resource_fetch(const struct load_config *c, struct resource *r)
+void resource_fetch(const struct resource_load_config *c, struct resource *r)
 {
     struct arena    scratch = { 0 };
     struct web_page page;
@@ -289,7 +315,7 @@ void resource_fetch(const struct load_config *c, struct resource *r)
     if (fetch_get(&c->fetch, r->name, &scratch, &page, &e)) {
         set_state(r, RES_NOT_FETCHED, e.text);
     } else {
-        hold(r, page.body);
+        resource_hold(r, page.body);
         snprintf(r->type, sizeof r->type, SV_FMT, SV_ARG(sv_first(page.type, sizeof r->type - 1)));
         if (page.stale.n)
             remark_stale(r, &page);
@@ -298,9 +324,10 @@ void resource_fetch(const struct load_config *c, struct resource *r)
 }
 
 /* Bytes that are in memory already. */
-static void load_held(const struct load_config *c, struct load_own *own, struct resource *r)
+static void load_held(const struct resource_load_config *c, struct resource_load_own *own,
+                      struct resource *r)
 {
-    struct scan s = { .path = r->kind == RESOURCE_URL ? SV("") : r->name };
+    struct scan_found s = { .path = r->kind == RESOURCE_URL ? SV("") : r->name };
 
     scan_text(&s, r->body, own->tokens, c->hash, !c->allow_secrets);
     if (r->kind == RESOURCE_URL && (s.has_nul || s.is_invalid || is_escaped(r->body)))
@@ -308,8 +335,8 @@ static void load_held(const struct load_config *c, struct load_own *own, struct 
     take_scan(c, own, r, &s);
 }
 
-void resource_load(const struct load_config *c, struct load_own *own, struct resource *r,
-                   struct buffer *b)
+void resource_load(const struct resource_load_config *c, struct resource_load_own *own,
+                   struct resource *r, struct pipeline_buffer *b)
 {
     struct arena_mark mark = arena_mark(&own->scratch);
     bool              first = !r->loaded;
@@ -355,11 +382,11 @@ enum status resource_changed(const struct resource *r, struct err *e)
     return err_hint(e, "run the command again");
 }
 
-/* A second reading of a large file, looked at in passing. */
+/* The second reading of a large file, scanned while it is written. */
 struct second_look {
-    part_each  *each;
-    void       *ctx;
-    struct scan scan;
+    resource_part_each *each;
+    void               *ctx;
+    struct scan_found   scan;
 };
 
 static bool look_and_pass(void *ctx, struct sv part)
@@ -375,16 +402,17 @@ static bool is_unchanged(const struct resource *r, const struct stat *st)
     return stamp_of(st) == r->changed && (uint64_t)st->st_size == r->size;
 }
 
-/* Does what was read now fit the frame that the first look gave it? */
-static bool fits_frame(const struct resource *r, const struct scan *s)
+/* Does what was read now fit the fence that was chosen at the first reading? */
+static bool fits_frame(const struct resource *r, const struct scan_found *s)
 {
     return s->size == r->size && !s->has_nul && !s->is_invalid && s->run <= r->run &&
            (s->last == '\n') == r->ends_with_newline;
 }
 
-/* A log grows all the time: what is shown of it is what was there at the first look. */
-enum status resource_parts(const struct load_config *c, const struct resource *r, struct buffer *b,
-                           part_each *each, void *ctx, struct err *e)
+/* A log file may grow meanwhile: only what was there at the first reading is shown. */
+enum status resource_parts(const struct resource_load_config *c, const struct resource *r,
+                           struct pipeline_buffer *b, resource_part_each *each, void *ctx,
+                           struct err *e)
 {
     struct arena       scratch = { 0 };
     struct resource    copy = *r;
@@ -396,7 +424,8 @@ enum status resource_parts(const struct load_config *c, const struct resource *r
     if (fd < 0 || (uint64_t)st.st_size < r->size)
         return resource_changed(r, e);
     bool hash = c->hash && !is_unchanged(r, &st);
-    scan_begin(&look.scan, NULL, hash, false);
+    if (!scan_begin(&look.scan, NULL, hash, false))
+        return err_errno(e, "read " SV_FMT, SV_ARG(r->name));
     bool ok = read_parts(fd, r->size, b, look_and_pass, &look);
     scan_end(&look.scan);
     if (!ok)
@@ -407,7 +436,7 @@ enum status resource_parts(const struct load_config *c, const struct resource *r
     return same_bytes && fits_frame(r, &look.scan) ? ST_OK : resource_changed(r, e);
 }
 
-void resource_read_ends(const struct load_config *c, const struct resource *r,
+void resource_read_ends(const struct resource_load_config *c, const struct resource *r,
                         struct resource_ends *out)
 {
     struct arena      scratch = { 0 };
@@ -466,10 +495,10 @@ void resource_add_placeholder(struct sb *b, const struct resource *r)
 static size_t fence_of(const struct resource *r)
 {
     size_t run = r->state == RES_OK            ? r->run
-                 : r->state == RES_NOT_FETCHED ? backtick_run(r->name)
+                 : r->state == RES_NOT_FETCHED ? show_backtick_run(r->name)
                                                : 0;
 
-    return fence_around(run);
+    return show_fence_around(run);
 }
 
 void resource_add_head(struct sb *b, const struct resource *r, struct arena *scratch)

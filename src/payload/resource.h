@@ -7,8 +7,8 @@
 #include "payload/pipeline.h"
 #include "tokens/tokens.h"
 
-enum scope { SCOPE_TURN, SCOPE_SESSION, SCOPE_GLOBAL, SCOPE_COUNT };
-const char *scope_name(enum scope s); /* "turn" */
+enum resource_scope { SCOPE_TURN, SCOPE_SESSION, SCOPE_GLOBAL, SCOPE_COUNT };
+const char *resource_scope_name(enum resource_scope s); /* "turn" */
 
 enum resource_kind {
     RESOURCE_FILE,
@@ -18,7 +18,7 @@ enum resource_kind {
     RESOURCE_SELF, /* the file that the payload is written to */
 };
 
-/* What became of it. Everything but OK is shown as a placeholder. */
+/* The state after loading. Everything but OK is shown as a placeholder. */
 #define RESOURCE_STATES(X)                                                                         \
     X(RES_OK, "ok")                                                                                \
     X(RES_MISSING, "missing")                                                                      \
@@ -40,11 +40,11 @@ const char *resource_state_word(enum resource_state s);
 enum { RESOURCE_LARGE = 2 << 20, RESOURCE_PART = 256 << 10 };
 
 struct resource {
-    struct sv          name; /* canonical path below the root, or the URL */
-    enum resource_kind kind;
-    enum scope         scope;  /* the highest that lists it */
-    unsigned           scopes; /* bit per scope */
-    bool               cut;    /* left out by the budget */
+    struct sv           name; /* canonical path below the root, or the URL */
+    enum resource_kind  kind;
+    enum resource_scope scope;  /* the highest that lists it */
+    unsigned            scopes; /* bit per scope */
+    bool                cut;    /* left out by the budget */
 
     /* Learned by resource_load(). */
     bool                loaded, has_hash, ends_with_newline;
@@ -64,32 +64,35 @@ struct resource {
 };
 
 /* What loading needs to know; the same for all threads. */
-struct load_config {
+struct resource_load_config {
     int                 root_fd;
     struct fetch_config fetch;
     bool                allow_secrets, hash;
+    bool                outside; /* nothing below .heddle is read, even if it is named */
 };
 
 /* What one thread has for itself. */
-struct load_own {
+struct resource_load_own {
     struct arena   scratch;
     struct tokens *tokens; /* NULL: nothing is counted */
 };
 
 /* The size and state that follow from what a scan found. */
-struct scan;
-void resource_take_scan(struct resource *r, const struct scan *s, bool allow_secrets);
+struct scan_found;
+void resource_take_scan(struct resource *r, const struct scan_found *s, bool allow_secrets);
 
-/* Get a page, once: its bytes are held in r->body. For many at a time, since most of it is
- * waiting. */
-void resource_fetch(const struct load_config *c, struct resource *r);
+/* Get a page, once: its bytes are held in r->body. May be called for many pages at a time, because
+ * most of it is waiting. */
+void resource_fetch(const struct resource_load_config *c, struct resource *r);
 
 /* Learn about r. Content of a file that is not large is in *b; a page, a diff or text that was
- * converted to UTF-8 is held in r->body; otherwise b->n is 0. Never fails: trouble is a state of
+ * converted to UTF-8 is held in r->body; otherwise b->n is 0. Never fails: a problem is a state of
  * r. */
-void resource_load(const struct load_config *c, struct load_own *own, struct resource *r,
-                   struct buffer *b);
+void resource_load(const struct resource_load_config *c, struct resource_load_own *own,
+                   struct resource *r, struct pipeline_buffer *b);
 
+/* Keep a copy of the body; without memory for it the state says so. */
+void resource_hold(struct resource *r, struct sv body);
 void resource_release(struct resource *r); /* frees body */
 
 /* ST_CONFLICT: it changed between two looks at it. */
@@ -101,16 +104,17 @@ bool resource_is_large(const struct resource *r);
 /* A large file in parts of whole characters; `part` points into *b. False from `each`
  * stops. A file that has grown since it was looked at gives what it was then. ST_CONFLICT
  * when it was changed in another way, perhaps after parts of it were handed out. */
-typedef bool part_each(void *ctx, struct sv part);
-enum status  resource_parts(const struct load_config *c, const struct resource *r, struct buffer *b,
-                            part_each *each, void *ctx, struct err *e) MUST_USE;
+typedef bool resource_part_each(void *ctx, struct sv part);
+enum status  resource_parts(const struct resource_load_config *c, const struct resource *r,
+                            struct pipeline_buffer *b, resource_part_each *each, void *ctx,
+                            struct err *e) MUST_USE;
 
 /* The first and the last bytes of a large file; empty when they cannot be read. */
 struct resource_ends {
     struct sv first, last;
     char      room[2][4096];
 };
-void resource_read_ends(const struct load_config *c, const struct resource *r,
+void resource_read_ends(const struct resource_load_config *c, const struct resource *r,
                         struct resource_ends *out);
 
 /* The language tag of its fence. */

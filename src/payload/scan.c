@@ -1,3 +1,4 @@
+/* One pass over a text: is it text, which fence it needs, its hash, its tokens, its secrets. */
 #include "payload/scan.h"
 
 #include "base/utf8.h"
@@ -40,7 +41,7 @@ static bool is_invalid(struct sv v)
     return utf8_invalid(sv_skip(v, i)) >= 0;
 }
 
-static void look_for_secret(struct scan *s, struct sv text, uint64_t lines_before)
+static void look_for_secret(struct scan_found *s, struct sv text, uint64_t lines_before)
 {
     size_t at;
 
@@ -51,7 +52,7 @@ static void look_for_secret(struct scan *s, struct sv text, uint64_t lines_befor
         s->secret_line = lines_before + count_lines(sv_first(text, at)) + 1;
 }
 
-static void look_at(struct scan *s, struct sv v)
+static void look_at(struct scan_found *s, struct sv v)
 {
     s->size += v.n;
     s->has_nul = s->has_nul || (v.n && memchr(v.s, 0, v.n));
@@ -60,7 +61,7 @@ static void look_at(struct scan *s, struct sv v)
         s->last = v.s[v.n - 1];
 }
 
-void scan_text(struct scan *s, struct sv text, struct tokens *tokens, bool hash, bool secrets)
+void scan_text(struct scan_found *s, struct sv text, struct tokens *tokens, bool hash, bool secrets)
 {
     look_at(s, text);
     bool is_text = !s->has_nul && !s->is_invalid;
@@ -68,18 +69,18 @@ void scan_text(struct scan *s, struct sv text, struct tokens *tokens, bool hash,
         s->sha256 = hash_sha256(text);
     if (!is_text)
         return;
-    s->run = backtick_run(text);
+    s->run = show_backtick_run(text);
     if (secrets)
         look_for_secret(s, text, 0);
     if (tokens)
         s->tokens = tokens_count(tokens, text);
 }
 
-void scan_begin(struct scan *s, struct tokens *tokens, bool hash, bool secrets)
+bool scan_begin(struct scan_found *s, struct tokens *tokens, bool hash, bool secrets)
 {
     s->part = calloc(1, sizeof *s->part);
     if (!s->part)
-        die("out of memory");
+        return false;
     s->part->secrets = secrets;
     s->part->counts = tokens != NULL;
     s->part->hashes = hash;
@@ -87,12 +88,13 @@ void scan_begin(struct scan *s, struct tokens *tokens, bool hash, bool secrets)
         hash_sha256_init(&s->part->hash);
     if (tokens)
         tokens_stream_init(&s->part->stream, tokens);
+    return true;
 }
 
 /* A run may go on from the last part into this one. */
-static void add_runs(struct scan *s, struct sv v)
+static void add_runs(struct scan_found *s, struct sv v)
 {
-    size_t head = 0, tail = 0, inside = backtick_run(v);
+    size_t head = 0, tail = 0, inside = show_backtick_run(v);
 
     while (head < v.n && v.s[head] == '`')
         head++;
@@ -104,8 +106,9 @@ static void add_runs(struct scan *s, struct sv v)
     s->part->ticks = head == v.n ? joined : tail;
 }
 
-/* A secret may lie across the border: the end of the last part and the start of this. */
-static void add_secrets(struct scan *s, struct sv v)
+/* A secret may lie across the border of two parts: scan the end of the last and the start of this
+ * one together. */
+static void add_secrets(struct scan_found *s, struct sv v)
 {
     struct scan_part *p = s->part;
     size_t            take = v.n < SECRET_OVERLAP ? v.n : SECRET_OVERLAP;
@@ -130,7 +133,7 @@ static void add_secrets(struct scan *s, struct sv v)
     }
 }
 
-void scan_add(struct scan *s, struct sv v)
+void scan_add(struct scan_found *s, struct sv v)
 {
     if (!v.n)
         return;
@@ -146,12 +149,12 @@ void scan_add(struct scan *s, struct sv v)
         tokens_stream_add(&s->part->stream, v);
 }
 
-bool scan_wants_more(const struct scan *s)
+bool scan_wants_more(const struct scan_found *s)
 {
     return s->part->hashes || !(s->has_nul || s->is_invalid);
 }
 
-void scan_end(struct scan *s)
+void scan_end(struct scan_found *s)
 {
     if (s->part->hashes)
         s->sha256 = hash_sha256_end(&s->part->hash);

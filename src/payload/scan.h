@@ -1,12 +1,12 @@
-/* What a text is like, learned in one pass over its parts: is it text at all, how long a
- * fence does it need, its hash, its tokens, does it hold a secret. Pure. */
+/* Properties of a text, found in one pass over its parts: whether it is text at all, how long its
+ * fence must be, its hash, its tokens, whether it holds a secret. Pure. */
 #ifndef HEDDLE_PAYLOAD_SCAN_H
 #define HEDDLE_PAYLOAD_SCAN_H
 
 #include "base/hash.h"
 #include "tokens/tokens.h"
 
-struct scan {
+struct scan_found {
     struct sv path; /* decides whether values of an environment file count */
 
     uint64_t    size;
@@ -22,15 +22,16 @@ struct scan {
 };
 
 /* A text that is all there. `tokens` NULL: not counted. */
-void scan_text(struct scan *s, struct sv text, struct tokens *tokens, bool hash, bool secrets);
+void scan_text(struct scan_found *s, struct sv text, struct tokens *tokens, bool hash,
+               bool secrets);
 
-/* A text in parts, cut between characters. */
-void scan_begin(struct scan *s, struct tokens *tokens, bool hash, bool secrets);
-void scan_add(struct scan *s, struct sv part);
-void scan_end(struct scan *s);
+/* A text in parts, cut between characters. False: ENOMEM; then nothing was begun. */
+bool scan_begin(struct scan_found *s, struct tokens *tokens, bool hash, bool secrets) MUST_USE;
+void scan_add(struct scan_found *s, struct sv part);
+void scan_end(struct scan_found *s);
 
-/* Would further parts tell anything? Not of what is no text, unless it is hashed. `size` is
- * then that of the parts seen. */
-bool scan_wants_more(const struct scan *s);
+/* Can further parts change the result? Not of what is not text, unless it is hashed. `size` is then
+ * that of the parts seen. */
+bool scan_wants_more(const struct scan_found *s);
 
 #endif

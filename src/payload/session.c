@@ -1,3 +1,4 @@
+/* Sessions and turns as directories below .teddy. */
 #include "payload/session.h"
 
 #include "base/clock.h"
@@ -41,7 +42,7 @@ struct session_place session_place_of(struct sv path)
     struct sv_cut name = sv_cut(sv_skip(path, n), '/');
     struct sv_cut turn = sv_cut(name.tail, '/');
     bool          in_turn = name.found && is_number(turn.head);
-    /* In the older layout only a turn's number tells a session from another folder. */
+    /* In the older layout only a turn's number tells a session from another directory. */
     if (!name.head.n || (flat && !in_turn))
         return at;
     at.session = sv_first(path, n + name.head.n);
@@ -52,9 +53,9 @@ struct session_place session_place_of(struct sv path)
 
 /* ---- listing ------------------------------------------------------------------------------ */
 
-typedef turn_entries names;
+typedef session_entries names;
 
-/* Folders in a folder; none when it is not there. */
+/* Directories in a directory; none when it is not there. */
 static enum status folders_in(int root, struct sv dir, struct arena *a, names *out, struct err *e)
 {
     struct fs_item *items;
@@ -87,7 +88,7 @@ static struct sv turn_dir(struct sv session, int number, struct arena *a)
     return sb_sv(&b);
 }
 
-static enum status read_turns(int root, struct session *s, struct arena *a, struct err *e)
+static enum status read_turns(int root, struct session_dir *s, struct arena *a, struct err *e)
 {
     names all = { 0 };
 
@@ -108,14 +109,14 @@ static enum status read_turns(int root, struct session *s, struct arena *a, stru
     return is_file(root, path_join(dir, SV("report.md"), a), &s->has_report, e);
 }
 
-static enum status read_session(int root, struct sv dir, struct arena *a, struct session *s,
+static enum status read_session(int root, struct sv dir, struct arena *a, struct session_dir *s,
                                 struct err *e)
 {
     struct sv   text;
     struct json doc;
     struct err  ignored;
 
-    *s = (struct session){ .name = sv_dup(path_base(dir), a), .dir = dir };
+    *s = (struct session_dir){ .name = sv_dup(path_base(dir), a), .dir = dir };
     enum status got =
         fs_read(root, path_join(dir, SV("session.json"), a), 1 << 20, a, &text, &ignored);
     s->damaged = got && got != ST_NOT_FOUND;
@@ -132,17 +133,17 @@ static enum status read_session(int root, struct sv dir, struct arena *a, struct
 
 static int by_age(const void *left, const void *right)
 {
-    const struct session *a = left, *b = right;
+    const struct session_dir *a = left, *b = right;
 
     if (a->created_ms != b->created_ms)
         return a->created_ms < b->created_ms ? -1 : 1;
     return sv_cmp(a->name, b->name);
 }
 
-enum status session_list(int root, struct arena *a, sessions *list, struct err *e)
+enum status session_list(int root, struct arena *a, session_dirs *list, struct err *e)
 {
-    names    in_place = { 0 }, flat = { 0 };
-    sessions out = { 0 };
+    names        in_place = { 0 }, flat = { 0 };
+    session_dirs out = { 0 };
 
     if (folders_in(root, SESSIONS, a, &in_place, e) || folders_in(root, SV(".teddy"), a, &flat, e))
         return err_code(e);
@@ -150,7 +151,7 @@ enum status session_list(int root, struct arena *a, sessions *list, struct err *
         if (read_session(root, path_join(SESSIONS, in_place.v[i], a), a, vec_push(&out, a), e))
             return err_code(e);
     for (size_t i = 0; i < flat.n; i++) {
-        struct session s;
+        struct session_dir s;
         if (sv_is(flat.v[i], "sessions"))
             continue;
         if (read_session(root, path_join(SV(".teddy"), flat.v[i], a), a, &s, e))
@@ -164,10 +165,10 @@ enum status session_list(int root, struct arena *a, sessions *list, struct err *
     return ST_OK;
 }
 
-enum status session_find(int root, struct sv name, struct arena *a, struct session *out,
+enum status session_find(int root, struct sv name, struct arena *a, struct session_dir *out,
                          struct err *e)
 {
-    sessions all;
+    session_dirs all;
 
     if (session_list(root, a, &all, e))
         return err_code(e);
@@ -182,7 +183,7 @@ enum status session_find(int root, struct sv name, struct arena *a, struct sessi
 
 /* ---- making --------------------------------------------------------------------------------- */
 
-/* Whoever changes .teddy holds its folder's lock. */
+/* Code that changes .teddy holds the lock of its directory. */
 static enum status lock(int root, int *fd, struct err *e)
 {
     return fs_mkdirs(root, SESSIONS, e) ? err_code(e) : fs_lock_dir(root, SV(".teddy"), fd, e);
@@ -206,7 +207,7 @@ static bool is_slug_byte(char c)
     return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9');
 }
 
-/* Words of the message that say something, at most SLUG_MAX bytes of them. */
+/* The significant words of the message, at most SLUG_MAX bytes of them. */
 static struct sv slug_of(struct sv message, struct arena *a)
 {
     struct sb b = sb_in(a, 0);
@@ -297,7 +298,8 @@ static enum status write_list(int root, struct sv dir, const char *name, const n
     return fs_write(root, path_join(dir, sv_of(name), a), sb_sv(&b), 0644, e);
 }
 
-static enum status write_session(int root, const struct session *s, struct arena *a, struct err *e)
+static enum status write_session(int root, const struct session_dir *s, struct arena *a,
+                                 struct err *e)
 {
     struct sb b = sb_in(a, 0);
     struct jw w = jw_in(&b, 2);
@@ -314,7 +316,7 @@ static enum status write_session(int root, const struct session *s, struct arena
     return fs_write(root, path_join(s->dir, SV("session.json"), a), sb_sv(&b), 0644, e);
 }
 
-static enum status write_meta(int root, struct sv dir, const struct turn *t, int64_t now_ms,
+static enum status write_meta(int root, struct sv dir, const struct session_turn *t, int64_t now_ms,
                               struct arena *a, struct err *e)
 {
     struct sb b = sb_in(a, 0);
@@ -330,7 +332,7 @@ static enum status write_meta(int root, struct sv dir, const struct turn *t, int
     return fs_write(root, path_join(dir, SV("meta.yaml"), a), sb_sv(&b), 0644, e);
 }
 
-/* .teddy holds what is a person's own business: it ignores itself, as other builds do. */
+/* .teddy holds private files of a person: its .gitignore excludes all of it, as in other builds. */
 static enum status write_gitignore(int root, struct err *e)
 {
     bool there;
@@ -340,7 +342,7 @@ static enum status write_gitignore(int root, struct err *e)
     return there ? ST_OK : fs_write(root, SV(".teddy/.gitignore"), SV("*\n"), 0644, e);
 }
 
-static enum status make_session(int root, struct session *s, const names *list, struct arena *a,
+static enum status make_session(int root, struct session_dir *s, const names *list, struct arena *a,
                                 struct err *e)
 {
     bool there;
@@ -357,9 +359,9 @@ static enum status make_session(int root, struct session *s, const names *list, 
     return ST_OK;
 }
 
-/* The folder gets its number when all is in it: a turn without its list would pass an empty one
+/* The directory gets its number when all is in it: a turn without its list would pass an empty one
  * on to all that follow. */
-static enum status make_turn(int root, struct turn *t, int64_t now_ms, struct arena *a,
+static enum status make_turn(int root, struct session_turn *t, int64_t now_ms, struct arena *a,
                              struct err *e)
 {
     UNDO(fd_undo) int held = -1;
@@ -376,25 +378,23 @@ static enum status make_turn(int root, struct turn *t, int64_t now_ms, struct ar
 }
 
 enum status session_new(int root, const struct session_request *q, struct arena *a,
-                        struct session *out, struct err *e)
+                        struct session_dir *out, struct err *e)
 {
-    UNDO(fd_undo) int held = -1;
-    struct session    s = { .thread = q->thread, .created_ms = q->now_ms, .turn = 1, .turns = 1 };
-    struct map        list = map_in(a);
+    UNDO(fd_undo) int  held = -1;
+    struct session_dir s = { .thread = q->thread, .created_ms = q->now_ms, .turn = 1, .turns = 1 };
+    struct map         list = map_in(a);
 
     s.name = q->name.n ? q->name : dated_name(q, a);
     s.dir = path_join(SESSIONS, s.name, a);
     if (name_check(s.name, "session name", e) || lock(root, &held, e) ||
         add_lines(root, &list, SV(".teddy/init.context"), a, e))
         return err_code(e);
-    for (struct sv_cut c = { .tail = q->context, .found = q->context.n > 0 }; c.found;) {
-        c = sv_cut(c.tail, ',');
-        add_entry(&list, sv_trim(c.head));
-    }
+    for (size_t i = 0; i < q->context.n; i++)
+        add_entry(&list, sv_trim(q->context.v[i]));
     names entries = entries_of(&list, a);
     if (make_session(root, &s, &entries, a, e))
         return err_code(e);
-    struct turn t = { .dir = turn_dir(s.dir, 1, a), .number = 1 };
+    struct session_turn t = { .dir = turn_dir(s.dir, 1, a), .number = 1 };
     if (q->message.n &&
         fs_write(root, path_join(s.dir, SV("initial_request.md"), a), q->message, 0644, e))
         return err_code(e);
@@ -412,9 +412,9 @@ struct transition {
     size_t     session_had;   /* of its entries; those behind them are new */
 };
 
-/* READ and CREATE count when they succeeded, EDIT in any case; what was skipped never does.
- * PRUNE takes away, unless it failed. */
-static void apply_action(struct transition *x, const struct action *action, struct arena *a)
+/* READ and CREATE add an entry when they succeeded, EDIT in any case, a skipped action never. PRUNE
+ * removes one, unless it failed. */
+static void apply_action(struct transition *x, const struct report_action *action, struct arena *a)
 {
     struct sv  entry = action->target, normal;
     struct err ignored;
@@ -422,7 +422,7 @@ static void apply_action(struct transition *x, const struct action *action, stru
 
     if (!entry.n || action->outcome == ACTION_SKIPPED)
         return;
-    if (!is_url(entry)) {
+    if (!show_is_url(entry)) {
         if (path_normal(entry, a, &normal, &ignored) || !normal.n)
             return;
         entry = normal;
@@ -450,14 +450,14 @@ static int by_bytes(const void *left, const void *right)
     return sv_cmp(*(const struct sv *)left, *(const struct sv *)right);
 }
 
-/* The lists after turn `from`. A turn with a word to or from the person goes to the
- * session's list, where pruning does not reach it. */
-static enum status transition(int root, const struct session *s, struct sv from, struct arena *a,
-                              struct transition *x, struct err *e)
+/* The lists after turn `from`. A turn with a message to or from the person is added to the
+ * session's list, which PRUNE does not change. */
+static enum status transition(int root, const struct session_dir *s, struct sv from,
+                              struct arena *a, struct transition *x, struct err *e)
 {
-    struct sv     plan_path = path_join(from, SV("plan.md"), a), plan;
-    struct sv     report_path = path_join(from, SV("report.md"), a), report_text;
-    struct report report;
+    struct sv             plan_path = path_join(from, SV("plan.md"), a), plan;
+    struct sv             report_path = path_join(from, SV("report.md"), a), report_text;
+    struct report_actions report;
 
     if (read_if_there(root, plan_path, a, &plan, e) ||
         read_if_there(root, report_path, a, &report_text, e) ||
@@ -468,7 +468,8 @@ static enum status transition(int root, const struct session *s, struct sv from,
     for (size_t i = 0; i < report.actions.n; i++)
         apply_action(x, &report.actions.v[i], a);
     x->session_had = x->session.n;
-    struct map *to = report.has_user_request || plan_has_message(plan) ? &x->session : &x->turn;
+    struct map *to =
+        report.has_user_request || report_plan_has_message(plan) ? &x->session : &x->turn;
     if (plan.s)
         add_entry(to, plan_path);
     if (report_text.s)
@@ -477,7 +478,7 @@ static enum status transition(int root, const struct session *s, struct sv from,
 }
 
 /* New entries go to the end of the session's list; a person's comments and order stay. */
-static enum status extend_session(int root, const struct session *s, const struct transition *x,
+static enum status extend_session(int root, const struct session_dir *s, const struct transition *x,
                                   struct arena *a, struct err *e)
 {
     struct sv path = path_join(s->dir, SV("session.context"), a), text;
@@ -509,11 +510,11 @@ static struct sv next_name(struct sv name, struct arena *a)
 }
 
 /* After the last number the work goes on in a new session with the same list. */
-static enum status continue_session(int root, const struct session *s, int64_t now_ms,
-                                    const names *list, struct arena *a, struct session *out,
+static enum status continue_session(int root, const struct session_dir *s, int64_t now_ms,
+                                    const names *list, struct arena *a, struct session_dir *out,
                                     struct err *e)
 {
-    *out = (struct session){
+    *out = (struct session_dir){
         .name = next_name(s->name, a), .thread = s->thread, .parent = s->name, .created_ms = now_ms
     };
     for (bool there = true; there;) {
@@ -526,16 +527,16 @@ static enum status continue_session(int root, const struct session *s, int64_t n
     return make_session(root, out, list, a, e);
 }
 
-enum status turn_new(int root, const struct session *s, struct sv from, int64_t now_ms,
-                     struct arena *a, struct turn *out, struct err *e)
+enum status session_turn_new(int root, const struct session_dir *s, struct sv from, int64_t now_ms,
+                             struct arena *a, struct session_turn *out, struct err *e)
 {
-    UNDO(fd_undo) int held = -1;
-    struct session    now, target;
-    struct transition x = { .turn = map_in(a), .session = map_in(a) };
+    UNDO(fd_undo) int  held = -1;
+    struct session_dir now, target;
+    struct transition  x = { .turn = map_in(a), .session = map_in(a) };
 
     if (lock(root, &held, e))
         return err_code(e);
-    if (read_session(root, s->dir, a, &now, e)) /* what another process made meanwhile counts */
+    if (read_session(root, s->dir, a, &now, e)) /* another process may have made a turn meanwhile */
         return err_code(e);
     if (now.damaged) {
         err_set(e, ST_CORRUPT, SV_FMT "/session.json cannot be read", SV_ARG(now.dir));
@@ -551,9 +552,10 @@ enum status turn_new(int root, const struct session *s, struct sv from, int64_t 
     names session = entries_of(&x.session, a), turn = entries_of(&x.turn, a);
     if (turn.n)
         qsort(turn.v, turn.n, sizeof turn.v[0], by_bytes);
-    if (now.turn >= TURN_MAX && continue_session(root, &now, now_ms, &session, a, &target, e))
+    if (now.turn >= SESSION_TURN_MAX &&
+        continue_session(root, &now, now_ms, &session, a, &target, e))
         return err_code(e);
-    struct turn t = { .session = target.name, .thread = target.thread, .parent = from };
+    struct session_turn t = { .session = target.name, .thread = target.thread, .parent = from };
     t.number = target.turn + 1;
     t.dir = turn_dir(target.dir, t.number, a);
     t.entries = turn;

@@ -1,3 +1,4 @@
+/* Writing paths and links so that they can be read back exactly. */
 #include "payload/show.h"
 
 #include "base/utf8.h"
@@ -64,7 +65,7 @@ static bool read_octal(struct sv v, size_t i, unsigned char *out)
     return n < 256;
 }
 
-bool path_unshow(struct sv shown, struct arena *a, struct sv *path)
+bool show_unshow(struct sv shown, struct arena *a, struct sv *path)
 {
     if (!shown.n || shown.s[0] != '"') {
         *path = sv_dup(shown, a);
@@ -102,7 +103,7 @@ static bool is_letter(char c)
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
 }
 
-bool is_url(struct sv v)
+bool show_is_url(struct sv v)
 {
     size_t n = 0;
 
@@ -111,10 +112,10 @@ bool is_url(struct sv v)
     return n > 1 && sv_starts(sv_skip(v, n), SV("://")); /* C:// is a drive */
 }
 
-/* Names that are no paths: nothing below the root can hold a colon in its place. */
+/* Is the name its own link target? That is so for a URL and for git:diff, which are not paths. */
 static bool is_own_target(struct sv name)
 {
-    return is_url(name) || sv_is(name, "git:diff");
+    return show_is_url(name) || sv_is(name, "git:diff");
 }
 
 /* Would the brackets of a link text pair up? Else they are escaped. */
@@ -135,8 +136,8 @@ static bool is_word_byte(struct sv v, size_t i)
            c >= 0x80;
 }
 
-/* Would Markdown take bytes of the text for marks, as it makes __init__.py bold? Underscores
- * inside of words are none; one that opens needs one that closes. */
+/* Would Markdown take bytes of the text for marks, as it makes __init__.py bold? Underscores inside
+ * words do not count; an opening mark needs a closing one. */
 static bool is_marked(struct sv v)
 {
     size_t stars = 0, ticks = 0;
@@ -235,7 +236,7 @@ void sb_add_label(struct sb *b, struct sv name)
 {
     struct arena scratch = { 0 };
     struct sv    shown = shown_in(name, &scratch);
-    size_t       ticks = backtick_run(shown) + 1;
+    size_t       ticks = show_backtick_run(shown) + 1;
 
     sb_add_fence(b, ticks);
     sb_addc(b, '[');
@@ -255,7 +256,7 @@ void sb_add_fence(struct sb *b, size_t n)
         sb_add(b, (struct sv){ ticks, n < 16 ? n : 16 });
 }
 
-size_t backtick_run(struct sv v)
+size_t show_backtick_run(struct sv v)
 {
     size_t best = 0;
 
@@ -272,7 +273,7 @@ size_t backtick_run(struct sv v)
     return best;
 }
 
-size_t fence_around(size_t run)
+size_t show_fence_around(size_t run)
 {
     enum { FENCE_MIN = 4 };
 

@@ -44,7 +44,7 @@ static void add_line(const struct payload *p, const struct resource *r, struct m
     fold->tokens += line.tokens;
 }
 
-summary_lines summary_of_scope(const struct payload *p, enum scope s, struct arena *a)
+summary_lines summary_of_scope(const struct payload *p, enum resource_scope s, struct arena *a)
 {
     summary_lines lines = { 0 };
     struct map    dirs = map_in(a);

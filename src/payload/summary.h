@@ -18,7 +18,7 @@ typedef VEC(struct summary_line) summary_lines;
 
 /* The lines of one scope, in the order of its list; a directory stands where the first of its
  * files would. */
-summary_lines summary_of_scope(const struct payload *p, enum scope s, struct arena *a);
+summary_lines summary_of_scope(const struct payload *p, enum resource_scope s, struct arena *a);
 
 /* What was cut, in any scope, each once. */
 summary_lines summary_of_cuts(const struct payload *p, struct arena *a);

@@ -1,3 +1,4 @@
+/* Writing the tree of the project as indented text, within limits. */
 #include "payload/tree.h"
 
 #include "payload/show.h"

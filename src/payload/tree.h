@@ -1,5 +1,5 @@
-/* Section 2: the project's files as indented text, two blanks a level, folders with a
- * slash. Names are written as sb_add_path() writes them. */
+/* Section 2: the project's files as indented text, two spaces a level, directories with a slash.
+ * Names are written as sb_add_path() writes them. */
 #ifndef HEDDLE_PAYLOAD_TREE_H
 #define HEDDLE_PAYLOAD_TREE_H
 

@@ -1,3 +1,4 @@
+/* Keeping fetched pages in files, one per URL, and finding them again. */
 #include "payload/web_cache.h"
 
 #include "base/fs.h"

@@ -1,3 +1,4 @@
+/* Counting the tokens of each block as it will be written. */
 #include "payload/weigh.h"
 
 void weigher_init(struct weigher *w, const struct payload *p)
@@ -11,7 +12,7 @@ void weigher_release(struct weigher *w)
 {
     arena_free(&w->emit.keep);
     arena_free(&w->emit.scratch);
-    buffer_free(&w->parts);
+    pipeline_buffer_free(&w->parts);
 }
 
 static const struct emit_format *format_of(const struct weigher *w)
@@ -24,7 +25,7 @@ static bool is_verbatim(const struct weigher *w)
     return format_of(w)->verbatim && !w->emit.p->q->line_numbers;
 }
 
-/* What was added to the emitter, without its going anywhere. */
+/* Count what was added to the emitter, and drop it. */
 static size_t count_added(struct weigher *w, struct tokens *t)
 {
     size_t n = tokens_count(t, sb_sv(&w->emit.b));
@@ -44,8 +45,8 @@ static bool weigh_part(void *ctx, struct sv part)
     return true;
 }
 
-static void add_content(struct weigher *w, const struct load_config *c, const struct resource *r,
-                        struct sv content)
+static void add_content(struct weigher *w, const struct resource_load_config *c,
+                        const struct resource *r, struct sv content)
 {
     struct err ignored;
 
@@ -59,9 +60,9 @@ static void add_content(struct weigher *w, const struct load_config *c, const st
     }
 }
 
-/* A large file written as it is has been counted by itself; only where it meets the lines
- * around it can that be another number than in its place. */
-static void weigh_seams(struct weigher *w, const struct load_config *c, struct tokens *t,
+/* A large file that is written verbatim was counted by itself; its count in place can differ only
+ * where it meets the lines around it. */
+static void weigh_seams(struct weigher *w, const struct resource_load_config *c, struct tokens *t,
                         struct resource *r)
 {
     const struct emit_format *f = format_of(w);
@@ -79,7 +80,7 @@ static void weigh_seams(struct weigher *w, const struct load_config *c, struct t
                       tokens_count(t, ends.last);
 }
 
-void weigh_block(struct weigher *w, const struct load_config *c, struct tokens *t,
+void weigh_block(struct weigher *w, const struct resource_load_config *c, struct tokens *t,
                  struct resource *r, struct sv content)
 {
     const struct emit_format *f = format_of(w);

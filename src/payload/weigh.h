@@ -9,18 +9,18 @@
 
 /* One thread's own. */
 struct weigher {
-    struct emit   emit;
-    struct sink   sink;
-    struct buffer parts;
+    struct emit            emit;
+    struct emit_sink       sink;
+    struct pipeline_buffer parts;
 };
 
 void weigher_init(struct weigher *w, const struct payload *p);
 void weigher_release(struct weigher *w);
 
 /* Sets r->block_tokens of a loaded resource, as of one that is not the first; `content` is what
- * resource_load() left in memory. A large file is looked at again. One that changes meanwhile is
- * weighed wrongly: whoever writes it notices. */
-void weigh_block(struct weigher *w, const struct load_config *c, struct tokens *t,
+ * resource_load() left in memory. A large file is looked at again. The count of a file that changes
+ * meanwhile is wrong; payload_write() notices the change. */
+void weigh_block(struct weigher *w, const struct resource_load_config *c, struct tokens *t,
                  struct resource *r, struct sv content);
 
 /* All that is not blocks, as things are cut now. */

@@ -1,5 +1,7 @@
+/* Reading git's configuration files: the language, conditions of includes, the order of files. */
 #include "project/gitconfig.h"
 
+#include "base/env.h"
 #include "base/fs.h"
 #include "base/path.h"
 #include "base/vec.h"
@@ -23,24 +25,17 @@ struct sv gitconfig_slurp(struct sv path, struct arena *a)
     return out;
 }
 
-static struct sv env(const char *name)
+struct sv gitconfig_home(char *const *variables, struct arena *a)
 {
-    struct sv v = sv_of(getenv(name));
+    struct sv xdg = env_find(variables, "XDG_CONFIG_HOME"), home = env_find(variables, "HOME");
 
-    return v.n ? v : (struct sv){ 0 };
+    return xdg.n ? xdg : home.n ? path_join(home, SV(".config"), a) : (struct sv){ 0 };
 }
 
-struct sv gitconfig_home(struct arena *a)
-{
-    struct sv xdg = env("XDG_CONFIG_HOME");
-
-    return xdg.n ? xdg : env("HOME").n ? path_join(env("HOME"), SV(".config"), a) : xdg;
-}
-
-struct sv gitconfig_path(struct sv path, struct sv dir, struct arena *a)
+struct sv gitconfig_path(char *const *variables, struct sv path, struct sv dir, struct arena *a)
 {
     if (sv_starts(path, SV("~/")))
-        return path_join(env("HOME"), sv_skip(path, 2), a);
+        return path_join(env_find(variables, "HOME"), sv_skip(path, 2), a);
     if (path.n && path.s[0] != '/')
         return path_join(dir, path, a);
     return path;
@@ -48,7 +43,7 @@ struct sv gitconfig_path(struct sv path, struct sv dir, struct arena *a)
 
 /* ---- the language ---------------------------------------------------------------- */
 
-struct config_reader {
+struct gitconfig_reader {
     struct sv     rest;
     struct arena *a;
     struct sv     section;    /* "core" */
@@ -72,7 +67,7 @@ static struct sv read_quoted(struct sv v, size_t *used, struct arena *a)
 }
 
 /* `[core]` or `[remote "origin"]` sets the section; what follows on the line is read as usual. */
-static void read_section(struct config_reader *r)
+static void read_section(struct gitconfig_reader *r)
 {
     size_t n = 1, used = 0;
 
@@ -90,7 +85,7 @@ static void read_section(struct config_reader *r)
 }
 
 /* The value after "=": quotes, escapes, comments and continued lines. */
-static struct sv read_value(struct config_reader *r)
+static struct sv read_value(struct gitconfig_reader *r)
 {
     struct sb b = sb_in(r->a, 0);
     size_t    i = 0, keep = 0;
@@ -139,7 +134,7 @@ static size_t key_length(struct sv v)
 }
 
 /* A key without "=" is one that is true. */
-static struct sv read_rest_of_key(struct config_reader *r)
+static struct sv read_rest_of_key(struct gitconfig_reader *r)
 {
     while (r->rest.n && (r->rest.s[0] == ' ' || r->rest.s[0] == '\t'))
         r->rest = sv_skip(r->rest, 1);
@@ -150,7 +145,7 @@ static struct sv read_rest_of_key(struct config_reader *r)
 }
 
 /* The next "section.key" and its value; false at the end. The subsection stands in the reader. */
-static bool next_value(struct config_reader *r, struct sv *key, struct sv *value)
+static bool next_value(struct gitconfig_reader *r, struct sv *key, struct sv *value)
 {
     while (r->rest.n) {
         char c = r->rest.s[0];
@@ -175,8 +170,8 @@ static bool next_value(struct config_reader *r, struct sv *key, struct sv *value
 
 struct sv gitconfig_value(struct sv text, const char *key, struct arena *a)
 {
-    struct config_reader r = { .rest = text, .a = a, .section = SV("") };
-    struct sv            name, value, found = { 0 };
+    struct gitconfig_reader r = { .rest = text, .a = a, .section = SV("") };
+    struct sv               name, value, found = { 0 };
 
     while (next_value(&r, &name, &value))
         if (!r.has_subsection && sv_is(name, key))
@@ -204,7 +199,7 @@ static bool truth(struct sv v)
 
 typedef VEC(struct sv) addresses;
 
-struct reading {
+struct gitconfig_reading {
     const struct gitconfig_repo *repo;
     struct arena                *a;
     struct gitconfig            *out;
@@ -212,6 +207,11 @@ struct reading {
     bool                         collects;     /* the addresses are not known yet */
     bool                         asks_remotes; /* some condition is about them */
 };
+
+static struct sv variable(const struct gitconfig_reading *r, const char *name)
+{
+    return env_find(r->repo->variables, name);
+}
 
 static bool matches(struct sv pattern, struct sv text, bool fold, struct arena *a)
 {
@@ -231,9 +231,10 @@ static struct sv real_path(struct sv path, struct arena *a)
     return realpath(sv_cstr(path, a), found) ? sv_dup(sv_of(found), a) : path;
 }
 
-/* "./x" lies beside the file that says so, and that part is no pattern; "x" lies anywhere. */
-static bool is_at(const struct reading *r, struct sv pattern, struct sv file, struct sv git_dir,
-                  bool fold)
+/* "./x" is relative to the directory of the configuration file, and that prefix is not a pattern;
+ * "x" matches anywhere. */
+static bool is_at(const struct gitconfig_reading *r, struct sv pattern, struct sv file,
+                  struct sv git_dir, bool fold)
 {
     struct sb whole = sb_in(r->a, 0);
 
@@ -246,20 +247,20 @@ static bool is_at(const struct reading *r, struct sv pattern, struct sv file, st
         return matches(sv_skip(pattern, 2), sv_skip(git_dir, dir.n + 1), fold, r->a);
     }
     if (sv_starts(pattern, SV("~/")))
-        pattern = path_join(real_path(env("HOME"), r->a), sv_skip(pattern, 2), r->a);
+        pattern = path_join(real_path(variable(r, "HOME"), r->a), sv_skip(pattern, 2), r->a);
     else if (!pattern.n || pattern.s[0] != '/')
         sb_adds(&whole, "**/");
     sb_add(&whole, pattern);
     return matches(sb_sv(&whole), git_dir, fold, r->a);
 }
 
-static bool lies_at(const struct reading *r, struct sv pattern, struct sv file, bool fold)
+static bool lies_at(const struct gitconfig_reading *r, struct sv pattern, struct sv file, bool fold)
 {
     return is_at(r, pattern, file, real_path(r->repo->git_dir, r->a), fold) ||
            is_at(r, pattern, file, r->repo->git_dir, fold);
 }
 
-static bool has_remote(struct reading *r, struct sv pattern)
+static bool has_remote(struct gitconfig_reading *r, struct sv pattern)
 {
     r->asks_remotes = true;
     for (size_t i = 0; !r->collects && i < r->remotes.n; i++)
@@ -268,7 +269,7 @@ static bool has_remote(struct reading *r, struct sv pattern)
     return false;
 }
 
-static bool holds(struct reading *r, struct sv condition, struct sv file)
+static bool holds(struct gitconfig_reading *r, struct sv condition, struct sv file)
 {
     static const char *const kinds[] = { "gitdir:", "gitdir/i:", "onbranch:",
                                          "hasconfig:remote.*.url:" };
@@ -289,7 +290,7 @@ static bool holds(struct reading *r, struct sv condition, struct sv file)
 
 /* ---- files ----------------------------------------------------------------------- */
 
-static void take_value(const struct reading *r, struct sv key, struct sv value)
+static void take_value(const struct gitconfig_reading *r, struct sv key, struct sv value)
 {
     if (sv_is(key, "core.excludesfile"))
         r->out->excludes_file = value;
@@ -300,16 +301,19 @@ static void take_value(const struct reading *r, struct sv key, struct sv value)
 }
 
 /* One file and those it includes, where the line stands that does; the later value wins. */
-static void read_file(struct reading *r, struct sv file, int depth)
+static void read_file(struct gitconfig_reading *r, struct sv file, int depth)
 {
-    struct config_reader c = { .rest = gitconfig_slurp(file, r->a), .a = r->a, .section = SV("") };
-    struct sv            key, value;
+    struct gitconfig_reader c = { .rest = gitconfig_slurp(file, r->a),
+                                  .a = r->a,
+                                  .section = SV("") };
+    struct sv               key, value;
 
     while (depth && next_value(&c, &key, &value)) {
         bool plain = !c.has_subsection;
         if ((plain && sv_is(key, "include.path")) ||
             (!plain && sv_is(key, "includeif.path") && holds(r, c.subsection, file)))
-            read_file(r, gitconfig_path(value, path_dir(file), r->a), depth - 1);
+            read_file(r, gitconfig_path(r->repo->variables, value, path_dir(file), r->a),
+                      depth - 1);
         else if (plain)
             take_value(r, key, value);
         else if (r->collects && sv_is(key, "remote.url"))
@@ -318,36 +322,36 @@ static void read_file(struct reading *r, struct sv file, int depth)
 }
 
 /* What `git -c` and scripts hand down in the environment comes last. */
-static void read_environment(const struct reading *r)
+static void read_environment(const struct gitconfig_reading *r)
 {
     int64_t n;
 
-    if (!sv_to_int(env("GIT_CONFIG_COUNT"), &n))
+    if (!sv_to_int(variable(r, "GIT_CONFIG_COUNT"), &n))
         return;
     for (int64_t i = 0; i < n && i < ENVIRONMENT_MAX; i++) {
         struct sb key = sb_in(r->a, 0), value = sb_in(r->a, 0);
         sb_addf(&key, "GIT_CONFIG_KEY_%lld", (long long)i);
         sb_addf(&value, "GIT_CONFIG_VALUE_%lld", (long long)i);
-        struct sv given = sv_of(getenv(sb_sv(&value).s));
+        struct sv given = variable(r, sb_sv(&value).s);
         if (given.s)
-            take_value(r, sv_lower(env(sb_sv(&key).s), r->a), given);
+            take_value(r, sv_lower(variable(r, sb_sv(&key).s), r->a), given);
     }
 }
 
-static void read_files(struct reading *r)
+static void read_files(struct gitconfig_reading *r)
 {
-    struct sv home = gitconfig_home(r->a);
-    struct sv system = env("GIT_CONFIG_SYSTEM"), user = env("GIT_CONFIG_GLOBAL");
+    struct sv xdg = gitconfig_home(r->repo->variables, r->a), home = variable(r, "HOME");
+    struct sv system = variable(r, "GIT_CONFIG_SYSTEM"), user = variable(r, "GIT_CONFIG_GLOBAL");
 
-    if (!env("GIT_CONFIG_NOSYSTEM").n)
+    if (!variable(r, "GIT_CONFIG_NOSYSTEM").n)
         read_file(r, system.n ? system : SV("/etc/gitconfig"), INCLUDE_DEPTH);
     if (user.n) {
         read_file(r, user, INCLUDE_DEPTH);
     } else {
+        if (xdg.n)
+            read_file(r, path_join(xdg, SV("git/config"), r->a), INCLUDE_DEPTH);
         if (home.n)
-            read_file(r, path_join(home, SV("git/config"), r->a), INCLUDE_DEPTH);
-        if (env("HOME").n)
-            read_file(r, path_join(env("HOME"), SV(".gitconfig"), r->a), INCLUDE_DEPTH);
+            read_file(r, path_join(home, SV(".gitconfig"), r->a), INCLUDE_DEPTH);
     }
     struct sv own = path_join(r->repo->common_dir, SV("config"), r->a);
     read_file(r, own, INCLUDE_DEPTH);
@@ -358,11 +362,11 @@ static void read_files(struct reading *r)
 
 struct gitconfig gitconfig_read(const struct gitconfig_repo *repo, struct arena *a)
 {
-    struct gitconfig c = { 0 };
-    struct reading   r = { .repo = repo, .a = a, .out = &c, .collects = true };
+    struct gitconfig         c = { 0 };
+    struct gitconfig_reading r = { .repo = repo, .a = a, .out = &c, .collects = true };
 
     read_files(&r);
-    if (r.asks_remotes) { /* they may stand in a later file than the question */
+    if (r.asks_remotes) { /* addresses may be in a later file than the condition */
         c = (struct gitconfig){ 0 };
         r.collects = false;
         read_files(&r);

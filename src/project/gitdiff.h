@@ -6,7 +6,9 @@
 
 /* Runs git in `root`, with everything off by which the settings of a repository run programs, open
  * the network or lead elsewhere: hooks, fsmonitor, external diffs, filters, lazy fetches, dirty
- * submodules. Bytes on the heap: free((void *)out->s). ST_NOT_FOUND: no git, or no repository. */
-enum status gitdiff_read(struct sv root, struct sv *out, struct err *e) MUST_USE;
+ * submodules. `variables` is the environment that git gets, without what looks like a secret. The
+ * bytes live in `a`. ST_NOT_FOUND: no git, or no repository. */
+enum status gitdiff_read(struct sv root, char *const *variables, struct arena *a, struct sv *out,
+                         struct err *e) MUST_USE;
 
 #endif

@@ -12,10 +12,10 @@ enum {
     STAT_DATA = 40, /* of an entry, in front of the hash */
     FLAG_EXTENDED = 0x4000,
     INDEX_LIMIT = 1 << 30,
-    SHARED_MAX = 8 * 1000 * 1000, /* entries of a shared index that a bitmap may speak of */
+    SHARED_MAX = 8 * 1000 * 1000, /* entries of a shared index that a bitmap may name */
 };
 
-struct reader {
+struct gitindex_reader {
     const unsigned char *s;
     size_t               n, at;
     unsigned             version;
@@ -34,7 +34,7 @@ static enum status damaged(struct err *e)
 }
 
 /* The number of bytes that a path of version 4 drops from the one before it. */
-static bool take_varint(struct reader *r, size_t *out)
+static bool take_varint(struct gitindex_reader *r, size_t *out)
 {
     size_t value = 0;
 
@@ -52,7 +52,7 @@ static bool take_varint(struct reader *r, size_t *out)
 }
 
 /* The name behind the fixed part of the entry that starts at `from`. */
-static bool take_name(struct reader *r, size_t from, struct sv before, struct sv *name)
+static bool take_name(struct gitindex_reader *r, size_t from, struct sv before, struct sv *name)
 {
     size_t drop = 0;
 
@@ -79,7 +79,7 @@ static bool take_name(struct reader *r, size_t from, struct sv before, struct sv
     return true;
 }
 
-static bool take_entry(struct reader *r, struct sv before, struct sv *name)
+static bool take_entry(struct gitindex_reader *r, struct sv before, struct sv *name)
 {
     size_t from = r->at, fixed = STAT_DATA + r->hash_size + 2;
 
@@ -118,7 +118,7 @@ static bool take_bitmap(const unsigned char *s, size_t n, struct gitindex *x, st
 }
 
 /* "link": the hash of the shared index, and which of its entries are gone. */
-static bool take_link(struct reader *r, size_t size, struct gitindex *x)
+static bool take_link(struct gitindex_reader *r, size_t size, struct gitindex *x)
 {
     struct sb            b = sb_in(r->a, 0);
     const unsigned char *s = r->s + r->at;
@@ -135,7 +135,7 @@ static bool take_link(struct reader *r, size_t size, struct gitindex *x)
     return size == r->hash_size || take_bitmap(s + r->hash_size, size - r->hash_size, x, r->a);
 }
 
-static bool take_extensions(struct reader *r, struct gitindex *x)
+static bool take_extensions(struct gitindex_reader *r, struct gitindex *x)
 {
     while (r->n - r->at >= 8 + r->hash_size) {
         bool   link = memcmp(r->s + r->at, "link", 4) == 0;
@@ -169,12 +169,12 @@ static void sort_paths(struct gitindex *x)
     x->paths.n = kept;
 }
 
-/* The paths in the order of the file: a shared index is spoken of by number. */
+/* The paths in the order of the file: entries of a shared index are named by number. */
 static enum status parse(struct sv bytes, size_t hash_size, struct arena *a, struct gitindex *out,
                          struct err *e)
 {
-    struct reader r = { .s = (const unsigned char *)bytes.s, .n = bytes.n, .a = a };
-    struct sv     name = SV("");
+    struct gitindex_reader r = { .s = (const unsigned char *)bytes.s, .n = bytes.n, .a = a };
+    struct sv              name = SV("");
 
     *out = (struct gitindex){ 0 };
     r.hash_size = hash_size;

@@ -1,5 +1,5 @@
-/* git's index, for one question: is a path tracked? Versions 2 to 4, SHA-1 and SHA-256, and an
- * index that is split into a shared part and its changes. Pure, except gitindex_read().
+/* Reads git's index to find out whether a path is tracked. Versions 2 to 4, SHA-1 and SHA-256, and
+ * an index that is split into a shared part and its changes. Pure, except gitindex_read().
  *
  * git lists a tracked file even when a pattern ignores it, so the patterns alone do not say what
  * belongs to a project. */
@@ -16,7 +16,7 @@ struct gitindex {
 };
 
 /* The paths of an index; they live in `a` or in `bytes`. `hash_size` is 20 or 32. What stands
- * behind the paths is read only for `shared` and `deleted`. ST_CORRUPT: it is no such file, or
+ * behind the paths is read only for `shared` and `deleted`. ST_CORRUPT: it is not such a file, or
  * ends too early. */
 enum status gitindex_parse(struct sv bytes, size_t hash_size, struct arena *a, struct gitindex *out,
                            struct err *e) MUST_USE;

@@ -1,6 +1,7 @@
-/* Finding the repository around a directory, and what it says about ignoring. */
+/* Finds the repository around a directory, and its settings for ignoring files. */
 #include "project/gitrepo.h"
 
+#include "base/env.h"
 #include "base/path.h"
 #include "project/gitconfig.h"
 
@@ -9,8 +10,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* .git may be a file that points to the real folder (linked work trees, submodules). */
-static struct sv git_dir(struct sv top, struct arena *a)
+/* .git may be a file that points to the real directory (linked work trees, submodules). */
+static struct sv git_dir(char *const *variables, struct sv top, struct arena *a)
 {
     struct sv   git = path_join(top, SV(".git"), a);
     struct stat st;
@@ -18,15 +19,17 @@ static struct sv git_dir(struct sv top, struct arena *a)
     if (stat(sv_cstr(git, a), &st) != 0 || !S_ISREG(st.st_mode))
         return git;
     struct sv text = sv_trim(gitconfig_slurp(git, a));
-    return sv_starts(text, SV("gitdir:")) ? gitconfig_path(sv_trim(sv_skip(text, 7)), top, a) : git;
+    return sv_starts(text, SV("gitdir:"))
+               ? gitconfig_path(variables, sv_trim(sv_skip(text, 7)), top, a)
+               : git;
 }
 
-/* That folder may share its configuration with another. */
-static struct sv common_dir(struct sv git, struct arena *a)
+/* That directory may share its configuration with another. */
+static struct sv common_dir(char *const *variables, struct sv git, struct arena *a)
 {
     struct sv common = sv_trim(gitconfig_slurp(path_join(git, SV("commondir"), a), a));
 
-    return common.n ? gitconfig_path(common, git, a) : git;
+    return common.n ? gitconfig_path(variables, common, git, a) : git;
 }
 
 static struct sv branch_of(struct sv git, struct arena *a)
@@ -41,19 +44,20 @@ static struct sv branch_of(struct sv git, struct arena *a)
 }
 
 /* git works at the top of the work tree: there a relative name is looked for. */
-static struct sv global_ignore(const struct gitconfig *c, struct sv top, struct arena *a)
+static struct sv global_ignore(const struct gitconfig *c, char *const *variables, struct sv top,
+                               struct arena *a)
 {
-    struct sv file = c->excludes_file, home = gitconfig_home(a);
+    struct sv file = c->excludes_file, home = gitconfig_home(variables, a);
 
     if (!file.s && home.n)
         file = path_join(home, SV("git/ignore"), a);
-    return file.n ? gitconfig_slurp(gitconfig_path(file, top, a), a) : (struct sv){ 0 };
+    return file.n ? gitconfig_slurp(gitconfig_path(variables, file, top, a), a) : (struct sv){ 0 };
 }
 
 /* An absolute path of the environment, or absent. Relative ones are from the current directory. */
-static struct sv path_in(const char *name, struct arena *a)
+static struct sv path_in(char *const *variables, const char *name, struct arena *a)
 {
-    struct sv v = sv_of(getenv(name));
+    struct sv v = env_find(variables, name);
     char      here[PATH_MAX];
 
     if (!v.n || (v.s[0] != '/' && !getcwd(here, sizeof here)))
@@ -74,10 +78,11 @@ static bool is_in(struct sv root, struct sv top)
 }
 
 /* The repository that the environment names, when the workspace is in its work tree. */
-static bool from_environment(struct sv root, struct arena *a, struct sv *top, struct sv *git)
+static bool from_environment(struct sv root, char *const *variables, struct arena *a,
+                             struct sv *top, struct sv *git)
 {
-    struct sv dir = real_path(path_in("GIT_DIR", a), a);
-    struct sv tree = path_in("GIT_WORK_TREE", a);
+    struct sv dir = real_path(path_in(variables, "GIT_DIR", a), a);
+    struct sv tree = path_in(variables, "GIT_WORK_TREE", a);
 
     tree = real_path(tree.n ? tree : SV("."), a);
     if (!dir.n || !is_in(root, tree))
@@ -87,31 +92,34 @@ static bool from_environment(struct sv root, struct arena *a, struct sv *top, st
     return true;
 }
 
-static bool from_disk(struct sv root, struct arena *a, struct sv *top, struct sv *git)
+static bool from_disk(struct sv root, char *const *variables, struct arena *a, struct sv *top,
+                      struct sv *git)
 {
     struct sv dir = root;
 
     while (dir.n && access(sv_cstr(path_join(dir, SV(".git"), a), a), F_OK) != 0)
         dir = path_dir(dir);
     *top = dir;
-    *git = dir.n ? git_dir(dir, a) : dir;
+    *git = dir.n ? git_dir(variables, dir, a) : dir;
     return dir.n > 0;
 }
 
-struct gitrepo gitrepo_find(struct sv root, struct arena *a)
+struct gitrepo gitrepo_find(struct sv root, char *const *variables, struct arena *a)
 {
-    struct sv top, git, index = path_in("GIT_INDEX_FILE", a);
+    struct sv top, git, index = path_in(variables, "GIT_INDEX_FILE", a);
 
-    if (!from_environment(root, a, &top, &git) && !from_disk(root, a, &top, &git))
+    if (!from_environment(root, variables, a, &top, &git) &&
+        !from_disk(root, variables, a, &top, &git))
         return (struct gitrepo){ 0 };
-    struct gitconfig_repo repo = { git, common_dir(git, a), branch_of(git, a) };
+    struct gitconfig_repo repo = { git, common_dir(variables, git, a), branch_of(git, a),
+                                   variables };
     struct gitconfig      config = gitconfig_read(&repo, a);
     return (struct gitrepo){
         .found = true,
         .ignore_case = config.ignore_case,
         .top = top,
         .info_exclude = gitconfig_slurp(path_join(repo.common_dir, SV("info/exclude"), a), a),
-        .global_ignore = global_ignore(&config, top, a),
+        .global_ignore = global_ignore(&config, variables, top, a),
         .git_dir = git,
         .index = index.n ? index : path_join(git, SV("index"), a),
         .hash_size = config.sha256 ? 32 : 20,

@@ -1,7 +1,8 @@
-/* What a git repository says about ignoring beside its .gitignore files, read without
- * starting git: where the work tree begins, .git/info/exclude, core.excludesFile,
- * core.ignoreCase, and where its index is. GIT_DIR, GIT_WORK_TREE and GIT_INDEX_FILE count as for
- * git when the workspace lies in that work tree. */
+/* The settings of a git repository for ignoring files besides its .gitignore files, read without
+ * starting git: where the work tree begins, .git/info/exclude, core.excludesFile, core.ignoreCase,
+ * and where its index is. GIT_DIR, GIT_WORK_TREE and GIT_INDEX_FILE count as for git when the
+ * workspace lies in that work tree. Variables are those of the environment that is handed in
+ * (base/env.h). */
 #ifndef HEDDLE_GITREPO_H
 #define HEDDLE_GITREPO_H
 
@@ -19,6 +20,6 @@ struct gitrepo {
 
 /* The repository around `root` (absolute). Nothing here fails: what cannot be read is
  * absent, as it is for git. */
-struct gitrepo gitrepo_find(struct sv root, struct arena *a);
+struct gitrepo gitrepo_find(struct sv root, char *const *variables, struct arena *a);
 
 #endif

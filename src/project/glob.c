@@ -8,7 +8,7 @@
 
 #include <string.h>
 
-enum op_kind {
+enum glob_op_kind {
     OP_BYTE,
     OP_ANY,
     OP_SET,
@@ -18,7 +18,7 @@ enum op_kind {
     OP_SOME_DIRS, /* ** and an escaped slash: anything up to and with a slash */
 };
 
-struct op {
+struct glob_op {
     uint8_t  kind, byte;
     uint16_t set;
 };
@@ -26,7 +26,7 @@ struct set {
     uint32_t bits[8];
 };
 struct glob {
-    VEC(struct op) ops;
+    VEC(struct glob_op) ops;
     VEC(struct set) sets;
 };
 
@@ -61,7 +61,7 @@ static bool set_has(const struct set *s, unsigned char c)
     return s->bits[c >> 5] >> (c & 31) & 1;
 }
 
-/* ASCII only, whatever the locale; blanks are those git knows. */
+/* ASCII only, whatever the locale; spaces are those git knows. */
 static bool is_git_space(int c)
 {
     return c == ' ' || c == '\t' || c == '\n' || c == '\r';
@@ -185,9 +185,9 @@ static bool read_set(struct sv v, bool fold, struct set *set, size_t *used)
 
 /* ---- compiling ------------------------------------------------------------------ */
 
-static struct op *push(struct glob *g, enum op_kind kind, struct arena *a)
+static struct glob_op *push(struct glob *g, enum glob_op_kind kind, struct arena *a)
 {
-    struct op *op = vec_push(&g->ops, a);
+    struct glob_op *op = vec_push(&g->ops, a);
 
     op->kind = (uint8_t)kind;
     return op;
@@ -250,7 +250,7 @@ const struct glob *glob_in_folded(struct sv pattern, struct arena *a)
 
 /* ---- matching ------------------------------------------------------------------- */
 
-static bool takes(const struct glob *g, const struct op *op, char c)
+static bool takes(const struct glob *g, const struct glob_op *op, char c)
 {
     switch (op->kind) {
     case OP_BYTE: return (char)op->byte == c;
@@ -286,8 +286,8 @@ bool glob_match(const struct glob *g, struct sv text)
             t++;
             continue;
         }
-        /* No way on from here: let the last star take one byte more, else the last **
-         * one component more. */
+        /* No match from here: let the last star match one byte more, else the last ** one component
+         * more. */
         if (star != none && star_t < text.n && text.s[star_t] != '/') {
             t = ++star_t;
             i = star;

@@ -1,3 +1,4 @@
+/* Compiling the patterns of an ignore file, and matching paths by git's rules. */
 #include "project/ignore.h"
 
 #include "base/utf8.h"
@@ -21,8 +22,9 @@ struct pattern {
     const struct glob *glob;
 };
 
-/* What a hashed key leads to: the last line for folders and the last for other things. */
-struct slot {
+/* The value of a hashed key: the last line that applies to directories, and the last for other
+ * files. */
+struct ignore_slot {
     struct sv key; /* its first byte tells the kinds apart */
     int       for_dirs, for_files;
 };
@@ -30,15 +32,15 @@ struct slot {
 struct ignore {
     VEC(struct pattern) all;
     VEC(int) scanned; /* lines that are not hashed, in order */
-    struct slot *slots;
-    size_t       slot_count;
-    bool         fold; /* patterns are in lower case, and what they are asked is made so */
-    bool         has_negated, has_names, has_paths, has_suffixes;
+    struct ignore_slot *slots;
+    size_t              slot_count;
+    bool                fold; /* patterns are in lower case, and paths are converted to it */
+    bool                has_negated, has_names, has_paths, has_suffixes;
 };
 
 /* ---- reading lines -------------------------------------------------------------- */
 
-/* Blanks at the end go, unless a backslash stands in front of them. */
+/* Spaces at the end go, unless a backslash stands in front of them. */
 static struct sv without_trailing_blanks(struct sv v)
 {
     size_t keep = 0;
@@ -98,7 +100,7 @@ static bool read_path(struct pattern *p, struct sv v, bool fold, struct arena *a
     return p->glob != NULL;
 }
 
-/* False when the line says nothing or can never match. */
+/* False when the line is empty, a comment, or can never match. */
 static bool read_line(struct sv v, bool fold, struct pattern *p, struct arena *a)
 {
     const char *nul = v.n ? memchr(v.s, 0, v.n) : NULL;
@@ -137,12 +139,12 @@ static char kind_letter(enum pattern_kind kind)
     return kind == NAME_LITERAL ? 'n' : kind == NAME_SUFFIX ? 'e' : 'p';
 }
 
-static struct slot *slot_for(const struct ignore *g, char kind, struct sv key)
+static struct ignore_slot *slot_for(const struct ignore *g, char kind, struct sv key)
 {
     size_t i = hash_of(kind, key) & (g->slot_count - 1);
 
     for (;; i = (i + 1) & (g->slot_count - 1)) {
-        struct slot *s = &g->slots[i];
+        struct ignore_slot *s = &g->slots[i];
         if (!s->key.s || (s->key.s[0] == kind && sv_eq(sv_skip(s->key, 1), key)))
             return s;
     }
@@ -150,15 +152,15 @@ static struct slot *slot_for(const struct ignore *g, char kind, struct sv key)
 
 static void hash_line(struct ignore *g, int line, struct arena *a)
 {
-    struct pattern *p = &g->all.v[line];
-    char            kind = kind_letter(p->kind);
-    struct slot    *s = slot_for(g, kind, p->text);
+    struct pattern     *p = &g->all.v[line];
+    char                kind = kind_letter(p->kind);
+    struct ignore_slot *s = slot_for(g, kind, p->text);
 
     if (!s->key.s) {
         char *key = ARENA_NEW(a, char, p->text.n + 1);
         key[0] = kind;
         memcpy(key + 1, p->text.s, p->text.n);
-        *s = (struct slot){ { key, p->text.n + 1 }, IGNORE_NO_LINE, IGNORE_NO_LINE };
+        *s = (struct ignore_slot){ { key, p->text.n + 1 }, IGNORE_NO_LINE, IGNORE_NO_LINE };
     }
     s->for_dirs = line;
     if (!p->only_dirs)
@@ -179,7 +181,7 @@ static void index_lines(struct ignore *g, struct arena *a)
     g->slot_count = 8;
     while (g->slot_count < g->all.n * 2)
         g->slot_count *= 2;
-    g->slots = ARENA_NEW(a, struct slot, g->slot_count);
+    g->slots = ARENA_NEW(a, struct ignore_slot, g->slot_count);
     for (size_t i = 0; i < g->all.n; i++) {
         struct pattern *p = &g->all.v[i];
         p->hashed = p->kind == NAME_LITERAL || p->kind == PATH_LITERAL ||
@@ -229,7 +231,7 @@ const struct ignore *ignore_in_folded(struct sv text, struct arena *a)
 
 static int look_up(const struct ignore *g, char kind, struct sv key, bool is_dir)
 {
-    const struct slot *s = slot_for(g, kind, key);
+    const struct ignore_slot *s = slot_for(g, kind, key);
 
     return !s->key.s ? IGNORE_NO_LINE : is_dir ? s->for_dirs : s->for_files;
 }

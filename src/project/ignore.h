@@ -1,9 +1,7 @@
-/* One file of ignore patterns, compiled: git's rules to the letter. Pure: text in,
- * verdicts out.
- *
- * A verdict is the number of the last line that matches; the line says whether the path
- * is left out or brought back. Most lines (names, *.ext, whole paths) are found by hash,
- * so that a long file costs as little as a short one. */
+/* One file of ignore patterns, compiled: exactly git's rules. Pure. The result of a match is the
+ * number of the last line that matches; this line decides whether the path is ignored or included
+ * again. Most lines (names, *.ext, whole paths) are found by hash, so that a long file costs as
+ * little as a short one. */
 #ifndef HEDDLE_IGNORE_H
 #define HEDDLE_IGNORE_H
 
@@ -19,15 +17,15 @@ const struct ignore *ignore_in(struct sv text, struct arena *a);
 /* The same, for names whose case does not count (git's core.ignoreCase). */
 const struct ignore *ignore_in_folded(struct sv text, struct arena *a);
 
-/* The last pattern that matches `path` (relative to the folder of the file, "/" between
- * parts), counted from 0, or IGNORE_NO_LINE. Parents are not looked at. g may be NULL. */
+/* The last pattern that matches `path` (relative to the directory of the file, "/" between parts),
+ * counted from 0, or IGNORE_NO_LINE. Parents are not looked at. g may be NULL. */
 int ignore_match(const struct ignore *g, struct sv path, bool is_dir);
 
 /* Does that pattern bring back what earlier ones left out? */
 bool ignore_is_negated(const struct ignore *g, int line);
 
-/* Could a pattern with ! match something below the folder `dir`? `only_paths` asks
- * only those that hold a slash, and so name a place. */
+/* Could a pattern with ! match something below the directory `dir`? `only_paths` asks only those
+ * that hold a slash, and so name a place. */
 bool ignore_may_bring_back(const struct ignore *g, struct sv dir, bool only_paths);
 
 #endif

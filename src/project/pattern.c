@@ -18,10 +18,10 @@ static size_t step(struct sv v, size_t i)
     return end < v.n ? end + 1 : i + 1;
 }
 
-patterns pattern_split(struct sv value, struct arena *a)
+pattern_list pattern_split(struct sv value, struct arena *a)
 {
-    patterns out = { 0 };
-    size_t   from = 0, depth = 0;
+    pattern_list out = { 0 };
+    size_t       from = 0, depth = 0;
 
     for (size_t i = 0; i <= value.n; i = i < value.n ? step(value, i) : i + 1) {
         char c = i < value.n ? value.s[i] : ',';
@@ -84,10 +84,10 @@ static size_t alternative_end(struct sv v, size_t from, size_t close)
 
 /* One pair of braces at a time, the leftmost first; the rest waits in the queue. So the work is
  * bounded by what comes out. */
-enum status pattern_expand(struct sv pattern, struct arena *a, patterns *out, struct err *e)
+enum status pattern_expand(struct sv pattern, struct arena *a, pattern_list *out, struct err *e)
 {
-    patterns todo = { 0 };
-    size_t   open, close, made = 0;
+    pattern_list todo = { 0 };
+    size_t       open, close, made = 0;
 
     *vec_push(&todo, a) = pattern;
     while (todo.n) {
@@ -99,7 +99,7 @@ enum status pattern_expand(struct sv pattern, struct arena *a, patterns *out, st
             made++;
             continue;
         }
-        patterns parts = { 0 };
+        pattern_list parts = { 0 };
         for (size_t from = open + 1; from <= close;) {
             size_t    end = alternative_end(v, from, close);
             struct sb b = sb_in(a, 0);

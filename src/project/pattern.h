@@ -13,17 +13,17 @@
 
 enum { PATTERN_MAX = 1024 }; /* that one value may become */
 
-typedef VEC(struct sv) patterns;
+typedef VEC(struct sv) pattern_list;
 
 /* The parts of a value between its commas; empty ones are left out. */
-patterns pattern_split(struct sv value, struct arena *a);
+pattern_list pattern_split(struct sv value, struct arena *a);
 
 /* Does it hold braces with a comma in them? */
 bool pattern_has_braces(struct sv pattern);
 
 /* Every pattern that the braces stand for, in order, added to `out`. ST_LIMIT_EXCEEDED: more than
  * PATTERN_MAX. */
-enum status pattern_expand(struct sv pattern, struct arena *a, patterns *out,
+enum status pattern_expand(struct sv pattern, struct arena *a, pattern_list *out,
                            struct err *e) MUST_USE;
 
 /* A pattern that starts with ./ or ../, as one from the root; others as they are. `here` is the

@@ -1,3 +1,4 @@
+/* Judging paths by git's rules, the built-in names and .teddyignore. */
 #include "project/rules.h"
 
 #include "base/fs.h"
@@ -17,11 +18,11 @@ struct rules {
     bool                 ignore_case; /* in git's patterns */
     bool                 without_git;
     bool                 has_gitignore, has_teddyignore; /* at the root: then hidden */
-    VEC(struct rules_dir) above; /* folders of the work tree above the workspace, and it */
+    VEC(struct rules_dir) above; /* directories of the work tree above the workspace, and it */
     struct tracked *tracked;     /* NULL: no repository */
 };
 
-/* git's index, once somebody has asked. */
+/* git's index, read on first use. */
 struct tracked {
     struct gitrepo  repo;
     struct gitindex index;
@@ -30,8 +31,8 @@ struct tracked {
     struct err      e; /* code: why there is none */
 };
 
-/* Never shown, except through .teddyignore: a line of a .gitignore that brings back all
- * folders means the project's, not these. */
+/* Never shown, unless .teddyignore includes them: a line of a .gitignore that includes all
+ * directories again does not mean these. */
 static const char *const builtin_names[] = {
     ".git", ".venv", "__pycache__", ".teddy", ".ruff_cache", ".heddle", ".leslie",
 };
@@ -91,10 +92,10 @@ static void link_above(struct rules *r)
         r->above.v[i].up = &r->above.v[i - 1];
 }
 
-static struct rules *make(int root_fd, struct sv root, bool git, struct arena *a)
+static struct rules *make(int root_fd, struct sv root, const struct gitrepo *git, struct arena *a)
 {
     struct rules  *r = ARENA_NEW(a, struct rules, 1);
-    struct gitrepo repo = git ? gitrepo_find(root, a) : (struct gitrepo){ 0 };
+    struct gitrepo repo = git ? *git : (struct gitrepo){ 0 };
     struct sv      own = git ? read_ignore(root_fd, SV(".gitignore"), a) : (struct sv){ 0 };
     struct sv      teddy = read_ignore(root_fd, SV(".teddyignore"), a);
 
@@ -119,14 +120,16 @@ static struct rules *make(int root_fd, struct sv root, bool git, struct arena *a
     return r;
 }
 
-struct rules *rules_in(int root_fd, struct sv root, struct arena *a)
+struct rules *rules_in(int root_fd, struct sv root, char *const *variables, struct arena *a)
 {
-    return make(root_fd, root, true, a);
+    struct gitrepo repo = gitrepo_find(root, variables, a);
+
+    return make(root_fd, root, &repo, a);
 }
 
 struct rules *rules_in_without_git(int root_fd, struct sv root, struct arena *a)
 {
-    return make(root_fd, root, false, a);
+    return make(root_fd, root, NULL, a);
 }
 
 struct sv rules_prefix(const struct rules *r)
@@ -226,7 +229,7 @@ struct rules_dir rules_enter(const struct rules *r, const struct rules_dir *up, 
                              struct rules_state state, struct sv gitignore, struct arena *a)
 {
     return (struct rules_dir){
-        .up = up->git ? up : up->up, /* folders without a file are skipped over */
+        .up = up->git ? up : up->up, /* directories without a file are skipped over */
         .git = gitignore.n && !r->without_git ? git_patterns(r, gitignore, a) : NULL,
         .base = path.n + 1,
         .state = state,

@@ -1,14 +1,14 @@
 /* Which paths belong to the project: git's rules, then .teddyignore over them.
  *
  *   1. the nearest .gitignore that has a matching line decides, else .git/info/exclude,
- *      else core.excludesFile; whatever lies in an ignored folder is ignored; what git
+ *      else core.excludesFile; whatever lies in an ignored directory is ignored; what git
  *      tracks (its index names it) is in nevertheless;
  *   2. built-in names are left out whatever git says (.git, .teddy, virtual environments …),
  *      and the ignore files themselves;
- *   3. the last line of the root's .teddyignore that matches a path, or a folder above
- *      it, overrules both. So it can bring back one file of an ignored folder.
+ *   3. the last line of the root's .teddyignore that matches a path, or a directory above
+ *      it, overrules both. So it can bring back one file of an ignored directory.
  *
- * The walk asks from the top down and keeps one rules_dir per open folder:
+ * The walk asks from the top down and keeps one rules_dir per open directory:
  *
  *     struct rules_dir top = rules_top(rules);
  *     switch (rules_judge(rules, &top, path, is_dir, &state)) ...
@@ -26,10 +26,11 @@ struct rules;
 enum rules_verdict {
     RULES_IN,
     RULES_OUT,
-    RULES_LOOK, /* a folder that is out, but something below it is tracked or may be brought back */
+    RULES_LOOK, /* a directory that is out, but something below it is tracked or may be brought
+                 * back */
 };
 
-/* What a folder hands down to what it holds. */
+/* What a directory hands down to what it holds. */
 struct rules_state {
     bool out, builtin;
     int  teddy; /* the .teddyignore line in force */
@@ -43,13 +44,14 @@ struct rules_dir {
 };
 
 /* Reads what holds for the whole workspace. `root` is its absolute path. git's index is read when
- * the first path is met that git's patterns leave out: so judging is for one thread. */
-struct rules *rules_in(int root_fd, struct sv root, struct arena *a);
+ * the first path is met that git's patterns leave out: so judging is for one thread. `variables`:
+ * the environment, of which git's variables count, see gitrepo.h. */
+struct rules *rules_in(int root_fd, struct sv root, char *const *variables, struct arena *a);
 
 /* The same without git's rules: only the built-in names and .teddyignore count. */
 struct rules *rules_in_without_git(int root_fd, struct sv root, struct arena *a);
 
-/* Why git's index could not be used, or NULL. A missing one is no trouble. */
+/* Why git's index could not be used, or NULL. A missing index is not an error. */
 const char *rules_trouble(const struct rules *r);
 
 struct sv          rules_prefix(const struct rules *r);

@@ -1,4 +1,4 @@
-/* One pass with getdents64, depth first: open are the folders on the way to the one being
+/* One pass with getdents64, depth first: open are the directories on the way to the one being
  * listed. The kind of each entry comes with its name, so nothing is stat'ed. */
 #include "project/walk.h"
 
@@ -16,7 +16,7 @@
 enum { LIST_BUFFER = 64 * 1024 };
 
 /* The kernel's record; glibc's struct dirent64 has the same layout but wants a DIR. */
-struct record {
+struct walk_record {
     uint64_t       inode;
     int64_t        offset;
     unsigned short size;
@@ -24,8 +24,8 @@ struct record {
     char           name[];
 };
 
-/* An entry of the folder being read, before it is known whether it stays. */
-struct entry {
+/* An entry of the directory being read, before it is known whether it stays. */
+struct walk_entry {
     uint64_t           key; /* kind and the first seven folded bytes of the name: sorts most */
     struct sv          name;
     enum walk_kind     kind;
@@ -39,12 +39,12 @@ struct walker {
     struct arena        scratch;
     struct walk        *out;
     char               *buffer;
-    char               *path; /* of the folder being read, with the rules' prefix */
+    char               *path; /* of the directory being read, with the rules' prefix */
     size_t              path_n, path_cap;
     int                 depth;
 };
 
-typedef VEC(struct entry) entries;
+typedef VEC(struct walk_entry) entries;
 
 static unsigned char folded(char c)
 {
@@ -62,8 +62,8 @@ static uint64_t sort_key(struct sv name, bool is_dir)
 
 static int compare(const void *left, const void *right)
 {
-    const struct entry *a = left, *b = right;
-    size_t              n = a->name.n < b->name.n ? a->name.n : b->name.n;
+    const struct walk_entry *a = left, *b = right;
+    size_t                   n = a->name.n < b->name.n ? a->name.n : b->name.n;
 
     if (a->key != b->key)
         return a->key < b->key ? -1 : 1;
@@ -77,7 +77,7 @@ static int compare(const void *left, const void *right)
     return sv_cmp(a->name, b->name); /* A before a */
 }
 
-/* Path of an entry of the current folder, in the walker's buffer. */
+/* Path of an entry of the current directory, in the walker's buffer. */
 static struct sv path_with(struct walker *w, struct sv name)
 {
     size_t need = w->path_n + name.n + 2;
@@ -100,7 +100,7 @@ static void trouble(struct walker *w, int error)
     *vec_push(&w->out->unread, w->a) = (struct walk_trouble){ sv_dup(path, w->a), error };
 }
 
-static enum walk_kind kind_of(int dir, const struct record *r)
+static enum walk_kind kind_of(int dir, const struct walk_record *r)
 {
     struct stat st;
 
@@ -119,7 +119,7 @@ static enum walk_kind kind_of(int dir, const struct record *r)
                                  : WALK_OTHER;
 }
 
-/* All entries of an open folder, unjudged; *has_gitignore says whether one is there. */
+/* All entries of an open directory, unjudged; *has_gitignore says whether one is there. */
 static void list(struct walker *w, int fd, entries *found, bool *has_gitignore)
 {
     for (;;) {
@@ -129,14 +129,14 @@ static void list(struct walker *w, int fd, entries *found, bool *has_gitignore)
         if (n <= 0)
             return;
         for (long at = 0; at < n;) {
-            const struct record *r = (const void *)(w->buffer + at);
-            struct sv            name = sv_of(r->name);
+            const struct walk_record *r = (const void *)(w->buffer + at);
+            struct sv                 name = sv_of(r->name);
             at += r->size;
             if (name.s[0] == '.' && (name.n == 1 || (name.n == 2 && name.s[1] == '.')))
                 continue;
             if (name.n == 10 && r->type != DT_DIR && sv_is(name, ".gitignore"))
                 *has_gitignore = true;
-            struct entry *it = vec_push(found, &w->scratch);
+            struct walk_entry *it = vec_push(found, &w->scratch);
             it->kind = kind_of(fd, r);
             it->name = sv_dup(name, w->a);
         }
@@ -149,8 +149,8 @@ static void keep(struct walker *w, const struct rules_dir *dir, entries *found)
     size_t kept = 0;
 
     for (size_t i = 0; i < found->n; i++) {
-        struct entry *it = &found->v[i];
-        bool          is_dir = it->kind == WALK_DIR;
+        struct walk_entry *it = &found->v[i];
+        bool               is_dir = it->kind == WALK_DIR;
         if (it->kind == WALK_OTHER) /* pipes, sockets, devices: nothing of a project */
             continue;
         it->verdict = rules_judge(w->rules, dir, path_with(w, it->name), is_dir, &it->state);
@@ -179,8 +179,8 @@ static struct sv read_gitignore(int fd, struct arena *a)
 static void read_dir(struct walker *w, int fd, const struct rules_dir *up, struct rules_state state,
                      uint32_t at);
 
-static void enter(struct walker *w, int fd, const struct rules_dir *dir, const struct entry *it,
-                  uint32_t at)
+static void enter(struct walker *w, int fd, const struct rules_dir *dir,
+                  const struct walk_entry *it, uint32_t at)
 {
     size_t had = w->path_n;
 
@@ -210,8 +210,8 @@ static void enter(struct walker *w, int fd, const struct rules_dir *dir, const s
     w->out->dirs += w->out->nodes.v[at].shown;
 }
 
-/* Children go to the end of the node array in one piece, then each folder among them
- * is read in turn. */
+/* Children go to the end of the node array in one piece, then each directory among them is read in
+ * turn. */
 static void read_children(struct walker *w, int fd, const struct rules_dir *dir, entries *found,
                           uint32_t at)
 {
@@ -221,7 +221,7 @@ static void read_children(struct walker *w, int fd, const struct rules_dir *dir,
     w->out->nodes.v[at].first = first;
     w->out->nodes.v[at].count = (uint32_t)found->n;
     for (size_t i = 0; i < found->n; i++) {
-        const struct entry *it = &found->v[i];
+        const struct walk_entry *it = &found->v[i];
         *vec_push(&w->out->nodes, w->a) =
             (struct walk_node){ .name = it->name, .kind = it->kind, .shown = true };
         w->out->files += it->kind != WALK_DIR;
@@ -298,14 +298,14 @@ void walk_hide(struct walk *w, struct sv path)
         w->nodes.v[node - w->nodes.v].shown = false;
 }
 
-struct visit {
+struct walk_visit {
     const struct walk *w;
     struct sb          path;
     walk_each         *each;
     void              *ctx;
 };
 
-static bool visit(struct visit *v, const struct walk_node *node)
+static bool visit(struct walk_visit *v, const struct walk_node *node)
 {
     size_t had = v->path.n;
 
@@ -329,8 +329,8 @@ static bool visit(struct visit *v, const struct walk_node *node)
 bool walk_files(const struct walk *w, const struct walk_node *node, struct sv path, walk_each *each,
                 void *ctx)
 {
-    struct arena scratch = { 0 };
-    struct visit v = { .w = w, .path = sb_in(&scratch, 0), .each = each, .ctx = ctx };
+    struct arena      scratch = { 0 };
+    struct walk_visit v = { .w = w, .path = sb_in(&scratch, 0), .each = each, .ctx = ctx };
 
     sb_add(&v.path, path);
     bool on = visit(&v, node);

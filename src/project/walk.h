@@ -1,8 +1,8 @@
-/* The project's files, read once: a tree of nodes in the order in which they are
- * printed (folders first, then by name without regard to case).
+/* The project's files, read once: a tree of nodes in the order in which they are printed
+ * (directories first, then by name without regard to case).
  *
- * Links are nodes and are never entered. A folder that cannot be read stays in the tree,
- * empty, and is named in `unread`. */
+ * Links are nodes and are never entered. A directory that cannot be read stays in the tree, empty,
+ * and is named in `unread`. */
 #ifndef HEDDLE_WALK_H
 #define HEDDLE_WALK_H
 
@@ -18,7 +18,7 @@ struct walk_node {
     struct sv      name;
     uint32_t       first, count; /* children: nodes[first .. first + count) */
     enum walk_kind kind;
-    bool           shown; /* false: an ignored folder below which nothing came back */
+    bool           shown; /* false: an ignored directory below which nothing came back */
 };
 
 struct walk_trouble {
@@ -32,9 +32,8 @@ struct walk {
     size_t files, dirs;
 };
 
-/* Everything below root_fd that the rules let through, without pipes, sockets and devices; lives
- * in `a`. A folder deeper
- * than WALK_DEPTH_MAX is not entered and is in `unread` (ELOOP). */
+/* Everything below root_fd that the rules let through, without pipes, sockets and devices; lives in
+ * `a`. A directory deeper than WALK_DEPTH_MAX is not entered and is in `unread` (ELOOP). */
 void walk_read(const struct rules *rules, int root_fd, struct arena *a, struct walk *out);
 
 /* The node at a normal path below the root ("" is the root), or NULL. */

@@ -1,5 +1,6 @@
-/* What a service answered. Nothing in it is trusted: results without an address of the web are
- * dropped, domains are taken from the address and from nothing else, dates are read or left out. */
+/* Reads the answer of a service. Nothing in it is trusted: results without a web address are
+ * dropped, domains are taken only from the address, and dates that cannot be parsed are left
+ * out. */
 #include "search/search_internal.h"
 
 #include "base/json.h"
@@ -78,7 +79,7 @@ static bool is_iso_date(struct sv v)
            month >= 1 && month <= 12 && day >= 1 && day <= 31;
 }
 
-/* 2026-11-15T21:36:00, or Sun, 15 Nov 2026 21:36:00 GMT; anything else is no date. */
+/* 2026-11-15T21:36:00, or Sun, 15 Nov 2026 21:36:00 GMT; anything else is not a date. */
 static struct sv date_of(struct sv v, struct arena *a)
 {
     struct sv months = SV("JanFebMarAprMayJunJulAugSepOctNovDec");
@@ -131,7 +132,7 @@ static struct sv plain(struct sv html, struct arena *a)
 /* ---- results ---------------------------------------------------------------------------- */
 
 /* clang-format off */
-static const struct shape {
+static const struct answer_shape {
     const char *text, *page, *date; /* names of members; page: the whole of it, or NULL */
     bool        html;
 } shapes[SEARCH_KINDS] = {
@@ -144,9 +145,9 @@ static const struct shape {
 static bool read_result(enum search_kind kind, const struct search_plan *p, const struct json *v,
                         struct arena *a, struct search_result *out)
 {
-    const struct shape *s = &shapes[kind];
-    struct sv           page = p->deep && s->page ? json_text(v, s->page) : (struct sv){ 0 };
-    struct sv           text = page.n ? page : json_text(v, s->text);
+    const struct answer_shape *s = &shapes[kind];
+    struct sv                  page = p->deep && s->page ? json_text(v, s->page) : (struct sv){ 0 };
+    struct sv                  text = page.n ? page : json_text(v, s->text);
 
     *out = (struct search_result){ .url = json_text(v, "url"), .title = json_text(v, "title") };
     out->domain = domain_of(out->url, a);
@@ -207,8 +208,8 @@ static const struct { int status; const char *code; } codes[] = {
     { 429, "rateLimited" },
 };
 
-/* Brave says with a word in the answer what its status leaves open: a key it does not know is a 422
- * like a bad query, a month that is used up a 429 like a busy second. */
+/* Brave's HTTP status is ambiguous, and a word in the answer decides: an unknown key is a 422 like
+ * a bad query, an exhausted monthly quota a 429 like too many requests. */
 static const struct { const char *word, *code; } brave_codes[] = {
     { "SUBSCRIPTION_TOKEN_INVALID", "authenticationFailed" },
     { "SUBSCRIPTION_TOKEN_MISSING", "authenticationFailed" },

@@ -1,12 +1,11 @@
-/* What each service is asked. Tavily takes a JSON object with the key in it; Brave and SearXNG take
- * parameters in the address. Only Tavily can be told domains, so the others get them as the
- * operators people type; the answers are filtered in any case. */
+/* Makes the request to each service. Tavily takes a JSON object with the key in it; Brave and
+ * SearXNG take parameters in the address. Only Tavily can be told domains, so the others get them
+ * as the operators people type; the answers are filtered in any case. */
 #include "search/search_internal.h"
 
 #include "base/json.h"
+#include "base/uri.h"
 #include "base/utf8.h"
-
-#include <stdlib.h>
 
 /* ---- the query ------------------------------------------------------------------------- */
 
@@ -49,7 +48,7 @@ static enum status domains(struct sv list, const char *name, struct arena *a, st
     return ST_OK;
 }
 
-/* One line: what separates lines, and other control characters, becomes a blank. */
+/* One line: what separates lines, and other control characters, becomes a space. */
 static struct sv one_line(struct sv text, struct arena *a)
 {
     struct sb b = sb_in(a, 0), valid = sb_in(a, 0);
@@ -121,7 +120,7 @@ static enum status check_key(const struct search_service *s, struct err *e)
     for (size_t i = 0; i < s->key.n; i++)
         if (s->key.s[i] <= ' ' || s->key.s[i] >= 0x7f) {
             err_set(e, ST_INVALID_SYNTAX, "%s holds a character that no key has", variable);
-            return err_hint(e, "set it again, without blanks or line breaks");
+            return err_hint(e, "set it again, without spaces or line breaks");
         }
     return ST_OK;
 }
@@ -144,18 +143,6 @@ static enum status check_service(const struct search_service *s, struct err *e)
 }
 
 /* ---- parameters ------------------------------------------------------------------------ */
-
-static void add_escaped(struct sb *b, struct sv v)
-{
-    for (size_t i = 0; i < v.n; i++) {
-        char c = v.s[i];
-        if ((c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-            (c && strchr("-._~", c)))
-            sb_addc(b, c);
-        else
-            sb_addf(b, "%%%02X", (unsigned char)c);
-    }
-}
 
 /* words (site:a OR site:b) -site:c */
 static struct sv with_operators(const struct search_plan *p, struct arena *a)
@@ -223,7 +210,7 @@ static void ask_tavily(const struct search_service *s, const struct search_plan 
     out->headers[out->n_headers++] = SV("Content-Type: application/json");
 }
 
-/* Results that the filter drops are made up for by asking for more. */
+/* More results are requested than needed, because the filter drops some. */
 enum { BRAVE_COUNT_MAX = 20 };
 
 static void ask_brave(const struct search_service *s, const struct search_plan *p, struct arena *a,
@@ -233,7 +220,7 @@ static void ask_brave(const struct search_service *s, const struct search_plan *
     struct sb token = sb_in(a, 0);
 
     sb_adds(&url, "?q=");
-    add_escaped(&url, with_operators(p, a));
+    sb_add_uri(&url, with_operators(p, a), NULL);
     sb_addf(&url, "&count=%zu", p->n_include + p->n_exclude ? (size_t)BRAVE_COUNT_MAX : p->max);
     sb_adds(&url, p->news ? "" : "&text_decorations=false");
     out->url = sb_sv(&url);
@@ -247,7 +234,7 @@ static void ask_searxng(const struct search_service *s, const struct search_plan
 {
     struct sb url = begin_url(s, "/search?q=", a);
 
-    add_escaped(&url, with_operators(p, a));
+    sb_add_uri(&url, with_operators(p, a), NULL);
     sb_adds(&url, "&format=json");
     sb_adds(&url, p->news ? "&categories=news" : "&categories=general");
     out->url = sb_sv(&url);
@@ -266,5 +253,5 @@ enum status search_request(const struct search_service *s, const struct search_p
     case SEARCH_SEARXNG: ask_searxng(s, p, a, out); return ST_OK;
     case SEARCH_KINDS: break;
     }
-    abort();
+    return err_set(e, ST_INVALID_SYNTAX, "there is no search service of kind %d", (int)s->kind);
 }

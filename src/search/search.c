@@ -1,3 +1,4 @@
+/* Asking search services one after the other until one answers. */
 #include "search/search_internal.h"
 
 #include "base/clock.h"
@@ -12,7 +13,7 @@ const struct search_facts search_facts[SEARCH_KINDS] = {
 };
 
 /* Why a service gave no results. */
-struct failure {
+struct search_failure {
     const char *code;
     char        text[160]; /* "tavily answered HTTP 429" */
 };
@@ -37,15 +38,16 @@ static const char *advice_of(const char *code)
     return "try again later";
 }
 
-static void fail(struct failure *f, const struct search_service *s, const char *code,
+static void fail(struct search_failure *f, const struct search_service *s, const char *code,
                  const char *what)
 {
     f->code = code;
     snprintf(f->text, sizeof f->text, "%s %s", search_facts[s->kind].name, what);
 }
 
-/* http_send() names no address and no header, so its words can be told. */
-static void fail_to_reach(struct failure *f, const struct search_service *s, const struct err *e)
+/* Errors of http_send() contain no address and no header, so they can be shown. */
+static void fail_to_reach(struct search_failure *f, const struct search_service *s,
+                          const struct err *e)
 {
     if (strcmp(e->reason, "timeout") == 0)
         fail(f, s, "timeout", "did not answer in time");
@@ -57,7 +59,7 @@ static void fail_to_reach(struct failure *f, const struct search_service *s, con
         fail(f, s, "serviceUnavailable", "cannot be reached");
 }
 
-static void fail_by_status(struct failure *f, const struct search_service *s,
+static void fail_by_status(struct search_failure *f, const struct search_service *s,
                            const struct http_response *r, struct arena *a)
 {
     char what[80];
@@ -72,7 +74,7 @@ static void fail_by_status(struct failure *f, const struct search_service *s,
 /* True when there are results, perhaps none; else *f says why not. */
 static bool ask(const struct search_config *c, const struct search_service *s,
                 const struct search_request *q, const struct search_plan *p, struct arena *a,
-                struct search_answer *out, struct failure *f)
+                struct search_answer *out, struct search_failure *f)
 {
     struct http_request  request = { .url = q->url,
                                      .headers = q->headers,
@@ -101,7 +103,7 @@ static bool ask(const struct search_config *c, const struct search_service *s,
 }
 
 /* "rateLimited: tavily answered HTTP 429; timeout: brave did not answer in time" */
-static enum status tell(const struct failure *f, size_t n, struct arena *a, struct err *e)
+static enum status tell(const struct search_failure *f, size_t n, struct arena *a, struct err *e)
 {
     struct sb b = sb_in(a, 0);
     bool      quota = strcmp(f[0].code, "quotaExceeded") == 0;
@@ -113,7 +115,8 @@ static enum status tell(const struct failure *f, size_t n, struct arena *a, stru
     return err_hint(e, "%s", advice_of(f[0].code));
 }
 
-/* Plain http is for a service on this machine, and a proxy is another: it would read the key. */
+/* Plain http is allowed only to this machine; through a proxy, another machine would read the
+ * key. */
 static enum status check_route(const struct search_config *c, const struct search_service *s,
                                struct err *e)
 {
@@ -127,7 +130,7 @@ static enum status check_route(const struct search_config *c, const struct searc
 enum status search_web(const struct search_config *c, const struct search_query *q, struct arena *a,
                        struct search_answer *out, struct err *e)
 {
-    struct failure        failures[SEARCH_KINDS];
+    struct search_failure failures[SEARCH_KINDS];
     struct search_plan    plan;
     struct search_request request;
     size_t                n = 0;
@@ -138,7 +141,7 @@ enum status search_web(const struct search_config *c, const struct search_query 
         int64_t from = clock_now_ms();
         if (search_request(&c->services[i], &plan, a, &request, e) ||
             check_route(c, &c->services[i], e))
-            return err_code(e); /* a mistake in the settings is not passed over */
+            return err_code(e); /* an error in the settings is reported */
         if (ask(c, &c->services[i], &request, &plan, a, out, &failures[n])) {
             int64_t ms = clock_now_ms() - from;
             out->ms = ms > 0 ? ms : 0;

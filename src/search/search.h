@@ -5,10 +5,10 @@
  *     struct search_query   q = { .text = SV("loom"), .max = 5 };
  *     if (search_web(&c, &q, a, &answer, e)) return err_code(e);
  *
- * Services are asked in their order: the next one when the one before it failed. Keys go to
- * their service and nowhere else: not over an unencrypted connection to another machine, not
- * behind a redirect, not into an error. What comes back is the text of strangers; whoever shows
- * it makes it safe (loom/shown.h). */
+ * Services are asked in their order: the next one when the one before it failed. Keys go to their
+ * service and nowhere else: not over an unencrypted connection to another machine, not behind a
+ * redirect, not into an error. The results are untrusted text; code that shows them must escape it
+ * (loom/shown.h). */
 #ifndef HEDDLE_SEARCH_H
 #define HEDDLE_SEARCH_H
 
@@ -78,10 +78,10 @@ struct search_answer {
     int64_t              ms; /* from asking to answer */
 };
 
-/* Nothing found is ST_OK with n == 0. ST_INVALID_SYNTAX: an empty query, a domain that is none,
- * an address or key in the settings that cannot be one. ST_LIMIT_EXCEEDED: the query is too long,
- * or (reason "quotaExceeded") a plan is used up. ST_MODEL_ERROR: every service failed; the reason
- * is the code of the first failure: authenticationFailed, rateLimited, invalidQuery,
+/* Nothing found is ST_OK with n == 0. ST_INVALID_SYNTAX: an empty query, an invalid domain, an
+ * address or key in the settings that cannot be one. ST_LIMIT_EXCEEDED: the query is too long, or
+ * (reason "quotaExceeded") a plan is used up. ST_MODEL_ERROR: every service failed; the reason is
+ * the code of the first failure: authenticationFailed, rateLimited, invalidQuery,
  * serviceUnavailable, timeout, unknown. Errors hold nothing of what a service wrote. */
 enum status search_web(const struct search_config *c, const struct search_query *q, struct arena *a,
                        struct search_answer *out, struct err *e) MUST_USE;

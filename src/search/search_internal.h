@@ -1,5 +1,5 @@
-/* The two halves of a service, both pure: what it is asked, and what its answer means. For the
- * room and its tests. */
+/* The two halves of a service, both pure functions: making the request, and reading the answer. For
+ * the room and its tests. */
 #ifndef HEDDLE_SEARCH_INTERNAL_H
 #define HEDDLE_SEARCH_INTERNAL_H
 
@@ -9,7 +9,7 @@
 
 /* A query taken apart. */
 struct search_plan {
-    struct sv text; /* on one line, without blanks around it */
+    struct sv text; /* on one line, without spaces around it */
     bool      deep, news;
     size_t    max;
     struct sv include[SEARCH_DOMAINS_MAX], exclude[SEARCH_DOMAINS_MAX]; /* in lower case */

@@ -1,8 +1,10 @@
+/* Finding the assets of a thread, and what scopes cover. */
 #include "share/asset.h"
 
 #include "base/map.h"
 #include "base/path.h"
 #include "base/utf8.h"
+#include "share/limits.h"
 #include "share/share_internal.h"
 
 #include <sys/stat.h>
@@ -47,7 +49,7 @@ const char *asset_type(struct sv path)
     return NULL;
 }
 
-/* What is there, links inside the workspace followed. */
+/* The kind of the file at a path; links inside the workspace are followed. */
 static enum status kind_there(struct share *s, struct sv path, enum fs_kind *out, struct err *e)
 {
     UNDO(fd_undo) int fd = -1;
@@ -60,7 +62,7 @@ static enum status kind_there(struct share *s, struct sv path, enum fs_kind *out
         r = share_open(s, path, O_PATH, &fd, e);
     if (!r && fstat(fd, &st) != 0)
         r = err_errno(e, "look at " SV_FMT, SV_ARG(path));
-    if (r == ST_PERMISSION_DENIED) /* a link out: not shown, and said */
+    if (r == ST_PERMISSION_DENIED) /* a link that leads out: not shown, with a warning */
         share_warn(s, "T402", (struct sv){ 0 }, "%s", e->text);
     else if (r && r != ST_NOT_FOUND)
         return r;
@@ -107,7 +109,7 @@ static enum status probe(struct share *s, struct sv thread, bool conversations,
                 return err_code(e);
             if ((kind != FS_FILE && kind != FS_DIR) || (is_conversation(name) && !conversations))
                 continue;
-            /* The folder for transcripts is made with the thread; it is no asset until it
+            /* The directory for transcripts is made with the thread; it is not an asset until it
              * holds one. */
             if (is_conversation(name) && kind == FS_DIR && folder_is_empty(s, path, &empty, e))
                 return err_code(e);
@@ -124,7 +126,8 @@ enum status assets_own(struct share *s, struct sv thread, struct asset_list *out
 
 /* ---- scopes ---------------------------------------------------------------------------- */
 
-/* It is shown in terminals and stands in records: text, without what a terminal would obey. */
+/* A scope is shown in terminals and stored in records: it must be text without control
+ * characters. */
 static enum status scope_text(struct sv v, struct err *e)
 {
     size_t len;
@@ -139,8 +142,8 @@ static enum status scope_text(struct sv v, struct err *e)
     return ST_OK;
 }
 
-enum status scope_normal(struct share *s, const struct sv *given, size_t n, struct sv **out,
-                         size_t *n_out, struct err *e)
+enum status share_scope_normal(struct share *s, const struct sv *given, size_t n, struct sv **out,
+                               size_t *n_out, struct err *e)
 {
     *out = ARENA_NEW(s->a, struct sv, n + 1);
     *n_out = 0;
@@ -154,7 +157,7 @@ enum status scope_normal(struct share *s, const struct sv *given, size_t n, stru
             return err_in(e, "scope");
         path = without_artifacts(path);
         if (!path.n) {
-            *n_out = 0; /* the folder itself */
+            *n_out = 0; /* the directory itself */
             return ST_OK;
         }
         if (is_below(path, SV("context")) ||
@@ -167,7 +170,7 @@ enum status scope_normal(struct share *s, const struct sv *given, size_t n, stru
     return ST_OK;
 }
 
-bool scope_covers(const struct sv *scope, size_t n, struct sv name)
+bool share_scope_covers(const struct sv *scope, size_t n, struct sv name)
 {
     for (size_t i = 0; i < n; i++)
         if (is_below(name, scope[i]))
@@ -177,12 +180,12 @@ bool scope_covers(const struct sv *scope, size_t n, struct sv name)
 }
 
 /* What a killed heddle left beside the file it was writing. */
-bool is_temporary(struct sv name)
+bool share_is_temporary(struct sv name)
 {
     return sv_starts(name, SV(".heddle-tmp-")) || sv_starts(name, SV(".heddle-lock-"));
 }
 
-/* A record is JSON, which holds only text: a name that is none cannot be written down. */
+/* A record is JSON, which holds only text: a name that is not UTF-8 cannot be recorded. */
 static bool is_nameable(struct share *s, struct sv thread, struct sv path)
 {
     if (utf8_invalid(path) < 0)
@@ -199,8 +202,8 @@ static void add_file(struct share *s, struct scope_files *out, struct sv source)
     *vec_push(&out->list, s->a) = (struct scope_file){ source, source };
 }
 
-/* Each source once, however many scopes cover it; `artifacts/` goes from its name unless another
- * file is called so. */
+/* Each source is listed once, however many scopes cover it; `artifacts/` is removed from its name
+ * unless another file has the shorter name. */
 static void settle_names(struct share *s, struct scope_files *out)
 {
     struct map seen = map_in(s->a);
@@ -221,8 +224,6 @@ static void settle_names(struct share *s, struct scope_files *out)
     }
 }
 
-enum { SCOPE_DEPTH_MAX = 64, SCOPE_FILES_MAX = 20000 };
-
 static void link_left_out(struct share *s, struct sv thread, struct sv below)
 {
     struct sb shown = sb_in(s->a, 0);
@@ -232,8 +233,8 @@ static void link_left_out(struct share *s, struct sv thread, struct sv below)
                SV_ARG(sb_sv(&shown)));
 }
 
-/* Files of a folder and below, in order. Links to files inside the workspace are files;
- * links to folders are not entered, so that nothing is walked twice. */
+/* Files of a directory and below, in order. Links to files inside the workspace are files; links to
+ * directories are not entered, so that nothing is walked twice. */
 static enum status walk(struct share *s, struct sv thread, struct sv below, int depth,
                         struct scope_files *out, struct err *e)
 {
@@ -249,9 +250,9 @@ static enum status walk(struct share *s, struct sv thread, struct sv below, int 
     for (size_t i = 0; i < n; i++) {
         struct sv path = path_join(below, items[i].name, s->a);
         bool      link = items[i].kind == FS_LINK;
-        if (is_temporary(items[i].name))
+        if (share_is_temporary(items[i].name))
             collect_temporary(s, share_path(thread, "", below, s->a), items[i].name);
-        if (is_temporary(items[i].name) || !is_nameable(s, thread, path))
+        if (share_is_temporary(items[i].name) || !is_nameable(s, thread, path))
             continue;
         if (!below.n && (sv_is(path, "context") || sv_is(path, ".meta") || is_conversation(path)))
             continue;
@@ -292,8 +293,8 @@ static enum status collect_one(struct share *s, struct sv thread, struct sv scop
     return ST_OK;
 }
 
-enum status scope_collect(struct share *s, struct sv thread, const struct sv *scope, size_t n_scope,
-                          struct scope_files *out, struct err *e)
+enum status share_scope_collect(struct share *s, struct sv thread, const struct sv *scope,
+                                size_t n_scope, struct scope_files *out, struct err *e)
 {
     enum fs_kind kind;
 
@@ -346,8 +347,8 @@ static enum status live_scope(struct share *s, const struct share_ref *r, struct
     return ST_OK;
 }
 
-/* The copies that stand for `want`: a file, or the directories that hold the files of one. A copy
- * that is not on the disk counts too: reading it brings it back. */
+/* Add the copies of `want`: of a file, or the directories with the copies of a directory. A copy
+ * that is not on the disk counts too, because reading it restores it. */
 static void add_copies(struct share *s, const struct share_ref *r, struct sv want,
                        struct asset_list *out)
 {
@@ -358,7 +359,7 @@ static void add_copies(struct share *s, const struct share_ref *r, struct sv wan
             continue;
         struct sv tail = sv_skip(bare, want.n);
         if (!sv_ends(f->place, tail))
-            tail = SV(""); /* a place that does not follow its source: the file itself */
+            tail = SV(""); /* the place does not end like its source: use the file itself */
         struct sv path =
             share_path(r->from, "context/inherited", sv_first(f->place, f->place.n - tail.n), s->a);
         if (asset_type(want))
@@ -394,10 +395,11 @@ enum status assets_of_ref(struct share *s, const struct share_ref *r, struct ass
 static bool is_listed(struct sv name)
 {
     return asset_type(name) || sv_is(name, "context") || sv_is(name, ".meta") ||
-           sv_is(name, "artifacts") || is_temporary(name);
+           sv_is(name, "artifacts") || share_is_temporary(name);
 }
 
-enum status others_own(struct share *s, struct sv thread, struct asset_list *out, struct err *e)
+enum status asset_others_own(struct share *s, struct sv thread, struct asset_list *out,
+                             struct err *e)
 {
     for (size_t h = 0; h < COUNT(homes); h++) {
         struct fs_item *items;
@@ -459,13 +461,13 @@ static void others_frozen(struct share *s, const struct share_ref *r, struct ass
     }
 }
 
-enum status others_of_ref(struct share *s, const struct share_ref *r, struct asset_list *out,
-                          struct err *e)
+enum status asset_others_of_ref(struct share *s, const struct share_ref *r, struct asset_list *out,
+                                struct err *e)
 {
     if (r->frozen)
         others_frozen(s, r, out);
     else if (!r->n_scope)
-        return others_own(s, r->target, out, e);
+        return asset_others_own(s, r->target, out, e);
     else
         return others_live(s, r, out, e);
     return ST_OK;

@@ -1,3 +1,4 @@
+/* Writing the <thread_context> block. */
 #include "share/block.h"
 
 #include "base/utf8.h"
@@ -54,7 +55,7 @@ static enum status attribute(struct sb *b, const char *name, struct sv value, st
     return ST_OK;
 }
 
-/* A path that XML cannot carry is left out and named; the block stays whole. */
+/* A path that XML cannot represent is left out with a warning; the block stays valid. */
 static void put_asset(struct share *s, struct sb *b, const struct asset *x, const char *indent,
                       bool *any)
 {
@@ -82,7 +83,7 @@ static void note_text(struct sb *b, struct sv v, struct arena *a)
 
     sb_add_plain_line(&clean, v);
     if (sb_add_xml(&escaped, sb_sv(&clean), &ignored))
-        escaped = sb_in(a, 0); /* not to be had: what is plain is XML */
+        escaped = sb_in(a, 0); /* cannot happen: plain text can always be escaped */
     struct sv text = sb_sv(&escaped);
     for (size_t i = 0; i < text.n; i++)
         if (text.s[i] == '-' && i && text.s[i - 1] == '-')
@@ -113,7 +114,7 @@ static enum status note_own(struct share *s, struct sb *b, struct sv thread, boo
     sb_adds(b, "/ -->\n");
     if (at_spawn)
         return ST_OK;
-    if (others_own(s, thread, &others, e))
+    if (asset_others_own(s, thread, &others, e))
         return err_code(e);
     if (others.list.n) {
         sb_adds(b, "  <!-- yours, of no listed type:");
@@ -124,7 +125,7 @@ static enum status note_own(struct share *s, struct sb *b, struct sv thread, boo
 }
 
 static void note_standing(struct share *s, struct sb *b, const struct share_ref *r,
-                          const struct ref_standing *st)
+                          const struct share_ref_standing *st)
 {
     if (!st->has_thread) {
         sb_adds(b, "not found");
@@ -158,12 +159,12 @@ static void note_standing(struct share *s, struct sb *b, const struct share_ref 
 static enum status note_ref(struct share *s, struct sb *b, const struct share_ref *r, bool shown,
                             unsigned flags, struct err *e)
 {
-    struct asset_list   others = { 0 };
-    struct ref_standing st = { 0 };
+    struct asset_list         others = { 0 };
+    struct share_ref_standing st = { 0 };
 
     if (!(flags & BLOCK_NOTES) && (shown || !(flags & BLOCK_OTHERS)))
         return ST_OK;
-    if (others_of_ref(s, r, &others, e) || ref_standing(s, r, &st, NULL, e))
+    if (asset_others_of_ref(s, r, &others, e) || share_ref_standing(s, r, &st, NULL, e))
         return err_code(e);
     if (!(flags & BLOCK_NOTES) && !others.list.n)
         return ST_OK;
@@ -195,7 +196,7 @@ static enum status warn_of_nothing(struct share *s, struct sv target, struct err
 {
     bool gone;
 
-    if (source_is_gone(s, target, true, &gone, e))
+    if (share_source_is_gone(s, target, true, &gone, e))
         return err_code(e);
     share_warn(s, "W203", target, "Referenced Thread " SV_FMT " has no %s", SV_ARG(target),
                gone ? "folder here: nothing of it can be shown" : "assets to show yet");
@@ -231,6 +232,29 @@ static enum status put_ref(struct share *s, struct sb *b, const struct share_ref
     return ST_OK;
 }
 
+static enum status put_open(struct sb *b, struct sv thread, struct sv objective, struct err *e)
+{
+    sb_adds(b, "<thread_context");
+    if (attribute(b, "thread", thread, e) || attribute(b, "objective", objective, e) ||
+        attribute(b, "relations_file", SHARE_RELATIONS, e))
+        return err_code(e);
+    sb_adds(b, ">\n");
+    return ST_OK;
+}
+
+enum status block_of_new(struct share *s, struct sv thread, struct sv objective, unsigned flags,
+                         struct sv *out, struct err *e)
+{
+    struct sb b = sb_in(s->a, 0);
+
+    if (put_open(&b, thread, objective, e) ||
+        (flags & BLOCK_NOTES && note_own(s, &b, thread, true, e)))
+        return err_code(e);
+    sb_adds(&b, "</thread_context>");
+    *out = sb_sv(&b);
+    return ST_OK;
+}
+
 enum status block_write(struct share *s, struct sv thread, unsigned flags, struct sv *out,
                         struct err *e)
 {
@@ -244,11 +268,8 @@ enum status block_write(struct share *s, struct sv thread, unsigned flags, struc
     if (share_thread(s, thread, &t, e) || (!at_spawn && assets_own(s, thread, &own, e)) ||
         share_refs(s, thread, true, s->a, &refs, &n, e))
         return err_code(e);
-    sb_adds(&b, "<thread_context");
-    if (attribute(&b, "thread", t.id, e) || attribute(&b, "objective", t.objective, e) ||
-        attribute(&b, "relations_file", SHARE_RELATIONS, e))
+    if (put_open(&b, t.id, t.objective, e))
         return err_code(e);
-    sb_adds(&b, ">\n");
     if (flags & BLOCK_NOTES && note_own(s, &b, t.id, at_spawn, e))
         return err_code(e);
     for (size_t i = 0; i < own.list.n; i++)

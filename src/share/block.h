@@ -8,14 +8,18 @@
  * broken or show nothing are left out with a warning. No line break at the end.
  *
  * BLOCK_AT_SPAWN   the thread's own assets are left out
- * BLOCK_OTHERS     of a reference that has work and none of a listed type, a comment names it
+ * BLOCK_OTHERS     a comment names the files of a reference that has only work of other types
  * BLOCK_NOTES      comments say where the thread's own assets go and, of every reference, title,
  *                  state of its thread, binding, staleness, size and work of no listed type
  *
- * ST_INVALID_SYNTAX: a name holds a character XML 1.0 has not. */
+ * ST_INVALID_SYNTAX: a name holds a character that XML 1.0 does not allow. */
 enum block_flags { BLOCK_AT_SPAWN = 1, BLOCK_OTHERS = 2, BLOCK_NOTES = 4 };
 enum status block_write(struct share *s, struct sv thread, unsigned flags, struct sv *out,
                         struct err *e) MUST_USE;
+
+/* The block of a thread that is about to be created and has no files yet. */
+enum status block_of_new(struct share *s, struct sv thread, struct sv objective, unsigned flags,
+                         struct sv *out, struct err *e) MUST_USE;
 
 /* Pending injections as a second block, to stand between the first and the task. */
 struct injection;

@@ -2,12 +2,13 @@
  * but the five of XML itself can be declared; nothing outside the text is ever fetched. */
 #include "share/block.h"
 
+#include "base/failure.h"
+#include "share/limits.h"
+
 #include <expat.h>
 #include <string.h>
 
-enum { BLOCK_BYTES_MAX = 16 << 20, BLOCK_ITEMS_MAX = 100000 };
-
-struct reading {
+struct block_reading {
     XML_Parser        parser;
     struct arena     *a;
     struct block_doc *doc;
@@ -18,7 +19,7 @@ struct reading {
     struct err       *e;
 };
 
-static void stop(struct reading *r, enum status code, const char *what)
+static void stop(struct block_reading *r, enum status code, const char *what)
 {
     if (!r->failed)
         err_set(r->e, code, "<thread_context>, line %lu: %s",
@@ -27,7 +28,7 @@ static void stop(struct reading *r, enum status code, const char *what)
     XML_StopParser(r->parser, XML_FALSE);
 }
 
-static struct sv get(struct reading *r, const char **attributes, const char *name)
+static struct sv get(struct block_reading *r, const char **attributes, const char *name)
 {
     for (; attributes[0]; attributes += 2)
         if (strcmp(attributes[0], name) == 0)
@@ -35,7 +36,7 @@ static struct sv get(struct reading *r, const char **attributes, const char *nam
     return (struct sv){ 0 };
 }
 
-static void start_root(struct reading *r, const char *name, const char **attributes)
+static void start_root(struct block_reading *r, const char *name, const char **attributes)
 {
     if (strcmp(name, "thread_context") != 0) {
         stop(r, ST_INVALID_SYNTAX, "the root is not <thread_context>");
@@ -48,7 +49,7 @@ static void start_root(struct reading *r, const char *name, const char **attribu
         stop(r, ST_INVALID_SYNTAX, "thread and objective are required");
 }
 
-static void start_asset(struct reading *r, const char **attributes)
+static void start_asset(struct block_reading *r, const char **attributes)
 {
     struct block_asset x = { get(r, attributes, "type"), get(r, attributes, "path") };
 
@@ -62,7 +63,7 @@ static void start_asset(struct reading *r, const char **attributes)
         *vec_push(&r->doc->assets, r->a) = x;
 }
 
-static void start_ref(struct reading *r, const char **attributes)
+static void start_ref(struct block_reading *r, const char **attributes)
 {
     struct sv thread = get(r, attributes, "thread");
 
@@ -76,8 +77,8 @@ static void start_ref(struct reading *r, const char **attributes)
 
 static void XMLCALL on_start(void *ctx, const char *name, const char **attributes)
 {
-    struct reading *r = ctx;
-    int             depth = r->depth++;
+    struct block_reading *r = ctx;
+    int                   depth = r->depth++;
 
     if (++r->items > BLOCK_ITEMS_MAX)
         stop(r, ST_LIMIT_EXCEEDED, "too many elements");
@@ -94,7 +95,7 @@ static void XMLCALL on_start(void *ctx, const char *name, const char **attribute
 
 static void XMLCALL on_end(void *ctx, const char *name)
 {
-    struct reading *r = ctx;
+    struct block_reading *r = ctx;
 
     if (--r->depth == 1 && strcmp(name, "ref") == 0)
         r->in_ref = false;
@@ -131,7 +132,7 @@ static ptrdiff_t find_start(struct sv text)
     }
 }
 
-static enum status parse_block(struct reading *r, struct sv block)
+static enum status parse_block(struct block_reading *r, struct sv block)
 {
     XML_SetUserData(r->parser, r);
     XML_SetElementHandler(r->parser, on_start, on_end);
@@ -151,9 +152,9 @@ static enum status parse_block(struct reading *r, struct sv block)
 
 enum status block_parse(struct sv text, struct arena *a, struct block_doc *out, struct err *e)
 {
-    struct block_doc doc = { 0 };
-    struct reading   r = { .a = a, .doc = &doc, .e = e };
-    ptrdiff_t        at;
+    struct block_doc     doc = { 0 };
+    struct block_reading r = { .a = a, .doc = &doc, .e = e };
+    ptrdiff_t            at;
 
     if (text.n > BLOCK_BYTES_MAX)
         return err_set(e, ST_LIMIT_EXCEEDED, "the message is longer than %d bytes",
@@ -168,7 +169,7 @@ enum status block_parse(struct sv text, struct arena *a, struct block_doc *out, 
         return err_set(e, ST_INVALID_SYNTAX, "<thread_context>: a document type is not allowed");
     r.parser = XML_ParserCreate("UTF-8");
     if (!r.parser)
-        die("out of memory");
+        failure_memory(SIZE_MAX);
     struct sv   block = sv_skip(text, (size_t)at);
     enum status s = parse_block(&r, block);
     XML_ParserFree(r.parser);

@@ -1,19 +1,23 @@
-/* What a thread_operation must be before anything acts on it.
+/* Checks a thread_operation before anything uses it.
  *
  * The log of `.global` can be imported, restored from a damaged file or written by another version,
- * and its fields become folders, paths, object names and rows. So each field has one type, whatever
- * the operation is called: the table says which, and an entry with one field of another shape is
- * kept in the log, named by `heddle verify`, and otherwise ignored. */
+ * and its fields become directories, paths, object names and rows. So the table gives each field
+ * one type, the same in all operations. An entry with a field of another type is kept in the log,
+ * reported by `heddle verify`, and otherwise ignored.
+ *
+ * The rows of thread/kind_check.c say what of an entry is kept when it is erased, which is part of
+ * its chain: they cannot be made as strict as these. */
 #include "share/share_internal.h"
 
 #include "base/path.h"
 #include "base/utf8.h"
+#include "thread/skeleton.h"
 
 #include <string.h>
 
 enum { HASH_HEX = HASH_SIZE * 2 };
 
-bool hash_is_hex(struct sv v)
+bool share_hash_is_hex(struct sv v)
 {
     for (size_t i = 0; i < v.n; i++)
         if (!((v.s[i] >= '0' && v.s[i] <= '9') || (v.s[i] >= 'a' && v.s[i] <= 'f')))
@@ -21,8 +25,13 @@ bool hash_is_hex(struct sv v)
     return v.n == HASH_HEX;
 }
 
+bool share_hash_is_erased(struct sv v)
+{
+    return sv_is(v, ERASED_HASH);
+}
+
 /* Parts that are names, with one slash between them. A backslash is a character like any other. */
-bool path_is_inside(struct sv path)
+bool share_path_is_inside(struct sv path)
 {
     struct sv_cut c = { .tail = path, .found = true };
 
@@ -65,15 +74,15 @@ static enum status is_text(struct checking *c, const struct json *v)
 
 static enum status is_hash(struct checking *c, const struct json *v)
 {
-    return hash_is_hex(json_sv(v)) ? ST_OK : refuse(c, "a hash of 64 lower-case hex digits");
+    return share_hash_is_hex(json_sv(v)) ? ST_OK : refuse(c, "a hash of 64 lower-case hex digits");
 }
 
 static enum status is_path(struct checking *c, const struct json *v)
 {
-    return path_is_inside(json_sv(v)) ? ST_OK : refuse(c, "a path below its folder");
+    return share_path_is_inside(json_sv(v)) ? ST_OK : refuse(c, "a path below its directory");
 }
 
-/* What merge may write: never what belongs to heddle inside a thread's folder. */
+/* What merge may write: never what belongs to heddle inside a thread's directory. */
 static enum status is_work(struct checking *c, const struct json *v)
 {
     struct sv top = sv_cut(json_sv(v), '/').head;
@@ -83,7 +92,7 @@ static enum status is_work(struct checking *c, const struct json *v)
                                                                          : ST_OK;
 }
 
-/* Of a live reference: "" is the folder itself, and folders end in a slash. */
+/* Of a live reference: "" is the directory itself, and directories end in a slash. */
 static enum status is_live_path(struct checking *c, const struct json *v)
 {
     struct sv path = json_sv(v);
@@ -92,7 +101,7 @@ static enum status is_live_path(struct checking *c, const struct json *v)
         return ST_OK;
     if (sv_ends(path, SV("/")))
         path.n--;
-    return path_is_inside(path) ? ST_OK : refuse(c, "a path below its folder");
+    return share_path_is_inside(path) ? ST_OK : refuse(c, "a path below its directory");
 }
 
 static enum status is_count(struct checking *c, const struct json *v)
@@ -165,14 +174,14 @@ static enum status is_json_object(struct checking *c, const struct json *v)
 
 /* ---- tables ---------------------------------------------------------------------------- */
 
-struct member {
+struct checked_member {
     const char *key;
     check_fn   *check;
     bool        list; /* an array of such */
 };
 
 /* clang-format off */
-static const struct member common_fields[] = {
+static const struct checked_member common_fields[] = {
     { "operation",    is_name,        false }, { "operator",     is_text,        false },
     { "thread_id",    is_name,        false }, { "parent_id",    is_name,        false },
     { "parent",       is_name,        false }, { "objective",    is_name,        false },
@@ -197,25 +206,25 @@ static const struct member common_fields[] = {
     { "pid",          is_pid,         false }, { "ticks",        is_time,        false },
     { "changed",      is_path,        true  }, { "uncertain",    is_path,        true  },
 };
-static const struct member reference_fields[] = {
+static const struct checked_member reference_fields[] = {
     { "from",    is_name,    false }, { "target", is_name,    false }, { "ref_id", is_name, false },
     { "binding", is_binding, false }, { "scope",  is_path,    true  }, { "at",     is_time, false },
 };
-static const struct member copy_fields[] = {
+static const struct checked_member copy_fields[] = {
     { "name", is_path,  false }, { "source", is_path,  false }, { "place", is_path, false },
     { "hash", is_hash,  false }, { "size",   is_count, false }, { "mode",  is_mode, false },
 };
-static const struct member live_fields[] = {
+static const struct checked_member live_fields[] = {
     { "name",  is_live_path, false }, { "source", is_live_path, false },
     { "place", is_live_path, false }, { "size",   is_count,     false },
 };
-static const struct member merged_fields[] = {
+static const struct checked_member merged_fields[] = {
     { "path",   is_work, false }, { "before", is_hash, false }, { "after",  is_hash, false },
     { "source", is_name, false }, { "theirs", is_hash, false }, { "kept",   is_name, false },
     { "exec",   is_bool, false }, { "gone",   is_bool, false },
 };
 
-/* What an operation cannot do without; for an import, its `what`. */
+/* The required fields of an operation; for an import, of its `what`. */
 static const struct {
     const char *operation, *what, *keys[4];
 } required[] = {
@@ -232,6 +241,8 @@ static const struct {
     { "deliver",          NULL,          { "thread_id" } },
     { "merge",            NULL,          { "target" } },
     { "session",          NULL,          { "thread_id", "session_id" } },
+    { "rename",           NULL,          { "thread_id", "title" } },
+    { "log_archive",      NULL,          { "thread_id" } },
     { "transcript",       NULL,          { "thread_id", "name", "hash" } },
     { "worker",           NULL,          { "thread_id" } },
     { "remove",           NULL,          { "thread_id" } },
@@ -246,7 +257,8 @@ static const struct {
 };
 /* clang-format on */
 
-static enum status check_field(struct checking *c, const struct member *f, const struct json *v)
+static enum status check_field(struct checking *c, const struct checked_member *f,
+                               const struct json *v)
 {
     c->key = f->key;
     if (!f->list)
@@ -259,9 +271,10 @@ static enum status check_field(struct checking *c, const struct member *f, const
     return ST_OK;
 }
 
-/* A field that is absent or null says nothing; whether it may be is another question. */
-static enum status check_fields(struct checking *c, const struct json *p, const struct member *f,
-                                size_t n)
+/* A field that is absent or null is not checked here; whether it is required is checked
+ * elsewhere. */
+static enum status check_fields(struct checking *c, const struct json *p,
+                                const struct checked_member *f, size_t n)
 {
     for (size_t i = 0; i < n; i++) {
         const struct json *v = json_find(p, f[i].key);
@@ -290,8 +303,8 @@ static enum status check_required(struct checking *c, const struct json *p)
 
 /* ---- parts ------------------------------------------------------------------------------- */
 
-static enum status check_files(struct checking *c, const struct json *files, const struct member *f,
-                               size_t n, const char *needs)
+static enum status check_files(struct checking *c, const struct json *files,
+                               const struct checked_member *f, size_t n, const char *needs)
 {
     c->key = "files";
     if (!files || files->type == JSON_NULL)

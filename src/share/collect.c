@@ -1,28 +1,25 @@
-/* What is left over: files that a killed heddle was writing, and content that no copy needs.
- *
- * Both are taken away only under the lock of share_begin(STORE_WRITE), when the effects of all
+/* Removes leftovers: files that a killed heddle process was writing, and content that no copy
+ * needs. Both are removed only under the lock of share_begin(STORE_WRITE), when the effects of all
  * entries are on the disk, and only when they are older than an hour: what is younger may belong to
  * a process that is still at work. Content counts as needed while a frozen copy, or a reference
  * that can be taken up again, has its hash (the rows blob/). */
 #include "share/share_internal.h"
 
+#include "base/clock.h"
 #include "base/path.h"
 #include "share/asset.h"
 
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
 enum { LEFTOVER_SECONDS = 3600 };
 
 static bool is_old_file(int dir, const char *name)
 {
-    struct stat     st;
-    struct timespec now;
+    struct stat st;
 
-    clock_gettime(CLOCK_REALTIME, &now);
     return fstatat(dir, name, &st, AT_SYMLINK_NOFOLLOW) == 0 && S_ISREG(st.st_mode) &&
-           now.tv_sec - st.st_mtim.tv_sec > LEFTOVER_SECONDS;
+           clock_system_ms() / 1000 - st.st_mtim.tv_sec > LEFTOVER_SECONDS;
 }
 
 void collect_temporary(struct share *s, struct sv folder, struct sv name)
@@ -30,7 +27,7 @@ void collect_temporary(struct share *s, struct sv folder, struct sv name)
     UNDO(fd_undo) int dir = -1;
     struct err        ignored;
 
-    if (!s->writing || !is_temporary(name) ||
+    if (!s->writing || !share_is_temporary(name) ||
         fs_open(s->root, folder, O_RDONLY | O_DIRECTORY | O_NOFOLLOW, &dir, &ignored))
         return;
     const char *file = sv_cstr(name, s->a);
@@ -54,8 +51,8 @@ static enum status collect_in(struct share *s, struct sv first, struct arena *a,
         struct sb   hash = sb_in(a, 0);
         const char *file = sv_cstr(items[i].name, a);
         sb_addf(&hash, SV_FMT SV_FMT, SV_ARG(first), SV_ARG(items[i].name));
-        if (!is_temporary(items[i].name) && !hash_is_hex(sb_sv(&hash)))
-            continue; /* not ours */
+        if (!share_is_temporary(items[i].name) && !share_hash_is_hex(sb_sv(&hash)))
+            continue; /* not an object of heddle */
         if (share_row(s, key_of_name("blob", sb_sv(&hash), a), &row, &found, e))
             return err_code(e);
         if (!found && is_old_file(dir, file))
@@ -81,7 +78,7 @@ enum status collect_objects(struct share *s, struct err *e)
         const char *name = sv_cstr(items[i].name, &scratch);
         if (items[i].kind == FS_DIR && items[i].name.n == 2)
             r = collect_in(s, items[i].name, &scratch, e);
-        else if ((is_temporary(items[i].name) || sv_starts(items[i].name, SV("new-"))) &&
+        else if ((share_is_temporary(items[i].name) || sv_starts(items[i].name, SV("new-"))) &&
                  is_old_file(dir, name))
             unlinkat(dir, name, 0);
     }

@@ -1,11 +1,12 @@
-/* What entries do to folders and files besides the views: thread folders, frozen copies, live
- * names, merged files, transcripts, log lines. Each effect looks before it acts, so that a
+/* What entries do to directories and files besides the views: thread directories, frozen copies,
+ * live names, merged files, transcripts, log lines. Each effect looks before it acts, so that a
  * command that was killed half-way can be finished by the next one. */
 #include "share/share_internal.h"
 
 #include "base/path.h"
 #include "share/operation_internal.h"
 #include "thread/kind.h"
+#include "thread/scan.h"
 
 #include <sys/stat.h>
 #include <unistd.h>
@@ -60,7 +61,7 @@ static enum status drop_list(struct effect *f, const struct json *hashes)
 
 /* ---- references ------------------------------------------------------------------------------ */
 
-/* A copy that nobody holds any more, if it is what was copied: one that somebody changed stays. */
+/* Remove a copy that no reference holds any more, unless somebody changed it. */
 static enum status remove_copy(struct effect *f, struct sv thread, struct sv place, struct sv was)
 {
     struct sv   path = share_path(thread, "context/inherited", place, f->a), now;
@@ -95,7 +96,7 @@ static enum status remove_copies(struct effect *f, struct sv thread)
     for (size_t i = 0; json_is(places, JSON_ARRAY) && i < places->n; i++) {
         struct sv place = json_sv(&places->items[i]), row;
         bool      found;
-        if (share_row(f->s, key_pair("snap", thread, place, f->a), &row, &found, f->e))
+        if (share_row(f->s, key_of_names("snap", thread, place, f->a), &row, &found, f->e))
             return err_code(f->e);
         if (found)
             continue; /* another reference holds it now */
@@ -122,8 +123,8 @@ static enum status write_if_changed(struct share *s, struct sv path, struct sv n
 }
 
 /* context/live/.refs.json and context/.frozen.json: where names lead, and what was copied. Neither
- * is made before there is something to say. */
-enum status names_write(struct share *s, struct sv thread, struct err *e)
+ * is made while it would be empty. */
+enum status share_names_write(struct share *s, struct sv thread, struct err *e)
 {
     struct share_ref *refs, *live;
     size_t            n, n_live = 0, n_frozen = 0;
@@ -156,13 +157,13 @@ static enum status do_reference(struct effect *f)
     struct share_thread t;
     bool                found;
 
-    /* What is gone first: a file may have to make room for a directory. Only copies of this
-     * reference: another may need the room that a later entry makes. */
+    /* Remove dropped copies first: a file may be in the way of a new directory. Then place only the
+     * copies of this reference: those of another may need a path that a later entry frees. */
     if (!sv_is(text(f, "operation"), "reference"))
         f->s->collect = true;
-    if (ref_of_json(f->p, f->a, &r, f->e) || remove_copies(f, r.from) ||
-        copies_of(f->s, r.from, r.id, f->e) || drop_list(f, json_find(f->p, "gone_hashes")) ||
-        names_write(f->s, r.from, f->e))
+    if (share_ref_of_json(f->p, f->a, &r, f->e) || remove_copies(f, r.from) ||
+        share_copies_of(f->s, r.from, r.id, f->e) || drop_list(f, json_find(f->p, "gone_hashes")) ||
+        share_names_write(f->s, r.from, f->e))
         return err_code(f->e);
     if (!r.missing || share_thread_find(f->s, r.from, &t, &found, f->e) || !found)
         return ST_OK;
@@ -193,8 +194,8 @@ static enum status do_spawn(struct effect *f)
         return err_code(f->e);
     if (!json_is(json_find(f->p, "inherited"), JSON_OBJECT))
         return ST_OK;
-    return copies_of(f->s, id, (struct sv){ 0 }, f->e) ? err_code(f->e)
-                                                       : names_write(f->s, id, f->e);
+    return share_copies_of(f->s, id, (struct sv){ 0 }, f->e) ? err_code(f->e)
+                                                             : share_names_write(f->s, id, f->e);
 }
 
 static enum status do_import(struct effect *f)
@@ -203,7 +204,7 @@ static enum status do_import(struct effect *f)
 
     if (!sv_is(what, "edge") && !sv_is(what, "rebind") && !sv_is(what, "unreference"))
         return ST_OK;
-    return names_write(f->s, text(f, "from"), f->e);
+    return share_names_write(f->s, text(f, "from"), f->e);
 }
 
 struct rebuilding {
@@ -227,8 +228,8 @@ enum status effects_rebuild(struct share *s, struct err *e)
     if (share_threads(s, note_thread, &b, e))
         return err_code(e);
     for (size_t i = 0; i < b.ids.n; i++)
-        if (make_folders(s, b.ids.v[i], e) || copies_of(s, b.ids.v[i], (struct sv){ 0 }, e) ||
-            names_write(s, b.ids.v[i], e))
+        if (make_folders(s, b.ids.v[i], e) || share_copies_of(s, b.ids.v[i], (struct sv){ 0 }, e) ||
+            share_names_write(s, b.ids.v[i], e))
             return err_code(e);
     return ST_OK;
 }
@@ -236,7 +237,7 @@ enum status effects_rebuild(struct share *s, struct err *e)
 /* ---- lines in logs -----------------------------------------------------------------------------
  */
 
-/* Append a line, once: a line that is there already was written before the crash. */
+/* Append a line unless the file has it already: then it was written before a crash. */
 static enum status append_line(struct effect *f, struct sv path, struct sv line)
 {
     UNDO(fd_undo) int fd = -1;
@@ -254,7 +255,7 @@ static enum status append_line(struct effect *f, struct sv path, struct sv line)
                : err_errno(f->e, "append to " SV_FMT, SV_ARG(path));
 }
 
-/* A logfmt value: in quotes when it has blanks or =, never more than one line. */
+/* A logfmt value: in quotes when it has spaces or =, never more than one line. */
 static void logfmt(struct sb *b, const char *key, struct sv v)
 {
     bool quote = !v.n;
@@ -329,7 +330,7 @@ static enum status put_file(struct effect *f, struct sv path, struct sv before, 
     if (st && st != ST_NOT_FOUND)
         return st;
     if (st == ST_NOT_FOUND ? before.n > 0 : !sv_eq(now, before) || sv_eq(now, after))
-        return ST_OK; /* done already, or changed since: not ours to overwrite */
+        return ST_OK; /* done already, or changed since: it must not be overwritten */
     st = object_read(f->s, after, f->a, &bytes, f->e);
     if (st == ST_NOT_FOUND)
         return ST_OK;
@@ -349,7 +350,7 @@ static enum status remove_file(struct effect *f, struct sv path, struct sv befor
     return st ? st : fs_remove(f->s->root, path, f->e);
 }
 
-/* The same bytes, and another right to run them. */
+/* The same bytes with another executable bit. */
 static enum status set_exec(struct effect *f, struct sv path, struct sv after, bool exec)
 {
     UNDO(fd_undo) int fd = -1;
@@ -364,7 +365,7 @@ static enum status set_exec(struct effect *f, struct sv path, struct sv after, b
         return err_code(f->e);
     if (fstat(fd, &st) != 0)
         return err_errno(f->e, "look at " SV_FMT, SV_ARG(path));
-    mode_t may_read = st.st_mode & 0444; /* whoever may read it may run it */
+    mode_t may_read = st.st_mode & 0444; /* those who may read it may also run it */
     if ((st.st_mode & 0100) || fchmod(fd, (st.st_mode & 07777) | may_read >> 2) == 0)
         return ST_OK;
     return err_errno(f->e, "chmod " SV_FMT, SV_ARG(path));
@@ -390,7 +391,7 @@ static enum status merge_one(struct effect *f, const struct json *file)
     return ST_OK;
 }
 
-/* Each file on its own: the first that fails is told, and none waits for it. */
+/* Each file on its own: the first failure is returned, but the other files are still written. */
 static enum status do_merge(struct effect *f)
 {
     const struct json *files = json_find(f->p, "files");
@@ -454,7 +455,8 @@ static enum status apply(struct effect *f)
     return ST_OK;
 }
 
-/* What every workspace has: a plan for all, and what belongs into version control. */
+/* Files that every workspace has: a common plan, and the list of what belongs in version
+ * control. */
 static enum status make_usual(struct share *s, struct err *e)
 {
     static const struct {
@@ -468,7 +470,7 @@ static enum status make_usual(struct share *s, struct err *e)
         { ".leslie/.gitattributes", "*.log merge=union\n" },
     };
 
-    for (size_t i = 0; i < COUNT(usual) && s->acted; i++) { /* whoever only reads adds nothing */
+    for (size_t i = 0; i < COUNT(usual) && s->acted; i++) { /* a reading command adds nothing */
         bool there;
         if (fs_exists(s->root, sv_of(usual[i].path), &there, e) ||
             (!there && fs_write(s->root, sv_of(usual[i].path), sv_of(usual[i].text), 0666, e)))
@@ -477,7 +479,7 @@ static enum status make_usual(struct share *s, struct err *e)
     return ST_OK;
 }
 
-/* One entry of the log that is an operation we act on. */
+/* Apply one entry of the log, if it is an operation with effects. */
 static enum status apply_entry(struct share *s, const struct entry *n, bool again, struct arena *a,
                                struct err *e)
 {
@@ -503,12 +505,10 @@ static void still_undone(struct share *s, int64_t seq, const struct err *why)
 static enum status entry_at(struct share *s, int64_t seq, struct arena *a, struct entry *out,
                             bool *found, struct err *e)
 {
-    struct store_query q = { .thread = SHARE_GLOBAL, .from = seq, .to = seq };
-
-    return store_first(s->log->store, &q, a, out, found, e);
+    return log_entry(s->log, SHARE_GLOBAL, seq, a, out, found, e);
 }
 
-/* Those that failed before, each on its own. */
+/* Try the effects that failed before again, one by one. */
 static enum status apply_again(struct share *s, struct arena *a, struct err *e)
 {
     struct share_stamp was = s->stamp;
@@ -535,8 +535,8 @@ static enum status apply_again(struct share *s, struct arena *a, struct err *e)
 
 enum status effects_apply(struct share *s, int64_t to, struct err *e)
 {
-    UNDO(store_scan_undo) struct store_scan *scan = NULL;
-    struct arena                             scratch = { 0 };
+    UNDO(log_scan_undo) struct store_scan *scan = NULL;
+    struct arena                           scratch = { 0 };
     struct store_query q = { .thread = SHARE_GLOBAL, .from = s->stamp.applied, .to = to - 1 };
     struct entry       n;
     struct err         why;
@@ -547,12 +547,12 @@ enum status effects_apply(struct share *s, int64_t to, struct err *e)
         share_warn(s, "T502", (struct sv){ 0 }, "%s", why.text);
     r = apply_again(s, &scratch, e);
     if (!r && more)
-        r = store_scan(s->log->store, &q, &scan, e);
-    while (!r && more && !(r = store_next(scan, &n, &more, e)) && more) {
+        r = log_scan(s->log, &q, &scan, e);
+    while (!r && more && !(r = log_scan_next(scan, &n, &more, e)) && more) {
         struct arena_mark m = arena_mark(&scratch);
         if (apply_entry(s, &n, false, &scratch, &why)) {
             if (s->stamp.n_undone == SHARE_UNDONE_MAX) {
-                *e = why; /* the disk as a whole says no: go on from here the next time */
+                *e = why; /* the disk fails as a whole: the next command continues from here */
                 r = err_code(e);
                 break;
             }

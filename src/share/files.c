@@ -1,9 +1,9 @@
 /* The views on disk: thread_relations.json, objectives.json, registry.json.
  *
- * .heddle/share.stamp says for which rev each was last written and by which inode, size and
- * mtime it is known, for the newest file and the one before it: it is written between the new
- * temporary files and their renames, so whichever a crash leaves is recognised. A file that
- * matches neither was changed by another program and is imported before anything is written.
+ * .heddle/share.stamp says for which rev each was last written and by which inode, size and mtime
+ * it is known, for the newest file and the one before it: it is written between the new temporary
+ * files and their renames, so both files that a crash may leave are recognised. A file that matches
+ * neither was changed by another program and is imported before anything is written.
  *
  *     heddle-share 2
  *     applied REV                    effects of entries below REV are on disk
@@ -14,6 +14,8 @@
 
 #include "base/path.h"
 #include "base/rand.h"
+#include "share/limits.h"
+#include "thread/scan.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -23,7 +25,6 @@
 #include <unistd.h>
 
 #define STAMP SV(".heddle/share.stamp")
-enum { STAMP_MAX = 1 << 16 };
 
 const struct sv share_file_paths[SHARE_FILES] = {
     SV_STATIC(".leslie/thread_relations.json"),
@@ -40,7 +41,8 @@ static void stamp_clear(struct share_stamp *st)
         st->file[i][0].rev = st->file[i][1].rev = -1;
 }
 
-/* A link at its place is none of ours: it counts as no stamp and is replaced by the next one. */
+/* A link in its place was not made by heddle: it counts as no stamp and is replaced by the next
+ * one. */
 static enum status stamp_text(struct share *s, struct sv *text, struct err *e)
 {
     enum fs_kind kind;
@@ -100,8 +102,9 @@ static enum status stamp_read(struct share *s, struct err *e)
     return ST_OK;
 }
 
-/* In place and without waiting for the disk: the kernel has it when the process dies, and when
- * the machine does, a stamp that is too old or torn only makes the next command look closer. */
+/* In place and without waiting for the disk: when the process dies, the kernel still writes it;
+ * when the machine fails, an old or incomplete stamp only makes the next command compare the
+ * files. */
 static enum status stamp_write(struct share *s, struct err *e)
 {
     UNDO(fd_undo) int fd = -1;
@@ -118,7 +121,7 @@ static enum status stamp_write(struct share *s, struct err *e)
                 SV_ARG(s->stamp.undone[i].why));
     struct sv   text = sb_sv(&b);
     enum status r = fs_open_own(s->root, STAMP, O_WRONLY, &fd, e);
-    if (r == ST_PERMISSION_DENIED) /* a link: it is replaced, what it leads to stays as it is */
+    if (r == ST_PERMISSION_DENIED) /* a link: it is replaced, its target stays as it is */
         return fs_write(s->root, STAMP, text, 0666, e);
     if (r)
         return r;
@@ -172,10 +175,8 @@ struct output {
     bool            made;
 };
 
-/* What changed since a file was written, as patches. More than LIMIT entries, or one that
- * touches everything, and the file is rendered anew. */
-enum { PATCH_ENTRIES_MAX = 64 };
-
+/* What changed since a file was written, as patches. With more than PATCH_ENTRIES_MAX entries, or
+ * one that touches everything, the file is rendered completely. */
 struct changes {
     bool everything;
     VEC(struct patch) relations, registry, objectives;
@@ -241,8 +242,8 @@ static enum status objective_changed(struct share *s, struct changes *c, struct 
     if (share_row(s, key_of_name("obj", id, c->a), &row, &found, e))
         return err_code(e);
     if (!found)
-        return ST_OK; /* a thread of an objective that is not written down here */
-    if (objective_read(row, c->a, &o, e) || render_objective(s, &o, c->a, &text, e))
+        return ST_OK; /* a thread of an objective that this file does not have */
+    if (share_objective_read(row, c->a, &o, e) || render_objective(s, &o, c->a, &text, e))
         return err_code(e);
     *vec_push(&c->objectives, c->a) = (struct patch){ PATCH_ITEM, "objectives", o.id, text };
     return ST_OK;
@@ -273,7 +274,7 @@ static enum status entry_changed(struct share *s, struct changes *c, const struc
 static enum status collect_changes(struct share *s, int64_t from, int64_t rev, struct changes *c,
                                    struct err *e)
 {
-    UNDO(store_scan_undo) struct store_scan *scan = NULL;
+    UNDO(log_scan_undo) struct store_scan *scan = NULL;
     struct store_query q = { .thread = SHARE_GLOBAL, .from = from, .to = STORE_TO_END };
     struct entry       n;
     struct share_meta  m;
@@ -282,7 +283,8 @@ static enum status collect_changes(struct share *s, int64_t from, int64_t rev, s
     struct sv *bad;
     size_t     n_bad;
 
-    /* Rows that no rule covers stand behind all others: a new one cannot simply be added. */
+    /* Invalid rows of other programs come after all others, so that a new row cannot simply be
+     * added at the end. */
     if (share_rows_below(s, SV("bad/"), true, c->a, &bad, &n_bad, e))
         return err_code(e);
     if (share_meta(s, &m, e))
@@ -290,14 +292,14 @@ static enum status collect_changes(struct share *s, int64_t from, int64_t rev, s
     c->everything = from < 0 || rev - from > PATCH_ENTRIES_MAX || n_bad || m.unsorted;
     if (c->everything)
         return ST_OK;
-    if (store_scan(s->log->store, &q, &scan, e))
+    if (log_scan(s->log, &q, &scan, e))
         return err_code(e);
     for (;;) {
-        if (store_next(scan, &n, &more, e))
+        if (log_scan_next(scan, &n, &more, e))
             return err_code(e);
         if (!more)
             break;
-        struct entry kept = entry_dup(&n, c->a);
+        struct entry kept = log_entry_copy(&n, c->a);
         if (entry_changed(s, c, &kept, e))
             return err_code(e);
     }
@@ -383,7 +385,7 @@ static enum status make_output(struct share *s, int which, const struct changes 
         r = sb_flush(&out, e);
     if (!r && s->foreign[which] && !s->set_aside[which].s)
         r = holds_already(s, which, fd, &scratch, &o->same, e);
-    if (!r) /* on its way to the disk while the next one is made */
+    if (!r) /* start writing it to the disk while the next file is made */
         (void)!sync_file_range(fd, 0, 0, SYNC_FILE_RANGE_WRITE);
     if (!r)
         r = fs_mark_fd(fd, &o->mark, e);
@@ -391,7 +393,7 @@ static enum status make_output(struct share *s, int which, const struct changes 
     return r ? err_in(e, SV_FMT, SV_ARG(share_file_paths[which])) : ST_OK;
 }
 
-/* The file as it is becomes `.bak`, but only one that is known to be good. */
+/* The present file becomes `.bak`, but only if it is known to be valid. */
 static void keep_backup(int dir, const char *name, bool good)
 {
     char bak[96], temp[96];
@@ -416,7 +418,7 @@ static enum status put_in_place(struct share *s, int dir, int which, struct outp
     } else if (which != FILE_REGISTRY) {
         keep_backup(dir, name, known);
     }
-    o->made = false; /* the commit closes it, whatever comes of it */
+    o->made = false; /* the commit closes it, even when it fails */
     if (fs_draft_commit(&o->draft, e))
         return err_in(e, SV_FMT, SV_ARG(share_file_paths[which]));
     return ST_OK;
@@ -481,8 +483,8 @@ static enum status write_all(struct share *s, int64_t rev, const int dirs[SHARE_
     return kept.code;
 }
 
-/* The newest mark in the stamp must be that of the file there now: `same` files and files
- * of which the crash kept the older one count by what is found. */
+/* The newest mark in the stamp must be that of the file there now: for files that did not change,
+ * and for those of which a crash kept the older version, the mark is read from the disk. */
 static void settle_stamp(struct share *s, const int64_t on_disk[SHARE_FILES])
 {
     for (int i = 0; i < SHARE_FILES; i++)

@@ -1,4 +1,4 @@
-/* Hashes of what a thread may only read, before and after. */
+/* Hashes of the files that a thread may only read, before and after a worker ran. */
 #include "share/guard.h"
 
 #include "base/map.h"
@@ -29,9 +29,9 @@ static enum status add_ref(struct share *s, const struct share_ref *r, struct gu
         if (add(s, out, (struct guarded){ .path = path, .owner = r->target, .frozen = true }, e))
             return err_code(e);
     }
-    if (!r->frozen && scope_collect(s, r->target, r->scope, r->n_scope, &files, e))
+    if (!r->frozen && share_scope_collect(s, r->target, r->scope, r->n_scope, &files, e))
         return err_code(e);
-    s->warnings.n = n_warnings; /* what a scope lacks is said elsewhere */
+    s->warnings.n = n_warnings; /* missing files of a scope are reported elsewhere */
     for (size_t i = 0; i < files.list.n; i++) {
         struct sv path = share_path(r->target, "", files.list.v[i].source, s->a);
         if (add(s, out, (struct guarded){ .path = path, .owner = r->target }, e))
@@ -95,7 +95,7 @@ enum status guard_changed(struct share *s, struct sv thread, const struct guarde
             !(g.frozen && same_hash(one.list.v[0].hash, logged(s, refs, n, g.path))))
             *vec_push(&out->list, s->a) = one.list.v[0];
     }
-    for (size_t i = 0; i < now.list.n; i++) /* put into another thread's folder */
+    for (size_t i = 0; i < now.list.n; i++) /* put into another thread's directory */
         if (!now.list.v[i].frozen && !map_has(&known, now.list.v[i].path))
             *vec_push(&out->list, s->a) = now.list.v[i];
     return ST_OK;

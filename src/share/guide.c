@@ -1,3 +1,4 @@
+/* Putting the guide for agents into the text of AGENTS.md. */
 #include "share/guide.h"
 
 #include <stdio.h>

@@ -1,15 +1,15 @@
-/* What other programs wrote into our files, as entries.
- *
- * A file carries its own age: the last of our operations it holds says which entries it
- * has seen. What it lacks from before that was removed by its writer; what came later it
- * could not know. So a file can be older than the log and still be merged. */
+/* Turns what other programs wrote into heddle's files into entries. The last operation of heddle in
+ * a file shows which entries its writer knew. If an older item is missing, the writer removed it;
+ * newer ones it could not know. So a file that is older than the log can still be merged. */
 #include "share/import_internal.h"
+#include "share/record.h"
 
 #include "base/path.h"
+#include "thread/deletion.h"
 
 #include <string.h>
 
-static struct sv json_string_of(const struct json *v, struct arena *a)
+struct sv share_json_string_of(const struct json *v, struct arena *a)
 {
     struct sb b = sb_in(a, 0);
     struct jw w = jw_in(&b, 0);
@@ -18,13 +18,14 @@ static struct sv json_string_of(const struct json *v, struct arena *a)
     return sb_sv(&b);
 }
 
-struct jw import_start(struct sb *b, struct import *im, const char *what)
+struct jw import_start(struct sb *b, struct share_import *im, const char *what)
 {
     struct jw w;
 
     *b = sb_in(im->a, 0);
     w = jw_in(b, 0);
     jw_open(&w, '{');
+    jw_kstr(&w, "action", sv_of(what)); /* kept when the entry is erased */
     jw_kstr(&w, "operation", SV("import"));
     jw_kstr(&w, "operator", SV("system"));
     jw_kstr(&w, "what", sv_of(what));
@@ -33,7 +34,7 @@ struct jw import_start(struct sb *b, struct import *im, const char *what)
     return w;
 }
 
-enum status import_finish(struct import *im, struct jw *w, struct sb *b, struct sv op_id)
+enum status import_finish(struct share_import *im, struct jw *w, struct sb *b, struct sv op_id)
 {
     jw_close(w, '}');
     return share_append(im->s, op_id, sb_sv(b), im->e);
@@ -45,16 +46,18 @@ static void put_text(struct jw *w, const char *key, struct sv v)
         jw_kstr(w, key, v);
 }
 
-/* Keep a value that breaks a rule: in the file as it is, known to the log, reported. */
-static enum status quarantine(struct import *im, const char *section, const struct json_member *m,
-                              const char *why)
+/* Keep an invalid value: it stays in the file unchanged, is recorded in the log, and is
+ * reported. */
+static enum status quarantine(struct share_import *im, const char *section,
+                              const struct json_member *m, const char *why)
 {
-    struct sv   value = json_string_of(&m->value, im->a), old;
+    struct sv   value = share_json_string_of(&m->value, im->a), old;
     const char *ours = strcmp(section, "objectives") == 0 ? "obj" : "thread";
     struct sb   b;
     bool        found;
 
-    /* A row of ours that was broken: ours stands, and the file has no key twice. */
+    /* Another program broke a row that the log has: the row of the log is kept, so that the file
+     * has no key twice. */
     if (share_row(im->s, key_of_name(ours, m->key, im->a), &old, &found, im->e))
         return err_code(im->e);
     if (found) {
@@ -67,7 +70,7 @@ static enum status quarantine(struct import *im, const char *section, const stru
     share_warn(im->s, "T502", (struct sv){ 0 },
                "%s in .leslie/ holds a row '" SV_FMT "' that is left alone: %s", section,
                SV_ARG(m->key), why);
-    if (share_row(im->s, key_pair("bad", sv_of(section), m->key, im->a), &old, &found, im->e))
+    if (share_row(im->s, key_of_names("bad", sv_of(section), m->key, im->a), &old, &found, im->e))
         return err_code(im->e);
     if (found && sv_eq(old, value))
         return ST_OK;
@@ -80,28 +83,20 @@ static enum status quarantine(struct import *im, const char *section, const stru
 
 /* ---- threads ------------------------------------------------------------------------ */
 
-static const char *const thread_keys[] = { "id",       "title",      "objective", "created_at",
-                                           "status",   "tags",       "parent_id", "storage_path",
-                                           "executor", "updated_at", "session_id" };
-
 /* NULL when it fits, else what is wrong with it. */
 static const char *thread_of_file(const struct json_member *m, struct arena *a,
                                   struct share_thread *t)
 {
-    const struct json *v = &m->value;
-    struct err         ignored;
+    static const char *const none[] = { NULL };
+    const struct json       *v = &m->value;
+    struct err               ignored;
 
-    *t = (struct share_thread){ .id = json_text(v, "id"),
-                                .title = json_text(v, "title"),
-                                .objective = json_text(v, "objective"),
-                                .parent = json_text(v, "parent_id"),
-                                .executor = json_text(v, "executor"),
-                                .session = json_text(v, "session_id"),
-                                .storage = json_text(v, "storage_path") };
+    *t = (struct share_thread){ 0 };
+    record_of_file(v, &record_thread, a, t);
     if (v->type != JSON_OBJECT || !sv_eq(t->id, m->key))
         return "it is not an object with this id";
     if (name_check(t->id, "thread id", &ignored))
-        return "its id cannot name a folder";
+        return "its id cannot name a directory";
     if (!t->title.n || !t->objective.n || name_check(t->objective, "objective", &ignored))
         return "it needs a title and an objective";
     if (!thread_status_of(json_text(v, "status"), &t->status))
@@ -114,36 +109,50 @@ static const char *thread_of_file(const struct json_member *m, struct arena *a,
         return "its parent_id is not an id";
     if (!t->executor.n)
         t->executor = SV("agent");
-    if (json_is(json_find(v, "tags"), JSON_ARRAY))
-        t->tags = json_string_of(json_find(v, "tags"), a);
     if (!t->storage.s || sv_eq(t->storage, share_dir(t->id, a)))
         t->storage = (struct sv){ 0 };
-    t->extra = json_others(v, thread_keys, COUNT(thread_keys), a);
+    t->extra = record_other_keys(v, &record_thread, none, a);
     return NULL;
 }
 
-static enum status append_thread(struct import *im, const struct share_thread *t)
+/* A text that was erased here is not imported again from a file that still has it. */
+static void keep_erased(struct share_import *im, const struct record *r, struct sv id,
+                        const void *ours, void *theirs)
+{
+    if (record_keep_erased(r, ours, theirs))
+        share_warn(im->s, "W202", id,
+                   "'" SV_FMT "' has a text in .leslie/ that was erased here, and is not taken",
+                   SV_ARG(id));
+}
+
+static enum status append_thread(struct share_import *im, const struct share_thread *t)
 {
     struct sb b;
     struct jw w = import_start(&b, im, "thread");
 
-    jw_kstr(&w, "id", t->id);
     jw_kstr(&w, "thread_id", t->id);
-    jw_kstr(&w, "title", t->title);
-    jw_kstr(&w, "objective", t->objective);
-    jw_kstr(&w, "status", sv_of(thread_status_name(t->status)));
-    jw_kstr(&w, "executor", t->executor);
-    put_text(&w, "parent", t->parent);
-    put_text(&w, "session", t->session);
-    put_text(&w, "storage", t->storage);
-    put_text(&w, "tags", t->tags);
-    put_text(&w, "extra", t->extra);
-    jw_kint(&w, "created", t->created);
-    jw_kint(&w, "updated", t->updated);
+    record_entry_members(&w, &record_thread, t);
     return import_finish(im, &w, &b, (struct sv){ 0 });
 }
 
-static enum status import_thread(struct import *im, const struct json_member *m)
+/* A thread that the log does not know. A thread that was deleted here is not imported again from a
+ * file that still has it. */
+static enum status append_new(struct share_import *im, const struct share_thread *t)
+{
+    bool deleted;
+
+    if (deletion_find(im->s->log, t->id, &deleted, im->e))
+        return err_code(im->e);
+    if (!deleted)
+        return append_thread(im, t);
+    share_warn(im->s, "W202", t->id,
+               "Thread '" SV_FMT "' of .leslie/thread_relations.json was deleted here, and is "
+               "ignored",
+               SV_ARG(t->id));
+    return ST_OK;
+}
+
+static enum status import_thread(struct share_import *im, const struct json_member *m)
 {
     struct share_thread theirs, ours;
     bool                found;
@@ -155,10 +164,11 @@ static enum status import_thread(struct import *im, const struct json_member *m)
     if (share_thread_find(im->s, theirs.id, &ours, &found, im->e))
         return err_code(im->e);
     if (!found)
-        return append_thread(im, &theirs);
+        return append_new(im, &theirs);
     theirs.seq = ours.seq;
     theirs.mode = ours.mode;
-    if (im->only_new || sv_eq(thread_row(&theirs, im->a), thread_row(&ours, im->a)))
+    keep_erased(im, &record_thread, theirs.id, &ours, &theirs);
+    if (im->only_new || sv_eq(share_thread_row(&theirs, im->a), share_thread_row(&ours, im->a)))
         return ST_OK;
     if (ours.updated > im->written && theirs.updated <= ours.updated)
         return ST_OK; /* changed here after the file was written */
@@ -167,9 +177,9 @@ static enum status import_thread(struct import *im, const struct json_member *m)
 
 static enum status remove_thread(void *ctx, const struct share_thread *t, struct err *e)
 {
-    struct import *im = ctx;
-    struct sb      b = sb_in(im->a, 0);
-    struct jw      w = jw_in(&b, 0);
+    struct share_import *im = ctx;
+    struct sb            b = sb_in(im->a, 0);
+    struct jw            w = jw_in(&b, 0);
 
     (void)e;
     if (map_has(&im->there, t->id) || t->seq >= im->base)
@@ -185,8 +195,8 @@ static enum status remove_thread(void *ctx, const struct share_thread *t, struct
     return import_finish(im, &w, &b, (struct sv){ 0 });
 }
 
-/* Rows that broke a rule and are gone from the file now. */
-static enum status forget_bad(struct import *im)
+/* Forget invalid rows that are no longer in the file. */
+static enum status forget_bad(struct share_import *im)
 {
     struct sv *keys;
     size_t     n;
@@ -208,7 +218,7 @@ static enum status forget_bad(struct import *im)
 
 /* ---- operations ----------------------------------------------------------------------- */
 
-/* Its id, or one made of its bytes when the id is of no use. */
+/* Its id, or one made from a hash of it when the id cannot be used. */
 static struct sv operation_id(const struct json *v, struct arena *a)
 {
     struct sv  id = json_text(v, "id");
@@ -216,7 +226,7 @@ static struct sv operation_id(const struct json *v, struct arena *a)
 
     if (id.s && name_check(id, "operation id", &ignored) == ST_OK)
         return id;
-    struct sv   bytes = json_string_of(v, a);
+    struct sv   bytes = share_json_string_of(v, a);
     struct hash h = hash_blake2b(&bytes, 1);
     struct sb   b = sb_in(a, 0);
     sb_adds(&b, "op-x");
@@ -224,15 +234,17 @@ static struct sv operation_id(const struct json *v, struct arena *a)
     return sb_sv(&b);
 }
 
-/* Which of our entries the file has seen: one more than the last operation it holds. */
-static enum status find_base(struct import *im, const struct json *operations)
+/* Which entries the writer of the file knew: one more than the last operation it holds. */
+static enum status find_base(struct share_import *im, const struct json *operations)
 {
+    struct rows r = rows_of_share(im->s, im->a);
+
     for (size_t i = 0; i < operations->n; i++) {
         struct arena_mark m = arena_mark(im->a);
         struct sv row, key = key_of_name("opid", operation_id(&operations->items[i], im->a), im->a);
         bool      found;
         int64_t   seq = -1;
-        if (log_row_get(im->s->log, SHARE_GLOBAL, &share_view, key, im->a, &row, &found, im->e))
+        if (row_get(&r, key, &row, &found, im->e))
             return err_code(im->e);
         if (found && sv_to_int(row, &seq) && seq >= im->base)
             im->base = seq + 1;
@@ -241,7 +253,7 @@ static enum status find_base(struct import *im, const struct json *operations)
     return ST_OK;
 }
 
-static enum status import_operation(struct import *im, const struct json *v)
+static enum status import_operation(struct share_import *im, const struct json *v)
 {
     struct sv id = operation_id(v, im->a), row;
     struct sb b;
@@ -249,13 +261,13 @@ static enum status import_operation(struct import *im, const struct json *v)
 
     if (share_row(im->s, key_of_name("opid", id, im->a), &row, &found, im->e))
         return err_code(im->e);
-    refs_note(im, v, !found);
+    import_refs_note(im, v, !found);
     if (found)
         return ST_OK;
     struct jw w = import_start(&b, im, "operation");
-    jw_kstr(&w, "record", json_string_of(v, im->a));
-    /* New since we last saw the file: it waits for its thread. One of a file that we have never
-     * seen may have been delivered long ago. */
+    jw_kstr(&w, "record", share_json_string_of(v, im->a));
+    /* An injection that is new since the file was last read is pending. In a file that was never
+     * read before it may have been delivered long ago. */
     if (sv_is(json_text(v, "command"), "inject") && im->base > 0)
         jw_kbool(&w, "deliver", true);
     return import_finish(im, &w, &b, id);
@@ -274,8 +286,8 @@ static bool lists(const struct json *array, struct sv id)
 static const char *const relation_keys[] = { "children", "references_to", "referenced_by",
                                              "depends_on" };
 
-/* Targets we have and the file, which knew them, has not any more. */
-static enum status gone_edges(struct import *im, struct sv from, const struct json *targets,
+/* Targets that the log has and the file, which knew them, no longer has. */
+static enum status gone_edges(struct share_import *im, struct sv from, const struct json *targets,
                               struct jw *w, bool *any)
 {
     struct sv *ours, row;
@@ -290,7 +302,7 @@ static enum status gone_edges(struct import *im, struct sv from, const struct js
     for (size_t i = 0; i < n; i++) {
         if (lists(targets, ours[i]))
             continue;
-        if (share_row(im->s, key_pair("edge", from, ours[i], im->a), &row, &found, im->e))
+        if (share_row(im->s, key_of_names("edge", from, ours[i], im->a), &row, &found, im->e))
             return err_code(im->e);
         if (found && sv_to_int(row, &seq) && seq < im->base) {
             *any = true;
@@ -301,7 +313,7 @@ static enum status gone_edges(struct import *im, struct sv from, const struct js
     return ST_OK;
 }
 
-static enum status import_relation(struct import *im, const struct json_member *m)
+static enum status import_relation(struct share_import *im, const struct json_member *m)
 {
     const struct json  *v = &m->value, *depends = json_find(v, "depends_on");
     struct share_thread t;
@@ -315,7 +327,7 @@ static enum status import_relation(struct import *im, const struct json_member *
         return map_has(&im->there, m->key) || v->type != JSON_OBJECT
                    ? quarantine(im, "relations", m, "no thread has this id")
                    : ST_OK; /* of a thread that was removed */
-    if (refs_import(im, m->key, json_find(v, "references_to")))
+    if (import_refs_all(im, m->key, json_find(v, "references_to")))
         return err_code(im->e);
     if (im->only_new)
         return ST_OK;
@@ -324,7 +336,7 @@ static enum status import_relation(struct import *im, const struct json_member *
     if (gone_edges(im, m->key, json_find(v, "references_to"), &w, &any))
         return err_code(im->e);
     if (json_is(depends, JSON_ARRAY)) {
-        dep = json_string_of(depends, im->a);
+        dep = share_json_string_of(depends, im->a);
         if (share_row(im->s, key_of_name("dep", m->key, im->a), &old, &found, im->e))
             return err_code(im->e);
         if (found ? !sv_eq(old, dep) : depends->n > 0) {
@@ -349,7 +361,7 @@ static bool sv_same(struct sv a, struct sv b)
     return a.s && b.s ? sv_eq(a, b) : a.s == b.s;
 }
 
-static enum status import_root(struct import *im, const struct json *doc)
+static enum status import_root(struct share_import *im, const struct json *doc)
 {
     static const char *const root_keys[] = { "version", "metadata", "threads", "operations",
                                              "relations" };
@@ -385,7 +397,7 @@ static enum status check_document(const struct json *doc, const char *const *sec
     return ST_OK;
 }
 
-static enum status import_all(struct import *im, const struct json *doc)
+static enum status import_all(struct share_import *im, const struct json *doc)
 {
     const struct json *threads = json_find(doc, "threads"), *ops = json_find(doc, "operations");
     const struct json *relations = json_find(doc, "relations");
@@ -412,7 +424,7 @@ enum status import_relations(struct share *s, struct sv text, bool only_new, str
     static const char *const sections[] = { "metadata", "threads", "operations", "relations",
                                             NULL };
     struct arena             scratch = { 0 };
-    struct import            im = { .s = s, .a = &scratch, .only_new = only_new, .e = e };
+    struct share_import      im = { .s = s, .a = &scratch, .only_new = only_new, .e = e };
     struct json              doc;
     enum status              r = json_parse(text, JSON_KEEP_ORDER, &scratch, &doc, e);
 
@@ -428,46 +440,57 @@ enum status import_relations(struct share *s, struct sv text, bool only_new, str
 
 /* ---- objectives ------------------------------------------------------------------------ */
 
-static enum status import_objective(struct import *im, const struct json_member *m)
+/* Read an objective from a file. Its status follows from its threads, which are listed with it. */
+static bool objective_of_file(const struct json_member *m, struct arena *a,
+                              struct share_objective *o)
 {
-    static const char *const keys[] = { "id",         "title",  "created_at",
-                                        "updated_at", "status", "thread_ids" };
-    const struct json       *v = &m->value, *ids = json_find(v, "thread_ids");
-    struct sv                id = json_text(v, "id"), title = json_text(v, "title"), extra, row;
-    struct sv                listed = { 0 };
-    struct share_objective   ours = { 0 };
-    int64_t                  created = 0, updated = 0;
-    struct sb                b;
-    bool                     found;
+    static const char *const more[] = { "status", "thread_ids", NULL };
+    const struct json       *v = &m->value;
     struct err               ignored;
 
-    if (!sv_eq(id, m->key) || name_check(id, "objective", &ignored) || !title.n ||
-        !clock_parse_iso(json_text(v, "created_at"), &created))
+    *o = (struct share_objective){ 0 };
+    record_of_file(v, &record_objective, a, o);
+    if (!sv_eq(o->id, m->key) || name_check(o->id, "objective", &ignored) || !o->title.n ||
+        !clock_parse_iso(json_text(v, "created_at"), &o->created))
+        return false;
+    if (!clock_parse_iso(json_text(v, "updated_at"), &o->updated))
+        o->updated = o->created;
+    o->extra = record_other_keys(v, &record_objective, more, a);
+    return true;
+}
+
+/* Does the log have it as the file does? */
+static bool is_same_objective(const struct share_objective *x, const struct share_objective *y)
+{
+    return sv_eq(x->title, y->title) && x->created == y->created && sv_same(x->extra, y->extra) &&
+           sv_same(x->listed, y->listed);
+}
+
+static enum status import_objective(struct share_import *im, const struct json_member *m)
+{
+    const struct json     *ids = json_find(&m->value, "thread_ids");
+    struct share_objective theirs, ours = { 0 };
+    int64_t                deleted;
+    bool                   found, gone;
+    struct sb              b;
+    struct sv              row;
+
+    if (!objective_of_file(m, im->a, &theirs))
         return quarantine(im, "objectives", m, "it needs its id, a title and created_at");
-    if (!clock_parse_iso(json_text(v, "updated_at"), &updated))
-        updated = created;
-    if (share_row(im->s, key_of_name("obj", id, im->a), &row, &found, im->e) ||
-        (found && objective_read(row, im->a, &ours, im->e)))
+    if (share_row(im->s, key_of_name("obj", theirs.id, im->a), &row, &found, im->e) ||
+        (found && share_objective_read(row, im->a, &ours, im->e)) ||
+        share_row(im->s, key_of_name("objgone", theirs.id, im->a), &row, &gone, im->e))
         return err_code(im->e);
-    int64_t deleted;
-    bool    gone;
-    if (share_row(im->s, key_of_name("objgone", id, im->a), &row, &gone, im->e))
-        return err_code(im->e);
-    if (!found && gone && sv_to_int(row, &deleted) && updated <= deleted)
+    if (!found && gone && sv_to_int(row, &deleted) && theirs.updated <= deleted)
         return ST_OK; /* the file is older than the deletion */
-    extra = json_others(v, keys, COUNT(keys), im->a);
     if (!ours.threads && json_is(ids, JSON_ARRAY) && ids->n)
-        listed = json_string_of(ids, im->a);
-    if (found && (im->only_new || (sv_eq(title, ours.title) && created == ours.created &&
-                                   sv_same(extra, ours.extra) && sv_same(listed, ours.listed))))
+        theirs.listed = share_json_string_of(ids, im->a);
+    if (found)
+        keep_erased(im, &record_objective, theirs.id, &ours, &theirs);
+    if (found && (im->only_new || is_same_objective(&theirs, &ours)))
         return ST_OK;
     struct jw w = import_start(&b, im, "objective");
-    jw_kstr(&w, "id", id);
-    jw_kstr(&w, "title", title);
-    put_text(&w, "extra", extra);
-    put_text(&w, "listed", listed);
-    jw_kint(&w, "created", created);
-    jw_kint(&w, "updated", updated);
+    record_entry_members(&w, &record_objective, &theirs);
     return import_finish(im, &w, &b, (struct sv){ 0 });
 }
 
@@ -475,7 +498,7 @@ enum status import_objectives(struct share *s, struct sv text, bool only_new, st
 {
     static const char *const sections[] = { "objectives", NULL };
     struct arena             scratch = { 0 };
-    struct import            im = { .s = s, .a = &scratch, .only_new = only_new, .e = e };
+    struct share_import      im = { .s = s, .a = &scratch, .only_new = only_new, .e = e };
     struct json              doc;
     enum status              r = json_parse(text, JSON_KEEP_ORDER, &scratch, &doc, e);
 

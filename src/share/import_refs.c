@@ -1,19 +1,19 @@
-/* References that stand in thread_relations.json, as they were made.
+/* Imports the references of thread_relations.json.
  *
  * `relations` says only that there is an edge; which reference it is (id, scope, binding, when)
  * stands in operations[], which are replayed for each edge: all of them for an edge that is new to
  * the log, the new ones for an edge that it has. An edge without an operation is a live reference
- * to all of its target. What a frozen reference had copied is told by context/.frozen.json beside
- * the copies; without it, copies are known by where Leslie (inherited/SOURCE/…) or an early heddle
- * (inherited/…) put them. A copy counts as what it was when it was made: one that was changed since
- * keeps the hash of the file that tells, so that status and read notice. */
+ * to all of its target. context/.frozen.json beside the copies lists what a frozen reference
+ * copied; without it, copies are found by where Leslie (inherited/SOURCE/…) or an early heddle
+ * (inherited/…) put them. A copy keeps the hash that .frozen.json has for it, so that status and
+ * read notice when it was changed since. */
 #include "share/import_internal.h"
+#include "share/record.h"
 
 #include "base/path.h"
 #include "share/asset.h"
+#include "share/limits.h"
 #include "share/operation_internal.h"
-
-enum { FROZEN_MAX_BYTES = 16 << 20, COPIES_MAX = 20000, COPIES_DEPTH = 64 };
 
 /* ---- operations ---------------------------------------------------------------------------- */
 
@@ -69,7 +69,7 @@ static bool op_of_spawn(struct sv command, const struct json *p, struct sv *from
     return sv_is(command, "spawn") && (partial || sv_is(inherit, "full"));
 }
 
-void refs_note(struct import *im, const struct json *operation, bool is_new)
+void import_refs_note(struct share_import *im, const struct json *operation, bool is_new)
 {
     struct sv          command = json_text(operation, "command"), from;
     const struct json *params = json_find(operation, "params");
@@ -95,10 +95,10 @@ void refs_note(struct import *im, const struct json *operation, bool is_new)
 /* ---- copies that are there ------------------------------------------------------------------- */
 
 struct copies {
-    struct import   *im;
-    struct sv        from;
-    size_t           n_sources; /* distinct targets of frozen references */
-    struct copy_list all;
+    struct share_import *im;
+    struct sv            from;
+    size_t               n_sources; /* distinct targets of frozen references */
+    struct copy_list     all;
 };
 
 static struct sv bare_name(struct sv source)
@@ -111,27 +111,26 @@ static struct sv copy_path(const struct copies *c, struct sv place)
     return share_path(c->from, "context/inherited", place, c->im->a);
 }
 
-/* One line of .frozen.json; false: it is of no use. */
+/* One line of .frozen.json; false: it does not name a copy and its source. */
 static bool copy_of_line(const struct json_member *m, struct copy *out)
 {
     const struct json *v = &m->value;
+    struct share_ref   ref = { 0 };
     struct err         ignored;
 
-    *out = (struct copy){
-        .thread = json_text(v, "thread"),
-        .ref_id = json_text(v, "ref_id"),
-        .f = { .source = json_text(v, "source"), .place = m->key, .hash = json_text(v, "hash") }
-    };
+    record_of_file(v, &record_reference, NULL, &ref);
+    *out = (struct copy){ .thread = ref.target, .ref_id = ref.id, .f = { .place = m->key } };
+    record_of_file(v, &record_copy, NULL, &out->f);
     if (name_check(out->ref_id, "ref_id", &ignored))
         out->ref_id = (struct sv){ 0 };
-    json_int(json_find(v, "size"), &out->f.size);
-    json_int(json_find(v, "mode"), &out->f.mode);
-    return name_check(out->thread, "thread", &ignored) == ST_OK && path_is_inside(out->f.place) &&
-           path_is_inside(out->f.source) && hash_is_hex(out->f.hash) && out->f.size >= 0 &&
-           out->f.mode >= 0 && out->f.mode <= 0777;
+    return name_check(out->thread, "thread", &ignored) == ST_OK &&
+           share_path_is_inside(out->f.place) && share_path_is_inside(out->f.source) &&
+           share_hash_is_hex(out->f.hash) && out->f.size >= 0 && out->f.mode >= 0 &&
+           out->f.mode <= 0777;
 }
 
-enum status frozen_parse(struct sv text, struct arena *a, struct copy_list *out, struct err *e)
+enum status import_frozen_parse(struct sv text, struct arena *a, struct copy_list *out,
+                                struct err *e)
 {
     struct json doc;
 
@@ -159,7 +158,7 @@ static void read_frozen(struct copies *c)
 
     if (r == ST_NOT_FOUND)
         return;
-    if (r || frozen_parse(text, c->im->a, &c->all, &why))
+    if (r || import_frozen_parse(text, c->im->a, &c->all, &why))
         share_warn(s, "T502", c->from, SV_FMT " cannot be read: %s", SV_ARG(path), why.text);
     for (size_t i = 0; i < c->all.ignored.n; i++) {
         struct sb shown = sb_in(c->im->a, 0);
@@ -169,7 +168,8 @@ static void read_frozen(struct copies *c)
     }
 }
 
-/* Without it: what lies there. Below a folder called like a thread it is that thread's. */
+/* Without .frozen.json: the files that are there. Those below a directory with the name of a thread
+ * belong to that thread. */
 static void walk_copies(struct copies *c, struct sv below, int depth)
 {
     struct fs_item *items;
@@ -185,7 +185,7 @@ static void walk_copies(struct copies *c, struct sv below, int depth)
         struct copy one = { .f = { .source = place, .place = place } };
         if (items[i].kind == FS_DIR)
             walk_copies(c, place, depth + 1);
-        if (items[i].kind != FS_FILE || is_temporary(items[i].name))
+        if (items[i].kind != FS_FILE || share_is_temporary(items[i].name))
             continue;
         struct sv_cut top = sv_cut(place, '/');
         if (top.found && map_has(&c->im->there, top.head)) {
@@ -197,7 +197,8 @@ static void walk_copies(struct copies *c, struct sv below, int depth)
     }
 }
 
-/* Nobody said whose a copy is. There is one source only, or the source has just that file. */
+/* The source of a copy is not recorded. It is certain when there is only one source, or when only
+ * this source has that file. */
 static bool must_be_of(const struct copies *c, const struct copy *one, struct sv target)
 {
     static const char *const homes[] = { "", "artifacts" };
@@ -215,7 +216,7 @@ static bool must_be_of(const struct copies *c, const struct copy *one, struct sv
     return false;
 }
 
-/* Its content into the objects, if it still is what it was. */
+/* Store the content of a copy as an object, if the copy is unchanged. */
 static void store_content(const struct copies *c, const struct copy *one)
 {
     struct sv         path = copy_path(c, one->f.place), hash;
@@ -227,7 +228,7 @@ static void store_content(const struct copies *c, const struct copy *one)
         (void)!object_put_file(c->im->s, path, &now, &ignored);
 }
 
-/* As scope_collect() names them. */
+/* Give the files the names that share_scope_collect() would give them. */
 static void name_files(struct share_ref *r, struct arena *a)
 {
     struct map sources = map_in(a);
@@ -251,12 +252,12 @@ static void take_copies(struct copies *c, struct share_ref *r)
         if (one->thread.s ? !sv_eq(one->thread, r->target)
                           : one->taken || !must_be_of(c, one, r->target))
             continue;
-        if (!scope_covers(r->scope, r->n_scope, bare_name(one->f.source)))
+        if (!share_scope_covers(r->scope, r->n_scope, bare_name(one->f.source)))
             continue;
         guessed += !one->thread.s;
         one->taken = true;
         if (r->inherit && one->ref_id.s && !r->n_files)
-            r->id = one->ref_id; /* operations[] has none of spawn */
+            r->id = one->ref_id; /* operations[] has no id for references made by spawn */
         store_content(c, one);
         r->files[r->n_files++] = one->f;
     }
@@ -291,8 +292,8 @@ static struct sv made_id(const char *what, struct sv from, struct sv target, str
     return sb_sv(&b);
 }
 
-/* The reference an operation speaks of. False: its scope is none; that must not become "all". */
-static bool ref_of_op(struct import *im, struct sv from, const struct file_op *op,
+/* The reference of an operation. False: its scope is not valid; that must not become "all". */
+static bool ref_of_op(struct share_import *im, struct sv from, const struct file_op *op,
                       struct share_ref *out)
 {
     size_t     n = json_is(op->scope, JSON_ARRAY) ? op->scope->n : 0;
@@ -310,7 +311,7 @@ static bool ref_of_op(struct import *im, struct sv from, const struct file_op *o
         if (!given[i].s)
             given[i] = SV("..");
     }
-    if (scope_normal(im->s, given, n, &out->scope, &out->n_scope, &why) == ST_OK)
+    if (share_scope_normal(im->s, given, n, &out->scope, &out->n_scope, &why) == ST_OK)
         return true;
     share_warn(im->s, "T502", from,
                "a reference of '" SV_FMT "' to '" SV_FMT "' in .leslie/ is left out: %s",
@@ -322,13 +323,13 @@ static struct item *item_of(struct items *all, const struct share_ref *r, bool b
 {
     for (size_t i = 0; i < all->list.n; i++) {
         struct item *x = &all->list.v[i];
-        if (!x->gone && (by_id ? sv_eq(x->r.id, r->id) : ref_repeats(&x->r, r)))
+        if (!x->gone && (by_id ? sv_eq(x->r.id, r->id) : share_ref_repeats(&x->r, r)))
             return x;
     }
     return NULL;
 }
 
-static void replay(struct import *im, struct items *all, const struct file_op *op,
+static void replay(struct share_import *im, struct items *all, const struct file_op *op,
                    const struct share_ref *r)
 {
     struct item *same = item_of(all, r, op->kind != OP_REFERENCE);
@@ -346,8 +347,9 @@ static void replay(struct import *im, struct items *all, const struct file_op *o
     *same = (struct item){ .r = *r, .was = was, .changed = true, .rebound = rebound };
 }
 
-static enum status items_of_edge(struct import *im, struct sv from, struct sv target, bool known,
-                                 const struct share_ref *ours, size_t n, struct items *out)
+static enum status items_of_edge(struct share_import *im, struct sv from, struct sv target,
+                                 bool known, const struct share_ref *ours, size_t n,
+                                 struct items *out)
 {
     const struct ops_of *of = map_find(&im->ops, from);
     struct share_ref     r;
@@ -372,7 +374,7 @@ static enum status items_of_edge(struct import *im, struct sv from, struct sv ta
     return ST_OK;
 }
 
-static enum status add_inherited(struct import *im, struct sv from, struct items *out)
+static enum status add_inherited(struct share_import *im, struct sv from, struct items *out)
 {
     const struct ops_of *of = map_find(&im->ops, from);
     struct sv           *rows;
@@ -382,7 +384,7 @@ static enum status add_inherited(struct import *im, struct sv from, struct items
     for (size_t i = 0; of && i < of->list.n; i++) {
         if (of->list.v[i].kind != OP_INHERIT || !of->list.v[i].is_new)
             continue;
-        if (share_rows_below(im->s, key_pair("inh", from, SV(""), im->a), false, im->a, &rows, &n,
+        if (share_rows_below(im->s, key_below_name("inh", from, im->a), false, im->a, &rows, &n,
                              im->e))
             return err_code(im->e);
         if (n || !ref_of_op(im, from, &of->list.v[i], &r))
@@ -396,17 +398,17 @@ static enum status add_inherited(struct import *im, struct sv from, struct items
 /* ---- writing ------------------------------------------------------------------------------------
  */
 
-static enum status write_item(struct import *im, const struct item *x)
+static enum status write_item(struct share_import *im, const struct item *x)
 {
     struct sb b;
     struct jw w = import_start(&b, im, x->gone ? "unreference" : x->rebound ? "rebind" : "edge");
 
-    ref_write(&w, &x->r);
+    share_ref_write(&w, &x->r);
     jw_kint(&w, "at", x->r.at);
     return import_finish(im, &w, &b, (struct sv){ 0 });
 }
 
-static enum status fill_item(struct import *im, struct copies *c, struct item *x)
+static enum status fill_item(struct share_import *im, struct copies *c, struct item *x)
 {
     struct share_thread t;
     size_t              n_warnings = im->s->warnings.n;
@@ -420,12 +422,12 @@ static enum status fill_item(struct import *im, struct copies *c, struct item *x
         return ST_OK;
     }
     struct err  why;
-    enum status r = x->r.missing ? ST_OK : live_names(im->s, &x->r, &why);
-    im->s->warnings.n = n_warnings; /* what is not there is told by status */
+    enum status r = x->r.missing ? ST_OK : reference_live_names(im->s, &x->r, &why);
+    im->s->warnings.n = n_warnings; /* thread.status reports what is missing */
     if (!r)
         return ST_OK;
-    /* The names are a convenience of .refs.json, and reading goes by the scope: a folder that
-     * cannot be looked at must not keep everybody from writing. */
+    /* The names are only listed in .refs.json; reading uses the scope. So a directory that cannot
+     * be read must not make every write fail. */
     share_warn(im->s, "W203", x->r.from, "the names of '" SV_FMT "' are not listed: %s",
                SV_ARG(x->r.target), why.text);
     x->r.files = NULL;
@@ -433,7 +435,7 @@ static enum status fill_item(struct import *im, struct copies *c, struct item *x
     return ST_OK;
 }
 
-static enum status write_items(struct import *im, struct sv from, struct items *all)
+static enum status write_items(struct share_import *im, struct sv from, struct items *all)
 {
     struct copies c = { .im = im, .from = from };
     struct map    sources = map_in(im->a);
@@ -456,7 +458,7 @@ static enum status write_items(struct import *im, struct sv from, struct items *
     return ST_OK;
 }
 
-enum status refs_import(struct import *im, struct sv from, const struct json *targets)
+enum status import_refs_all(struct share_import *im, struct sv from, const struct json *targets)
 {
     struct share_ref *ours;
     struct items      all = { 0 };
@@ -474,7 +476,7 @@ enum status refs_import(struct import *im, struct sv from, const struct json *ta
         if (name_check(target, "target", &ignored) || map_has(&done, target))
             continue;
         map_put(&done, target, im);
-        if (share_row(im->s, key_pair("edge", from, target, im->a), &row, &known, im->e) ||
+        if (share_row(im->s, key_of_names("edge", from, target, im->a), &row, &known, im->e) ||
             items_of_edge(im, from, target, known, ours, n, &one))
             return err_code(im->e);
         for (size_t k = 0; k < one.list.n; k++)

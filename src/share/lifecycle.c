@@ -99,13 +99,59 @@ enum status share_lifecycle(struct share *s, struct sv thread, struct sv action,
     }
     if (change(s, out, action, e))
         return err_code(e);
-    struct jw w = op_start(s, &b, "lifecycle");
+    struct jw w = share_op_start(s, &b, "lifecycle");
     jw_kstr(&w, "thread_id", thread);
     jw_kstr(&w, "action", action);
     jw_kstr(&w, "reason", reason.n ? reason : (struct sv){ 0 });
     jw_kstr(&w, "objective", out->objective);
     jw_kstr(&w, "to", sv_of(thread_status_name(out->status)));
-    return op_finish(s, &w, &b, e);
+    return share_op_finish(s, &w, &b, e);
+}
+
+enum status share_rename(struct share *s, struct sv thread, struct sv title,
+                         struct share_thread *out, struct err *e)
+{
+    struct sb b;
+    bool      only_log;
+
+    if (share_any_thread(s, thread, out, &only_log, e) || share_op_text(title, "the title", e))
+        return err_code(e);
+    if (sv_eq(out->title, title))
+        return ST_OK;
+    out->title = title;
+    struct jw w = share_op_start(s, &b, "rename");
+    jw_kstr(&w, "thread_id", thread);
+    jw_kstr(&w, "title", title);
+    return share_op_finish(s, &w, &b, e);
+}
+
+static enum status archive_log(struct share *s, struct sv reason, struct share_thread *t,
+                               struct err *e)
+{
+    struct sb b;
+    struct jw w = share_op_start(s, &b, "log_archive");
+
+    jw_kstr(&w, "thread_id", t->id);
+    jw_kstr(&w, "reason", reason.n ? reason : (struct sv){ 0 });
+    t->status = THREAD_ARCHIVED;
+    return share_op_finish(s, &w, &b, e);
+}
+
+enum status share_archive(struct share *s, struct sv thread, struct sv reason,
+                          struct share_thread *out, struct err *e)
+{
+    bool only_log;
+
+    if (share_any_thread(s, thread, out, &only_log, e))
+        return err_code(e);
+    if (out->status == THREAD_ARCHIVED)
+        return ST_OK;
+    if (only_log)
+        return archive_log(s, reason, out, e);
+    if (!share_thread_has_ended(out->status) && out->status != THREAD_FROZEN &&
+        share_lifecycle(s, thread, SV("done"), reason, out, e))
+        return err_code(e);
+    return share_lifecycle(s, thread, SV("archive"), reason, out, e);
 }
 
 enum status share_transfer(struct share *s, const struct transfer_request *r,
@@ -130,15 +176,15 @@ enum status share_transfer(struct share *s, const struct transfer_request *r,
     bool moves = r->executor.n && !sv_is(r->direction, "request_approval");
     if (moves)
         out->executor = r->executor;
-    struct jw w = op_start(s, &b, "transfer");
+    struct jw w = share_op_start(s, &b, "transfer");
     jw_kstr(&w, "thread_id", r->thread);
     jw_kstr(&w, "direction", r->direction);
-    op_list(&w, "scope", r->scope.v, r->scope.n);
+    share_op_list(&w, "scope", r->scope.v, r->scope.n);
     jw_kstr(&w, "reason", r->reason.n ? r->reason : (struct sv){ 0 });
     jw_kstr(&w, "target_executor", r->executor.n ? r->executor : (struct sv){ 0 });
     jw_kstr(&w, "objective", out->objective);
     jw_kstr(&w, "to", sv_of(thread_status_name(out->status)));
     if (moves)
         jw_kstr(&w, "executor", r->executor);
-    return op_finish(s, &w, &b, e);
+    return share_op_finish(s, &w, &b, e);
 }

@@ -1,13 +1,15 @@
 /* Who may write the files below .leslie/.
  *
- * Among heddle processes: flock on .heddle/share.lock, which the kernel gives back when a
- * process dies. Towards Leslie: its lock folders `<file>.lock`, made to take the lock,
- * removed to give it back; one whose mtime is more than 10 s old is abandoned. A folder is made
- * under another name first, and its inode and mtime are written down in share.lock before it is
- * renamed into place, so that the next heddle knows at once which folder a killed heddle left.
+ * Among heddle processes: flock on .heddle/share.lock, which the kernel gives back when a process
+ * dies. Towards Leslie: its lock directories `<file>.lock`, made to take the lock, removed to give
+ * it back; one whose mtime is more than 10 s old is abandoned. A directory is made under another
+ * name first, and its inode and mtime are recorded in share.lock before it is renamed into place,
+ * so that the next heddle knows at once which directory a killed heddle left.
  *
  * Both files are locked in the same order; Leslie never holds two, so nobody waits in a circle. */
 #include "share/share_internal.h"
+
+#include "base/clock.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -20,7 +22,7 @@
 enum { LOCK_STALE_MS = 10000, LOCK_STEP_MS = 5 };
 static const char *const lock_names[2] = { "thread_relations.json.lock", "objectives.json.lock" };
 
-/* Leslie gives up after about three seconds; so do we. */
+/* Leslie gives up after about three seconds; heddle does the same. */
 static int64_t patience_us(void)
 {
     return 3100 * (int64_t)1000;
@@ -41,31 +43,33 @@ static enum status take_flock(struct share *s, struct err *e)
     return ST_OK;
 }
 
-/* A folder that a heddle made; inode 0: none. An inode alone is soon used again. */
-struct made {
+/* A lock directory that heddle made; inode 0: none. The mtime is compared too, because inodes are
+ * reused. */
+struct lock_made {
     unsigned long long inode;
     long long          mtime_ns;
 };
 
-static struct made made_of(const struct stat *st)
+static struct lock_made made_of(const struct stat *st)
 {
-    return (struct made){ st->st_ino, st->st_mtim.tv_sec * 1000000000LL + st->st_mtim.tv_nsec };
+    return (struct lock_made){ st->st_ino,
+                               st->st_mtim.tv_sec * 1000000000LL + st->st_mtim.tv_nsec };
 }
 
-static void read_owned(int fd, struct made owned[2])
+static void read_owned(int fd, struct lock_made owned[2])
 {
     char    text[128] = "";
     ssize_t n = pread(fd, text, sizeof text - 1, 0);
 
-    struct made *one = &owned[0], *two = &owned[1];
+    struct lock_made *one = &owned[0], *two = &owned[1];
 
-    *one = *two = (struct made){ 0 };
+    *one = *two = (struct lock_made){ 0 };
     if (n > 0)
         sscanf(text, "%20llu %20lld %20llu %20lld", &one->inode, &one->mtime_ns, &two->inode,
                &two->mtime_ns);
 }
 
-static enum status write_owned(int fd, const struct made owned[2], struct err *e)
+static enum status write_owned(int fd, const struct lock_made owned[2], struct err *e)
 {
     char text[128];
     int  n = snprintf(text, sizeof text, "%020llu %020lld %020llu %020lld\n", owned[0].inode,
@@ -74,17 +78,14 @@ static enum status write_owned(int fd, const struct made owned[2], struct err *e
     return pwrite(fd, text, (size_t)n, 0) == n ? ST_OK : err_errno(e, "write .heddle/share.lock");
 }
 
-static bool is_abandoned(const struct stat *st, struct made owned)
+static bool is_abandoned(const struct stat *st, struct lock_made owned)
 {
-    struct timespec now;
-    struct made this = made_of(st);
+    struct lock_made this = made_of(st);
 
     if (owned.inode && this.inode == owned.inode && this.mtime_ns == owned.mtime_ns)
-        return true; /* we hold the flock, so the heddle that made it is gone */
-    clock_gettime(CLOCK_REALTIME, &now);
-    int64_t age =
-        (now.tv_sec - st->st_mtim.tv_sec) * 1000 + (now.tv_nsec - st->st_mtim.tv_nsec) / 1000000;
-    return age > LOCK_STALE_MS; /* a time in the future is Leslie's way of being fresh */
+        return true; /* this process holds the flock, so the one that made it is gone */
+    int64_t age = clock_system_ms() - st->st_mtim.tv_sec * 1000 - st->st_mtim.tv_nsec / 1000000;
+    return age > LOCK_STALE_MS; /* Leslie treats a time in the future as fresh */
 }
 
 static enum status refuse(struct share *s, const char *name, struct err *e)
@@ -102,11 +103,12 @@ static enum status refuse(struct share *s, const char *name, struct err *e)
     jw_kstr(&w, "cause", SV("Lock file is already being held"));
     jw_close(&w, '}');
     s->details = sb_sv(&b);
-    return err_hint(e, "nothing was changed; run the command again, or remove the empty folder if "
-                       "no program uses it");
+    return err_hint(e,
+                    "nothing was changed; run the command again, or remove the empty directory if "
+                    "no program uses it");
 }
 
-/* A folder of our own under its final name, if that name is free. */
+/* Give the new directory its final name, if that name is free. */
 static bool claim(int dir, const char *made, const char *name)
 {
     if (renameat2(dir, made, dir, name, RENAME_NOREPLACE) == 0)
@@ -116,7 +118,7 @@ static bool claim(int dir, const char *made, const char *name)
     return mkdirat(dir, name, 0777) == 0; /* a file system without that rename */
 }
 
-static enum status take_folder(struct share *s, int dir, int which, struct made owned[2],
+static enum status take_folder(struct share *s, int dir, int which, struct lock_made owned[2],
                                struct err *e)
 {
     const char *name = lock_names[which];
@@ -125,15 +127,16 @@ static enum status take_folder(struct share *s, int dir, int which, struct made 
     int64_t     until = clock_steady_us() + patience_us();
     bool        won = false;
 
-    /* We hold the flock: whatever has this name was left by a killed heddle, or put there. */
+    /* This process holds the flock: a file with this name was left by a killed heddle process, or
+     * by somebody else. */
     snprintf(made, sizeof made, ".heddle-lock-%d", which);
     if (unlinkat(dir, made, AT_REMOVEDIR) != 0 && errno == ENOTDIR)
         unlinkat(dir, made, 0);
     if (mkdirat(dir, made, 0777) != 0)
         return err_errno(e, "mkdir .leslie/%s", made);
-    /* What a killed heddle left goes before we write down ours: if we are killed while we wait for
-     * Leslie, the next one knows only what is written there. */
-    struct made before = owned[which];
+    /* Remove what a killed heddle process left before recording the new lock: if this process is
+     * killed while it waits for Leslie, the next one knows only what is recorded. */
+    struct lock_made before = owned[which];
     if (fstatat(dir, name, &held, AT_SYMLINK_NOFOLLOW) == 0 && is_abandoned(&held, before))
         unlinkat(dir, name, AT_REMOVEDIR);
     if (fstatat(dir, made, &st, AT_SYMLINK_NOFOLLOW) == 0)
@@ -141,7 +144,7 @@ static enum status take_folder(struct share *s, int dir, int which, struct made 
     enum status r = write_owned(s->flock_fd, owned, e);
     while (!r && !(won = claim(dir, made, name))) {
         if (fstatat(dir, name, &held, AT_SYMLINK_NOFOLLOW) == 0 && is_abandoned(&held, before)) {
-            before = (struct made){ 0 };
+            before = (struct lock_made){ 0 };
             if (unlinkat(dir, name, AT_REMOVEDIR) == 0)
                 continue;
         }
@@ -158,7 +161,7 @@ static enum status take_folder(struct share *s, int dir, int which, struct made 
 enum status share_lock(struct share *s, struct err *e)
 {
     UNDO(fd_undo) int dir = -1;
-    struct made       owned[2];
+    struct lock_made  owned[2];
 
     if (take_flock(s, e) || fs_open(s->root, SV(".leslie"), O_RDONLY | O_DIRECTORY, &dir, e))
         goto fail;

@@ -1,17 +1,17 @@
 /* Bringing the work of threads together.
  *
- * Each file of a source is compared with the target's and with what they had in common: what
- * the last merge of the two took, else what one inherited from the other. A side that did not
- * change gives way; a file that the source had then and has not now is removed.  Lines changed on
- * both sides in different ways are a conflict, and the strategy says what then:
+ * Each file of a source is compared with the target's and with what they had in common: what the
+ * last merge of the two took, else what one inherited from the other. A side that did not change
+ * takes the other one's version; a file that the source had then and no longer has is removed.
+ * Lines changed on both sides in different ways are a conflict, and the strategy says what then:
  *
  *     interactive   both versions stand in the file between markers, for a person to settle
  *     agent-first   the source's lines are taken; the target's text is kept in .meta/replaced/
  *     human         the target stays; the source's file is put beside it as NAME.from-SOURCE
  *     strict        the whole merge is refused
  *
- * A file that meets a folder of its name is refused under every strategy. Everything is worked out
- * first; then one entry is appended, and the files follow it. */
+ * A file that meets a directory of its name is refused under every strategy. The result is computed
+ * first; then one entry is appended, and the files are written after the commit. */
 #include "share/operation.h"
 
 #include "base/map.h"
@@ -27,14 +27,14 @@ struct content {
 };
 
 struct merged_file {
-    struct sv      path;          /* below the target's folder */
+    struct sv      path;          /* below the target's directory */
     struct sv      before, after; /* hashes; before absent: there was none */
     struct content was, now;      /* on disk, and as the merge has it so far */
-    struct sv      source;        /* who gave it last */
-    struct sv      theirs;        /* the hash of what they gave; absent: they removed it */
-    struct sv      theirs_bytes;
-    struct sv      kept; /* name below MERGE_KEPT of what is overwritten; or absent */
-    bool           changed;
+    struct sv      source;        /* the source of the last change */
+    struct sv theirs; /* the hash of the source's version; absent: the source removed the file */
+    struct sv theirs_bytes;
+    struct sv kept; /* name below MERGE_KEPT of what is overwritten; or absent */
+    bool      changed;
 };
 
 enum strategy { INTERACTIVE, AGENT_FIRST, HUMAN, STRICT };
@@ -95,7 +95,7 @@ static enum status target_file(struct merge *m, struct sv path, struct merged_fi
     return ST_OK;
 }
 
-/* What `holder` has of `origin`'s file: the frozen copy, if there is one. */
+/* The frozen copy that `holder` has of a file of `origin`, if there is one. */
 static enum status copy_held(struct merge *m, struct sv holder, struct sv origin, struct sv name,
                              struct content *base)
 {
@@ -117,8 +117,8 @@ static enum status copy_held(struct merge *m, struct sv holder, struct sv origin
     return ST_OK;
 }
 
-/* What the last merge took of this file. A target that has its text of before that merge again was
- * put back by somebody: then nothing was taken. */
+/* What the last merge took of this file. If the target has its text from before that merge,
+ * somebody undid the merge, and nothing counts as taken. */
 static enum status last_taken(struct merge *m, struct sv source, struct sv path,
                               struct content *base)
 {
@@ -161,7 +161,7 @@ static void note(struct merge *m, bool conflict, struct sv path)
         *vec_push(&m->out->merged, m->s->a) = path;
 }
 
-/* What the source has of it now, for the next merge to compare with. */
+/* Record the source's present version, so that the next merge can compare with it. */
 static void seen(struct merge *m, struct merged_file *f, struct sv source,
                  const struct content *theirs)
 {
@@ -184,7 +184,7 @@ static void take_away(struct merge *m, struct merged_file *f)
     *vec_push(&m->out->removed, m->s->a) = f->path;
 }
 
-/* The target's own text goes: it stays readable beside the thread's work. */
+/* The target's own text is replaced: keep it in MERGE_KEPT. */
 static void keep_replaced(struct merge *m, struct merged_file *f)
 {
     struct sb b = sb_in(m->s->a, 0);
@@ -282,7 +282,8 @@ static enum status merge_file(struct merge *m, struct sv source, const struct sc
     struct content      theirs, base;
 
     enum status r = read_file(m->s, share_path(source, "", file->source, m->s->a), &theirs, m->e);
-    if (r == ST_PERMISSION_DENIED) { /* a link out, or into .heddle: not work of the source */
+    if (r == ST_PERMISSION_DENIED) { /* a link out of the workspace or into .heddle: not work of the
+                                        source */
         share_warn(m->s, "W203", source, "not merged: %s", m->e->text);
         return ST_OK;
     }
@@ -344,7 +345,8 @@ static bool wanted(const struct merge_request *r, struct sv path, struct arena *
         if (path_normal(r->scope.v[i], a, &normal, &ignored))
             continue;
         struct sv bare = sv_starts(path, SV("artifacts/")) ? sv_skip(path, 10) : path;
-        if (!normal.n || scope_covers(&normal, 1, path) || scope_covers(&normal, 1, bare))
+        if (!normal.n || share_scope_covers(&normal, 1, path) ||
+            share_scope_covers(&normal, 1, bare))
             return true;
     }
     return r->scope.n == 0;
@@ -358,7 +360,7 @@ static bool has_file(const struct scope_files *files, struct sv path)
     return false;
 }
 
-/* What the last merge took, and what the target froze of the source, and the source has not now. */
+/* Files that the last merge took, or that the target froze, and that the source no longer has. */
 static enum status merge_removals(struct merge *m, struct sv source,
                                   const struct scope_files *files)
 {
@@ -394,15 +396,15 @@ static enum status merge_source(struct merge *m, struct sv source)
     struct scope_files files;
     enum fs_kind       kind;
 
-    /* Without its folder the source has removed nothing: it is the folder that is gone. */
+    /* If the whole directory of the source is missing, the source did not remove the files. */
     if (fs_kind(m->s->root, share_dir(source, m->s->a), &kind, m->e))
         return err_code(m->e);
     if (kind != FS_DIR) {
-        err_set(m->e, ST_NOT_FOUND, "the folder of thread '" SV_FMT "' is gone", SV_ARG(source));
+        err_set(m->e, ST_NOT_FOUND, "the directory of thread '" SV_FMT "' is gone", SV_ARG(source));
         return err_hint(m->e, "bring " SV_FMT " back, or leave the thread out",
                         SV_ARG(share_dir(source, m->s->a)));
     }
-    if (scope_collect(m->s, source, NULL, 0, &files, m->e))
+    if (share_scope_collect(m->s, source, NULL, 0, &files, m->e))
         return err_code(m->e);
     for (size_t i = 0; i < files.list.n; i++)
         if (wanted(m->r, files.list.v[i].source, m->s->a) &&
@@ -411,7 +413,7 @@ static enum status merge_source(struct merge *m, struct sv source)
     return merge_removals(m, source, &files);
 }
 
-/* A file and a folder of one name cannot both be: found before anything is written down. */
+/* A file and a directory cannot have the same name: checked before anything is recorded. */
 static enum status meets_folder(struct merge *m, const struct merged_file *f, struct sv *where)
 {
     if (f->was.folder) {
@@ -480,7 +482,7 @@ static enum status write_file(struct merge *m, struct jw *w, struct merged_file 
     return ST_OK;
 }
 
-/* Is it what the view says already? Then the entry need not say it again. */
+/* Does the view already have this state? Then the entry leaves it out. */
 static enum status is_known(struct merge *m, const struct merged_file *f, bool *known)
 {
     struct sv row;
@@ -498,12 +500,12 @@ static enum status is_known(struct merge *m, const struct merged_file *f, bool *
 static enum status append_merge(struct merge *m)
 {
     struct sb b;
-    struct jw w = op_start(m->s, &b, "merge");
+    struct jw w = share_op_start(m->s, &b, "merge");
 
-    op_list(&w, "sources", m->r->sources.v, m->r->sources.n);
+    share_op_list(&w, "sources", m->r->sources.v, m->r->sources.n);
     jw_kstr(&w, "target", m->r->target);
     jw_kstr(&w, "conflict_strategy", m->r->strategy);
-    op_list(&w, "conflicts", m->out->conflicts.v, m->out->conflicts.n);
+    share_op_list(&w, "conflicts", m->out->conflicts.v, m->out->conflicts.n);
     jw_key(&w, "files");
     jw_open(&w, '[');
     for (size_t i = 0; i < m->files.n; i++) {
@@ -513,7 +515,7 @@ static enum status append_merge(struct merge *m)
             return err_code(m->e);
     }
     jw_close(&w, ']');
-    return op_finish(m->s, &w, &b, m->e);
+    return share_op_finish(m->s, &w, &b, m->e);
 }
 
 static enum status check_merge(struct merge *m)

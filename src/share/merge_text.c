@@ -1,21 +1,20 @@
-/* Three-way merge of lines. Both sides are compared with the base by Myers' greedy algorithm;
- * stretches of the base that both left alone hold the three texts together, and between them
- * only one side, or both in the same way, may have changed. */
+/* Three-way merge of lines. Both sides are compared with the base by Myers' greedy algorithm; parts
+ * of the base that neither side changed align the three texts. Between them a change is clean if
+ * only one side changed the lines, or both in the same way. */
 #include "share/operation.h"
 
 #include "base/map.h"
+#include "share/limits.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-enum { MERGE_LINES_MAX = 20000, MERGE_STEPS_MAX = 4000 };
-
-struct lines {
+struct merge_lines {
     struct sv *v;
     size_t     n;
 };
 
-static struct lines split(struct sv text, struct arena *a)
+static struct merge_lines split(struct sv text, struct arena *a)
 {
     VEC(struct sv) list = { 0 };
 
@@ -25,18 +24,18 @@ static struct lines split(struct sv text, struct arena *a)
         *vec_push(&list, a) = sv_first(text, n);
         text = sv_skip(text, n);
     }
-    return (struct lines){ list.v ? list.v : ARENA_NEW(a, struct sv, 1), list.n };
+    return (struct merge_lines){ list.v ? list.v : ARENA_NEW(a, struct sv, 1), list.n };
 }
 
-/* What Myers' algorithm leaves behind: for each number of differences, how far each diagonal
- * came. trace[d] has the diagonals -d … d. */
-struct trace {
+/* The trace of Myers' algorithm: for each number of differences, how far each diagonal reached.
+ * trace[d] has the diagonals -d … d. */
+struct merge_trace {
     long **reach;
     long   d; /* differences at which both ends were met */
 };
 
 /* From the end back to the start: each diagonal stretch is a run of equal lines. */
-static void walk_back(const struct trace *t, long x, long y, long *match)
+static void walk_back(const struct merge_trace *t, long x, long y, long *match)
 {
     for (long d = t->d; d >= 0; d--) {
         long from_x = 0, from_k = 0, start = 0;
@@ -60,13 +59,13 @@ static void walk_back(const struct trace *t, long x, long y, long *match)
 }
 
 /* match[i]: the line of `side` that base line i became, or -1. False: too different. */
-static bool match_lines(const struct lines *base, const struct lines *side, long *match,
+static bool match_lines(const struct merge_lines *base, const struct merge_lines *side, long *match,
                         struct arena *a)
 {
-    long         n = (long)base->n, m = (long)side->n;
-    long         limit = n + m < MERGE_STEPS_MAX ? n + m : MERGE_STEPS_MAX, mid = limit + 1;
-    struct trace t = { ARENA_NEW(a, long *, (size_t)limit + 1), 0 };
-    long        *v = ARENA_NEW(a, long, (size_t)(2 * limit + 3));
+    long               n = (long)base->n, m = (long)side->n;
+    long               limit = n + m < MERGE_STEPS_MAX ? n + m : MERGE_STEPS_MAX, mid = limit + 1;
+    struct merge_trace t = { ARENA_NEW(a, long *, (size_t)limit + 1), 0 };
+    long              *v = ARENA_NEW(a, long, (size_t)(2 * limit + 3));
 
     for (long i = 0; i < n; i++)
         match[i] = -1;
@@ -90,21 +89,21 @@ static bool match_lines(const struct lines *base, const struct lines *side, long
 }
 
 struct merging {
-    struct lines    base, ours, theirs;
-    struct sv       ours_name, theirs_name;
-    enum merge_side side;
-    struct sb       out;
-    bool            clean;
+    struct merge_lines base, ours, theirs;
+    struct sv          ours_name, theirs_name;
+    enum merge_side    side;
+    struct sb          out;
+    bool               clean;
 };
 
-static void put_lines(struct sb *b, const struct lines *l, size_t from, size_t to)
+static void put_lines(struct sb *b, const struct merge_lines *l, size_t from, size_t to)
 {
     for (size_t i = from; i < to; i++)
         sb_add(b, l->v[i]);
 }
 
-static bool equal(const struct lines *a, size_t a0, size_t a1, const struct lines *b, size_t b0,
-                  size_t b1)
+static bool equal(const struct merge_lines *a, size_t a0, size_t a1, const struct merge_lines *b,
+                  size_t b0, size_t b1)
 {
     if (a1 - a0 != b1 - b0)
         return false;

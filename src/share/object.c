@@ -8,6 +8,8 @@
 
 #include "base/path.h"
 #include "base/rand.h"
+#include "share/erase.h"
+#include "thread/scan.h"
 
 #include <errno.h>
 #include <linux/fs.h>
@@ -16,12 +18,12 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Absent for what is no hash: then there is no such object. */
-static struct sv object_path(struct sv hash, struct arena *a)
+/* Absent when `hash` is not a hash: then there is no such object. */
+struct sv object_path(struct sv hash, struct arena *a)
 {
     struct sb b = sb_in(a, 0);
 
-    if (!hash_is_hex(hash))
+    if (!share_hash_is_hex(hash))
         return (struct sv){ 0 };
     sb_addf(&b, ".heddle/objects/" SV_FMT "/" SV_FMT, SV_ARG(sv_first(hash, 2)),
             SV_ARG(sv_skip(hash, 2)));
@@ -32,6 +34,59 @@ static enum status no_object(struct err *e)
 {
     err_set(e, ST_NOT_FOUND, "there is no such object");
     return err_reason(e, "object");
+}
+
+/* ---- what other machines have ---- */
+
+/* The hash that is written in hex. */
+static struct hash hash_of(struct sv hex)
+{
+    struct hash h = { 0 };
+
+    for (size_t i = 0; i < HASH_SIZE; i++)
+        for (size_t k = 0; k < 2; k++) {
+            char c = hex.s[i * 2 + k];
+            h.b[i] = (unsigned char)(h.b[i] << 4 | (c <= '9' ? c - '0' : c - 'a' + 10));
+        }
+    return h;
+}
+
+/* Store an object that was just made here for other machines. */
+static enum status give(struct share *s, struct sv hash, struct err *e)
+{
+    struct arena scratch = { 0 };
+    struct hash  h = hash_of(hash);
+    struct sv    bytes;
+    enum status  r = fs_read(s->root, object_path(hash, &scratch), 0, &scratch, &bytes, e);
+
+    if (!r)
+        r = log_object_put(s->log, &h, bytes, e);
+    arena_free(&scratch);
+    return r;
+}
+
+/* Fetch an object that this machine lacks from the store; ST_NOT_FOUND when the store lacks it too,
+ * or has bytes with another hash. */
+static enum status fetch(struct share *s, struct sv hash, struct err *e)
+{
+    struct arena scratch = { 0 };
+    struct hash  h = hash_of(hash);
+    struct sv    bytes, path = object_path(hash, &scratch);
+    bool         found = false;
+    enum status  r = log_object_get(s->log, &h, &scratch, &bytes, &found, e);
+
+    if (!r && found) {
+        struct hash now = hash_blake2b(&bytes, 1);
+        found = hash_eq(&now, &h);
+    }
+    if (!r && !found)
+        r = no_object(e);
+    if (!r)
+        r = fs_mkdirs(s->root, path_dir(path), e);
+    if (!r)
+        r = fs_write(s->root, path, bytes, 0400, e);
+    arena_free(&scratch);
+    return r;
 }
 
 static enum status hash_fd(struct share *s, int fd, struct sv path, struct sv *hash, int64_t *size,
@@ -62,7 +117,7 @@ enum status object_hash_of(struct share *s, struct sv path, struct sv *hash, int
     return hash_fd(s, fd, path, hash, size, e);
 }
 
-/* Does a file of ours, opened, hold these bytes? */
+/* Does an open file hold these bytes? */
 static enum status holds(struct share *s, int fd, struct sv path, struct sv hash, bool *out,
                          struct err *e)
 {
@@ -87,7 +142,7 @@ static enum status has_object(struct share *s, struct sv hash, bool *out, struct
     return r ? r : holds(s, fd, path, hash, out, e);
 }
 
-/* Is this copy there as it should be, a file of its own? Its mode is set right on the way. */
+/* Does this copy exist with the right bytes, and is it not a hard link? Also corrects its mode. */
 static enum status is_placed(struct share *s, struct sv path, struct sv hash, mode_t mode,
                              bool *out, struct err *e)
 {
@@ -134,7 +189,8 @@ static enum status copy_bytes(int from, int to, struct err *e)
     }
 }
 
-/* A new file with the bytes of `from`, complete and on the disk before it has its name. */
+/* Make a new file with the bytes of `from`; it is complete and on the disk before it is renamed
+ * into place. */
 static enum status copy_to(struct share *s, int from, struct sv path, mode_t mode, struct err *e)
 {
     UNDO(fd_undo) int dir = -1, to = -1;
@@ -166,7 +222,7 @@ static enum status make_object(struct share *s, int from, struct share_file *f, 
         r = copy_to(s, from, temp, 0400, e);
     if (!r)
         r = fs_open(s->root, temp, O_RDONLY | O_NOFOLLOW, &made, e);
-    if (!r) /* of the copy: the source may be changing */
+    if (!r) /* the hash of the copy: the source may be changing */
         r = hash_fd(s, made, temp, &f->hash, &f->size, e);
     struct sv final = r ? temp : object_path(f->hash, s->a);
     if (!r)
@@ -207,7 +263,8 @@ enum status object_put_file(struct share *s, struct sv path, struct share_file *
         return ST_OK;
     if (lseek(fd, 0, SEEK_SET) != 0)
         return err_errno(e, "read " SV_FMT, SV_ARG(path));
-    return make_object(s, fd, f, e) ? err_in(e, SV_FMT, SV_ARG(path)) : ST_OK;
+    return make_object(s, fd, f, e) || give(s, f->hash, e) ? err_in(e, SV_FMT, SV_ARG(path))
+                                                           : ST_OK;
 }
 
 enum status object_put(struct share *s, struct sv bytes, struct sv *hash, struct err *e)
@@ -221,8 +278,9 @@ enum status object_put(struct share *s, struct sv bytes, struct sv *hash, struct
         return err_code(e);
     if (there)
         return ST_OK;
-    return fs_mkdirs(s->root, path_dir(path), e) ? err_code(e)
-                                                 : fs_write(s->root, path, bytes, 0400, e);
+    if (fs_mkdirs(s->root, path_dir(path), e) || fs_write(s->root, path, bytes, 0400, e))
+        return err_code(e);
+    return log_object_put(s->log, &h, bytes, e);
 }
 
 enum status object_read(struct share *s, struct sv hash, struct arena *a, struct sv *out,
@@ -230,8 +288,54 @@ enum status object_read(struct share *s, struct sv hash, struct arena *a, struct
 {
     struct sv path = object_path(hash, a);
 
-    return path.s ? fs_read(s->root, path, 0, a, out, e) : no_object(e);
+    if (!path.s)
+        return no_object(e);
+    enum status r = fs_read(s->root, path, 0, a, out, e);
+    if (r == ST_NOT_FOUND)
+        r = fetch(s, hash, e) ? err_code(e) : fs_read(s->root, path, 0, a, out, e);
+    return r;
 }
+
+/* ---- moving to another store ---- */
+
+/* Gives one object to another log. *have false: neither this machine nor the store of s->log has
+ * it. */
+static enum status hand_over(struct share *s, struct log *to, struct sv hash, bool *have,
+                             struct err *e)
+{
+    struct arena scratch = { 0 };
+    struct hash  h = hash_of(hash);
+    struct sv    bytes;
+    enum status  r = object_read(s, hash, &scratch, &bytes, e);
+
+    *have = r != ST_NOT_FOUND;
+    if (!r)
+        r = log_object_put(to, &h, bytes, e);
+    arena_free(&scratch);
+    return *have ? r : ST_OK;
+}
+
+enum status share_objects_copy(struct share *s, struct log *to, struct share_objects *out,
+                               struct err *e)
+{
+    struct map  used;
+    enum status r = log_begin(s->log, SHARE_GLOBAL, STORE_READ, e);
+
+    *out = (struct share_objects){ 0 };
+    if (!r)
+        r = share_objects_in_use(s->log, s->a, &used, e);
+    log_abort(s->log);
+    for (size_t i = 0; !r && i < used.n; i++) {
+        bool have = false;
+        if (share_hash_is_hex(used.items[i].key))
+            r = hand_over(s, to, used.items[i].key, &have, e);
+        out->there += have;
+        out->missing += !have;
+    }
+    return r;
+}
+
+/* ---- frozen copies ---- */
 
 static enum status open_object(struct share *s, struct sv hash, int *fd, struct err *e)
 {
@@ -240,6 +344,8 @@ static enum status open_object(struct share *s, struct sv hash, int *fd, struct 
 
     bool good = false;
 
+    if (r == ST_NOT_FOUND && path.s && !fetch(s, hash, e))
+        r = fs_open(s->root, path, O_RDONLY | O_NOFOLLOW, fd, e);
     if (r == ST_NOT_FOUND)
         return no_object(e);
     if (!r && holds(s, *fd, path, hash, &good, e))
@@ -276,5 +382,9 @@ enum status object_drop(struct share *s, struct sv hash, struct err *e)
 {
     struct sv path = object_path(hash, s->a);
 
-    return path.s ? fs_remove(s->root, path, e) : ST_OK;
+    if (!path.s)
+        return ST_OK;
+    struct hash h = hash_of(hash);
+    enum status r = fs_remove(s->root, path, e);
+    return r && r != ST_NOT_FOUND ? r : log_object_drop(s->log, &h, e);
 }

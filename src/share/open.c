@@ -1,46 +1,27 @@
-/* Opening what a thread shares. A thread's folder is written by agents, and may hold links; a link
- * must not make a key or a setting of the workspace an asset that is copied and shown. */
+/* Opening what a thread shares. A thread's directory is written by agents, and may hold links; a
+ * link must not make a key or a setting of the workspace an asset that is copied and shown. */
 #include "share/share_internal.h"
 
-#include <stdio.h>
+#include "base/fs_where.h"
+
 #include <sys/stat.h>
 #include <unistd.h>
 
 #define PRIVATE SV(".heddle")
 
-/* Where a descriptor leads, as the kernel names it; absent where /proc is not mounted. */
-static struct sv path_of_fd(int fd, struct arena *a)
-{
-    char    link[64];
-    char   *at = ARENA_NEW(a, char, PATH_MAX + 1);
-    ssize_t n;
-
-    snprintf(link, sizeof link, "/proc/self/fd/%d", fd);
-    n = readlink(link, at, PATH_MAX);
-    return n > 0 ? (struct sv){ at, (size_t)n } : (struct sv){ 0 };
-}
-
 static bool is_below_private(struct share *s, int fd, struct sv path)
 {
-    struct arena scratch = { 0 };
-    struct sv    root = path_of_fd(s->root, &scratch), at = path_of_fd(fd, &scratch);
-    bool         is;
+    enum fs_where where = fs_where(fd, s->root, PRIVATE.s);
+    enum fs_kind  kind;
+    struct err    ignored;
 
-    if (root.s && at.s) {
-        struct sv rest = sv_starts(at, root) ? sv_skip(at, root.n) : SV("");
-        while (sv_starts(rest, SV("/")))
-            rest = sv_skip(rest, 1);
-        is = sv_eq(sv_cut(rest, '/').head, PRIVATE);
-    } else {
-        enum fs_kind kind; /* it cannot be told where it leads: then no link will do */
-        struct err   ignored;
-        is = fs_kind(s->root, path, &kind, &ignored) || kind == FS_LINK;
-    }
-    arena_free(&scratch);
-    return is;
+    if (where != FS_NOT_KNOWN)
+        return where == FS_INSIDE;
+    /* It is not known where a link leads: then links are refused. */
+    return fs_kind(s->root, path, &kind, &ignored) || kind == FS_LINK;
 }
 
-/* Another name of a file that lies directly in .heddle? Asked only of files with several names. */
+/* Is it another name of a file directly in .heddle? Only called for files with several names. */
 static bool is_hard_link_of_private(struct share *s, const struct stat *st)
 {
     struct arena      scratch = { 0 };

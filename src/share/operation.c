@@ -4,29 +4,11 @@
 #include "base/path.h"
 #include "base/rand.h"
 #include "base/utf8.h"
+#include "share/limits.h"
 #include "share/operation_internal.h"
+#include "thread/deletion.h"
 
-struct sv_list list_of(struct sv text, struct arena *a)
-{
-    VEC(struct sv) list = { 0 };
-    struct sb b = sb_in(a, 0);
-
-    for (size_t i = 0; i <= text.n; i++) {
-        bool escaped = i + 1 < text.n && text.s[i] == '\\' && text.s[i + 1] == ',';
-        if (i < text.n && (escaped || text.s[i] != ',')) {
-            i += escaped;
-            sb_addc(&b, text.s[i]);
-            continue;
-        }
-        struct sv item = sv_trim(sb_sv(&b));
-        if (item.n)
-            *vec_push(&list, a) = item;
-        b = sb_in(a, 0);
-    }
-    return (struct sv_list){ list.v, list.n };
-}
-
-void op_list(struct jw *w, const char *key, const struct sv *v, size_t n)
+void share_op_list(struct jw *w, const char *key, const struct sv *v, size_t n)
 {
     jw_key(w, key);
     jw_open(w, '[');
@@ -35,7 +17,7 @@ void op_list(struct jw *w, const char *key, const struct sv *v, size_t n)
     jw_close(w, ']');
 }
 
-struct jw op_start(struct share *s, struct sb *b, const char *operation)
+struct jw share_op_start(struct share *s, struct sb *b, const char *operation)
 {
     struct jw w;
 
@@ -47,7 +29,7 @@ struct jw op_start(struct share *s, struct sb *b, const char *operation)
     return w;
 }
 
-enum status op_finish(struct share *s, struct jw *w, struct sb *b, struct err *e)
+enum status share_op_finish(struct share *s, struct jw *w, struct sb *b, struct err *e)
 {
     jw_close(w, '}');
     s->acted = true;
@@ -55,13 +37,12 @@ enum status op_finish(struct share *s, struct jw *w, struct sb *b, struct err *e
 }
 
 /* Text that people and models will read: not empty, valid, and of a sane size. */
-enum { TEXT_MAX = 1 << 20 };
-enum status op_text(struct sv text, const char *what, struct err *e)
+enum status share_op_text(struct sv text, const char *what, struct err *e)
 {
     if (!sv_trim(text).n)
         return err_set(e, ST_INVALID_SYNTAX, "%s is empty", what);
-    if (text.n > TEXT_MAX)
-        return err_set(e, ST_LIMIT_EXCEEDED, "%s is longer than %d bytes", what, TEXT_MAX);
+    if (text.n > SHARE_TEXT_MAX)
+        return err_set(e, ST_LIMIT_EXCEEDED, "%s is longer than %d bytes", what, SHARE_TEXT_MAX);
     if (utf8_invalid(text) >= 0 || sv_has(text, 0))
         return err_set(e, ST_INVALID_SYNTAX, "%s is not valid UTF-8 text", what);
     return ST_OK;
@@ -69,30 +50,42 @@ enum status op_text(struct sv text, const char *what, struct err *e)
 
 /* ---- objectives -------------------------------------------------------------------------- */
 
-enum status share_objective_create(struct share *s, struct sv title, struct sv id, struct sv *made,
-                                   struct err *e)
+static enum status is_objective(struct share *s, struct sv id, bool *found, struct err *e)
+{
+    struct sv row;
+
+    return share_row(s, key_of_name("obj", id, s->a), &row, found, e);
+}
+
+static const struct id_kind objective_ids = { "obj", is_objective };
+
+static enum status objective_id(struct share *s, const struct objective_request *r, struct sv *id,
+                                struct err *e)
+{
+    bool found;
+
+    if (!r->id.s)
+        return id_draw(s, &objective_ids, r->random_id ? (struct sv){ 0 } : r->title, id, e);
+    *id = r->id;
+    if (name_check_new(r->id, "objective id", e) || is_objective(s, r->id, &found, e))
+        return err_code(e);
+    if (!found)
+        return ST_OK;
+    err_set(e, ST_CONFLICT, "Objective '" SV_FMT "' exists already", SV_ARG(r->id));
+    return err_reason(e, "exists");
+}
+
+enum status share_objective_create(struct share *s, const struct objective_request *r,
+                                   struct sv *made, struct err *e)
 {
     struct sb b;
-    struct sv row;
-    bool      found = true;
 
-    if (op_text(title, "the title", e) || (id.s && name_check_new(id, "objective id", e)))
+    if (share_op_text(r->title, "the title", e) || objective_id(s, r, made, e))
         return err_code(e);
-    *made = id;
-    while (found) {
-        if (!id.s)
-            *made = rand_hex_id("obj-", s->a);
-        if (share_row(s, key_of_name("obj", *made, s->a), &row, &found, e))
-            return err_code(e);
-        if (found && id.s) {
-            err_set(e, ST_CONFLICT, "Objective '" SV_FMT "' exists already", SV_ARG(id));
-            return err_reason(e, "exists");
-        }
-    }
-    struct jw w = op_start(s, &b, "objective");
+    struct jw w = share_op_start(s, &b, "objective");
     jw_kstr(&w, "id", *made);
-    jw_kstr(&w, "title", title);
-    return op_finish(s, &w, &b, e);
+    jw_kstr(&w, "title", r->title);
+    return share_op_finish(s, &w, &b, e);
 }
 
 /* ---- spawn ------------------------------------------------------------------------------- */
@@ -129,15 +122,20 @@ static enum status check_spawn(struct share *s, const struct spawn_request *r, s
     static const char *const modes[] = { "dialogue", "buffer", NULL };
     struct share_objective   o;
     struct share_thread      t;
-    bool                     found;
+    bool                     found, deleted;
 
-    if (op_text(r->intent, "the intent", e) || check_word(r->inherit, "--inherit", inherits, e) ||
+    if (share_op_text(r->intent, "the intent", e) ||
+        check_word(r->inherit, "--inherit", inherits, e) ||
         check_word(r->executor, "--executor", executors, e) ||
         check_word(r->mode, "--mode", modes, e) || share_objective(s, r->objective, &o, e) ||
         (r->parent.s && share_thread(s, r->parent, &t, e)) ||
         (r->id.s &&
          (name_check_new(r->id, "thread id", e) || share_thread_find(s, r->id, &t, &found, e))))
         return err_code(e);
+    if (r->id.s && deletion_find(s->log, r->id, &deleted, e))
+        return err_code(e);
+    if (r->id.s && deleted)
+        return deletion_refuse(r->id, e);
     if (r->id.s && found) {
         err_set(e, ST_CONFLICT, "Thread '" SV_FMT "' exists already", SV_ARG(r->id));
         return err_reason(e, "exists");
@@ -152,20 +150,24 @@ static enum status check_spawn(struct share *s, const struct spawn_request *r, s
     return ST_OK;
 }
 
-static enum status draw_id(struct share *s, struct sv *id, struct err *e)
+/* Is the id taken by a thread that shares work, by the remains of one, or by one that only has a
+ * log? */
+static enum status is_thread(struct share *s, struct sv id, bool *found, struct err *e)
 {
     struct share_thread t;
-    bool                found = !id->s;
+    struct store_head   head;
 
-    while (found) {
-        *id = rand_hex_id("thread-", s->a);
-        if (share_thread_find(s, *id, &t, &found, e))
-            return err_code(e);
-        if (!found && fs_exists(s->root, share_dir(*id, s->a), &found, e))
-            return err_code(e);
-    }
+    if (share_thread_find(s, id, &t, found, e))
+        return err_code(e);
+    if (!*found && fs_exists(s->root, share_dir(id, s->a), found, e))
+        return err_code(e);
+    if (*found || log_head(s->log, id, &head, e))
+        return *found ? ST_OK : err_code(e);
+    *found = head.rev > 0;
     return ST_OK;
 }
+
+static const struct id_kind thread_ids = { "thread", is_thread };
 
 static enum status inherited_of(struct share *s, const struct spawn_request *r, struct sv id,
                                 struct share_ref *out, struct err *e)
@@ -176,7 +178,7 @@ static enum status inherited_of(struct share *s, const struct spawn_request *r, 
                                .frozen = true,
                                .inherit = true };
     if (sv_is(r->inherit, "partial") &&
-        scope_normal(s, r->scope.v, r->scope.n, &out->scope, &out->n_scope, e))
+        share_scope_normal(s, r->scope.v, r->scope.n, &out->scope, &out->n_scope, e))
         return err_code(e);
     return snapshot_take(s, out, NULL, e);
 }
@@ -227,13 +229,13 @@ static enum status append_spawn(struct share *s, const struct spawn_request *r, 
     for (size_t i = 0; i < r->tags.n; i++)
         jw_str(&tw, r->tags.v[i]);
     jw_close(&tw, ']');
-    struct jw w = op_start(s, &b, "spawn");
+    struct jw w = share_op_start(s, &b, "spawn");
     jw_kstr(&w, "thread_id", id);
     jw_kstr(&w, "parent_id", r->parent);
     jw_kstr(&w, "intent", r->intent);
     jw_kstr(&w, "objective", r->objective);
     jw_kstr(&w, "inherit", r->inherit.s ? r->inherit : SV("none"));
-    op_list(&w, "inherit_scope", r->scope.v, r->scope.n);
+    share_op_list(&w, "inherit_scope", r->scope.v, r->scope.n);
     jw_kstr(&w, "executor", r->executor.s ? r->executor : SV("agent"));
     jw_kstr(&w, "tags", sb_sv(&tags));
     if (r->mode.s)
@@ -241,10 +243,10 @@ static enum status append_spawn(struct share *s, const struct spawn_request *r, 
     if (inherits) {
         jw_key(&w, "inherited");
         jw_open(&w, '{');
-        ref_write(&w, &copies);
+        share_ref_write(&w, &copies);
         jw_close(&w, '}');
     }
-    return op_finish(s, &w, &b, e);
+    return share_op_finish(s, &w, &b, e);
 }
 
 enum status share_spawn(struct share *s, const struct spawn_request *r, struct share_thread *out,
@@ -252,9 +254,11 @@ enum status share_spawn(struct share *s, const struct spawn_request *r, struct s
 {
     struct sv id = r->id;
 
-    if (check_spawn(s, r, e) || draw_id(s, &id, e))
+    if (check_spawn(s, r, e) ||
+        (!id.s && id_draw(s, &thread_ids, r->random_id ? (struct sv){ 0 } : r->intent, &id, e)))
         return err_code(e);
-    /* A chosen id may already be somebody's target: look before anything is appended. */
+    /* Other threads may already refer to the chosen id: check for cycles before anything is
+     * appended. */
     for (size_t i = 0; i < r->refs.n; i++)
         if (share_check_cycle(s, id, sv_cut(r->refs.v[i], ':').head, "--ref", e))
             return err_code(e);
@@ -272,19 +276,19 @@ enum status share_inject(struct share *s, struct sv thread, struct sv type, stru
     struct sb           b;
 
     if (share_thread(s, thread, &t, e) || name_check(type, "type", e) ||
-        op_text(content, "the content", e))
+        share_op_text(content, "the content", e))
         return err_code(e);
-    if (thread_has_ended(t.status)) {
+    if (share_thread_has_ended(t.status)) {
         err_set(e, ST_CONFLICT, "Thread '" SV_FMT "' is %s: an injection would never be read",
                 SV_ARG(thread), thread_status_name(t.status));
         return err_reason(e, "transition");
     }
-    struct jw w = op_start(s, &b, "inject");
+    struct jw w = share_op_start(s, &b, "inject");
     jw_kstr(&w, "thread_id", thread);
     jw_kstr(&w, "type", type);
     jw_kstr(&w, "content", content);
     *at = clock_now_ms();
-    return op_finish(s, &w, &b, e);
+    return share_op_finish(s, &w, &b, e);
 }
 
 enum status share_pending(struct share *s, struct sv thread, struct injection **out, size_t *n,
@@ -292,7 +296,7 @@ enum status share_pending(struct share *s, struct sv thread, struct injection **
 {
     struct sv *rows;
 
-    if (share_rows_below(s, key_pair("inject", thread, SV(""), s->a), false, s->a, &rows, n, e))
+    if (share_rows_below(s, key_below_name("inject", thread, s->a), false, s->a, &rows, n, e))
         return err_code(e);
     *out = ARENA_NEW(s->a, struct injection, *n + 1);
     for (size_t i = 0; i < *n; i++) {
@@ -312,7 +316,7 @@ enum status share_delivered(struct share *s, struct sv thread, const struct inje
                             struct err *e)
 {
     struct sb b;
-    struct jw w = op_start(s, &b, "deliver");
+    struct jw w = share_op_start(s, &b, "deliver");
 
     jw_kstr(&w, "thread_id", thread);
     jw_key(&w, "injections");
@@ -320,7 +324,7 @@ enum status share_delivered(struct share *s, struct sv thread, const struct inje
     for (size_t i = 0; i < n; i++)
         jw_int(&w, v[i].seq);
     jw_close(&w, ']');
-    return op_finish(s, &w, &b, e);
+    return share_op_finish(s, &w, &b, e);
 }
 
 enum status share_session(struct share *s, struct sv thread, struct sv session, struct err *e)
@@ -328,10 +332,10 @@ enum status share_session(struct share *s, struct sv thread, struct sv session, 
     struct share_thread t;
     struct sb           b;
 
-    if (share_thread(s, thread, &t, e) || op_text(session, "the session id", e))
+    if (share_thread(s, thread, &t, e) || share_op_text(session, "the session id", e))
         return err_code(e);
-    struct jw w = op_start(s, &b, "session");
+    struct jw w = share_op_start(s, &b, "session");
     jw_kstr(&w, "thread_id", thread);
     jw_kstr(&w, "session_id", session);
-    return op_finish(s, &w, &b, e);
+    return share_op_finish(s, &w, &b, e);
 }

@@ -1,9 +1,9 @@
-/* Replacing a few items in a large file that we wrote ourselves.
+/* Replacing a few items in a large file that heddle wrote.
  *
- * Ten thousand threads make twelve megabytes; a command changes one or two items of them. A
- * JSON string holds no raw line break, so a line that starts with two blanks and `"threads": {` is
- * the section and cannot be anybody's text. What does not look as render.c lays it out
- * is refused, and the caller renders the file as a whole. */
+ * Ten thousand threads make twelve megabytes; a command changes one or two items of them. A JSON
+ * string holds no raw line break, so a line that starts with two spaces and `"threads": {` is the
+ * section and cannot be anybody's text. A file with another layout than that of render.c is
+ * refused, and the caller renders it completely. */
 #include "share/share_internal.h"
 
 #include <stdlib.h>
@@ -14,7 +14,7 @@ struct cut {
     struct sv text;
 };
 
-struct section {
+struct patch_section {
     size_t open;  /* just behind its bracket */
     size_t close; /* at the line break before its closing bracket, or at the bracket if empty */
     bool   empty;
@@ -50,7 +50,7 @@ static size_t kind_of(const char *name)
 /* From the head of section k, which begins at or behind `from`. `next` names the one behind it;
  * NULL: it is the last. */
 static bool find_section(struct sv old, size_t from, size_t k, const char *next, struct arena *a,
-                         struct section *out)
+                         struct patch_section *out)
 {
     struct sb head = sb_in(a, 0), tail = sb_in(a, 0);
     char      close = section_kinds[k].close;
@@ -77,7 +77,7 @@ static bool find_section(struct sv old, size_t from, size_t k, const char *next,
 }
 
 /* All sections of a file, indexed as in section_kinds. False: not laid out as render.c does. */
-static bool find_sections(struct sv old, struct arena *a, struct section *out)
+static bool find_sections(struct sv old, struct arena *a, struct patch_section *out)
 {
     bool   objectives = find_from(sv_first(old, 64), 0, SV("\n  \"objectives\": ")) >= 0;
     size_t threads = kind_of("threads"), ops = kind_of("operations");
@@ -92,7 +92,7 @@ static bool find_sections(struct sv old, struct arena *a, struct section *out)
 }
 
 /* The value of a member of a section: from its brace to its closing brace. */
-static bool find_item(struct sv old, const struct section *in, struct sv key, struct arena *a,
+static bool find_item(struct sv old, const struct patch_section *in, struct sv key, struct arena *a,
                       struct cut *out)
 {
     struct sb b = sb_in(a, 0);
@@ -132,7 +132,7 @@ static void add_new(struct sb *b, bool *any, const struct patch *p)
 }
 
 static void section_cuts(struct sv old, const struct patch *patches, size_t n, size_t kind,
-                         const struct section *in, struct arena *a, struct cut *cuts,
+                         const struct patch_section *in, struct arena *a, struct cut *cuts,
                          size_t *n_cuts)
 {
     struct sb tail = sb_in(a, 0);
@@ -179,9 +179,9 @@ static enum status not_ours(struct err *e)
 enum status patch_write(struct sv old, const struct patch *patches, size_t n, struct arena *a,
                         struct sb *out, struct err *e)
 {
-    struct section sections[COUNT(section_kinds)] = { 0 };
-    struct cut    *cuts = ARENA_NEW(a, struct cut, n + COUNT(section_kinds) + 1);
-    size_t         n_cuts = 0, at = 0;
+    struct patch_section sections[COUNT(section_kinds)] = { 0 };
+    struct cut          *cuts = ARENA_NEW(a, struct cut, n + COUNT(section_kinds) + 1);
+    size_t               n_cuts = 0, at = 0;
 
     if (!find_sections(old, a, sections))
         return not_ours(e);

@@ -1,3 +1,4 @@
+/* The prompt of an agent, put together from its parts. */
 #include "share/prompt.h"
 
 enum status prompt_make(struct share *s, struct sv thread, unsigned flags, struct sv task,

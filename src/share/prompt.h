@@ -1,4 +1,4 @@
-/* What an agent is given to begin with: the block, what was injected, the task. */
+/* The first prompt of an agent: the block, the pending injections, the task. */
 #ifndef HEDDLE_PROMPT_H
 #define HEDDLE_PROMPT_H
 
@@ -7,7 +7,7 @@
 
 struct prompt {
     struct sv         text;
-    struct injection *pending; /* those in the text: acknowledge them once it is out */
+    struct injection *pending; /* the injections in the text: acknowledge them once it was sent */
     size_t            n_pending;
 };
 

@@ -1,10 +1,10 @@
-/* The read rule. A name is looked for among the thread's own assets, then among its frozen copies,
- * then at the live origins, else it is `File not referenced`. A path as the block shows it leads to
- * that file and no other.
+/* Finds the file that a name means for a thread. A name is looked for among the thread's own
+ * assets, then among its frozen copies, then at the live origins, else it is `File not referenced`.
+ * A path as the block shows it leads to that file and no other.
  *
- * A place below context/inherited/ belongs to one source file for ever, so a name that is such a
- * place is that copy: it is made again when it is not on the disk, and when its reference was
- * dropped, no other thread's file answers to it. */
+ * A path below context/inherited/ belongs to one source file forever, so such a path always means
+ * that copy: it is made again when it is not on the disk, and after its reference was dropped it
+ * never means a file of another thread. */
 #include "share/asset.h"
 
 #include "base/path.h"
@@ -22,13 +22,13 @@ struct search {
     struct share_ref *refs;
     size_t            n_refs;
     VEC(struct asset_found) hits;
-    struct sv  folder; /* a folder of that name; or absent */
+    struct sv  folder; /* a directory of that name; or absent */
     bool       failed; /* something could not be looked at: why */
     struct err why, *e;
 };
 
-/* What cannot be looked at may be the file that is meant: then q->failed, and no other file is
- * given in its place. A link that leads out is nobody's file. */
+/* A path that cannot be examined may be the file that is meant: then q->failed is set, and no other
+ * file is returned instead. A link that leads out of the workspace is not a file here. */
 static bool is_file(struct search *q, struct sv path)
 {
     UNDO(fd_undo) int fd = -1;
@@ -103,7 +103,7 @@ static void look_place(struct search *q, struct sv place)
                 hit_copy(q, &q->refs[i], &q->refs[i].files[k]);
 }
 
-/* NAME, or TARGET/NAME when that says which. */
+/* Does the query mean this file: NAME, or TARGET/NAME? */
 static bool named(struct search *q, struct sv target, struct sv name)
 {
     struct sv_cut c = sv_cut(q->name, '/');
@@ -131,7 +131,8 @@ static bool covers(const struct share_ref *r, struct sv name)
 {
     struct sv bare = sv_starts(name, SV("artifacts/")) ? sv_skip(name, 10) : name;
 
-    return scope_covers(r->scope, r->n_scope, name) || scope_covers(r->scope, r->n_scope, bare);
+    return share_scope_covers(r->scope, r->n_scope, name) ||
+           share_scope_covers(r->scope, r->n_scope, bare);
 }
 
 static void look_live(struct search *q)
@@ -178,7 +179,7 @@ static enum status not_there(struct search *q)
     struct sb b = sb_in(q->s->a, 0);
 
     if (q->folder.s) {
-        err_set(q->e, ST_INVALID_SYNTAX, "'" SV_FMT "' is a folder", SV_ARG(q->name));
+        err_set(q->e, ST_INVALID_SYNTAX, "'" SV_FMT "' is a directory", SV_ARG(q->name));
         return err_hint(q->e, "name a file below it: ls " SH_FMT, SV_ARG(q->folder));
     }
     if (q->only.s)
@@ -224,13 +225,13 @@ static void look_copy_at(struct search *q, struct sv place)
         look_unknown(q, place);
 }
 
-/* Whose place a name is, or was. */
+/* The owner of a place, present or former. */
 static enum status owner_of_place(struct search *q, struct sv place)
 {
     struct sv row;
     bool      found;
 
-    if (share_row(q->s, key_pair("spot", q->thread, place, q->s->a), &row, &found, q->e))
+    if (share_row(q->s, key_of_names("spot", q->thread, place, q->s->a), &row, &found, q->e))
         return err_code(q->e);
     if (found)
         q->only = sv_cut(row, '/').head;
@@ -293,7 +294,7 @@ enum status asset_find(struct share *s, struct sv thread, struct sv name, struct
         q.name = path_join(share_dir(thread, s->a), q.name, s->a);
     if (sv_starts(q.name, THREADS) ? look_path(&q, q.name) : look_name(&q))
         return err_code(e);
-    if (q.failed) { /* it may be what is meant */
+    if (q.failed) { /* it may be the file that was meant */
         *e = q.why;
         return err_code(e);
     }
@@ -315,8 +316,7 @@ static bool is_what_was_frozen(const struct asset_found *f, struct sv bytes, str
     return !f->hash.n || sv_eq(hash_hex(&h, a), f->hash);
 }
 
-/* A copy that is not there: made again, or, where nothing can be written, read from where its
- * content is kept. */
+/* Restore a missing copy or, in a read-only workspace, read its stored content. */
 static enum status read_again(struct share *s, const struct asset_found *f, struct arena *a,
                               struct sv *bytes, struct err *e)
 {

@@ -1,8 +1,8 @@
-/* Dropping references, binding them otherwise, taking them up again; deleting objectives.
+/* Dropping references, changing their binding, restoring them; deleting objectives.
  *
- * What a reference was before is kept with the content of its copies (the rows kept/), so that
- * every one of these can be taken back: unreference by rebind, rebind by rebind --as-before, the
- * deletion of an objective by making it again. */
+ * What a reference was before is kept with the content of its copies (the rows kept/), so that each
+ * of these can be undone: unreference by rebind, rebind by rebind --as-before, the deletion of an
+ * objective by making it again. */
 #include "share/operation.h"
 
 #include "share/operation_internal.h"
@@ -20,7 +20,7 @@ static enum status none_such(struct sv from, struct sv target, struct sv id, str
     return err_hint(e, "`heddle status " SH_FMT "` shows those it has", SV_ARG(from));
 }
 
-/* References of a thread: the current ones, or those that were dropped or bound otherwise. */
+/* References of a thread: the current ones, or those that were dropped or had another binding. */
 static enum status refs_meant(struct share *s, struct sv from, struct sv target, struct sv id,
                               bool kept, struct ref_list *out, struct err *e)
 {
@@ -31,11 +31,11 @@ static enum status refs_meant(struct share *s, struct sv from, struct sv target,
     if (!kept && share_refs(s, from, true, s->a, &refs, &n, e))
         return err_code(e);
     if (kept) {
-        if (share_rows_below(s, key_pair("kept", from, SV(""), s->a), false, s->a, &rows, &n, e))
+        if (share_rows_below(s, key_below_name("kept", from, s->a), false, s->a, &rows, &n, e))
             return err_code(e);
         refs = ARENA_NEW(s->a, struct share_ref, n + 1);
         for (size_t i = 0; i < n; i++)
-            if (ref_read(rows[i], s->a, &refs[i], e))
+            if (share_ref_read(rows[i], s->a, &refs[i], e))
                 return err_code(e);
     }
     for (size_t i = 0; i < n; i++)
@@ -72,11 +72,11 @@ enum status share_unreference(struct share *s, struct sv from, struct sv target,
     for (size_t i = 0; i < out->list.n; i++) {
         struct sb        b;
         struct share_ref r = out->list.v[i];
-        struct jw        w = op_start(s, &b, "unreference");
+        struct jw        w = share_op_start(s, &b, "unreference");
         r.n_files = 0; /* the log has them */
-        ref_write(&w, &r);
-        op_gone(&w, &out->list.v[i], &none, s->a, NULL);
-        if (op_finish(s, &w, &b, e))
+        share_ref_write(&w, &r);
+        share_op_gone(&w, &out->list.v[i], &none, s->a, NULL);
+        if (share_op_finish(s, &w, &b, e))
             return err_code(e);
     }
     return ST_OK;
@@ -90,16 +90,16 @@ static enum status append_rebind(struct share *s, const struct share_ref *old,
 {
     static const struct share_ref none;
     struct sb                     b;
-    struct jw                     w = op_start(s, &b, "rebind");
+    struct jw                     w = share_op_start(s, &b, "rebind");
 
-    ref_write(&w, now);
+    share_ref_write(&w, now);
     if (now->at)
         jw_kint(&w, "at", now->at);
-    op_gone(&w, old ? old : &none, now, s->a, NULL);
-    return op_finish(s, &w, &b, e);
+    share_op_gone(&w, old ? old : &none, now, s->a, NULL);
+    return share_op_finish(s, &w, &b, e);
 }
 
-/* Copies of now, or names of now. */
+/* Take copies (frozen) or names (live) of the present files. */
 static enum status fill(struct share *s, struct share_ref *r, struct err *e)
 {
     struct share_thread t;
@@ -109,20 +109,20 @@ static enum status fill(struct share *s, struct share_ref *r, struct err *e)
     r->n_files = 0;
     r->at = 0;
     if (share_thread_find(s, r->target, &t, &found, e) ||
-        source_is_gone(s, r->target, found, &gone, e))
+        share_source_is_gone(s, r->target, found, &gone, e))
         return err_code(e);
     r->missing = !found;
     if (r->frozen && gone) {
         err_set(e, ST_CONFLICT, "there is nothing to freeze: thread '" SV_FMT "' %s",
-                SV_ARG(r->target), found ? "has no folder" : "does not exist");
+                SV_ARG(r->target), found ? "has no directory" : "does not exist");
         return err_reason(e, "source_gone");
     }
     if (r->frozen)
         return snapshot_take(s, r, NULL, e);
-    return found ? live_names(s, r, e) : ST_OK;
+    return found ? reference_live_names(s, r, e) : ST_OK;
 }
 
-/* Two references that differ in nothing would be one too many. */
+/* Refuse a reference that would be equal to an existing one. */
 static enum status check_double(struct share *s, const struct share_ref *r, struct err *e)
 {
     struct share_ref *refs;
@@ -131,7 +131,7 @@ static enum status check_double(struct share *s, const struct share_ref *r, stru
     if (share_refs(s, r->from, true, s->a, &refs, &n, e))
         return err_code(e);
     for (size_t i = 0; i < n; i++)
-        if (!sv_eq(refs[i].id, r->id) && ref_repeats(&refs[i], r)) {
+        if (!sv_eq(refs[i].id, r->id) && share_ref_repeats(&refs[i], r)) {
             err_set(e, ST_CONFLICT, "reference " SV_FMT " is the same already", SV_ARG(refs[i].id));
             err_reason(e, "exists");
             return err_hint(e,
@@ -189,7 +189,7 @@ static bool is_newest(const struct ref_list *all, const struct share_ref *r)
 {
     for (size_t i = 0; i < all->list.n; i++)
         if (all->list.v[i].seq > r->seq && sv_eq(all->list.v[i].target, r->target) &&
-            ref_repeats(&all->list.v[i], r))
+            share_ref_repeats(&all->list.v[i], r))
             return false;
     return true;
 }
@@ -239,8 +239,8 @@ enum status share_objective_delete(struct share *s, struct sv id, struct err *e)
                         "status " SV_FMT "` shows them",
                         SV_ARG(id));
     }
-    struct jw w = op_start(s, &b, "objective_delete");
+    struct jw w = share_op_start(s, &b, "objective_delete");
     jw_kstr(&w, "id", id);
     jw_kstr(&w, "title", o.title);
-    return op_finish(s, &w, &b, e);
+    return share_op_finish(s, &w, &b, e);
 }

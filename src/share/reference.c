@@ -9,67 +9,63 @@
 /* ---- cycles -------------------------------------------------------------------------------- */
 
 /* All edges, read once: a chain of a hundred thousand costs one scan. */
-struct graph {
-    struct map    nodes; /* id → struct node */
+struct reference_graph {
+    struct map    nodes; /* id → struct reference_node */
     struct arena *a;
 };
 struct hop {
-    struct node *to;
+    struct reference_node *to;
 };
-struct node {
-    struct sv    id;
-    struct node *came_from;
+struct reference_node {
+    struct sv              id;
+    struct reference_node *came_from;
     VEC(struct hop) hops;
     bool seen;
 };
 
-static struct node *node_of(struct graph *g, struct sv id)
+static struct reference_node *node_of(struct reference_graph *g, struct sv id)
 {
-    struct node *n = map_find(&g->nodes, id);
+    struct reference_node *n = map_find(&g->nodes, id);
 
     if (!n) {
-        n = ARENA_NEW(g->a, struct node, 1);
+        n = ARENA_NEW(g->a, struct reference_node, 1);
         n->id = sv_dup(id, g->a);
         map_put(&g->nodes, n->id, n);
     }
     return n;
 }
 
-static enum status read_graph(struct share *s, struct graph *g, struct err *e)
+static bool add_hop(void *ctx, const struct store_row *row)
 {
-    UNDO(store_rows_undo) struct store_rows *rows = NULL;
-    struct store_row_query                   q = { .thread = SHARE_GLOBAL,
-                                                   .view = sv_of(share_view.name),
-                                                   .prefix = SV("edge/") };
-    struct store_row                         row;
-    bool                                     more;
+    struct reference_graph *g = ctx;
+    struct sv_cut           c = sv_cut(sv_cut(row->key, '/').tail, '/'); /* edge/FROM/TO */
+    struct reference_node  *from = node_of(g, c.head), *to = node_of(g, c.tail);
 
-    if (store_rows(s->log->store, &q, &rows, e))
-        return err_code(e);
-    for (;;) {
-        if (store_rows_next(rows, &row, &more, e))
-            return err_code(e);
-        if (!more)
-            return ST_OK;
-        struct sv_cut c = sv_cut(sv_skip(row.key, q.prefix.n), '/');
-        struct node  *from = node_of(g, c.head), *to = node_of(g, c.tail);
-        *vec_push(&from->hops, g->a) = (struct hop){ to };
-    }
+    *vec_push(&from->hops, g->a) = (struct hop){ to };
+    return true;
 }
 
-/* Depth first with a list of its own: how deep it goes does not matter. */
-static struct node *reach(struct graph *g, struct node *start, struct node *goal)
+static enum status read_graph(struct share *s, struct reference_graph *g, struct err *e)
+{
+    struct rows r = rows_of_share(s, g->a);
+
+    return row_each(&r, SV("edge/"), (struct sv){ 0 }, false, add_hop, g, e);
+}
+
+/* Depth first with an explicit stack, so that the depth is not limited. */
+static struct reference_node *reach(struct reference_graph *g, struct reference_node *start,
+                                    struct reference_node *goal)
 {
     VEC(struct hop) todo = { 0 };
 
     *vec_push(&todo, g->a) = (struct hop){ start };
     start->seen = true;
     while (todo.n) {
-        struct node *n = todo.v[--todo.n].to;
+        struct reference_node *n = todo.v[--todo.n].to;
         if (n == goal)
             return n;
         for (size_t i = n->hops.n; i-- > 0;) {
-            struct node *next = n->hops.v[i].to;
+            struct reference_node *next = n->hops.v[i].to;
             if (next->seen)
                 continue;
             next->seen = true;
@@ -101,7 +97,7 @@ static enum status circular(struct share *s, struct sv from, const struct sv *pa
     jw_open(&w, '{');
     jw_kstr(&w, "from", from);
     jw_kstr(&w, "target", target);
-    op_list(&w, "path", path, n);
+    share_op_list(&w, "path", path, n);
     jw_close(&w, '}');
     s->details = sb_sv(&d);
     err_set(e, ST_CONFLICT,
@@ -113,12 +109,12 @@ static enum status circular(struct share *s, struct sv from, const struct sv *pa
     return err_hint(e, "a thread may not come to depend on itself; leave this reference out");
 }
 
-static enum status found_cycle(struct share *s, struct sv from, const struct node *end,
+static enum status found_cycle(struct share *s, struct sv from, const struct reference_node *end,
                                struct sv target, const char *given_as, struct err *e)
 {
     VEC(struct sv) back = { 0 };
 
-    for (const struct node *n = end; n; n = n->came_from)
+    for (const struct reference_node *n = end; n; n = n->came_from)
         *vec_push(&back, s->a) = sv_dup(n->id, s->a);
     *vec_push(&back, s->a) = from;
     for (size_t i = 0; i < back.n / 2; i++) {
@@ -132,23 +128,22 @@ static enum status found_cycle(struct share *s, struct sv from, const struct nod
 static enum status has_rows(struct share *s, const char *prefix, struct sv id, bool *any,
                             struct err *e)
 {
-    UNDO(store_rows_undo) struct store_rows *rows = NULL;
-    struct store_row_query                   q = { .thread = SHARE_GLOBAL,
-                                                   .view = sv_of(share_view.name),
-                                                   .prefix = key_pair(prefix, id, SV(""), s->a) };
-    struct store_row                         row;
+    struct rows       r = rows_of_share(s, s->a);
+    struct store_row *rows;
+    size_t            n;
 
-    if (store_rows(s->log->store, &q, &rows, e))
+    if (row_list(&r, key_below_name(prefix, id, s->a), (struct sv){ 0 }, 1, &rows, &n, e))
         return err_code(e);
-    return store_rows_next(rows, &row, any, e);
+    *any = n > 0;
+    return ST_OK;
 }
 
 enum status share_check_cycle(struct share *s, struct sv from, struct sv target,
                               const char *given_as, struct err *e)
 {
-    struct arena scratch = { 0 };
-    struct graph g = { .a = &scratch };
-    bool         out_of_target, into_from;
+    struct arena           scratch = { 0 };
+    struct reference_graph g = { .a = &scratch };
+    bool                   out_of_target, into_from;
 
     if (sv_eq(from, target))
         return circular(s, from, (struct sv[]){ from, from }, 2, target, given_as, e);
@@ -159,7 +154,7 @@ enum status share_check_cycle(struct share *s, struct sv from, struct sv target,
     g.nodes = map_in(&scratch);
     enum status r = read_graph(s, &g, e);
     if (!r) {
-        struct node *end = reach(&g, node_of(&g, target), node_of(&g, from));
+        struct reference_node *end = reach(&g, node_of(&g, target), node_of(&g, from));
         if (end)
             r = found_cycle(s, from, end, target, given_as, e);
     }
@@ -169,8 +164,9 @@ enum status share_check_cycle(struct share *s, struct sv from, struct sv target,
 
 /* ---- making one ---------------------------------------------------------------------------- */
 
-/* What .refs.json will say of a live reference: its names now, and the folder itself. */
-enum status live_names(struct share *s, struct share_ref *r, struct err *e)
+/* Fill in what .refs.json lists for a live reference: the present names, and the directory
+ * itself. */
+enum status reference_live_names(struct share *s, struct share_ref *r, struct err *e)
 {
     struct asset_list assets = { 0 };
     struct sv         dir = share_dir(r->target, s->a);
@@ -207,8 +203,8 @@ enum status live_names(struct share *s, struct share_ref *r, struct err *e)
 
 /* Places of an older list that the newer one does not have, what was in them, and all content that
  * the older one had. */
-void op_gone(struct jw *w, const struct share_ref *old, const struct share_ref *now,
-             struct arena *a, size_t *removed)
+void share_op_gone(struct jw *w, const struct share_ref *old, const struct share_ref *now,
+                   struct arena *a, size_t *removed)
 {
     struct map kept = map_in(a);
     size_t     n = old->frozen ? old->n_files : 0;
@@ -237,7 +233,7 @@ void op_gone(struct jw *w, const struct share_ref *old, const struct share_ref *
     jw_close(w, ']');
 }
 
-bool ref_repeats(const struct share_ref *a, const struct share_ref *b)
+bool share_ref_repeats(const struct share_ref *a, const struct share_ref *b)
 {
     if (a->n_scope != b->n_scope || a->frozen != b->frozen || a->inherit != b->inherit ||
         !sv_eq(a->target, b->target))
@@ -259,7 +255,7 @@ static enum status find_repeated(struct share *s, const struct share_ref *r,
     if (share_refs(s, r->from, false, s->a, &refs, &n, e))
         return err_code(e);
     for (size_t i = 0; i < n; i++)
-        if (ref_repeats(&refs[i], r))
+        if (share_ref_repeats(&refs[i], r))
             *old = &refs[i];
     return ST_OK;
 }
@@ -270,12 +266,12 @@ static enum status append_reference(struct share *s, const struct share_ref *r,
 {
     static const struct share_ref none;
     struct sb                     b;
-    struct jw                     w = op_start(s, &b, "reference");
+    struct jw                     w = share_op_start(s, &b, "reference");
 
-    ref_write(&w, r);
-    op_list(&w, "given_scope", given->v, given->n);
-    op_gone(&w, old ? old : &none, r, s->a, NULL);
-    return op_finish(s, &w, &b, e);
+    share_ref_write(&w, r);
+    share_op_list(&w, "given_scope", given->v, given->n);
+    share_op_gone(&w, old ? old : &none, r, s->a, NULL);
+    return share_op_finish(s, &w, &b, e);
 }
 
 enum status share_reference(struct share *s, const struct reference_request *q,
@@ -290,7 +286,7 @@ enum status share_reference(struct share *s, const struct reference_request *q,
 
     if (share_thread(s, q->from, &from, e) || name_check(q->target, "target", e) ||
         share_check_cycle(s, q->from, q->target, q->given_as, e) ||
-        scope_normal(s, q->scope.v, q->scope.n, &r.scope, &r.n_scope, e) ||
+        share_scope_normal(s, q->scope.v, q->scope.n, &r.scope, &r.n_scope, e) ||
         share_thread_find(s, q->target, &target, &found, e))
         return err_code(e);
     r.missing = !found;
@@ -298,7 +294,7 @@ enum status share_reference(struct share *s, const struct reference_request *q,
         share_warn(s, "W202", q->target, "Referenced Thread " SV_FMT " not found",
                    SV_ARG(q->target));
     if (find_repeated(s, &r, &old, e) ||
-        (r.frozen && found ? snapshot_take(s, &r, old, e) : live_names(s, &r, e)))
+        (r.frozen && found ? snapshot_take(s, &r, old, e) : reference_live_names(s, &r, e)))
         return err_code(e);
     if (r.missing)
         r.n_files = 0;
@@ -314,10 +310,10 @@ enum status share_reference(struct share *s, const struct reference_request *q,
 
 static bool in_scope(const struct sv *scope, size_t n, struct sv name)
 {
-    return n == 0 || scope_covers(scope, n, name);
+    return n == 0 || share_scope_covers(scope, n, name);
 }
 
-/* The new list where the scope says so, the old one elsewhere. */
+/* Take the new files inside the scope and the old ones outside of it. */
 static void keep_outside(struct share *s, const struct share_ref *old, struct share_ref *now,
                          const struct sv *scope, size_t n)
 {
@@ -346,7 +342,8 @@ static void count_changes(const struct share_ref *old, struct refresh_result *re
     }
 }
 
-/* The source is gone, or all of it that the reference covers: the copies may be all that is left.
+/* Keep all copies: the source is gone, or everything that the reference covers, so the copies may
+ * be all that is left.
  */
 static enum status keep_all(struct share *s, const struct share_ref *old, const char *why,
                             struct refresh_result *res, struct err *e)
@@ -354,7 +351,7 @@ static enum status keep_all(struct share *s, const struct share_ref *old, const 
     *res = (struct refresh_result){ .ref = *old, .source_gone = true };
     share_warn(s, "W202", old->target, "%s%s", why,
                old->frozen && old->n_files ? "; the frozen copies of it are kept" : "");
-    return copies_place(s, old, e);
+    return share_copies_place(s, old, e);
 }
 
 /* *why NULL: the source is there. */
@@ -365,7 +362,7 @@ static enum status gone_because(struct share *s, const struct share_ref *r, bool
     bool      gone;
 
     *why = NULL;
-    if (source_is_gone(s, r->target, has_row, &gone, e))
+    if (share_source_is_gone(s, r->target, has_row, &gone, e))
         return err_code(e);
     if (!gone)
         return ST_OK;
@@ -395,7 +392,7 @@ static enum status refresh_one(struct share *s, const struct share_ref *old, con
     if (gone)
         return keep_all(s, old, gone, res, e);
     res->ref.missing = false;
-    if (old->frozen ? snapshot_take(s, &res->ref, old, e) : live_names(s, &res->ref, e))
+    if (old->frozen ? snapshot_take(s, &res->ref, old, e) : reference_live_names(s, &res->ref, e))
         return err_code(e);
     if (old->frozen && old->n_files && !res->ref.n_files) {
         struct sb what = sb_in(s->a, 0);
@@ -405,11 +402,11 @@ static enum status refresh_one(struct share *s, const struct share_ref *old, con
     if (old->frozen)
         keep_outside(s, old, &res->ref, scope, n);
     count_changes(old, res);
-    struct jw w = op_start(s, &b, "refresh");
-    ref_write(&w, &res->ref);
-    op_gone(&w, old, &res->ref, s->a, &res->removed);
+    struct jw w = share_op_start(s, &b, "refresh");
+    share_ref_write(&w, &res->ref);
+    share_op_gone(&w, old, &res->ref, s->a, &res->removed);
     res->ref.at = clock_now_ms();
-    return op_finish(s, &w, &b, e);
+    return share_op_finish(s, &w, &b, e);
 }
 
 enum status share_refresh(struct share *s, const struct refresh_request *q,
@@ -422,7 +419,7 @@ enum status share_refresh(struct share *s, const struct refresh_request *q,
     VEC(struct refresh_result) done = { 0 };
 
     if (share_thread(s, q->from, &t, e) ||
-        scope_normal(s, q->scope.v, q->scope.n, &scope, &n_scope, e) ||
+        share_scope_normal(s, q->scope.v, q->scope.n, &scope, &n_scope, e) ||
         share_refs(s, q->from, true, s->a, &refs, &n_refs, e))
         return err_code(e);
     for (size_t i = 0; i < n_refs; i++) {

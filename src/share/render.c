@@ -1,9 +1,11 @@
 /* The files as text: JSON.stringify(x, null, 2) with Leslie's order of keys, keys of other
  * programs after the known ones. Each item can be rendered alone, so that files.c can
  * replace one in a large file. */
+#include "share/record.h"
 #include "share/share_internal.h"
 
 #include "base/map.h"
+#include "thread/scan.h"
 #include "thread/skeleton.h"
 
 #include <stdio.h>
@@ -29,20 +31,6 @@ static void put_time(struct jw *w, const char *key, int64_t ms)
     arena_free(&scratch);
 }
 
-/* JSON text in its own order, laid out for where it stands. */
-static void put_json(struct jw *w, struct sv json)
-{
-    struct arena scratch = { 0 };
-    struct json  v;
-    struct err   ignored;
-
-    if (json_parse(json, JSON_KEEP_ORDER, &scratch, &v, &ignored) == ST_OK)
-        jw_json(w, &v);
-    else
-        jw_null(w);
-    arena_free(&scratch);
-}
-
 static void put_members(struct jw *w, struct sv object)
 {
     struct arena scratch = { 0 };
@@ -64,21 +52,7 @@ struct sv render_thread(const struct share_thread *t, struct arena *a)
     struct jw w = at_depth(&b, 2);
 
     jw_open(&w, '{');
-    jw_kstr(&w, "id", t->id);
-    jw_kstr(&w, "title", t->title);
-    jw_kstr(&w, "objective", t->objective);
-    put_time(&w, "created_at", t->created);
-    jw_kstr(&w, "status", sv_of(thread_status_name(t->status)));
-    if (t->tags.s) {
-        jw_key(&w, "tags");
-        put_json(&w, t->tags);
-    }
-    jw_kstr(&w, "parent_id", t->parent);
-    jw_kstr(&w, "storage_path", t->storage.s ? t->storage : share_dir(t->id, a));
-    jw_kstr(&w, "executor", t->executor);
-    put_time(&w, "updated_at", t->updated);
-    if (t->session.s)
-        jw_kstr(&w, "session_id", t->session);
+    record_thread_file_members(&w, t);
     put_members(&w, t->extra);
     jw_close(&w, '}');
     return sb_sv(&b);
@@ -101,7 +75,7 @@ struct sv render_registry_thread(const struct share_thread *t, struct arena *a)
 }
 
 /* What stands in a relation; depends_on and extra are JSON, absent when there is none. */
-struct relation {
+struct relation_text {
     struct ids {
         struct sv *v;
         size_t     n;
@@ -114,10 +88,10 @@ static int by_id(const void *a, const void *b)
     return sv_cmp(*(const struct sv *)a, *(const struct sv *)b);
 }
 
-/* Children and targets stand as they were made. Referrers are told by the other end of each edge,
- * which a clone imports in another order: they stand by id, so that every clone writes the same
- * bytes. */
-static struct sv relation_text(const struct relation *r, struct arena *a)
+/* Children and targets stand as they were made. Referrers come from the other end of each edge,
+ * which a clone imports in another order: they are sorted by id, so that every clone writes the
+ * same bytes. */
+static struct sv relation_text(const struct relation_text *r, struct arena *a)
 {
     static const struct {
         const char *name;
@@ -137,7 +111,7 @@ static struct sv relation_text(const struct relation *r, struct arena *a)
         jw_close(&w, ']');
     }
     jw_key(&w, "depends_on");
-    put_json(&w, r->depends.s ? r->depends : SV("[]"));
+    record_put_json(&w, r->depends.s ? r->depends : SV("[]"));
     put_members(&w, r->extra);
     jw_close(&w, '}');
     return sb_sv(&b);
@@ -147,12 +121,15 @@ enum status render_relation(struct share *s, struct sv id, struct arena *a, stru
                             struct err *e)
 {
     static const enum share_list which[] = { SHARE_CHILDREN, SHARE_TARGETS, SHARE_REFERRERS };
-    struct relation              r = { 0 };
-    bool                         found;
+    struct relation_text         r = { 0 };
+    struct rows                  rows = rows_of_share(s, a);
+    struct sv                    keys[] = { key_of_name("dep", id, a), key_of_name("relx", id, a) };
+    struct sv                    values[COUNT(keys)];
 
-    if (share_row(s, key_of_name("dep", id, a), &r.depends, &found, e) ||
-        share_row(s, key_of_name("relx", id, a), &r.extra, &found, e))
+    if (rows_get_many(&rows, keys, COUNT(keys), values, e))
         return err_code(e);
+    r.depends = values[0];
+    r.extra = values[1];
     for (size_t k = 0; k < COUNT(which); k++)
         if (share_ids(s, which[k], id, a, &r.lists[k].v, &r.lists[k].n, e))
             return err_code(e);
@@ -196,7 +173,7 @@ enum status render_operation(const struct entry *n, struct arena *a, struct sv *
     struct sv raw = json_text(&p, "record");
     if (sv_is(json_text(&p, "operation"), "import")) { /* another program's row, as it was */
         if (raw.s)
-            put_json(&w, raw);
+            record_put_json(&w, raw);
         *out = raw.s ? sb_sv(&b) : (struct sv){ 0 };
         return ST_OK;
     }
@@ -310,42 +287,44 @@ struct growing {
     VEC(struct sv) list;
 };
 
+struct column {
+    struct arena   *a;
+    struct map     *out;
+    size_t          prefix; /* bytes of it */
+    struct growing *last;
+    struct sv       last_id;
+};
+
+static bool add_to_column(void *ctx, const struct store_row *row)
+{
+    struct column *c = ctx;
+    struct sv      id = sv_cut(sv_skip(row->key, c->prefix), '/').head;
+
+    if (!c->last || !sv_eq(id, c->last_id)) {
+        c->last = ARENA_NEW(c->a, struct growing, 1);
+        c->last_id = sv_dup(id, c->a);
+        map_put(c->out, c->last_id, c->last);
+    }
+    *vec_push(&c->last->list, c->a) = sv_dup(row->value, c->a);
+    return true;
+}
+
 static enum status load_column(struct writer *w, const char *prefix, struct map *out, struct err *e)
 {
-    UNDO(store_rows_undo) struct store_rows *rows = NULL;
-    struct store_row_query                   q = { .thread = SHARE_GLOBAL,
-                                                   .view = sv_of(share_view.name),
-                                                   .prefix = sv_of(prefix) };
-    struct store_row                         row;
-    struct growing                          *last = NULL;
-    struct sv                                last_id = { 0 };
-    bool                                     more;
+    struct rows   r = rows_of_share(w->s, w->a);
+    struct column c = { .a = w->a, .out = out, .prefix = sv_of(prefix).n };
 
     *out = map_in(w->a);
-    if (store_rows(w->s->log->store, &q, &rows, e))
-        return err_code(e);
-    for (;;) {
-        if (store_rows_next(rows, &row, &more, e))
-            return err_code(e);
-        if (!more)
-            return ST_OK;
-        struct sv id = sv_cut(sv_skip(row.key, q.prefix.n), '/').head;
-        if (!last || !sv_eq(id, last_id)) {
-            last = ARENA_NEW(w->a, struct growing, 1);
-            last_id = sv_dup(id, w->a);
-            map_put(out, last_id, last);
-        }
-        *vec_push(&last->list, w->a) = sv_dup(row.value, w->a);
-    }
+    return row_each(&r, sv_of(prefix), (struct sv){ 0 }, false, add_to_column, &c, e);
 }
 
 static const char *const columns[] = { "child/", "to/", "by/", "dep/", "relx/" };
 
 static enum status each_relation(void *ctx, const struct share_thread *t, struct err *e)
 {
-    struct writer    *w = ctx;
-    struct arena_mark m = arena_mark(w->a);
-    struct relation   r = { 0 };
+    struct writer       *w = ctx;
+    struct arena_mark    m = arena_mark(w->a);
+    struct relation_text r = { 0 };
 
     (void)e;
     for (size_t k = 0; k < COUNT(columns); k++) {
@@ -372,7 +351,7 @@ static enum status all_relations(struct writer *w, struct err *e)
 /* Rows of other programs that no rule covers, as they were. */
 static enum status bad_items(struct writer *w, const char *section, struct err *e)
 {
-    struct sv prefix = key_pair("bad", sv_of(section), SV(""), w->a), *keys, *values;
+    struct sv prefix = key_of_names("bad", sv_of(section), SV(""), w->a), *keys, *values;
     size_t    n;
 
     if (share_rows_below(w->s, prefix, true, w->a, &keys, &n, e) ||
@@ -381,7 +360,7 @@ static enum status bad_items(struct writer *w, const char *section, struct err *
     for (size_t i = 0; i < n; i++) {
         struct sb b = sb_in(w->a, 0);
         struct jw j = at_depth(&b, 2);
-        put_json(&j, values[i]);
+        record_put_json(&j, values[i]);
         item(w, keys[i], sb_sv(&b));
     }
     return ST_OK;
@@ -389,18 +368,18 @@ static enum status bad_items(struct writer *w, const char *section, struct err *
 
 static enum status all_operations(struct writer *w, struct err *e)
 {
-    UNDO(store_scan_undo) struct store_scan *scan = NULL;
-    struct store_query                       q = { .thread = SHARE_GLOBAL, .to = STORE_TO_END };
-    struct entry                             n;
-    bool                                     more;
+    UNDO(log_scan_undo) struct store_scan *scan = NULL;
+    struct store_query                     q = { .thread = SHARE_GLOBAL, .to = STORE_TO_END };
+    struct entry                           n;
+    bool                                   more;
 
-    if (store_scan(w->s->log->store, &q, &scan, e))
+    if (log_scan(w->s->log, &q, &scan, e))
         return err_code(e);
     for (;;) {
         struct arena_mark  m = arena_mark(w->a);
         struct share_touch touch;
         struct sv          text = { 0 };
-        if (store_next(scan, &n, &more, e))
+        if (log_scan_next(scan, &n, &more, e))
             return err_code(e);
         if (!more)
             return ST_OK;
@@ -475,14 +454,11 @@ enum status render_objective(struct share *s, const struct share_objective *o, s
     if (share_ids(s, SHARE_MEMBERS, o->id, a, &ids, &n, e))
         return err_code(e);
     jw_open(&j, '{');
-    jw_kstr(&j, "id", o->id);
-    jw_kstr(&j, "title", o->title);
-    put_time(&j, "created_at", o->created);
-    put_time(&j, "updated_at", o->updated);
-    jw_kstr(&j, "status", sv_of(objective_status(o)));
+    record_file_members(&j, &record_objective, o);
+    jw_kstr(&j, "status", sv_of(share_objective_status_of(o)));
     jw_key(&j, "thread_ids");
     if (!n && o->listed.s) {
-        put_json(&j, o->listed);
+        record_put_json(&j, o->listed);
     } else {
         jw_open(&j, '[');
         for (size_t i = 0; i < n; i++)
@@ -547,8 +523,7 @@ struct sv render_refs(const struct share_ref *refs, size_t n, struct arena *a)
             const struct share_file *f = &refs[i].files[k];
             jw_key_sv(&w, f->place);
             jw_open(&w, '{');
-            jw_kstr(&w, "ref_id", refs[i].id);
-            jw_kstr(&w, "thread", refs[i].target);
+            record_file_members(&w, &record_reference, &refs[i]);
             jw_kstr(&w, "remote_path", share_path(refs[i].target, "", f->source, a));
             jw_kstr(&w, "binding", SV("live"));
             put_time(&w, "created_at", refs[i].at);
@@ -575,18 +550,13 @@ struct sv render_frozen(const struct share_ref *refs, size_t n, struct arena *a)
     for (size_t i = 0; i < n; i++)
         for (size_t k = 0; k < refs[i].n_files; k++) {
             const struct share_file *f = &refs[i].files[k];
-            if (map_has(&seen, f->place))
+            if (map_has(&seen, f->place) || share_hash_is_erased(f->hash))
                 continue;
             map_put(&seen, f->place, (void *)f);
             jw_key_sv(&w, f->place);
             jw_open(&w, '{');
-            jw_kstr(&w, "ref_id", refs[i].id);
-            jw_kstr(&w, "thread", refs[i].target);
-            jw_kstr(&w, "source", f->source);
-            jw_kstr(&w, "hash", f->hash);
-            jw_kint(&w, "size", f->size);
-            if (f->mode && f->mode != 0444)
-                jw_kint(&w, "mode", f->mode);
+            record_file_members(&w, &record_reference, &refs[i]);
+            record_file_members(&w, &record_copy, f);
             put_time(&w, "copied_at", refs[i].at);
             jw_close(&w, '}');
         }

@@ -1,9 +1,11 @@
+/* Beginning and ending a transaction on the shared log, with what other programs changed. */
 #include "share/share_internal.h"
 
 #include "base/path.h"
 #include "base/rand.h"
 #include "thread/anchor.h"
 #include "thread/kind.h"
+#include "thread/scan.h"
 
 #include <stdarg.h>
 
@@ -30,7 +32,7 @@ void share_warn(struct share *s, const char *code, struct sv thread, const char 
 
 /* ---- beginning ------------------------------------------------------------------------ */
 
-/* The rev of the files: other rooms have entries in this log that do not concern them. */
+/* The rev for which files are written: entries of other rooms in this log do not change them. */
 enum status share_rev(struct share *s, int64_t *rev, struct err *e)
 {
     struct sv row;
@@ -80,13 +82,13 @@ static enum status import_backup(struct share *s, int which, import_fn *import, 
     sb_addf(&b, SV_FMT ".bak", SV_ARG(share_file_paths[which]));
     enum status r = fs_read(s->root, sb_sv(&b), 0, s->a, &text, e);
     if (r)
-        return r == ST_NOT_FOUND ? ST_OK : r; /* no backup: the log is all there is */
+        return r == ST_NOT_FOUND ? ST_OK : r; /* no backup: only the log remains */
     r = import(s, text, true, e);
     return r == ST_INVALID_SYNTAX || r == ST_LIMIT_EXCEEDED ? ST_OK : r;
 }
 
-/* One side of a text with conflict markers; what stands between ||||||| and ======= is of neither.
- */
+/* One side of a text with conflict markers; what stands between ||||||| and ======= belongs to
+ * neither. */
 static struct sv side_of(struct sv text, bool theirs, struct arena *a)
 {
     struct sb b = sb_in(a, 0);
@@ -116,7 +118,7 @@ static bool has_markers(struct sv text)
     return sv_find(text, SV("\n<<<<<<< ")) >= 0 && sv_find(text, SV("\n>>>>>>> ")) >= 0;
 }
 
-/* A pull that conflicted: both sides are imported, each as the older file that it is, so that the
+/* After a git pull with conflicts both sides are imported, each as an older file, so that their
  * union is written. A side that cannot be read leaves the file to be set aside. */
 static enum status import_sides(struct share *s, int which, import_fn *import, struct sv text,
                                 struct err *e)
@@ -162,7 +164,7 @@ static enum status look_at_registry(struct share *s, struct err *e)
 
     enum status r = fs_read(s->root, SHARE_REGISTRY, 0, s->a, &text, e);
     if (r)
-        return r == ST_NOT_FOUND ? ST_OK : r; /* it is written anew */
+        return r == ST_NOT_FOUND ? ST_OK : r; /* it is written from the log */
     if (render_file(s, FILE_REGISTRY, &ours, e))
         return err_code(e);
     if (!sv_eq(text, sb_sv(&ours)) && !has_markers(text)) {
@@ -231,7 +233,8 @@ enum status share_begin(struct share *s, enum store_mode mode, struct err *e)
 
 /* ---- ending --------------------------------------------------------------------------- */
 
-/* Folders and files for the log as it is. Another process may have done it while we waited. */
+/* Write directories and files for the present log, unless another process did so while this one
+ * waited. */
 static enum status bring_up_to_date(struct share *s, struct err *e)
 {
     int64_t rev;
@@ -243,12 +246,12 @@ static enum status bring_up_to_date(struct share *s, struct err *e)
         return err_code(e);
     if (!rev || (current && !s->stamp.n_undone))
         return ST_OK;
-    bool    had = s->stamp.applied > 0; /* then a file that is not there was deleted */
+    bool    had = s->stamp.applied > 0; /* then a missing file was deleted */
     int64_t at;
     if (files_rev(s, FILE_RELATIONS, &at, e))
         return err_code(e);
     struct err  why = { 0 };
-    enum status r = effects_apply(s, rev, &why); /* the files are written whatever comes of it */
+    enum status r = effects_apply(s, rev, &why); /* the files are written even if this fails */
     if (!r && had && at == -2)
         r = effects_rebuild(s, &why);
     if (files_write(s, rev, e))
@@ -297,7 +300,7 @@ static enum status fresh_op_id(struct share *s, struct sv *out, struct err *e)
 
     while (found) {
         *out = rand_hex_id("op-", s->a);
-        if (store_find_op(s->log->store, SHARE_GLOBAL, *out, s->a, &taken, &found, e))
+        if (log_find_op(s->log, SHARE_GLOBAL, *out, s->a, &taken, &found, e))
             return err_code(e);
     }
     return ST_OK;

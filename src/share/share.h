@@ -20,6 +20,7 @@
 #include "base/fs.h"
 #include "base/json.h"
 #include "base/vec.h"
+#include "share/limits.h"
 #include "thread/log.h"
 
 #define SHARE_GLOBAL SV(".global")
@@ -29,24 +30,24 @@
 
 extern const struct view share_view;
 
-/* Something the caller should know and that did not stop the operation. */
+/* A warning: the operation continued. */
 struct share_warning {
     const char *code; /* "W202": a reference has no target */
     struct sv   message;
     struct sv   thread; /* the thread it is about, or absent */
 };
 
-/* An operation that the log has and the disk could not take: a folder where a file must go, a
- * place that may not be written. Every command that writes tries it again. */
+/* An operation that is in the log but could not be done on the disk: a directory where a file must
+ * go, a place that may not be written. Every command that writes tries it again. */
 struct share_undone {
     int64_t   seq; /* of its entry */
     struct sv why;
 };
 
 /* The files of a view on disk, and the state they were written for; see files.c. */
-enum { SHARE_FILES = 3, SHARE_UNDONE_MAX = 64 };
+enum { SHARE_FILES = 3 };
 struct share_stamp {
-    int64_t             applied; /* entries whose effects on disk are done, but for: */
+    int64_t applied; /* the effects of this many entries are on disk, except those in: */
     struct share_undone undone[SHARE_UNDONE_MAX];
     size_t              n_undone;
     struct {
@@ -67,7 +68,7 @@ struct share {
     bool               acted;                  /* an operation was appended, not only an import */
     bool               collect;                /* copies were dropped: look for unused content */
     int                flock_fd;               /* -1: not held */
-    bool               held[2];                /* Leslie's lock folders */
+    bool               held[2];                /* Leslie's lock directories */
     bool               foreign[SHARE_FILES];   /* rewrite as a whole: others changed it */
     struct sv          set_aside[SHARE_FILES]; /* keep the unreadable file under this name */
     struct share_stamp stamp;
@@ -75,19 +76,19 @@ struct share {
 
 void share_init(struct share *s, struct log *log, int root, struct sv actor, struct arena *a);
 
-/* Begin, with what others changed in the files imported and what a crash left undone done.
- * ST_CONFLICT reason "lock": another program holds Leslie's lock; nothing was done.
- * ST_CORRUPT: a file is not readable and the log does not know better. */
+/* Begin; changes of other programs in the files are imported, and what a crash left unfinished is
+ * completed. ST_CONFLICT reason "lock": another program holds Leslie's lock; nothing was done.
+ * ST_CORRUPT: a file cannot be read and the log does not have its content either. */
 enum status share_begin(struct share *s, enum store_mode mode, struct err *e) MUST_USE;
 
-/* Commit, then bring folders and files up to date. A failure of the commit is returned and
- * nothing has happened; what fails afterwards is a warning, since the log has it and the
- * next command writes the files. One path that cannot be written stops no other: see
+/* Commit, then bring directories and files up to date. If the commit fails, its error is returned
+ * and nothing was changed. A later failure is only a warning, since the log has the operation and
+ * the next command writes the files. One path that cannot be written does not stop the others: see
  * share_undone(). */
 enum status share_commit(struct share *s, struct err *e) MUST_USE;
 
-/* What is not done on disk, oldest first: which operation on which thread, and why. After
- * share_begin(). */
+/* Effects that are not on the disk yet, oldest first: which operation on which thread, and why.
+ * After share_begin(). */
 struct share_pending_effect {
     struct sv operation, thread, why;
     int64_t   at;
@@ -98,12 +99,21 @@ enum status share_undone(struct share *s, struct share_pending_effect **out, siz
 void share_end(struct share *s); /* aborts what is open, gives locks back */
 
 /* Compare the files with what the log gives, and frozen copies with their hashes. What is wrong
- * goes to `say`; what the next command that writes brings in order by itself (a killed command, a
- * change of another program that is not imported yet) to `note`. A workspace that was copied is
- * neither. Reads only; nothing is begun before or left open after. */
+ * goes to `say`; what the next writing command repairs by itself (after a killed command, or a
+ * change of another program that is not imported yet) goes to `note`. A copied workspace gives
+ * neither. Only reads; no transaction may be open before, and none is open afterwards. */
 enum status share_verify(struct share *s, void (*say)(void *ctx, struct sv finding),
                          void (*note)(void *ctx, struct sv remark), void *ctx,
                          struct err *e) MUST_USE;
+
+/* Give the log `to`, a copy of s->log in another store, the content of all frozen copies, so that
+ * machines that only reach that store have it. This machine then has all the content too, because a
+ * store in a file keeps none. No transaction may be open before, and none is open afterwards. */
+struct share_objects {
+    int64_t there, missing; /* missing: neither here nor in the store of s->log */
+};
+enum status share_objects_copy(struct share *s, struct log *to, struct share_objects *out,
+                               struct err *e) MUST_USE;
 
 void share_warn(struct share *s, const char *code, struct sv thread, const char *fmt, ...)
     PRINTF(4, 5);
@@ -129,7 +139,7 @@ enum thread_status {
 };
 const char *thread_status_name(enum thread_status s);
 bool        thread_status_of(struct sv name, enum thread_status *out); /* "pending" is active */
-bool        thread_has_ended(enum thread_status s);
+bool        share_thread_has_ended(enum thread_status s);
 
 struct share_thread {
     struct sv          id, title, objective;
@@ -149,14 +159,14 @@ struct share_objective {
     struct sv id, title;
     struct sv extra, listed; /* listed: thread_ids as imported, JSON array; or absent */
     int64_t   created, updated, seq;
-    int64_t   threads, open; /* how many there are, and how many have not ended */
+    int64_t   threads, open; /* number of threads, and how many of them have not ended */
 };
-const char *objective_status(const struct share_objective *o); /* "active", "completed" */
+const char *share_objective_status_of(const struct share_objective *o); /* "active", "completed" */
 
 /* One file of a frozen reference. */
 struct share_file {
-    struct sv name;   /* below the source's folder, without artifacts/ where that is unique */
-    struct sv source; /* below the source's folder, as found */
+    struct sv name;   /* below the source's directory, without artifacts/ where that is unique */
+    struct sv source; /* below the source's directory, as found */
     struct sv place;  /* below context/inherited/ */
     struct sv hash;   /* BLAKE2b-256, hex */
     int64_t   size;
@@ -164,14 +174,14 @@ struct share_file {
 };
 
 struct share_ref {
-    struct sv          id, from, target;
-    struct sv         *scope; /* none: everything */
-    size_t             n_scope;
-    bool               frozen;
-    bool               inherit; /* made by spawn --inherit: no edge of its own */
-    bool               missing; /* the target did not exist */
-    int64_t            at;      /* when it was made or refreshed */
-    int64_t            seq;
+    struct sv  id, from, target;
+    struct sv *scope; /* none: everything */
+    size_t     n_scope;
+    bool       frozen;
+    bool       inherit; /* made by spawn --inherit: not an edge of the graph of references */
+    bool       missing; /* the target did not exist */
+    int64_t    at;      /* when it was made or refreshed */
+    int64_t    seq;
     struct share_file *files; /* frozen: what was copied; live: what was there */
     size_t             n_files;
 };
@@ -181,6 +191,21 @@ enum status share_thread(struct share *s, struct sv id, struct share_thread *out
                          struct err *e) MUST_USE;
 enum status share_thread_find(struct share *s, struct sv id, struct share_thread *out, bool *found,
                               struct err *e) MUST_USE;
+
+/* The thread with that id, or one that only has a log (*only_log). The latter has no title until it
+ * is given one, its status is only meaningful when it is THREAD_ARCHIVED, and of the other fields
+ * only id and `updated` are set. Threads of the program itself, whose ids begin with a dot, are
+ * ST_NOT_FOUND. */
+enum status share_any_thread(struct share *s, struct sv id, struct share_thread *out,
+                             bool *only_log, struct err *e) MUST_USE;
+/* Title and status of threads that only have a log: of one, or of all in order of ids. */
+enum status share_log_thread_find(struct share *s, struct sv id, struct share_thread *out,
+                                  bool *found, struct err *e) MUST_USE;
+enum status share_log_threads(struct share *s, struct arena *a, struct share_thread **out,
+                              size_t *n, struct err *e) MUST_USE;
+
+/* A hint to the store: share_thread_find() will be called soon. */
+void        share_want_thread(struct share *s, struct sv id, struct arena *a);
 enum status share_objective(struct share *s, struct sv id, struct share_objective *out,
                             struct err *e) MUST_USE;
 

@@ -3,25 +3,25 @@
 #define HEDDLE_SHARE_INTERNAL_H
 
 #include "share/share.h"
+#include "thread/skeleton.h"
 
 /* ---- rows (rows.c); keys are listed in view.c -------------------------------------- */
 
-enum status thread_read(struct sv row, struct arena *a, struct share_thread *out, struct err *e);
-struct sv   thread_row(const struct share_thread *t, struct arena *a);
-enum status objective_read(struct sv row, struct arena *a, struct share_objective *out,
-                           struct err *e);
-struct sv   objective_row(const struct share_objective *o, struct arena *a);
-enum status ref_read(struct sv row, struct arena *a, struct share_ref *out, struct err *e);
-struct sv   ref_row(const struct share_ref *r, struct arena *a);
-void        ref_write(struct jw *w, const struct share_ref *r); /* as an entry carries it */
-enum status ref_of_json(const struct json *v, struct arena *a, struct share_ref *out,
-                        struct err *e);
-
-struct sv key_pair(const char *prefix, struct sv a1, struct sv a2, struct arena *a); /* p/a1/a2 */
-struct sv key_seq(const char *prefix, struct sv a1, int64_t seq, struct arena *a);
+enum status share_thread_read(struct sv row, struct arena *a, struct share_thread *out,
+                              struct err *e);
+struct sv   share_thread_row(const struct share_thread *t, struct arena *a);
+enum status share_objective_read(struct sv row, struct arena *a, struct share_objective *out,
+                                 struct err *e);
+struct sv   share_objective_row(const struct share_objective *o, struct arena *a);
+enum status share_ref_read(struct sv row, struct arena *a, struct share_ref *out, struct err *e);
+struct sv   share_ref_row(const struct share_ref *r, struct arena *a);
+void        share_ref_write(struct jw *w, const struct share_ref *r); /* as an entry carries it */
+enum status share_ref_of_json(const struct json *v, struct arena *a, struct share_ref *out,
+                              struct err *e);
 
 struct sv share_merged_key(struct sv target, struct sv source, struct sv path, struct arena *a);
 
+struct rows rows_of_share(const struct share *s, struct arena *a);
 enum status share_row(struct share *s, struct sv key, struct sv *value, bool *found, struct err *e);
 
 /* Copies of the values (or, when `keys`, of what follows the prefix) of all rows below it. */
@@ -32,16 +32,16 @@ enum status share_rows_below(struct share *s, struct sv prefix, bool keys, struc
 enum status share_rev(struct share *s, int64_t *rev, struct err *e);
 
 struct share_meta {
-    int64_t   at, threads, objectives;
-    int64_t   objectives_at;        /* when an objective last changed */
-    int64_t   last_thread, last_op; /* the latest time of a thread and of an operation */
-    bool      unsorted;   /* one came later than it was made: the files are in the order of times */
-    struct sv extra;      /* unknown keys of the root of thread_relations.json */
+    int64_t at, threads, objectives;
+    int64_t objectives_at;        /* when an objective last changed */
+    int64_t last_thread, last_op; /* the latest time of a thread and of an operation */
+    bool    unsorted; /* an item was logged later than its own time: the files are sorted by time */
+    struct sv extra;  /* unknown keys of the root of thread_relations.json */
     struct sv extra_meta; /* and of its metadata */
 };
 enum status share_meta(struct share *s, struct share_meta *out, struct err *e);
-enum status meta_read(struct sv row, struct arena *a, struct share_meta *out, struct err *e);
-struct sv   meta_row(const struct share_meta *m, struct arena *a);
+enum status share_meta_read(struct sv row, struct arena *a, struct share_meta *out, struct err *e);
+struct sv   share_meta_row(const struct share_meta *m, struct arena *a);
 
 /* ---- operations (view.c) ------------------------------------------------------------- */
 
@@ -51,21 +51,30 @@ struct share_touch {
     struct sv threads[1], relations[2], objective; /* absent: none */
     struct sv refs_of;                             /* whose .refs.json changes */
     bool      is_operation;                        /* a row of operations[] */
-    bool      everything;                          /* more than can be said here */
+    bool      everything;                          /* more than the other members can express */
 };
 enum status share_touch(const struct entry *n, struct arena *a, struct share_touch *out,
                         struct err *e);
 
 /* The payload of a thread_operation, field by field (check.c): ids are names, hashes are hashes,
- * paths stay below their folder. ST_INVALID_SYNTAX says which field is not. An entry that fails is
- * kept and never acted on, at fold, in effects and in imports alike. */
+ * paths stay below their directory. ST_INVALID_SYNTAX says which field is not. An entry that fails
+ * is kept and has no effect: folds, effects and imports skip it. */
 enum status operation_check(const struct json *payload, struct arena *a, struct err *e) MUST_USE;
 bool        share_is_sane(const struct json *payload, struct arena *a);
-bool        share_knows(struct sv operation);
-bool        hash_is_hex(struct sv v);       /* 64 lower-case hex digits */
-bool        path_is_inside(struct sv path); /* relative, no empty part, no "." and no ".." */
 
-/* When an operation was made: imported ones say so themselves. */
+/* Placeholders for erased tags and erased keys of other programs, as JSON in their rows. */
+#define ERASED_TAGS "[\"" ERASED_TEXT "\"]"
+#define ERASED_EXTRA "{\"erased\":true}"
+
+/* Fill in what the payload of an erased entry, as skeleton_shown() gives it, lacks for a fold
+ * (erased.c). Other entries stay as they are. */
+void operation_fill_erased(const struct entry *n, struct json *p, struct arena *a);
+bool share_knows(struct sv operation);
+bool share_hash_is_hex(struct sv v);       /* 64 lower-case hex digits */
+bool share_hash_is_erased(struct sv v);    /* of a file whose hash was erased with it */
+bool share_path_is_inside(struct sv path); /* relative, no empty part, no "." and no ".." */
+
+/* The time of an operation; an imported one has it in its payload. */
 int64_t share_op_time(const struct entry *n, const struct json *payload, struct arena *a);
 
 /* The keys of params in operations[], in Leslie's order; NULL: not in operations[]. */
@@ -85,11 +94,12 @@ void        share_unlock(struct share *s);
 enum share_file_id { FILE_RELATIONS, FILE_OBJECTIVES, FILE_REGISTRY };
 extern const struct sv share_file_paths[SHARE_FILES];
 
-/* Are all three as we last wrote them, for this rev? Reads the stamp. */
+/* Are all three files unchanged since heddle wrote them for this rev? Reads the stamp. */
 enum status files_look(struct share *s, int64_t rev, bool *current, struct err *e);
 enum status files_write(struct share *s, int64_t rev, struct err *e);
 
-/* After files_look(): the rev a file was written for; -1: others wrote it; -2: there is none. */
+/* After files_look(): the rev for which a file was written; -1: another program wrote it; -2: the
+ * file is missing. */
 enum status files_rev(struct share *s, int which, int64_t *rev, struct err *e);
 
 enum status render_file(struct share *s, enum share_file_id which, struct sb *out, struct err *e);
@@ -105,7 +115,8 @@ struct sv   render_refs(const struct share_ref *refs, size_t n, struct arena *a)
 struct sv   render_frozen(const struct share_ref *refs, size_t n, struct arena *a);
 #define SHARE_FROZEN SV(".frozen.json") /* in a thread's context/ */
 
-/* An edit of a file that we wrote ourselves: lines, so that no text can be mistaken. */
+/* An edit of a file that heddle wrote. It works on whole lines, so that no text can be confused
+ * with structure. */
 struct patch {
     enum { PATCH_METADATA, PATCH_ITEM } kind;
     const char *section; /* "threads" */
@@ -120,33 +131,34 @@ enum status patch_write(struct sv old, const struct patch *patches, size_t n, st
 enum status import_relations(struct share *s, struct sv text, bool only_new, struct err *e);
 enum status import_objectives(struct share *s, struct sv text, bool only_new, struct err *e);
 
-/* Effects of the entries below `to` that are not done yet (s->stamp says which) on folders and
- * files; safe to repeat. One that fails is a warning and stays in s->stamp.undone; an error is
- * that of the log, or that too many failed to go on. */
+/* Effects of the entries below `to` that are not done yet (s->stamp says which) on directories and
+ * files; safe to repeat. An effect that fails gives a warning and stays in s->stamp.undone. An
+ * error is returned when the log cannot be read, or when too many effects failed. */
 enum status effects_apply(struct share *s, int64_t to, struct err *e);
 
-/* After .leslie was deleted: folders, frozen copies and names of all threads, from the log. */
+/* After .leslie was deleted: directories, frozen copies and names of all threads, from the log. */
 enum status effects_rebuild(struct share *s, struct err *e) MUST_USE;
-enum status names_write(struct share *s, struct sv thread, struct err *e) MUST_USE;
+enum status share_names_write(struct share *s, struct sv thread, struct err *e) MUST_USE;
 
 /* ---- content (object.c): bytes kept once, by their hash, in .heddle/objects/ ------------- */
 
-/* fs_open() of something below a thread's folder. What leads into .heddle, by a symbolic link or as
- * a hard link of a file there, is ST_PERMISSION_DENIED: settings and keys are no assets. */
+/* fs_open() of something below a thread's directory. What leads into .heddle, by a symbolic link or
+ * as a hard link of a file there, is ST_PERMISSION_DENIED: settings and keys are not assets. */
 enum status share_open(struct share *s, struct sv path, int flags, int *fd, struct err *e) MUST_USE;
 
 /* ---- frozen copies on disk (snapshot.c) -------------------------------------------------- */
 
-/* Make a copy from its stored content unless it is there. ST_NOT_FOUND or ST_CORRUPT reason "copy":
- * the content is gone or damaged too. */
+/* Restore a copy from its stored content unless the copy exists. ST_NOT_FOUND or ST_CORRUPT reason
+ * "copy": the content is gone or damaged too. */
 enum status copy_restore(struct share *s, const struct share_ref *r, const struct share_file *f,
                          struct err *e) MUST_USE;
-/* All copies of a reference. Content that is gone is a warning; what cannot be written is the error
- * that is returned, once the others are made. */
-enum status copies_place(struct share *s, const struct share_ref *r, struct err *e) MUST_USE;
-/* Those of the reference of that id, as it is now; an absent id: of all references of the thread.
+/* All copies of a reference. Missing content gives a warning. When a copy cannot be written, the
+ * others are still made and then the error is returned. */
+enum status share_copies_place(struct share *s, const struct share_ref *r, struct err *e) MUST_USE;
+/* The copies of the reference with that id, as the view has it now; absent id: of all references of
+ * the thread.
  */
-enum status copies_of(struct share *s, struct sv from, struct sv id, struct err *e) MUST_USE;
+enum status share_copies_of(struct share *s, struct sv from, struct sv id, struct err *e) MUST_USE;
 
 /* ---- what is left over (collect.c) -------------------------------------------------------- */
 
@@ -162,9 +174,12 @@ enum status object_put(struct share *s, struct sv bytes, struct sv *hash, struct
 enum status object_read(struct share *s, struct sv hash, struct arena *a, struct sv *out,
                         struct err *e);
 
-/* Make `path` a read-only file of its own with the object's bytes and the mode of f. One that is so
- * already is left alone. ST_NOT_FOUND reason "object": there is no such content any more;
- * ST_CORRUPT reason "object": it is damaged; anything else is about `path`. */
+/* Where content with this hash is kept: ".heddle/objects/ab/cdef…". */
+struct sv object_path(struct sv hash, struct arena *a);
+
+/* Make `path` a read-only file of its own with the object's bytes and the mode of f. A file that is
+ * already so is not touched. ST_NOT_FOUND reason "object": the content no longer exists; ST_CORRUPT
+ * reason "object": it is damaged; any other error is about `path`. */
 enum status object_place(struct share *s, const struct share_file *f, struct sv path,
                          struct err *e) MUST_USE;
 enum status object_drop(struct share *s, struct sv hash, struct err *e);

@@ -2,16 +2,15 @@
  *
  * A copy of a source's `plan.md` goes to context/inherited/plan.md. When another source has that
  * first part of the name, it goes to context/inherited/SOURCE/plan.md, and when that is taken too,
- * to context/inherited/SOURCE~2/plan.md. A place belongs to one file of one source for ever (the
- * rows spot/): a file keeps its place through every refresh, and a path that somebody wrote down
- * never leads to another's file, not even after the reference was dropped. */
+ * to context/inherited/SOURCE~2/plan.md. A place belongs to one file of one source forever (the
+ * rows spot/): a file keeps its place through every refresh, and a path that somebody noted never
+ * leads to another thread's file, not even after the reference was dropped. */
 #include "share/operation.h"
 
 #include "base/map.h"
 #include "base/path.h"
+#include "share/limits.h"
 #include "share/operation_internal.h"
-
-enum { PLACE_TRIES = 1000 };
 
 struct places {
     struct share           *s;
@@ -42,25 +41,27 @@ static void own(struct places *p, struct sv place, struct sv owner)
 }
 
 /* What `held` says of a path: a copy, or a directory above one. */
-static char is_file_mark, is_dir_mark;
+static const char marks[2] = { 0 };
+#define IS_FILE ((void *)(uintptr_t)&marks[0])
+#define IS_DIR ((void *)(uintptr_t)&marks[1])
 
 static void hold(struct places *p, struct sv place)
 {
-    map_put(&p->held, place, &is_file_mark);
+    map_put(&p->held, place, IS_FILE);
     for (struct sv dir = path_dir(place); dir.n; dir = path_dir(dir))
         if (!map_find(&p->held, dir))
-            map_put(&p->held, dir, &is_dir_mark);
+            map_put(&p->held, dir, IS_DIR);
 }
 
 static bool is_repeated(const struct share_ref *old, const struct share_ref *r)
 {
-    return sv_eq(old->id, r->id) || ref_repeats(old, r);
+    return sv_eq(old->id, r->id) || share_ref_repeats(old, r);
 }
 
 static enum status places_load(struct places *p, struct share *s, const struct share_ref *r,
                                struct err *e)
 {
-    struct sv         prefix = key_pair("spot", r->from, SV(""), s->a), *keys, *values;
+    struct sv         prefix = key_below_name("spot", r->from, s->a), *keys, *values;
     struct share_ref *refs;
     size_t            n, n_refs;
 
@@ -93,7 +94,7 @@ static enum status is_free_on_disk(struct places *p, struct sv place, const stru
 
     *out = false;
     enum status r = fs_kind(p->s->root, path, &kind, e);
-    if (r == ST_PERMISSION_DENIED) { /* a link leads out on the way: placing will say so */
+    if (r == ST_PERMISSION_DENIED) { /* a link on the way leads out: placing the copy reports it */
         *out = true;
         return ST_OK;
     }
@@ -106,7 +107,7 @@ static enum status is_free_on_disk(struct places *p, struct sv place, const stru
     for (struct sv dir = path_dir(place); dir.n; dir = path_dir(dir)) {
         const struct sv *owner = map_find(&p->owner, dir);
         if (owner && sv_eq(sv_cut(*owner, '/').head, p->r->target))
-            continue; /* a copy of ours that goes with this operation */
+            continue; /* a copy that this operation removes */
         path = share_path(p->r->from, "context/inherited", dir, p->s->a);
         if (fs_kind(p->s->root, path, &kind, e))
             return err_code(e);
@@ -117,13 +118,13 @@ static enum status is_free_on_disk(struct places *p, struct sv place, const stru
     return ST_OK;
 }
 
-/* Can a file be here beside the copies there are: no directory, and below no file? */
+/* Can a file be at this place: is the place not a directory of other copies, and not below one? */
 static bool fits(struct places *p, struct sv place)
 {
-    if (map_find(&p->held, place) == &is_dir_mark)
+    if (map_find(&p->held, place) == IS_DIR)
         return false;
     for (struct sv dir = path_dir(place); dir.n; dir = path_dir(dir))
-        if (map_find(&p->held, dir) == &is_file_mark)
+        if (map_find(&p->held, dir) == IS_FILE)
             return false;
     return true;
 }
@@ -192,7 +193,8 @@ enum status snapshot_take(struct share *s, struct share_ref *r, const struct sha
     struct scope_files now;
     struct places      places;
 
-    if (scope_collect(s, r->target, r->scope, r->n_scope, &now, e) || places_load(&places, s, r, e))
+    if (share_scope_collect(s, r->target, r->scope, r->n_scope, &now, e) ||
+        places_load(&places, s, r, e))
         return err_code(e);
     r->files = ARENA_NEW(s->a, struct share_file, now.list.n + 1);
     r->n_files = 0;
@@ -216,8 +218,8 @@ enum status snapshot_take(struct share *s, struct share_ref *r, const struct sha
     return give_places(&places, r, e);
 }
 
-enum status source_is_gone(struct share *s, struct sv target, bool has_row, bool *out,
-                           struct err *e)
+enum status share_source_is_gone(struct share *s, struct sv target, bool has_row, bool *out,
+                                 struct err *e)
 {
     enum fs_kind kind = FS_MISSING;
 
@@ -229,11 +231,23 @@ enum status source_is_gone(struct share *s, struct sv target, bool has_row, bool
 
 /* ---- copies on disk ---------------------------------------------------------------------- */
 
+static enum status hint_refresh(const struct share_ref *r, struct err *e)
+{
+    return err_hint(
+        e, "`heddle refresh --from " SH_FMT " --target " SH_FMT "` copies what the source has now",
+        SV_ARG(r->from), SV_ARG(r->target));
+}
+
 enum status copy_restore(struct share *s, const struct share_ref *r, const struct share_file *f,
                          struct err *e)
 {
     struct sv path = share_path(r->from, "context/inherited", f->place, s->a);
 
+    if (share_hash_is_erased(f->hash)) {
+        err_set(e, ST_NOT_FOUND, "the frozen copy " SV_FMT " was erased", SV_ARG(path));
+        err_reason(e, "copy");
+        return hint_refresh(r, e);
+    }
     if (object_place(s, f, path, e) == ST_OK)
         return ST_OK;
     if (sv_is(sv_of(e->reason), "object")) {
@@ -242,16 +256,13 @@ enum status copy_restore(struct share *s, const struct share_ref *r, const struc
                 "the frozen copy " SV_FMT " is gone, and its stored content is %s", SV_ARG(path),
                 damaged ? "damaged" : "gone too");
         err_reason(e, "copy");
-        return err_hint(e,
-                        "`heddle refresh --from " SH_FMT " --target " SH_FMT
-                        "` copies what the source has now",
-                        SV_ARG(r->from), SV_ARG(r->target));
+        return hint_refresh(r, e);
     }
     return err_code(e);
 }
 
-/* All that can be made are made; of those that cannot, the last says why. */
-enum status copies_place(struct share *s, const struct share_ref *r, struct err *e)
+/* Makes as many copies as possible; returns the error of the last one that failed. */
+enum status share_copies_place(struct share *s, const struct share_ref *r, struct err *e)
 {
     enum status worst = ST_OK;
     struct err  why;
@@ -268,7 +279,7 @@ enum status copies_place(struct share *s, const struct share_ref *r, struct err 
     return worst;
 }
 
-enum status copies_of(struct share *s, struct sv from, struct sv id, struct err *e)
+enum status share_copies_of(struct share *s, struct sv from, struct sv id, struct err *e)
 {
     struct share_ref *refs;
     size_t            n;
@@ -277,7 +288,7 @@ enum status copies_of(struct share *s, struct sv from, struct sv id, struct err 
     if (share_refs(s, from, true, s->a, &refs, &n, e))
         return err_code(e);
     for (size_t i = 0; i < n; i++)
-        if ((!id.s || sv_eq(refs[i].id, id)) && copies_place(s, &refs[i], e))
+        if ((!id.s || sv_eq(refs[i].id, id)) && share_copies_place(s, &refs[i], e))
             worst = err_code(e);
     return worst;
 }

@@ -36,7 +36,7 @@ struct sv transcript_slug(struct sv text, struct arena *a)
     if (slug.n && slug.s[slug.n - 1] == '-')
         slug.n--;
     struct sv rest = slug;
-    while (rest.n && units < SLUG_UNITS) { /* all that is left is in the basic plane */
+    while (rest.n && units < SLUG_UNITS) { /* the remaining characters are one UTF-16 unit each */
         size_t len;
         utf8_decode(rest, &len);
         rest = sv_skip(rest, len);
@@ -131,10 +131,10 @@ enum status share_transcript(struct share *s, const struct transcript_request *r
         return err_code(e);
     if (file_name(s, r, start, &name, e) || object_put(s, file_text(r, start, end, s->a), &hash, e))
         return err_code(e);
-    struct jw w = op_start(s, &b, "transcript");
+    struct jw w = share_op_start(s, &b, "transcript");
     jw_kstr(&w, "thread_id", r->thread);
     jw_kstr(&w, "name", name);
     jw_kstr(&w, "hash", hash);
     *path = share_path(r->thread, ".meta/transcripts", name, s->a);
-    return op_finish(s, &w, &b, e);
+    return share_op_finish(s, &w, &b, e);
 }

@@ -1,22 +1,25 @@
-/* Are the files what the log says? Each is rendered again and compared, byte by byte, and every
+/* Checks the files against the log. Each is rendered again and compared, byte by byte, and every
  * frozen copy is hashed. What a killed command left, or what another program changed and was not
- * imported yet, is not wrong: it is said as a remark. */
+ * imported yet, is not wrong: it is reported as a note. */
 #include "share/share_internal.h"
 
 #include "share/operation_internal.h"
+#include "thread/erase.h"
 #include "thread/kind.h"
+#include "thread/scan.h"
 
 typedef void say_fn(void *ctx, struct sv text);
 
-struct verifying {
+struct share_verifying {
     struct share *s;
     say_fn       *say, *note;
     void         *ctx;
     int64_t       rev;
+    bool          erasing; /* an erasure is not finished: files may be from before it */
     struct err   *e;
 };
 
-static void tell(struct verifying *v, say_fn *how, struct sv path, const char *what)
+static void tell(struct share_verifying *v, say_fn *how, struct sv path, const char *what)
 {
     struct sb b = sb_in(v->s->a, 0);
 
@@ -25,7 +28,7 @@ static void tell(struct verifying *v, say_fn *how, struct sv path, const char *w
 }
 
 /* The bytes decide. The stamp only says how a difference came about. */
-static enum status verify_file(struct verifying *v, int which)
+static enum status verify_file(struct share_verifying *v, int which)
 {
     struct sv   path = share_file_paths[which], there = { 0 };
     struct sb   b = sb_in(v->s->a, 0);
@@ -46,27 +49,31 @@ static enum status verify_file(struct verifying *v, int which)
         r = render_file(v->s, (enum share_file_id)which, &b, v->e);
     if (r || sv_eq(there, sb_sv(&b)))
         return r;
-    if (at == v->rev)
+    if (at == v->rev && v->erasing)
+        tell(v, v->note, path,
+             "is from before an erasure that was interrupted; `heddle doctor --fix` makes it anew");
+    else if (at == v->rev)
         tell(v, v->say, path, "is not what the log gives");
     else
         tell(v, v->note, path, "was changed by another program; the next command imports that");
     return ST_OK;
 }
 
-/* A reference that leads nowhere is not wrong, since its target may come, or come back. */
-static enum status verify_source(struct verifying *v, const struct share_ref *r)
+/* A reference without a target is not an error, because the target may still be created or
+ * restored. */
+static enum status verify_source(struct share_verifying *v, const struct share_ref *r)
 {
     struct share_thread t;
     struct sb           b = sb_in(v->s->a, 0);
     bool                found, gone;
 
     if (share_thread_find(v->s, r->target, &t, &found, v->e) ||
-        source_is_gone(v->s, r->target, found, &gone, v->e))
+        share_source_is_gone(v->s, r->target, found, &gone, v->e))
         return err_code(v->e);
     if (!gone || (found && !r->frozen && !r->n_files))
         return ST_OK;
     sb_addf(&b, "'" SV_FMT "' refers to '" SV_FMT "', %s", SV_ARG(r->from), SV_ARG(r->target),
-            found ? "whose folder is gone" : "which is not there");
+            found ? "whose directory is gone" : "which is not there");
     sb_adds(&b, r->frozen && r->n_files ? " (the copies are kept)" : "");
     sb_adds(&b, "; `heddle unreference --from ");
     sb_add_shell(&b, r->from);
@@ -77,10 +84,42 @@ static enum status verify_source(struct verifying *v, const struct share_ref *r)
     return ST_OK;
 }
 
-static enum status verify_copies(struct verifying *v, struct sv prefix)
+/* A frozen copy is missing: either it was erased together with its source, or it is lost. */
+static enum status verify_missing(struct share_verifying *v, struct sv path, struct sv hash,
+                                  say_fn *how)
+{
+    struct map erased = map_in(v->s->a);
+
+    if (!share_hash_is_erased(hash) && erase_known_files(v->s->log, v->s->a, &erased, v->e))
+        return err_code(v->e);
+    if (share_hash_is_erased(hash) || map_has(&erased, object_path(hash, v->s->a)))
+        tell(v, v->note, path, "was erased; `heddle refresh` copies what its source has now");
+    else
+        tell(v, how, path, "is gone: a frozen copy");
+    return ST_OK;
+}
+
+static enum status verify_copy(struct share_verifying *v, const struct share_ref *r,
+                               const struct share_file *f, say_fn *how)
+{
+    struct sv   path = share_path(r->from, "context/inherited", f->place, v->s->a), hash;
+    int64_t     size;
+    struct err  why;
+    enum status got = object_hash_of(v->s, path, &hash, &size, &why);
+
+    if (got == ST_NOT_FOUND)
+        return verify_missing(v, path, f->hash, how);
+    if (got)
+        tell(v, how, path, why.text);
+    else if (!sv_eq(hash, f->hash))
+        tell(v, how, path, "is not what was frozen: moved away, the next read puts it back");
+    return ST_OK;
+}
+
+static enum status verify_copies(struct share_verifying *v, struct sv prefix)
 {
     /* While entries are not applied, a copy may be older than the log without anything wrong. */
-    say_fn    *how = v->s->stamp.applied < v->rev ? v->note : v->say;
+    say_fn    *how = v->s->stamp.applied < v->rev || v->erasing ? v->note : v->say;
     struct sv *rows;
     size_t     n;
 
@@ -88,32 +127,24 @@ static enum status verify_copies(struct verifying *v, struct sv prefix)
         return err_code(v->e);
     for (size_t i = 0; i < n; i++) {
         struct share_ref r;
-        if (ref_read(rows[i], v->s->a, &r, v->e))
+        if (share_ref_read(rows[i], v->s->a, &r, v->e))
             return err_code(v->e);
         if (verify_source(v, &r))
             return err_code(v->e);
-        for (size_t k = 0; r.frozen && k < r.n_files; k++) {
-            struct sv  path = share_path(r.from, "context/inherited", r.files[k].place, v->s->a);
-            struct sv  hash;
-            int64_t    size;
-            struct err why;
-            if (object_hash_of(v->s, path, &hash, &size, &why))
-                tell(v, how, path, why.code == ST_NOT_FOUND ? "is gone: a frozen copy" : why.text);
-            else if (!sv_eq(hash, r.files[k].hash))
-                tell(v, how, path,
-                     "is not what was frozen: moved away, the next read puts it back");
-        }
+        for (size_t k = 0; r.frozen && k < r.n_files; k++)
+            if (verify_copy(v, &r, &r.files[k], how))
+                return err_code(v->e);
     }
     return ST_OK;
 }
 
-/* What its kind does not allow is named where the log is verified. */
-static void verify_entry(struct verifying *v, const struct entry *n, struct arena *a)
+/* Entries that their kind does not allow are reported by log_verify(). */
+static void verify_entry(struct share_verifying *v, const struct entry *n, struct arena *a)
 {
     struct json p;
     struct err  why;
 
-    if (!kind_is_sound(n) || json_parse(n->payload, 0, a, &p, &why) ||
+    if (n->erased || !kind_is_sound(n) || json_parse(n->payload, 0, a, &p, &why) ||
         !share_knows(json_text(&p, "operation")) || operation_check(&p, a, &why) == ST_OK)
         return;
     struct sb b = sb_in(v->s->a, 0);
@@ -122,17 +153,17 @@ static void verify_entry(struct verifying *v, const struct entry *n, struct aren
     v->note(v->ctx, sb_sv(&b));
 }
 
-/* Entries that no operation of ours would write: kept in the log, never acted on. */
-static enum status verify_entries(struct verifying *v)
+/* Entries that no operation of heddle would write: kept in the log, without effect. */
+static enum status verify_entries(struct share_verifying *v)
 {
-    UNDO(store_scan_undo) struct store_scan *scan = NULL;
-    struct arena                             scratch = { 0 };
-    struct store_query                       q = { .thread = SHARE_GLOBAL, .to = STORE_TO_END };
-    struct entry                             n;
-    bool                                     more = true;
-    enum status                              r = store_scan(v->s->log->store, &q, &scan, v->e);
+    UNDO(log_scan_undo) struct store_scan *scan = NULL;
+    struct arena                           scratch = { 0 };
+    struct store_query                     q = { .thread = SHARE_GLOBAL, .to = STORE_TO_END };
+    struct entry                           n;
+    bool                                   more = true;
+    enum status                            r = log_scan(v->s->log, &q, &scan, v->e);
 
-    while (!r && !(r = store_next(scan, &n, &more, v->e)) && more) {
+    while (!r && !(r = log_scan_next(scan, &n, &more, v->e)) && more) {
         struct arena_mark m = arena_mark(&scratch);
         if (kind_of(n.kind) == KIND_THREAD_OPERATION)
             verify_entry(v, &n, &scratch);
@@ -142,7 +173,7 @@ static enum status verify_entries(struct verifying *v)
     return r;
 }
 
-static enum status verify_undone(struct verifying *v)
+static enum status verify_undone(struct share_verifying *v)
 {
     struct share_pending_effect *list;
     size_t                       n;
@@ -158,14 +189,31 @@ static enum status verify_undone(struct verifying *v)
     return ST_OK;
 }
 
+static enum status look_for_erasures(struct share_verifying *v)
+{
+    struct erase_pending *list;
+    size_t                n;
+
+    if (erase_pending(v->s->log, v->s->a, &list, &n, v->e))
+        return err_code(v->e);
+    v->erasing = n > 0;
+    return ST_OK;
+}
+
 enum status share_verify(struct share *s, say_fn *say, say_fn *note, void *ctx, struct err *e)
 {
-    struct verifying v = { .s = s, .say = say, .note = note, .ctx = ctx, .e = e };
-    bool             current;
+    struct share_verifying v = { .s = s, .say = say, .note = note, .ctx = ctx, .e = e };
+    bool                   current;
 
-    if (log_begin(s->log, SHARE_GLOBAL, STORE_READ, e))
-        return err_code(e);
+    if (log_begin(s->log, SHARE_GLOBAL, STORE_READ, e)) {
+        if (e->code != ST_CORRUPT)
+            return err_code(e);
+        say(ctx, SV("the files below .leslie/ cannot be compared with a damaged log .global"));
+        return ST_OK;
+    }
     enum status r = share_rev(s, &v.rev, e);
+    if (!r)
+        r = look_for_erasures(&v);
     if (!r && v.rev)
         r = files_look(s, v.rev, &current, e);
     for (int i = 0; i < SHARE_FILES && !r && v.rev; i++)

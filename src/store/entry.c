@@ -1,53 +1,71 @@
+/* The chain value of an entry, its id, and copies of it. */
 #include "store/entry.h"
 
 #include "base/json.h"
 
 static void add_text(struct sb *b, struct sv key, struct sv v)
 {
-    sb_add(b, key);
+    sb_put(b, key);
     if (v.s)
         sb_add_json_string(b, v);
     else
-        sb_add(b, SV("null"));
+        sb_put(b, SV("null"));
 }
 
 /* Canonical JSON has its keys in order: actor, at, content, id, kind, lane, op_id, payload, refs,
- * seq. The large member is hashed where it lies instead of being copied. */
-struct hash entry_chain(const struct entry *e, const struct hash *previous)
+ * seq. */
+static void add_before_payload(struct sb *b, const struct entry *e)
 {
-    struct arena spare = { 0 };
-    char         before[1024], after[64];
-    bool         split = entry_version(e) == 2;
-    struct sb    front = sb_on(before, sizeof before, &spare);
-    struct sb    back = sb_on(after, sizeof after, &spare);
-
-    add_text(&front, SV("{\"actor\":"), e->actor);
-    sb_add(&front, SV(",\"at\":"));
-    sb_add_int(&front, e->at);
-    if (split) {
-        sb_add(&front, SV(",\"content\":\""));
-        sb_add_hex(&front, e->content.b, HASH_SIZE);
-        sb_addc(&front, '"');
+    add_text(b, SV("{\"actor\":"), e->actor);
+    sb_put(b, SV(",\"at\":"));
+    sb_add_int(b, e->at);
+    if (entry_version(e) == 2) {
+        sb_put(b, SV(",\"content\":\""));
+        sb_add_hex(b, e->content.b, HASH_SIZE);
+        sb_putc(b, '"');
     }
     if (e->id.s)
-        add_text(&front, SV(",\"id\":"), e->id);
-    add_text(&front, SV(",\"kind\":"), e->kind);
-    add_text(&front, SV(",\"lane\":"), e->lane);
+        add_text(b, SV(",\"id\":"), e->id);
+    add_text(b, SV(",\"kind\":"), e->kind);
+    add_text(b, SV(",\"lane\":"), e->lane);
     if (e->op_id.s)
-        add_text(&front, SV(",\"op_id\":"), e->op_id);
-    sb_add(&front, SV(",\"payload\":"));
-    sb_add(&back, SV(",\"seq\":"));
-    sb_add_int(&back, e->seq);
-    sb_add(&back, SV("}"));
+        add_text(b, SV(",\"op_id\":"), e->op_id);
+    sb_put(b, SV(",\"payload\":"));
+}
 
-    struct sv   refs = e->refs.n && !split ? e->refs : SV("{}");
-    struct sv   parts[] = { { (const char *)previous->b, HASH_SIZE },
-                            sb_sv(&front),
-                          split ? e->skeleton : e->payload,
-                            SV(",\"refs\":"),
-                            refs,
-                            sb_sv(&back) };
-    struct hash h = hash_blake2b(parts, COUNT(parts));
+static void add_after_refs(struct sb *b, const struct entry *e)
+{
+    sb_put(b, SV(",\"seq\":"));
+    sb_add_int(b, e->seq);
+    sb_putc(b, '}');
+}
+
+struct hash entry_chain(const struct entry *e, const struct hash *previous)
+{
+    enum { SMALL = 512 };
+    struct arena spare = { 0 };
+    char         before[SMALL * 3], after[64];
+    struct sb    front = sb_on(before, sizeof before, &spare);
+    bool         split = entry_version(e) == 2;
+    struct sv    payload = split ? e->skeleton : e->payload;
+    struct sv    refs = e->refs.n && !split ? e->refs : SV("{}");
+    struct hash  h;
+
+    sb_put(&front, (struct sv){ (const char *)previous->b, HASH_SIZE });
+    add_before_payload(&front, e);
+    if (payload.n + refs.n <= SMALL) {
+        sb_put(&front, payload);
+        sb_put(&front, SV(",\"refs\":"));
+        sb_put(&front, refs);
+        add_after_refs(&front, e);
+        struct sv all = sb_sv(&front);
+        h = hash_blake2b(&all, 1);
+    } else { /* hashed in place, without a copy */
+        struct sb back = sb_on(after, sizeof after, &spare);
+        add_after_refs(&back, e);
+        struct sv parts[] = { sb_sv(&front), payload, SV(",\"refs\":"), refs, sb_sv(&back) };
+        h = hash_blake2b(parts, COUNT(parts));
+    }
     arena_free(&spare);
     return h;
 }

@@ -1,9 +1,10 @@
-/* One entry of a log, as it is stored. Its meaning is the thread room's business; the
- * store knows only what it indexes. */
+/* One entry of a log, as it is stored. The thread room knows what it means; the store knows only
+ * what it indexes. */
 #ifndef HEDDLE_ENTRY_H
 #define HEDDLE_ENTRY_H
 
 #include "base/hash.h"
+#include "store/limits.h"
 
 /* Which index an entry stands in. */
 enum entry_mark {
@@ -22,7 +23,7 @@ struct entry {
     struct sv       lane;    /* absent: in no lane */
     struct sv       actor;   /* who did it */
     struct sv       op_id;   /* absent, or unique in its thread */
-    struct sv       payload; /* canonical JSON object */
+    struct sv       payload; /* canonical JSON object: UTF-8 without a NUL, as are refs */
     struct sv       refs;    /* canonical JSON object; absent: {} */
     enum entry_mark mark;
     struct hash     chain; /* given by the store */
@@ -31,26 +32,17 @@ struct entry {
      * these in before an entry is appended or checked (thread/skeleton.h). */
     unsigned char salt[ENTRY_SALT_SIZE];
     bool          salted;   /* there is a salt: the entry is of version 2 and not erased */
-    bool          unsalted; /* of an export of chain version 1: it is not given a salt */
+    bool          unsalted; /* read from an export of chain version 1: it gets no salt */
     bool          erased;   /* content and salt are gone; the payload is the skeleton */
     struct sv     skeleton; /* the payload without its content; absent in version 1 */
-    struct hash   content;  /* commitment to the content; of an erased entry as it is stored */
+    struct hash   content;  /* commitment to the content; for an erased entry, the stored one */
 };
 
-/* Limits, enforced with ST_LIMIT_EXCEEDED when an entry comes in. */
-enum {
-    ENTRY_KIND_MAX = 64,
-    ENTRY_ID_MAX = 128,
-    ENTRY_PAYLOAD_MAX = 16 << 20,
-    ENTRY_REFS_MAX = 64 << 10,
-    BATCH_ENTRIES_MAX = 10000,
-    BATCH_BYTES_MAX = 64 << 20,
-};
-
-/* Is it within the limits, and are its names names? store_append() asks this of each entry. */
+/* Is the entry within the limits (store/limits.h), and are its names valid? store_append() checks
+ * each entry with this. */
 enum status entry_check(const struct entry *n, struct err *e) MUST_USE;
 
-/* Of which version is the chain value of an entry? */
+/* The version of the chain value of an entry. */
 static inline int entry_version(const struct entry *e)
 {
     return e->salted || e->erased ? 2 : 1;
@@ -61,7 +53,7 @@ static inline int entry_version(const struct entry *e)
  * version 2 the JSON holds the skeleton and the commitment in place of payload and refs. */
 struct hash entry_chain(const struct entry *e, const struct hash *previous);
 
-/* The id, derived from the chain when the entry has none of its own. */
+/* The id of an entry; derived from the chain when the entry has no id of its own. */
 struct sv entry_id(const struct entry *e, struct arena *a);
 
 /* A copy whose bytes live in `a`. */

@@ -1,14 +1,21 @@
-/* A store in front of another, whose K-th call answers ST_IO and does not reach it. Tests
- * run the same work with K = 1, 2, 3 ... until nothing fails, and look after each run
- * whether the log is whole. Calls that cannot fail (abort and the closes) are not counted. */
+/* A store in front of another one. Its K-th call returns ST_IO and does not reach the store behind.
+ * Tests run the same work with K = 1, 2, 3 ... until nothing fails, and check after each run that
+ * the log is intact. Calls that cannot fail (abort and the closes) are not counted. */
 #include "store/store_internal.h"
 
+#include "base/failure.h"
+
+#include <assert.h>
 #include <stdlib.h>
 
 struct fault_store {
     struct store  base;
     struct store *real;
     int64_t       fail_at, calls;
+    struct {
+        const char *call;
+        int64_t     n;
+    } of[64]; /* calls by their names, in the order in which they first came */
 };
 struct fault_scan {
     struct store_scan  base;
@@ -24,16 +31,28 @@ static struct fault_store *fault_of(struct store *s)
     return (struct fault_store *)s;
 }
 
+static void count(struct fault_store *f, const char *call)
+{
+    size_t i = 0;
+
+    while (f->of[i].call && !sv_is(sv_of(call), f->of[i].call))
+        i++;
+    assert(i + 1 < COUNT(f->of));
+    f->of[i].call = call;
+    f->of[i].n++;
+}
+
 /* Count a call; the error when it is its turn to fail. */
 static enum status due(struct fault_store *f, const char *call, struct err *e)
 {
+    count(f, call);
     if (++f->calls != f->fail_at)
         return ST_OK;
     err_set(e, ST_IO, "call %lld of the store (%s) was made to fail", (long long)f->calls, call);
     return err_reason(e, "fault");
 }
 
-/* Leave with the error, or go on to the store behind. */
+/* Return the error, or continue with the store behind. */
 #define PASS(s, call)                                                                              \
     struct store *real = fault_of(s)->real;                                                        \
     if (due(fault_of(s), call, e))                                                                 \
@@ -48,10 +67,56 @@ static void fault_close(struct store *s)
     free(f);
 }
 
-static enum status fault_begin(struct store *s, enum store_mode mode, struct err *e)
+static enum status fault_begin(struct store *s, enum store_mode mode, struct sv thread,
+                               struct err *e)
 {
     PASS(s, "begin");
-    return real->ops->begin(real, mode, e);
+    return real->ops->begin(real, mode, thread, e);
+}
+
+static void fault_want(struct store *s, const struct store_key *keys, size_t n)
+{
+    struct store *real = fault_of(s)->real;
+
+    count(fault_of(s), "want");
+    if (real->ops->want)
+        real->ops->want(real, keys, n);
+}
+
+static void fault_group_want(struct store *s, const struct store_part *parts, size_t n)
+{
+    struct store *real = fault_of(s)->real;
+
+    count(fault_of(s), "group_want");
+    if (real->ops->group_want)
+        real->ops->group_want(real, parts, n);
+}
+
+static void fault_want_op(struct store *s, struct sv thread, struct sv op_id)
+{
+    struct store *real = fault_of(s)->real;
+
+    count(fault_of(s), "want_op");
+    if (real->ops->want_op)
+        real->ops->want_op(real, thread, op_id);
+}
+
+static void fault_bulk(struct store *s, bool on)
+{
+    struct store *real = fault_of(s)->real;
+
+    count(fault_of(s), "bulk");
+    if (real->ops->bulk)
+        real->ops->bulk(real, on);
+}
+
+static void fault_want_scan(struct store *s, const struct store_query *q)
+{
+    struct store *real = fault_of(s)->real;
+
+    count(fault_of(s), "want_scan");
+    if (real->ops->want_scan)
+        real->ops->want_scan(real, q);
 }
 
 static enum status fault_commit(struct store *s, struct err *e)
@@ -65,6 +130,18 @@ static void fault_abort(struct store *s)
     struct store *real = fault_of(s)->real;
 
     real->ops->abort(real);
+}
+
+static enum status fault_part_begin(struct store *s, struct sv thread, struct err *e)
+{
+    PASS(s, "part_begin");
+    return real->ops->part_begin(real, thread, e);
+}
+
+static enum status fault_part_end(struct store *s, bool keep, struct err *e)
+{
+    PASS(s, "part_end");
+    return real->ops->part_end(real, keep, e);
 }
 
 static enum status fault_head(struct store *s, struct sv thread, struct store_head *out,
@@ -91,7 +168,7 @@ static enum status fault_scan(struct store *s, const struct store_query *q, stru
     behind->store = real;
     struct fault_scan *scan = calloc(1, sizeof *scan);
     if (!scan)
-        die("out of memory");
+        failure_memory(sizeof *scan);
     scan->real = behind;
     *out = (struct store_scan *)scan;
     return ST_OK;
@@ -142,6 +219,13 @@ static enum status fault_threads(struct store *s, struct arena *a, struct store_
     return real->ops->threads(real, a, out, n, e);
 }
 
+static enum status fault_thread_ids(struct store *s, struct arena *a, struct sv **out, size_t *n,
+                                    struct err *e)
+{
+    PASS(s, "thread_ids");
+    return store_thread_ids(real, a, out, n, e);
+}
+
 static enum status fault_row_get(struct store *s, const struct store_key *k, struct arena *a,
                                  struct sv *value, bool *found, struct err *e)
 {
@@ -172,7 +256,7 @@ static enum status fault_rows(struct store *s, const struct store_row_query *q,
     behind->store = real;
     struct fault_rows *rows = calloc(1, sizeof *rows);
     if (!rows)
-        die("out of memory");
+        failure_memory(sizeof *rows);
     rows->real = behind;
     *out = (struct store_rows *)rows;
     return ST_OK;
@@ -206,6 +290,13 @@ static enum status fault_set_views(struct store *s, struct sv thread, int64_t vi
     return real->ops->set_views(real, thread, views, e);
 }
 
+static enum status fault_views(struct store *s, struct sv thread, struct arena *a, struct sv **out,
+                               size_t *n, struct err *e)
+{
+    PASS(s, "views");
+    return real->ops->views(real, thread, a, out, n, e);
+}
+
 static enum status fault_text_put(struct store *s, struct sv thread, int64_t seq, struct sv text,
                                   struct err *e)
 {
@@ -227,10 +318,53 @@ static enum status fault_text_find(struct store *s, struct sv thread, const stru
     return store_text_find(real, thread, words, n, max, a, out, count, e);
 }
 
+static enum status fault_version(struct store *s, int64_t *out, struct err *e)
+{
+    PASS(s, "version");
+    return real->ops->version(real, out, e);
+}
+
+static enum status fault_pause(struct store *s, int ms, int peer, enum pause_end *end,
+                               struct err *e)
+{
+    struct store *real = fault_of(s)->real;
+
+    if (real->ops->pause)
+        return real->ops->pause(real, ms, peer, end, e);
+    *end = store_pause(-1, peer, ms);
+    return ST_OK;
+}
+
 static enum status fault_stats(struct store *s, struct store_stats *out, struct err *e)
 {
     PASS(s, "stats");
     return real->ops->stats(real, out, e);
+}
+
+static enum status fault_facts(struct store *s, struct arena *a, struct store_fact **out, size_t *n,
+                               struct err *e)
+{
+    PASS(s, "facts");
+    return real->ops->facts(real, a, out, n, e);
+}
+
+static enum status fault_advise(struct store *s, void (*say)(void *, struct sv), void *ctx,
+                                struct err *e)
+{
+    PASS(s, "advise");
+    return real->ops->advise ? real->ops->advise(real, say, ctx, e) : ST_OK;
+}
+
+static bool fault_is_new(const struct store *s)
+{
+    return store_is_new(((const struct fault_store *)s)->real);
+}
+
+static int64_t fault_clock_ahead(struct store *s)
+{
+    struct store *real = fault_of(s)->real;
+
+    return real->ops->clock_ahead ? real->ops->clock_ahead(real) : 0;
 }
 
 static enum status fault_check(struct store *s, void (*say)(void *, struct sv), void *ctx,
@@ -273,12 +407,62 @@ static enum status fault_scrub(struct store *s, void (*removed)(void *, struct s
     return real->ops->scrub(real, removed, ctx, e);
 }
 
+static const char *fault_unreached(const struct store *s, bool *waits)
+{
+    return store_unreached(((const struct fault_store *)s)->real, waits);
+}
+
+static enum status fault_scrub_waits(struct store *s, int64_t *threads, struct err *e)
+{
+    PASS(s, "scrub_waits");
+    return store_scrub_waits(real, threads, e);
+}
+
+static enum status fault_drop(struct store *s, struct sv thread, struct err *e)
+{
+    PASS(s, "drop");
+    return real->ops->drop(real, thread, e);
+}
+
+static enum status fault_sizes(struct store *s, struct arena *a, struct store_size **out, size_t *n,
+                               struct err *e)
+{
+    PASS(s, "sizes");
+    return real->ops->sizes(real, a, out, n, e);
+}
+
+static enum status fault_backup(struct store *s, struct sv path, struct err *e)
+{
+    PASS(s, "backup");
+    return store_backup(real, path, e);
+}
+
+static enum status fault_attach(struct store *s, struct sv path, struct err *e)
+{
+    PASS(s, "attach");
+    return real->ops->attach ? real->ops->attach(real, path, e)
+                             : err_set(e, ST_USAGE, "this store has no file");
+}
+
+static enum status fault_replace(struct store *s, struct err *e)
+{
+    PASS(s, "replace");
+    return real->ops->replace(real, e);
+}
+
 static const struct store_ops fault_ops = {
     .scheme = "fault",
     .close = fault_close,
     .begin = fault_begin,
+    .want = fault_want,
+    .want_op = fault_want_op,
+    .group_want = fault_group_want,
+    .want_scan = fault_want_scan,
+    .bulk = fault_bulk,
     .commit = fault_commit,
     .abort = fault_abort,
+    .part_begin = fault_part_begin,
+    .part_end = fault_part_end,
     .head = fault_head,
     .insert = fault_insert,
     .scan = fault_scan,
@@ -290,6 +474,7 @@ static const struct store_ops fault_ops = {
     .erase = fault_erase,
     .rechain = fault_rechain,
     .threads = fault_threads,
+    .thread_ids = fault_thread_ids,
     .row_get = fault_row_get,
     .row_put = fault_row_put,
     .row_del = fault_row_del,
@@ -298,19 +483,43 @@ static const struct store_ops fault_ops = {
     .rows_close = fault_rows_close,
     .rows_clear = fault_rows_clear,
     .set_views = fault_set_views,
+    .views = fault_views,
     .text_put = fault_text_put,
     .text_last = fault_text_last,
     .text_find = fault_text_find,
+    .version = fault_version,
+    .pause = fault_pause,
     .stats = fault_stats,
+    .facts = fault_facts,
+    .advise = fault_advise,
+    .is_new = fault_is_new,
+    .clock_ahead = fault_clock_ahead,
     .check = fault_check,
     .adopt_lost = fault_adopt_lost,
     .compact = fault_compact,
     .scrub = fault_scrub,
+    .unreached = fault_unreached,
+    .scrub_waits = fault_scrub_waits,
+    .drop = fault_drop,
+    .sizes = fault_sizes,
+    .backup = fault_backup,
+    .attach = fault_attach,
+    .replace = fault_replace,
 };
 
 int64_t fault_calls(const struct store *s)
 {
     return ((const struct fault_store *)s)->calls;
+}
+
+int64_t fault_calls_of(const struct store *s, const char *call)
+{
+    const struct fault_store *f = (const struct fault_store *)s;
+
+    for (size_t i = 0; f->of[i].call; i++)
+        if (sv_is(sv_of(call), f->of[i].call))
+            return f->of[i].n;
+    return 0;
 }
 
 void fault_arm(struct store *s, int64_t k)
@@ -331,7 +540,7 @@ enum status fault_open(struct sv rest, const struct store_options *o, struct sto
     }
     struct fault_store *f = calloc(1, sizeof *f);
     if (!f)
-        die("out of memory");
+        failure_memory(sizeof *f);
     f->base.ops = &fault_ops;
     f->fail_at = k;
     if (store_open(at.tail, o, &f->real, e)) {

@@ -1,12 +1,13 @@
-/* One SQLite file in WAL mode with synchronous=FULL: a commit is on the disk when it
- * returns. Other processes may write too; we wait our turn in busy().
+/* One SQLite file in WAL mode with synchronous=FULL: a commit is on the disk when it returns. Other
+ * processes may write too; busy() waits for them.
  *
- * The write-ahead log is kept short by us: copied back once it passes CHECKPOINT_PAGES, emptied
- * once it passes TRUNCATE_PAGES, and on closing only when it holds enough for the
- * next process to notice, since a command that appends one line should not pay for
- * four more syncs. A reader that stays in its transaction keeps the log from being
- * emptied; we wait for readers a moment, so that many short ones cannot hold it up between
- * them, and otherwise try again TRUNCATE_AGAIN pages later. */
+ * The write-ahead log is kept short by this file: it is copied back once it passes
+ * CHECKPOINT_PAGES, emptied once it passes TRUNCATE_PAGES, and on closing only when it holds enough
+ * for the next process to notice, since a command that appends one line should not pay for four
+ * more syncs. A reader that stays in its transaction keeps the log from being emptied; we wait for
+ * readers a moment, so that a sequence of short ones does not prevent it, and otherwise try again
+ * TRUNCATE_AGAIN pages later. */
+#include "base/failure.h"
 #include "store/sqlite_internal.h"
 
 #include "base/clock.h"
@@ -38,6 +39,9 @@ static const char *const sql[Q_COUNT] = {
     [Q_BEGIN_WRITE]  = "BEGIN IMMEDIATE",
     [Q_COMMIT]       = "COMMIT",
     [Q_ROLLBACK]     = "ROLLBACK",
+    [Q_PART]         = "SAVEPOINT part",
+    [Q_PART_KEEP]    = "RELEASE part",
+    [Q_PART_UNDO]    = "ROLLBACK TO part",
     [Q_THREAD_FIND]  = "SELECT tid FROM thread WHERE id = ?",
     [Q_THREAD_FIND_SLOW] = "SELECT tid FROM thread NOT INDEXED WHERE id = ?",
     /* Above every number in use, also by entries and rows whose thread is gone. */
@@ -47,14 +51,15 @@ static const char *const sql[Q_COUNT] = {
     [Q_THREAD_ADD]   = "INSERT INTO thread(tid, id, version) VALUES(?, ?, ?)",
     [Q_THREAD_HEAD]  = "UPDATE thread SET rev = ?2, chain = ?3 WHERE tid = ?1",
     [Q_THREAD_VIEWS] = "UPDATE thread SET views = ?2 WHERE tid = ?1",
-    [Q_HEAD_LAST]    = "SELECT e.key, e.chain, e.at, t.views, t.rev, t.chain, t.version" HEAD_FROM,
-    [Q_HEAD_OLD]     = "SELECT e.key, e.chain, e.at, t.views, NULL, NULL, 1" HEAD_FROM,
+    [Q_HEAD_LAST]    = "SELECT e.key, e.chain, e.at, t.views, t.rev, t.chain, t.version, t.id" HEAD_FROM,
+    [Q_HEAD_OLD]     = "SELECT e.key, e.chain, e.at, t.views, NULL, NULL, 1, t.id" HEAD_FROM,
     [Q_CHAIN]        = "SELECT chain FROM entry WHERE key = ?",
     [Q_HEAD_FIRST]   = "SELECT at FROM entry WHERE key = ?",
     [Q_ENTRY_ADD]    = "INSERT INTO entry(key, at, mark, kind, lane, actor, id, op, refs, chain, payload, blob, salt, content)"
                        " VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14)",
     [Q_BLOB_ADD]     = "INSERT OR IGNORE INTO blob(hash, bytes) VALUES(?, ?)",
-    [Q_MARK]         = "UPDATE entry SET mark = ?2 WHERE key = ?1",
+    [Q_MARK]         = "UPDATE entry SET mark = ?2, kind = " SQLITE_KIND ", lane = CASE WHEN kind = '' AND lane IS NULL"
+                       " THEN '" SQLITE_USUAL_LANE "' WHEN ?2 = 1 THEN coalesce(lane, '') ELSE nullif(lane, '') END WHERE key = ?1",
     [Q_ERASE]        = "UPDATE entry SET payload = ?2, blob = ?3, content = ?4, refs = NULL, salt = NULL WHERE key = ?1",
     [Q_RECHAIN]      = "UPDATE entry SET id = ?2, salt = ?3, chain = ?4, payload = ?5, blob = ?6 WHERE key = ?1",
     [Q_RECHAINED]    = "UPDATE thread SET version = 2, chain = ?2 WHERE tid = ?1",
@@ -92,10 +97,10 @@ enum status sqlite_fail(struct sqlite_store *q, int rc, struct err *e)
     case SQLITE_READONLY:
         err_set(e, ST_IO, "%s cannot be written: %s", q->path, said);
         err_reason(e, STORE_READ_ONLY);
-        return err_hint(e, "check who owns the file and its folder (ls -ld)");
+        return err_hint(e, "check who owns the file and its directory (ls -ld)");
     case SQLITE_CANTOPEN:
         err_set(e, ST_IO, "%s cannot be opened: %s", q->path, said);
-        return err_hint(e, "check that the folder exists and may be written");
+        return err_hint(e, "check that the directory exists and may be written");
     default: return err_set(e, ST_IO, "%s: %s (%d)", q->path, said, extended);
     }
 }
@@ -180,12 +185,15 @@ void sqlite_bind_sv(sqlite3_stmt *st, int at, struct sv v)
 
 struct sv sqlite_column_sv(sqlite3_stmt *st, int at)
 {
-    const char *s = sqlite3_column_blob(st, at);
+    /* Looked up once: a store belongs to one thread of execution, so nobody else changes the
+     * value. */
+    sqlite3_value *v = sqlite3_column_value(st, at);
+    const char    *s = sqlite3_value_blob(v);
 
     if (s)
-        return (struct sv){ s, (size_t)sqlite3_column_bytes(st, at) };
+        return (struct sv){ s, (size_t)sqlite3_value_bytes(v) };
     /* NULL, or empty: SQLite has no pointer for either. */
-    return sqlite3_column_type(st, at) == SQLITE_NULL ? (struct sv){ 0 } : SV("");
+    return sqlite3_value_type(v) == SQLITE_NULL ? (struct sv){ 0 } : SV("");
 }
 
 static enum status find_tid(struct sqlite_store *q, enum sqlite_statement how, struct sv thread,
@@ -211,7 +219,7 @@ static enum status find_tid(struct sqlite_store *q, enum sqlite_statement how, s
 
 enum status sqlite_tid(struct sqlite_store *q, struct sv thread, int64_t *tid, struct err *e)
 {
-    if (q->tid && sv_is(thread, q->thread)) {
+    if (q->tid && q->tid_seen && sv_is(thread, q->thread)) {
         *tid = q->tid;
         return ST_OK;
     }
@@ -224,14 +232,16 @@ enum status sqlite_tid(struct sqlite_store *q, struct sv thread, int64_t *tid, s
         memcpy(q->thread, thread.s, thread.n);
         q->thread[thread.n] = 0;
         q->tid = *tid;
+        q->tid_seen = !sqlite3_get_autocommit(q->db);
+        q->created = 0;
     }
     return ST_OK;
 }
 
 /* ---- transactions --------------------------------------------------------------- */
 
-/* Sleep a little longer each time, never the same length as the neighbour: the pauses
- * are short because the holder only waits for one sync of the disk. */
+/* Sleep a little longer each time, with a random part so that two waiting processes do not stay in
+ * step. The pauses are short because the holder only waits for one sync of the disk. */
 static int busy(void *ctx, int tries)
 {
     struct sqlite_store *q = ctx;
@@ -246,7 +256,7 @@ static int busy(void *ctx, int tries)
     return 1;
 }
 
-/* A checkpoint that cannot be made now is made later: its failure is nobody's. */
+/* A checkpoint that cannot be made now is made later, so its failure is not reported. */
 static void empty_wal(struct sqlite_store *q, const char *name)
 {
     q->patience_ms = q->busy_ms < TRUNCATE_WAIT_MS ? q->busy_ms : TRUNCATE_WAIT_MS;
@@ -260,6 +270,7 @@ static int after_commit(void *ctx, sqlite3 *db, const char *name, int pages)
     struct sqlite_store *q = ctx;
 
     q->wal_pages = pages;
+    q->commits++;
     if (pages < TRUNCATE_PAGES)
         q->truncate_at = TRUNCATE_PAGES;
     if (pages >= q->truncate_at)
@@ -269,9 +280,17 @@ static int after_commit(void *ctx, sqlite3 *db, const char *name, int pages)
     return SQLITE_OK;
 }
 
-static enum status sqlite_begin(struct store *s, enum store_mode mode, struct err *e)
+static enum status sqlite_begin(struct store *s, enum store_mode mode, struct sv thread,
+                                struct err *e)
 {
-    return run_kept(sqlite_of(s), mode == STORE_WRITE ? Q_BEGIN_WRITE : Q_BEGIN, e);
+    struct sqlite_store *q = sqlite_of(s);
+
+    (void)thread;
+    /* A rollback that failed is tried again here, where the error can be returned. */
+    if (!sqlite3_get_autocommit(q->db) && run_kept(q, Q_ROLLBACK, e))
+        return err_in(e, "the transaction before this one");
+    q->tid_seen = false; /* another process may have restored a backup since */
+    return run_kept(q, mode == STORE_WRITE ? Q_BEGIN_WRITE : Q_BEGIN, e);
 }
 
 /* What an I/O error during a commit means: the pages and the commit mark may be in the write-ahead
@@ -311,8 +330,37 @@ static void sqlite_abort(struct store *s)
     struct err           ignored;
 
     q->tid = 0; /* it may have been made by what is now undone */
-    if (!sqlite3_get_autocommit(q->db) && run_kept(q, Q_ROLLBACK, &ignored))
-        warn("rollback: %s", ignored.text);
+    if (!sqlite3_get_autocommit(q->db))
+        (void)run_kept(q, Q_ROLLBACK, &ignored); /* the next begin repeats it */
+}
+
+/* After some errors (a full disk, out of memory) SQLite has rolled back the whole transaction, and
+ * with it the parts before this one. */
+static enum status check_group(struct sqlite_store *q, struct err *e)
+{
+    if (!sqlite3_get_autocommit(q->db))
+        return ST_OK;
+    err_set(e, ST_IO, "%s: the transaction was rolled back as a whole", q->path);
+    return err_reason(e, "group");
+}
+
+static enum status sqlite_part_begin(struct store *s, struct sv thread, struct err *e)
+{
+    struct sqlite_store *q = sqlite_of(s);
+
+    (void)thread;
+    return check_group(q, e) || run_kept(q, Q_PART, e) ? err_code(e) : ST_OK;
+}
+
+static enum status sqlite_part_end(struct store *s, bool keep, struct err *e)
+{
+    struct sqlite_store *q = sqlite_of(s);
+
+    if (!keep)
+        q->tid = 0; /* it may have been made by what is now undone */
+    if (check_group(q, e) || (!keep && run_kept(q, Q_PART_UNDO, e)))
+        return err_code(e);
+    return run_kept(q, Q_PART_KEEP, e);
 }
 
 /* ---- opening -------------------------------------------------------------------- */
@@ -340,6 +388,8 @@ static void sqlite_close(struct store *s)
     if (q->db && q->wal_pages < CLOSE_PAGES)
         sqlite3_db_config(q->db, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, NULL);
     sqlite3_close(q->db);
+    if (q->watch > 0)
+        close(q->watch);
     fd_undo(&q->dir);
     free(q->file);
     free(q->path);
@@ -375,7 +425,7 @@ static int open_immutable(struct sqlite_store *q)
             sb_addc(&uri, *p);
     sb_adds(&uri, "?immutable=1");
     int rc = sqlite3_open_v2(sb_sv(&uri).s, &q->db, SQLITE_OPEN_READONLY | SQLITE_OPEN_URI,
-                             sqlite_vfs_name(q));
+                             sqlite_vfs_name());
     arena_free(&scratch);
     return rc;
 }
@@ -384,11 +434,11 @@ static int connect(struct sqlite_store *q, const struct store_options *o)
 {
     int flags = SQLITE_OPEN_READWRITE | (o->create ? SQLITE_OPEN_CREATE : 0);
 
-    return sqlite3_open_v2(q->file, &q->db, flags | SQLITE_OPEN_NOMUTEX, sqlite_vfs_name(q));
+    return sqlite3_open_v2(q->file, &q->db, flags | SQLITE_OPEN_NOMUTEX, sqlite_vfs_name());
 }
 
-/* The file may come from somebody else. What its schema could make SQLite do on its own (triggers,
- * views, functions in them, changes of the schema itself) is switched off. */
+/* The file may come from somebody else. Whatever its schema could make SQLite run (triggers, views,
+ * functions in them, changes of the schema itself) is switched off. */
 static void distrust(struct sqlite_store *q)
 {
     static const struct {
@@ -417,21 +467,21 @@ static enum status set_up(struct sqlite_store *q, const struct store_options *o,
     return sqlite_make_schema(q, o->create, e);
 }
 
-/* A file or folder that may not be written. In WAL mode SQLite makes its shared index beside
- * the file even to read it; with no write-ahead log there the file itself is everything, and
- * can be read as it is. */
+/* A file or directory that may not be written. In WAL mode SQLite makes its shared index beside the
+ * file even to read it; with no write-ahead log there the file itself is everything, and can be
+ * read as it is. */
 static enum status open_to_read(struct sqlite_store *q, const struct store_options *o,
                                 struct err *e)
 {
     sqlite3_close(q->db);
     q->db = NULL;
     int rc = sqlite_file_size(q, "-wal")
-                 ? sqlite3_open_v2(q->file, &q->db, SQLITE_OPEN_READONLY, sqlite_vfs_name(q))
+                 ? sqlite3_open_v2(q->file, &q->db, SQLITE_OPEN_READONLY, sqlite_vfs_name())
                  : open_immutable(q);
     return rc == SQLITE_OK ? set_up(q, o, e) : sqlite_fail(q, rc, e);
 }
 
-/* Does the header speak of more pages than the file has? */
+/* Does the header name more pages than the file has? */
 static bool is_cut_short(const struct sqlite_store *q)
 {
     unsigned char     h[100];
@@ -444,9 +494,9 @@ static bool is_cut_short(const struct sqlite_store *q)
     return (page == 1 ? 65536 : page) * pages > sqlite_file_size(q, "");
 }
 
-/* SQLite refuses a file whose end is missing, unless it is told that somebody repairs it. Nothing
- * is repaired: the connection cannot write, and a page that is missing is an error where it is
- * read. */
+/* SQLite refuses a file whose end is missing, unless writable_schema says that the file is being
+ * repaired. Nothing is repaired here: the connection cannot write, and reading a missing page is an
+ * error. */
 static enum status open_cut_short(struct sqlite_store *q, const struct store_options *o,
                                   struct err *e)
 {
@@ -464,10 +514,12 @@ static enum status open_file(struct sqlite_store *q, const struct store_options 
     int         rc = connect(q, o);
     enum status s = rc == SQLITE_OK ? set_up(q, o, e) : sqlite_fail(q, rc, e);
 
+    q->shared = !s;
     if (s == ST_IO && o->read_only)
         s = open_to_read(q, o, e);
     if (s == ST_CORRUPT && o->read_only && is_cut_short(q))
         s = open_cut_short(q, o, e);
+    sqlite_note_place(q);
     return s;
 }
 
@@ -477,7 +529,7 @@ enum status sqlite_open(struct sv rest, const struct store_options *o, struct st
     struct sqlite_store *q = calloc(1, sizeof *q);
 
     if (!q)
-        die("out of memory");
+        failure_memory(sizeof *q);
     q->base.ops = &sqlite_ops;
     enum status s = sqlite_locate(q, rest, o, e);
     if (!s)
@@ -513,6 +565,41 @@ static enum status sqlite_stats(struct store *s, struct store_stats *out, struct
     out->wal_bytes = sqlite_file_size(q, "-wal");
     out->free_bytes = page * free_pages;
     out->schema = (int)schema;
+    return ST_OK;
+}
+
+static void add_fact(struct store_fact *facts, size_t *n, struct sv name, struct arena *a,
+                     const char *fmt, ...) PRINTF(5, 6);
+static void add_fact(struct store_fact *facts, size_t *n, struct sv name, struct arena *a,
+                     const char *fmt, ...)
+{
+    struct sb b = sb_in(a, 0);
+    va_list   ap;
+
+    va_start(ap, fmt);
+    sb_addvf(&b, fmt, ap);
+    va_end(ap);
+    facts[(*n)++] = (struct store_fact){ name, sb_sv(&b) };
+}
+
+static enum status sqlite_facts(struct store *s, struct arena *a, struct store_fact **out,
+                                size_t *n, struct err *e)
+{
+    struct sqlite_store *q = sqlite_of(s);
+    struct store_fact   *facts = ARENA_NEW(a, struct store_fact, 6);
+    int64_t              schema;
+
+    if (sqlite_number(q, "PRAGMA user_version", &schema, e))
+        return err_code(e);
+    *n = 0;
+    add_fact(facts, n, SV("kind"), a, "sqlite");
+    add_fact(facts, n, SV("place"), a, "%s", q->path);
+    add_fact(facts, n, SV("version"), a, "SQLite %s", sqlite3_libversion());
+    add_fact(facts, n, SV("schema version"), a, "%lld", (long long)schema);
+    add_fact(facts, n, SV("size"), a, "%lld bytes, write-ahead log %lld bytes",
+             (long long)sqlite_file_size(q, ""), (long long)sqlite_file_size(q, "-wal"));
+    add_fact(facts, n, SV("replication"), a, "none: this file is the only copy, beside backups");
+    *out = facts;
     return ST_OK;
 }
 
@@ -573,12 +660,29 @@ static enum status sqlite_compact(struct store *s, struct err *e)
                : sqlite_exec(q, "PRAGMA wal_checkpoint(TRUNCATE)", e);
 }
 
+/* Keys of imported entries are random, so that a small cache would read and write the pages of
+ * their index again and again. */
+static void sqlite_bulk(struct store *s, bool on)
+{
+    sqlite3_exec(sqlite_of(s)->db, on ? "PRAGMA cache_size=-24000" : "PRAGMA cache_size=-2000",
+                 NULL, NULL, NULL);
+}
+
+static const char *sqlite_unreached(const struct store *s, bool *waits)
+{
+    (void)s, (void)waits;
+    return "blocks that the file system freed, and its snapshots";
+}
+
 const struct store_ops sqlite_ops = {
     .scheme = "sqlite",
     .close = sqlite_close,
     .begin = sqlite_begin,
+    .bulk = sqlite_bulk,
     .commit = sqlite_commit,
     .abort = sqlite_abort,
+    .part_begin = sqlite_part_begin,
+    .part_end = sqlite_part_end,
     .head = sqlite_head,
     .insert = sqlite_insert,
     .scan = sqlite_scan,
@@ -590,6 +694,7 @@ const struct store_ops sqlite_ops = {
     .erase = sqlite_erase,
     .rechain = sqlite_rechain,
     .threads = sqlite_threads,
+    .thread_ids = sqlite_thread_ids,
     .row_get = sqlite_row_get,
     .row_put = sqlite_row_put,
     .row_del = sqlite_row_del,
@@ -598,12 +703,24 @@ const struct store_ops sqlite_ops = {
     .rows_close = sqlite_rows_close,
     .rows_clear = sqlite_rows_clear,
     .set_views = sqlite_set_views,
+    .views = sqlite_views,
     .text_put = sqlite_text_put,
     .text_last = sqlite_text_last,
     .text_find = sqlite_text_find,
+    .version = sqlite_version,
+    .pause = sqlite_pause,
+    .mark = sqlite_mark,
+    .in_place = sqlite_in_place,
     .stats = sqlite_stats,
+    .facts = sqlite_facts,
     .check = sqlite_check,
     .adopt_lost = sqlite_adopt_lost,
     .compact = sqlite_compact,
     .scrub = sqlite_scrub,
+    .unreached = sqlite_unreached,
+    .drop = sqlite_drop,
+    .sizes = sqlite_sizes,
+    .backup = sqlite_backup,
+    .attach = sqlite_attach,
+    .replace = sqlite_replace,
 };

@@ -3,10 +3,11 @@
  * In SQLite deleted bytes stay in free pages, in the free space of pages and in the write-ahead log
  * until something is written over them. secure_delete writes zeros over what a transaction frees,
  * but not over what earlier transactions left behind: rows of views that were replaced, pages that
- * were split. So the file is written anew by VACUUM, and the write-ahead log emptied. */
+ * were split. So VACUUM rewrites the file, and the write-ahead log is emptied. */
 #include "store/sqlite_internal.h"
 
 #include "base/fs.h"
+#include "base/path.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -17,7 +18,7 @@ static enum status erase_one(struct sqlite_store *q, int64_t tid, const struct e
 {
     sqlite3_stmt *st;
     struct hash   hash;
-    bool          large = n->skeleton.n >= SQLITE_BLOB_MIN;
+    bool          large = n->skeleton.n >= STORE_BLOB_MIN;
 
     if ((large && sqlite_add_blob(q, n->skeleton, &hash, e)) || sqlite_ready(q, Q_ERASE, &st, e))
         return err_code(e);
@@ -59,7 +60,7 @@ enum status sqlite_rechain(struct store *s, struct sv thread, const struct entry
     struct sqlite_store *q = sqlite_of(s);
     sqlite3_stmt        *one, *all;
     struct hash          hash;
-    bool                 large = n->payload.n >= SQLITE_BLOB_MIN;
+    bool                 large = n->payload.n >= STORE_BLOB_MIN;
     int64_t              tid;
 
     if (sqlite_tid(q, thread, &tid, e) || (large && sqlite_add_blob(q, n->payload, &hash, e)) ||
@@ -85,7 +86,7 @@ enum status sqlite_rechain(struct store *s, struct sv thread, const struct entry
 
 /* ---- files ----------------------------------------------------------------------------- */
 
-/* Copies before a migration, whole or half made. */
+/* Copies that migrations made, complete or not. */
 static enum status remove_copies(struct sqlite_store *q, void (*removed)(void *, struct sv),
                                  void *ctx, struct err *e)
 {
@@ -108,7 +109,38 @@ static enum status remove_copies(struct sqlite_store *q, void (*removed)(void *,
     return ST_OK;
 }
 
-/* A checkpoint that readers hold up says so in its row, and is no error of SQLite's. */
+/* Is it a log that was kept when a backup replaced it? Such a log may have files beside it. */
+static bool is_kept_copy(struct sv name, struct sv base)
+{
+    return sv_starts(name, base) && sv_starts(sv_skip(name, base.n), SV(".before-restore-")) &&
+           sv_find(name, SV(".bak")) > 0;
+}
+
+/* Logs that a restore kept beside the database. */
+static enum status remove_kept(struct sqlite_store *q, void (*removed)(void *, struct sv),
+                               void *ctx, struct err *e)
+{
+    struct arena      a = { 0 };
+    struct sv         dir = path_dir(sv_of(q->file)), shown = path_dir(sv_of(q->path));
+    struct fs_item   *items = NULL;
+    size_t            n = 0;
+    UNDO(fd_undo) int fd = open(dir.n ? sv_cstr(dir, &a) : ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    enum status       s = fd < 0 ? err_errno(e, "open " SV_FMT, SV_ARG(shown))
+                                 : fs_list(fd, SV("."), &a, &items, &n, e);
+
+    for (size_t i = 0; !s && i < n; i++) {
+        if (!is_kept_copy(items[i].name, path_base(sv_of(q->file))))
+            continue;
+        if (unlinkat(fd, sv_cstr(items[i].name, &a), 0) != 0 && errno != ENOENT)
+            s = err_errno(e, "remove " SV_FMT, SV_ARG(items[i].name));
+        else if (removed)
+            removed(ctx, path_join(shown, items[i].name, &a));
+    }
+    arena_free(&a);
+    return s;
+}
+
+/* When readers delay a checkpoint, SQLite reports it in the result row and not as an error. */
 static enum status empty_wal(struct sqlite_store *q, struct err *e)
 {
     int64_t busy = 0;
@@ -131,5 +163,5 @@ enum status sqlite_scrub(struct store *s, void (*removed)(void *, struct sv), vo
     if (sqlite_exec(q, "PRAGMA secure_delete = ON", e) || sqlite_exec(q, "VACUUM", e) ||
         empty_wal(q, e))
         return err_code(e);
-    return remove_copies(q, removed, ctx, e);
+    return remove_copies(q, removed, ctx, e) ? err_code(e) : remove_kept(q, removed, ctx, e);
 }

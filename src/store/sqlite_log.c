@@ -1,3 +1,5 @@
+/* Entries, heads and blobs in SQLite: appending, scanning, passing over damage. */
+#include "base/failure.h"
 #include "store/sqlite_internal.h"
 
 #include "base/vec.h"
@@ -6,19 +8,23 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { SEARCH_MAX = 1 << 20 };
-
-/* Columns of every query that reads entries, in the order of read_entry(). A file of an older
- * schema that may not be written has neither salts nor commitments. */
-#define BRIEF_OF(content)                                                                          \
+/* Columns of every query that reads entries, in the order of read_entry(). One column holds the
+ * salt or, after an erasure, the commitment: they differ in length. A file of an older schema that
+ * may not be written has neither. */
+#define BRIEF_OF(salt)                                                                             \
     "e.key, e.at, e.refs, coalesce(e.payload, (SELECT bytes FROM blob WHERE hash = "               \
-    "e.blob)), " content
-#define WHOLE_OF(content, salt)                                                                    \
-    BRIEF_OF(content) ", e.mark, e.kind, e.lane, e.actor, e.id, e.op, e.chain, " salt
-#define BRIEF BRIEF_OF("e.content")
-#define WHOLE WHOLE_OF("e.content", "e.salt")
+    "e.blob)), " salt
+#define WHOLE_OF(salt) BRIEF_OF(salt) ", e.mark, e.kind, e.lane, e.actor, e.id, e.op, e.chain"
+#define BRIEF BRIEF_OF("coalesce(e.salt, e.content)")
+#define WHOLE WHOLE_OF("coalesce(e.salt, e.content)")
 #define BRIEF_OLD BRIEF_OF("NULL")
-#define WHOLE_OLD WHOLE_OF("NULL", "NULL")
+#define WHOLE_OLD WHOLE_OF("NULL")
+
+/* Since schema 5, which also has the heads that appends record. */
+static bool has_salts(const struct sqlite_store *q)
+{
+    return q->schema >= 5;
+}
 
 static struct hash column_hash(sqlite3_stmt *st, int at)
 {
@@ -42,41 +48,63 @@ static void read_head(sqlite3_stmt *st, struct store_head *out)
     out->recorded_chain = out->chain;
     if (sqlite3_column_type(st, 4) != SQLITE_NULL) {
         int64_t rev = sqlite3_column_int64(st, 4);
-        out->recorded_rev =
-            rev < 0 || rev > SEQ_MAX ? 0 : rev; /* of a file that was tampered with */
+        out->recorded_rev = rev < 0 || rev > SEQ_MAX ? 0 : rev; /* the file was tampered with */
         out->recorded_chain = column_hash(st, 5);
     }
     out->version = sqlite3_column_int(st, 6) == 2 ? 2 : 1;
 }
 
-enum status sqlite_head(struct store *s, struct sv thread, struct store_head *out, struct err *e)
+/* The head of the thread that has this number; *same is false when that is another one, or none. */
+static enum status head_of(struct sqlite_store *q, int64_t tid, struct sv thread,
+                           struct store_head *out, bool *same, struct err *e)
 {
-    struct sqlite_store *q = sqlite_of(s);
-    sqlite3_stmt        *st;
-    int64_t              tid;
+    sqlite3_stmt *st;
 
-    *out = (struct store_head){ 0 };
-    if (sqlite_tid(q, thread, &tid, e))
-        return err_code(e);
-    if (!tid)
-        return ST_OK;
-    if (sqlite_ready(q, q->old ? Q_HEAD_OLD : Q_HEAD_LAST, &st, e))
+    if (sqlite_ready(q, has_salts(q) ? Q_HEAD_LAST : Q_HEAD_OLD, &st, e))
         return err_code(e);
     sqlite3_bind_int64(st, 1, entry_key(tid, 0));
     sqlite3_bind_int64(st, 2, entry_key(tid, SEQ_MAX));
     int rc = sqlite3_step(st);
-    if (rc == SQLITE_ROW)
+    *same = rc == SQLITE_ROW && sv_eq(sqlite_column_sv(st, 7), thread);
+    if (*same)
         read_head(st, out);
     sqlite3_reset(st);
-    if (rc != SQLITE_ROW)
-        return rc == SQLITE_DONE ? ST_OK : sqlite_fail(q, rc, e);
+    return rc == SQLITE_ROW || rc == SQLITE_DONE ? ST_OK : sqlite_fail(q, rc, e);
+}
+
+/* The time of the first entry never changes. */
+static enum status read_created(struct sqlite_store *q, int64_t tid, int64_t *out, struct err *e)
+{
+    sqlite3_stmt *st;
+
+    *out = q->tid == tid ? q->created : 0;
+    if (*out)
+        return ST_OK;
     if (sqlite_ready(q, Q_HEAD_FIRST, &st, e))
         return err_code(e);
     sqlite3_bind_int64(st, 1, entry_key(tid, 0));
-    rc = sqlite3_step(st);
-    out->created = rc == SQLITE_ROW ? sqlite3_column_int64(st, 0) : 0;
+    int rc = sqlite3_step(st);
+    *out = rc == SQLITE_ROW ? sqlite3_column_int64(st, 0) : 0;
     sqlite3_reset(st);
+    if (q->tid == tid)
+        q->created = *out;
     return rc == SQLITE_ROW || rc == SQLITE_DONE ? ST_OK : sqlite_fail(q, rc, e);
+}
+
+enum status sqlite_head(struct store *s, struct sv thread, struct store_head *out, struct err *e)
+{
+    struct sqlite_store *q = sqlite_of(s);
+    int64_t              tid = q->tid && sv_is(thread, q->thread) ? q->tid : 0;
+    bool                 same = false;
+
+    *out = (struct store_head){ 0 };
+    if (tid && head_of(q, tid, thread, out, &same, e)) /* the number it had: nearly always right */
+        return err_code(e);
+    if (same)
+        q->tid_seen = !sqlite3_get_autocommit(q->db);
+    else if (sqlite_tid(q, thread, &tid, e) || (tid && head_of(q, tid, thread, out, &same, e)))
+        return err_code(e);
+    return same ? read_created(q, tid, &out->created, e) : ST_OK;
 }
 
 enum status sqlite_chain_at(struct store *s, struct sv thread, int64_t seq, struct hash *out,
@@ -124,7 +152,7 @@ static enum status add_thread(struct sqlite_store *q, struct sv thread, int vers
     return sqlite_run(q, add, e);
 }
 
-/* Where the log ends now, beside the entries themselves. */
+/* Record where the log ends now, beside the entries themselves. */
 static enum status record_head(struct sqlite_store *q, int64_t tid, const struct entry *last,
                                struct err *e)
 {
@@ -160,20 +188,45 @@ static void sqlite_bind_bytes(sqlite3_stmt *st, int at, const unsigned char *byt
         sqlite3_bind_null(st, at);
 }
 
+/* What most messages have in common is left out: their kind is then empty, and no lane is the usual
+ * one. An empty name counts as no lane, so that the index of messages does not take it
+ * for the usual one. */
+static bool is_usual(const struct entry *n)
+{
+    return n->mark == MARK_MESSAGE && sv_is(n->kind, SQLITE_USUAL_KIND);
+}
+
+static struct sv stored_lane(const struct entry *n)
+{
+    if (n->mark == MARK_MESSAGE && !n->lane.s)
+        return SV("");
+    return is_usual(n) && sv_is(n->lane, SQLITE_USUAL_LANE) ? (struct sv){ 0 } : n->lane;
+}
+
+static void read_usual(struct entry *n)
+{
+    if (!n->kind.n) {
+        n->kind = SV(SQLITE_USUAL_KIND);
+        n->lane = n->lane.s ? n->lane : SV(SQLITE_USUAL_LANE);
+    }
+    if (!n->lane.n)
+        n->lane = (struct sv){ 0 };
+}
+
 static enum status add_entry(struct sqlite_store *q, int64_t tid, const struct entry *n,
                              struct err *e)
 {
     sqlite3_stmt *st;
     struct hash   hash;
-    bool          large = n->payload.n >= SQLITE_BLOB_MIN;
+    bool          large = n->payload.n >= STORE_BLOB_MIN;
 
     if ((large && sqlite_add_blob(q, n->payload, &hash, e)) || sqlite_ready(q, Q_ENTRY_ADD, &st, e))
         return err_code(e);
     sqlite3_bind_int64(st, 1, entry_key(tid, n->seq));
     sqlite3_bind_int64(st, 2, n->at);
     sqlite3_bind_int(st, 3, (int)n->mark);
-    sqlite_bind_sv(st, 4, n->kind);
-    sqlite_bind_sv(st, 5, n->lane);
+    sqlite_bind_sv(st, 4, is_usual(n) ? SV("") : n->kind);
+    sqlite_bind_sv(st, 5, stored_lane(n));
     sqlite_bind_sv(st, 6, n->actor);
     sqlite_bind_sv(st, 7, n->id);
     sqlite_bind_sv(st, 8, n->op_id);
@@ -236,20 +289,28 @@ struct sqlite_scan {
 #define ALL(columns) "SELECT " columns " FROM entry e WHERE key BETWEEN ?1 AND ?2 ORDER BY key"
 /* The mark stands in the text, so that the partial index of that mark is used. */
 #define MARKED(columns, mark)                                                                      \
-    "SELECT " columns " FROM entry e WHERE mark = " mark " AND lane = ?3"                          \
-    " AND key BETWEEN ?1 AND ?2 ORDER BY key"
+    "SELECT " columns " FROM entry e WHERE mark = " mark " AND key BETWEEN ?1 AND ?2 ORDER BY key"
+#define USUAL "1 AND coalesce(lane, '" SQLITE_USUAL_LANE "') = ?3"
+#define PLAIN "1 AND lane = ?3"
+#define ANCHOR "2 AND lane = ?3"
 
-#define SCANS(whole, brief)                                                                        \
+#define SCANS(whole, brief, message)                                                               \
     {                                                                                              \
-        ALL(whole), MARKED(whole, "1"), MARKED(whole, "2"), ALL(whole) " DESC",                    \
-            MARKED(whole, "1") " DESC", MARKED(whole, "2") " DESC", ALL(brief),                    \
-            MARKED(brief, "1"), MARKED(brief, "2"), ALL(brief) " DESC",                            \
-            MARKED(brief, "1") " DESC", MARKED(brief, "2") " DESC"                                 \
+        ALL(whole), MARKED(whole, message), MARKED(whole, ANCHOR), ALL(whole) " DESC",             \
+            MARKED(whole, message) " DESC", MARKED(whole, ANCHOR) " DESC", ALL(brief),             \
+            MARKED(brief, message), MARKED(brief, ANCHOR), ALL(brief) " DESC",                     \
+            MARKED(brief, message) " DESC", MARKED(brief, ANCHOR) " DESC"                          \
     }
 
-/* By age of the schema and scan_kind(). */
-static const char *const scan_sql[2][SQLITE_ENTRY_SCANS] = { SCANS(WHOLE, BRIEF),
-                                                             SCANS(WHOLE_OLD, BRIEF_OLD) };
+/* By scan_kind(), of the schemas before 5, of schema 5, and from 6 on. */
+static const char *const scan_sql[3][SQLITE_ENTRY_SCANS] = { SCANS(WHOLE_OLD, BRIEF_OLD, PLAIN),
+                                                             SCANS(WHOLE, BRIEF, PLAIN),
+                                                             SCANS(WHOLE, BRIEF, USUAL) };
+
+static const char *scan_text(const struct sqlite_store *q, int kind)
+{
+    return scan_sql[q->schema < 5 ? 0 : q->schema == 5 ? 1 : 2][kind];
+}
 
 static int scan_kind(const struct store_query *q)
 {
@@ -275,7 +336,7 @@ enum status sqlite_scan(struct store *s, const struct store_query *query, struct
     if (sqlite_tid(q, query->thread, &tid, e))
         return err_code(e);
     if (!(scan = calloc(1, sizeof *scan)))
-        die("out of memory");
+        failure_memory(sizeof *scan);
     scan->base.store = s;
     scan->kind = scan_kind(query);
     scan->brief = query->brief;
@@ -283,7 +344,7 @@ enum status sqlite_scan(struct store *s, const struct store_query *query, struct
     scan->next = query->from < 0 ? 0 : query->from;
     scan->to = query->to;
     scan->done = !tid || query->from > query->to || query->to < 0;
-    if (!scan->done && sqlite_take(q, scan->kind, scan_sql[q->old][scan->kind], &scan->st, e)) {
+    if (!scan->done && sqlite_take(q, scan->kind, scan_text(q, scan->kind), &scan->st, e)) {
         free(scan);
         return err_code(e);
     }
@@ -299,7 +360,7 @@ static enum status lost(struct sqlite_store *q, int64_t seq, const char *what, s
     return err_hint(e, "`heddle log export` saves what is readable");
 }
 
-/* A column that is mostly NULL, which is then all that is asked. */
+/* A column that is mostly NULL: its type is checked first, since that is enough then. */
 static struct sv rare_sv(sqlite3_stmt *st, int at)
 {
     return sqlite3_column_type(st, at) == SQLITE_NULL ? (struct sv){ 0 } : sqlite_column_sv(st, at);
@@ -316,8 +377,12 @@ static enum status read_brief(struct sqlite_store *q, sqlite3_stmt *st, struct e
     };
     if (!out->refs.s)
         out->refs = SV("{}");
-    out->erased = sqlite3_column_type(st, 4) != SQLITE_NULL;
-    if (out->erased)
+    struct sv salt = sqlite_column_sv(st, 4);
+    out->salted = salt.s && salt.n == ENTRY_SALT_SIZE;
+    out->erased = salt.s && !out->salted;
+    if (out->salted)
+        memcpy(out->salt, salt.s, ENTRY_SALT_SIZE);
+    else if (out->erased)
         out->content = column_hash(st, 4);
     return out->payload.s ? ST_OK : lost(q, out->seq, "payload", e);
 }
@@ -325,7 +390,7 @@ static enum status read_brief(struct sqlite_store *q, sqlite3_stmt *st, struct e
 static enum status read_entry(struct sqlite_store *q, sqlite3_stmt *st, struct entry *out,
                               struct err *e)
 {
-    struct sv chain, salt;
+    struct sv chain;
 
     if (read_brief(q, st, out, e))
         return err_code(e);
@@ -335,6 +400,7 @@ static enum status read_entry(struct sqlite_store *q, sqlite3_stmt *st, struct e
     out->mark = (enum entry_mark)mark;
     out->kind = sqlite_column_sv(st, 6);
     out->lane = sqlite_column_sv(st, 7);
+    read_usual(out);
     out->actor = sqlite_column_sv(st, 8);
     out->id = rare_sv(st, 9);
     out->op_id = rare_sv(st, 10);
@@ -342,14 +408,10 @@ static enum status read_entry(struct sqlite_store *q, sqlite3_stmt *st, struct e
     if (chain.n != HASH_SIZE)
         return lost(q, out->seq, "chain value", e);
     memcpy(out->chain.b, chain.s, HASH_SIZE);
-    salt = rare_sv(st, 12);
-    out->salted = salt.n == ENTRY_SALT_SIZE && !out->erased;
-    if (out->salted)
-        memcpy(out->salt, salt.s, ENTRY_SALT_SIZE);
     return ST_OK;
 }
 
-/* A page that is not what it should be, or that the disk does not give back. */
+/* Is it a damaged page, or one that the disk cannot read? */
 static bool is_damage(int rc)
 {
     return (rc & 0xff) == SQLITE_CORRUPT || (rc & 0xff) == SQLITE_IOERR;
@@ -377,13 +439,14 @@ static int64_t last_seq(struct sqlite_store *q, const struct sqlite_scan *scan)
 {
     int64_t key = number_or_none(q, "SELECT max(key) FROM entry WHERE key BETWEEN ? AND ?",
                                  entry_key(scan->tid, 0), entry_key(scan->tid, SEQ_MAX));
-    int64_t rev =
-        q->old ? -1 : number_or_none(q, "SELECT rev FROM thread WHERE tid = ?", scan->tid, 0);
+    int64_t rev = !has_salts(q)
+                      ? -1
+                      : number_or_none(q, "SELECT rev FROM thread WHERE tid = ?", scan->tid, 0);
     int64_t last = key >= 0 ? key & SEQ_MAX : -1;
 
     if (key < 0 && rev < 0)
-        last = scan->next + SEARCH_MAX;
-    if (rev > 0 && rev <= SEQ_MAX && rev - 1 > last && rev - 1 <= scan->next + SEARCH_MAX)
+        last = scan->next + SQLITE_SKIP_MAX;
+    if (rev > 0 && rev <= SEQ_MAX && rev - 1 > last && rev - 1 <= scan->next + SQLITE_SKIP_MAX)
         last = rev - 1;
     return last < scan->to ? last : scan->to;
 }
@@ -428,8 +491,8 @@ enum status sqlite_next(struct store_scan *base, struct entry *out, bool *more, 
     scan->ahead = false;
     if (rc == SQLITE_ROW) {
         *more = true;
-        scan->next = (sqlite3_column_int64(scan->st, 0) & SEQ_MAX) + 1;
         enum status s = (scan->brief ? read_brief : read_entry)(q, scan->st, out, e);
+        scan->next = out->seq + 1; /* also of an entry that has lost something */
         scan->base.lost += s != ST_OK;
         return s;
     }
@@ -465,13 +528,12 @@ enum status sqlite_find_op(struct store *s, struct sv thread, struct sv op_id, s
         return err_code(e);
     if (!tid)
         return ST_OK;
-    int rc = sqlite3_prepare_v2(
-        q->db, q->old ? "SELECT " WHOLE_OLD FIND_OP : "SELECT " WHOLE FIND_OP, -1, &st, NULL);
-    if (rc != SQLITE_OK)
-        return sqlite_fail(q, rc, e);
+    if (sqlite_take(q, SQLITE_FIND_OP,
+                    has_salts(q) ? "SELECT " WHOLE FIND_OP : "SELECT " WHOLE_OLD FIND_OP, &st, e))
+        return err_code(e);
     sqlite_bind_sv(st, 1, op_id);
     sqlite3_bind_int64(st, 2, tid);
-    rc = sqlite3_step(st);
+    int         rc = sqlite3_step(st);
     enum status r = rc == SQLITE_ROW    ? read_entry(q, st, &n, e)
                     : rc == SQLITE_DONE ? ST_OK
                                         : sqlite_fail(q, rc, e);
@@ -479,7 +541,7 @@ enum status sqlite_find_op(struct store *s, struct sv thread, struct sv op_id, s
         *out = entry_dup(&n, a);
         *found = true;
     }
-    sqlite3_finalize(st);
+    sqlite_put_aside(q, SQLITE_FIND_OP, st);
     return r;
 }
 
@@ -501,30 +563,42 @@ enum status sqlite_set_mark(struct store *s, struct sv thread, int64_t seq, enum
                : err_set(e, ST_NOT_FOUND, "there is no entry %lld", (long long)seq);
 }
 
-enum status sqlite_threads(struct store *s, struct arena *a, struct store_thread **out, size_t *n,
-                           struct err *e)
+enum status sqlite_thread_ids(struct store *s, struct arena *a, struct sv **out, size_t *n,
+                              struct err *e)
 {
     struct sqlite_store *q = sqlite_of(s);
     sqlite3_stmt        *st = NULL;
-    VEC(struct store_thread) list = { 0 };
+    VEC(struct sv) list = { 0 };
     int rc = sqlite3_prepare_v2(q->db, "SELECT id FROM thread ORDER BY id", -1, &st, NULL);
 
     while (rc == SQLITE_OK || rc == SQLITE_ROW) {
         rc = sqlite3_step(st);
         if (rc == SQLITE_ROW)
-            vec_push(&list, a)->id = sv_dup(sqlite_column_sv(st, 0), a);
+            *vec_push(&list, a) = sv_dup(sqlite_column_sv(st, 0), a);
     }
     sqlite3_finalize(st);
     if (rc != SQLITE_DONE)
-        return sqlite_fail(q, rc, e);
-    for (size_t i = 0; i < list.n; i++) {
-        enum status st_head = sqlite_head(s, list.v[i].id, &list.v[i].head, e);
-        list.v[i].damaged = st_head == ST_CORRUPT; /* the others can still be told of */
+        return (void)sqlite_fail(q, rc, e), err_code(e);
+    *out = list.v;
+    *n = list.n;
+    return ST_OK;
+}
+
+enum status sqlite_threads(struct store *s, struct arena *a, struct store_thread **out, size_t *n,
+                           struct err *e)
+{
+    struct sv *ids;
+
+    if (sqlite_thread_ids(s, a, &ids, n, e))
+        return err_code(e);
+    *out = ARENA_NEW(a, struct store_thread, *n + 1);
+    for (size_t i = 0; i < *n; i++) {
+        (*out)[i].id = ids[i];
+        enum status st_head = sqlite_head(s, ids[i], &(*out)[i].head, e);
+        (*out)[i].damaged = st_head == ST_CORRUPT; /* the other threads can still be listed */
         if (st_head && st_head != ST_CORRUPT)
             return st_head;
     }
-    *out = list.v;
-    *n = list.n;
     return ST_OK;
 }
 

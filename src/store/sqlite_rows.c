@@ -1,4 +1,8 @@
+/* Rows of views in SQLite: one by one, and below a prefix. */
 #include "store/sqlite_internal.h"
+
+#include "base/failure.h"
+#include "base/vec.h"
 
 #include <stdlib.h>
 
@@ -86,7 +90,7 @@ static const char *const rows_sql[SQLITE_ROW_SCANS] = {
     [BACKWARDS | STOPS | HAS_END] = ROWS(" AND key < ?4 AND key <= ?5", " DESC"),
 };
 
-/* The caller's bytes may go before the scan does: all is copied. */
+/* The caller may free its bytes before the scan ends: everything is copied. */
 static void rows_bind(sqlite3_stmt *st, const struct store_row_query *query, int64_t tid, int way,
                       struct sv end)
 {
@@ -121,7 +125,7 @@ enum status sqlite_rows(struct store *s, const struct store_row_query *query,
     arena_free(&scratch);
     struct sqlite_rows *rows = calloc(1, sizeof *rows);
     if (!rows)
-        die("out of memory");
+        failure_memory(sizeof *rows);
     rows->st = st;
     rows->kind = SQLITE_ENTRY_SCANS + way;
     *out = (struct store_rows *)rows;
@@ -167,6 +171,35 @@ enum status sqlite_rows_clear(struct store *s, struct sv thread, struct sv view,
     sqlite_bind_sv(st, 2, view);
     q->cleared = true;
     return sqlite_run(q, st, e);
+}
+
+/* One seek for each: from the first row of a view to the first of the next. */
+enum status sqlite_views(struct store *s, struct sv thread, struct arena *a, struct sv **out,
+                         size_t *n, struct err *e)
+{
+    struct sqlite_store *q = sqlite_of(s);
+    sqlite3_stmt        *st = NULL;
+    int64_t              tid;
+    VEC(struct sv) list = { 0 };
+
+    if (sqlite_tid(q, thread, &tid, e))
+        return err_code(e);
+    int rc = sqlite3_prepare_v2(
+        q->db, "SELECT view FROM row WHERE tid = ? AND view > ? ORDER BY view LIMIT 1", -1, &st,
+        NULL);
+    while (rc == SQLITE_OK) {
+        sqlite3_bind_int64(st, 1, tid);
+        sqlite_bind_sv(st, 2, list.n ? list.v[list.n - 1] : SV(""));
+        rc = sqlite3_step(st);
+        if (rc != SQLITE_ROW)
+            break;
+        *vec_push(&list, a) = sv_dup(sqlite_column_sv(st, 0), a);
+        rc = sqlite3_reset(st);
+    }
+    sqlite3_finalize(st);
+    *out = list.v;
+    *n = list.n;
+    return rc == SQLITE_DONE ? ST_OK : sqlite_fail(q, rc, e);
 }
 
 enum status sqlite_set_views(struct store *s, struct sv thread, int64_t views, struct err *e)

@@ -1,9 +1,10 @@
 /* Tables and their history. docs/FORMATS.md explains them.
  *
  * entry.key is tid << 36 | seq: a thread's entries lie together, in order, and an index
- * on lane alone is ordered by (lane, key) because every index ends in the rowid. A
- * payload of SQLITE_BLOB_MIN bytes or more lives in `blob`, addressed by its hash, so that the
- * same bytes are stored once however many entries hold them. */
+ * on lane alone is ordered by (lane, key) because every index ends in the rowid. An
+ * empty kind is SQLITE_USUAL_KIND, and with it no lane is SQLITE_USUAL_LANE; an empty name is not a
+ * lane. A payload of STORE_BLOB_MIN bytes or more lives in `blob`, addressed by its hash, so that
+ * the same bytes are stored once however many entries hold them. */
 #include "store/sqlite_internal.h"
 
 #include "base/clock.h"
@@ -36,7 +37,7 @@ static const struct sqlite_step steps[] = {
     { 2,
       "CREATE VIRTUAL TABLE text USING fts5(body, content='',"
       " tokenize='unicode61 remove_diacritics 2');" },
-    /* Characters of scripts without blanks became words; what is there is put again on demand. */
+    /* Characters of scripts without spaces became words; what is there is put again on demand. */
     { 3, "INSERT INTO text(text) VALUES('delete-all');" },
     /* Where each log ends, recorded beside it: no entry is rewritten. */
     { 4,
@@ -49,10 +50,15 @@ static const struct sqlite_step steps[] = {
       "ALTER TABLE thread ADD COLUMN version INTEGER NOT NULL DEFAULT 1;"
       "ALTER TABLE entry ADD COLUMN salt BLOB;"
       "ALTER TABLE entry ADD COLUMN content BLOB;" },
+    /* What most messages have in common is not stored in each: room for the salts. Entries that are
+     * there stay as they are; the index has both alike. */
+    { 6,
+      "DROP INDEX entry_message;"
+      "CREATE INDEX entry_message ON entry(coalesce(lane, '" SQLITE_USUAL_LANE "')) WHERE mark = 1;" },
 };
 /* clang-format on */
 
-/* Durable before the first step changes anything: the copy is there to go back to. */
+/* The copy must be durable before the first step changes anything, so that it can be restored. */
 static enum status sync_copy(const char *made, const char *name, struct err *e)
 {
     UNDO(fd_undo) int fd = open(made, O_RDONLY | O_CLOEXEC);
@@ -76,7 +82,7 @@ static enum status copy_to(struct sqlite_store *q, const char *made, const char 
 {
     struct sqlite_store reader = { .path = q->path, .file = q->file, .busy_ms = q->busy_ms };
     sqlite3_stmt       *st = NULL;
-    int rc = sqlite3_open_v2(q->file, &reader.db, SQLITE_OPEN_READWRITE, sqlite_vfs_name(q));
+    int rc = sqlite3_open_v2(q->file, &reader.db, SQLITE_OPEN_READWRITE, sqlite_vfs_name());
 
     if (rc == SQLITE_OK)
         rc = sqlite3_prepare_v2(reader.db, "VACUUM INTO ?", -1, &st, NULL);
@@ -163,8 +169,8 @@ enum status sqlite_migrate(struct sqlite_store *q, const struct sqlite_step *tod
     return s;
 }
 
-/* Whose file is this? Both questions are asked of one state of it, since another process may be
- * making the schema at this moment. */
+/* Which program made this file, and which schema has it? Both are read from one state, since
+ * another process may be creating the schema at this moment. */
 static enum status identify(struct sqlite_store *q, int64_t *application, int64_t *version,
                             int64_t *tables, struct err *e)
 {
@@ -192,7 +198,7 @@ static enum status switch_to_wal(struct sqlite_store *q, struct err *e)
     return rc == SQLITE_OK ? ST_OK : sqlite_fail(q, rc, e);
 }
 
-/* An empty file becomes a log. Only before the first table can it be told to give pages back. */
+/* An empty file becomes a log. auto_vacuum can only be set before the first table exists. */
 static enum status adopt(struct sqlite_store *q, struct err *e)
 {
     char pragma[64];
@@ -200,10 +206,11 @@ static enum status adopt(struct sqlite_store *q, struct err *e)
     snprintf(pragma, sizeof pragma, "PRAGMA application_id = %d", SQLITE_APPLICATION_ID);
     if (sqlite_exec(q, "PRAGMA auto_vacuum = INCREMENTAL", e) || switch_to_wal(q, e))
         return err_code(e);
+    q->base.is_new = true;
     return sqlite_exec(q, pragma, e);
 }
 
-/* A file that may not be written, made by a version that kept less: it is read as it is. */
+/* Can this read-only file of an older schema be read without migration? */
 static bool is_readable_as_it_is(const struct sqlite_store *q, int64_t version)
 {
     return version >= SQLITE_SCHEMA_READABLE && version < SQLITE_SCHEMA_VERSION &&
@@ -221,10 +228,11 @@ enum status sqlite_make_schema(struct sqlite_store *q, bool create, struct err *
         if (identify(q, &application, &version, &tables, e))
             return err_code(e);
     }
+    q->schema = SQLITE_SCHEMA_VERSION;
     if (application == SQLITE_APPLICATION_ID && version == SQLITE_SCHEMA_VERSION)
         return ST_OK;
     if (application == SQLITE_APPLICATION_ID && is_readable_as_it_is(q, version)) {
-        q->old = true;
+        q->schema = (int)version;
         return ST_OK;
     }
     if (application != SQLITE_APPLICATION_ID && tables) {
@@ -306,7 +314,7 @@ enum status sqlite_check_schema(struct sqlite_store *q, void (*say)(void *, stru
     enum status         s = rc == SQLITE_OK ? ST_OK : sqlite_fail(&model, rc, e);
 
     for (size_t i = 0; i < COUNT(steps) && !s; i++)
-        if (!q->old || steps[i].to <= SQLITE_SCHEMA_READABLE)
+        if (steps[i].to <= q->schema)
             s = run_step(&model, &steps[i], e);
     if (!s) {
         struct objects there = objects_of(q->db), want = objects_of(model.db);

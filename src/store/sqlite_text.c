@@ -1,33 +1,8 @@
 /* Words of entries in an FTS5 index without content: its rowid is the entry's key, and the
  * text itself is only in the entry. */
-#include "base/utf8.h"
 #include "base/vec.h"
 #include "store/sqlite_internal.h"
-
-/* FTS5 takes a whole line of Chinese for one word. A blank on both sides makes every character of
- * such a script a word, and a word of it in a query a phrase. */
-static struct sv spaced(struct sv text, struct arena *a)
-{
-    struct sb b = sb_in(a, 0);
-    size_t    len, done = 0;
-
-    for (size_t i = 0; i < text.n; i += len) {
-        len = 1;
-        if ((unsigned char)text.s[i] < 0xe0) /* none of them is that short */
-            continue;
-        if (!utf8_is_unspaced(utf8_decode(sv_skip(text, i), &len)))
-            continue;
-        sb_add(&b, (struct sv){ text.s + done, i - done });
-        sb_addc(&b, ' ');
-        sb_add(&b, (struct sv){ text.s + i, len });
-        sb_addc(&b, ' ');
-        done = i + len;
-    }
-    if (!done)
-        return text;
-    sb_add(&b, sv_skip(text, done));
-    return sb_sv(&b);
-}
+#include "store/words.h"
 
 static bool is_there(sqlite3_stmt *st)
 {
@@ -48,11 +23,11 @@ enum status sqlite_text_put(struct store *s, struct sv thread, int64_t seq, stru
         sqlite_ready(q, Q_TEXT_ADD, &add, e))
         return err_code(e);
     sqlite3_bind_int64(has, 1, entry_key(tid, seq));
-    if (is_there(has)) /* a view that is folded anew puts everything again */
+    if (is_there(has)) /* a view that is folded again puts every entry again */
         return ST_OK;
     struct arena scratch = { 0 };
     sqlite3_bind_int64(add, 1, entry_key(tid, seq));
-    sqlite_bind_sv(add, 2, spaced(text, &scratch));
+    sqlite_bind_sv(add, 2, words_spaced(text, &scratch));
     enum status st = sqlite_run(q, add, e);
     arena_free(&scratch);
     return st;
@@ -76,13 +51,14 @@ enum status sqlite_text_last(struct store *s, struct sv thread, int64_t *seq, st
     return rc == SQLITE_ROW ? ST_OK : sqlite_fail(q, rc, e);
 }
 
-/* "word" "two words": FTS5 takes that for all of them, and its own operators for text. */
+/* "word" "two words": FTS5 finds entries that have all of them. Quoting makes its operators plain
+ * text. */
 static struct sv match_of(const struct sv *words, size_t n, struct arena *a)
 {
     struct sb b = sb_in(a, 0);
 
     for (size_t i = 0; i < n; i++) {
-        struct sv word = spaced(words[i], a);
+        struct sv word = words_spaced(words[i], a);
         sb_adds(&b, i ? " \"" : "\"");
         for (size_t k = 0; k < word.n; k++)
             if (word.s[k] == '"')

@@ -1,14 +1,12 @@
-/* The thin top of the store: what is true for every backend, then the call. */
+/* The calls of the store, each with the checks that hold for every backend, then the call of the
+ * backend: opening, transactions, groups and waiting. The others are in store_log.c, store_rows.c
+ * and store_care.c. */
 #include "base/clock.h"
-#include "base/path.h"
-#include "base/utf8.h"
+#include "store/postgres_url.h"
 #include "store/store_internal.h"
 
 #include <assert.h>
-#include <string.h>
-#include <time.h>
-
-enum { CLOSED, READING, WRITING };
+#include <poll.h>
 
 static const struct {
     struct sv scheme;
@@ -25,11 +23,18 @@ enum status store_open(struct sv url, const struct store_options *o, struct stor
     for (size_t i = 0; i < COUNT(backends); i++)
         if (sv_starts(url, backends[i].scheme))
             return backends[i].open(sv_skip(url, backends[i].scheme.n), o, out, e);
+    if (postgres_url_is(url))
+        return postgres_open(url, o, out, e);
     if (sv_find(url, SV("://")) >= 0) {
         err_set(e, ST_INVALID_SYNTAX, "no such kind of store: '" SV_FMT "'", SV_ARG(url));
-        return err_hint(e, "use a file path, or sqlite:PATH");
+        return err_hint(e, "use a file path, sqlite:PATH, or postgres://HOST/DATABASE");
     }
     return sqlite_open(url, o, out, e);
+}
+
+struct sv store_url_shown(struct sv url, struct arena *a)
+{
+    return postgres_url_is(url) ? postgres_url_shown(url, a) : url;
 }
 
 void store_close(struct store *s)
@@ -37,33 +42,139 @@ void store_close(struct store *s)
     if (!s)
         return;
     store_abort(s);
+    store_group_abort(s);
+    seen_release(s);
     s->ops->close(s);
+}
+
+bool store_is_new(const struct store *s)
+{
+    return s->ops->is_new ? s->ops->is_new(s) : s->is_new;
+}
+
+int64_t store_now(struct store *s)
+{
+    int64_t ahead = s->ops->clock_ahead && !clock_is_fixed() ? s->ops->clock_ahead(s) : 0;
+
+    return clock_now_ms() + ahead;
+}
+
+enum { NO_GROUP, IN_GROUP, BROKEN_GROUP };
+
+static enum status group_broken(struct err *e)
+{
+    err_set(e, ST_IO, "a failure took back what was written together with this");
+    err_reason(e, "group");
+    return err_hint(e, "nothing was written; run it again");
+}
+
+/* In a group a transaction is a part of the one that is open. */
+static enum status begin_part(struct store *s, enum store_mode mode, struct sv thread,
+                              struct err *e)
+{
+    if (s->group == BROKEN_GROUP)
+        return group_broken(e);
+    if (mode == STORE_READ || !s->ops->part_begin(s, thread, e))
+        return ST_OK;
+    if (e->code != ST_CONFLICT)
+        s->group = BROKEN_GROUP;
+    return err_code(e);
+}
+
+/* The rows and heads that were seen stay right until something is undone. */
+static enum status end_part(struct store *s, bool keep, struct err *e)
+{
+    bool wrote = s->open == TX_WRITING;
+
+    s->open = TX_CLOSED;
+    if (!keep)
+        seen_forget(s);
+    if (s->group == BROKEN_GROUP)
+        return group_broken(e);
+    if (!wrote || !s->ops->part_end(s, keep, e))
+        return ST_OK;
+    s->group = BROKEN_GROUP;
+    return err_code(e);
+}
+
+enum status store_begin_on(struct store *s, enum store_mode mode, struct sv thread, struct err *e)
+{
+    assert(s->open == TX_CLOSED);
+    if (s->group ? begin_part(s, mode, thread, e) : s->ops->begin(s, mode, thread, e))
+        return err_code(e);
+    if (!s->group)
+        seen_forget(s);
+    s->open = mode == STORE_WRITE ? TX_WRITING : TX_READING;
+    return ST_OK;
 }
 
 enum status store_begin(struct store *s, enum store_mode mode, struct err *e)
 {
-    assert(s->open == CLOSED);
-    if (s->ops->begin(s, mode, e))
-        return err_code(e);
-    s->open = mode == STORE_WRITE ? WRITING : READING;
-    return ST_OK;
+    return store_begin_on(s, mode, (struct sv){ 0 }, e);
 }
 
 enum status store_commit(struct store *s, struct err *e)
 {
-    assert(s->open != CLOSED);
+    assert(s->open != TX_CLOSED);
+    if (s->group)
+        return end_part(s, true, e);
     enum status st = s->ops->commit(s, e);
     if (st)
         s->ops->abort(s);
-    s->open = CLOSED;
+    s->open = TX_CLOSED;
     return st;
 }
 
 void store_abort(struct store *s)
 {
-    if (s->open != CLOSED)
+    struct err ignored; /* of a group: store_group_end() reports that it is broken */
+
+    if (s->open != TX_CLOSED && s->group)
+        (void)!end_part(s, false, &ignored);
+    else if (s->open != TX_CLOSED)
         s->ops->abort(s);
-    s->open = CLOSED;
+    s->open = TX_CLOSED;
+}
+
+bool store_has_groups(const struct store *s)
+{
+    return s->ops->part_begin != NULL;
+}
+
+enum status store_group_begin(struct store *s, struct err *e)
+{
+    assert(s->open == TX_CLOSED && !s->group && s->ops->part_begin);
+    if (s->ops->begin(s, STORE_WRITE, (struct sv){ 0 }, e))
+        return err_code(e);
+    seen_forget(s);
+    s->group = IN_GROUP;
+    return ST_OK;
+}
+
+void store_group_want(struct store *s, const struct store_part *parts, size_t n)
+{
+    assert(s->open == TX_CLOSED && s->group);
+    if (s->ops->group_want)
+        s->ops->group_want(s, parts, n);
+}
+
+enum status store_group_end(struct store *s, struct err *e)
+{
+    assert(s->open == TX_CLOSED && s->group);
+    enum status st = s->group == BROKEN_GROUP ? group_broken(e) : s->ops->commit(s, e);
+    if (st)
+        s->ops->abort(s);
+    s->group = NO_GROUP;
+    return st;
+}
+
+void store_group_abort(struct store *s)
+{
+    if (!s->group)
+        return;
+    s->ops->abort(s);
+    s->open = TX_CLOSED;
+    s->group = NO_GROUP;
 }
 
 struct sv store_prefix_end(struct sv prefix, struct arena *a)
@@ -77,404 +188,69 @@ struct sv store_prefix_end(struct sv prefix, struct arena *a)
     return (struct sv){ s, prefix.n };
 }
 
-/* ---- the log -------------------------------------------------------------------- */
+/* ---- waiting -------------------------------------------------------------------- */
 
-/* A thread id, or the one reserved id of the workspace's own log. */
-static enum status check_thread(struct sv thread, struct err *e)
+/* How long one sleep lasts at most, with and without notifications of commits. */
+enum { PAUSE_WATCHED_MS = 1000, PAUSE_BLIND_MS = 50 };
+
+enum pause_end store_pause(int fd, int peer, int ms)
 {
-    if (sv_is(thread, ".global"))
-        return ST_OK;
-    return name_check(thread, "thread id", e);
+    /* Nothing is read from a peer: poll() always reports that its other end was closed. */
+    struct pollfd fds[] = { { .fd = fd, .events = POLLIN }, { .fd = peer, .events = 0 } };
+    int           most = fd < 0 && ms > PAUSE_BLIND_MS ? PAUSE_BLIND_MS : ms;
+    int           n = poll(fds, COUNT(fds), most);
+
+    return n < 0            ? PAUSE_SIGNAL
+           : n == 0         ? PAUSE_TIME
+           : fds[1].revents ? PAUSE_PEER_GONE
+                            : PAUSE_HINT;
 }
 
-enum status store_head(struct store *s, struct sv thread, struct store_head *out, struct err *e)
+static enum status pause_once(struct store *s, int ms, int peer, enum pause_end *end, struct err *e)
 {
-    if (check_thread(thread, e))
-        return err_code(e);
-    return s->ops->head(s, thread, out, e);
-}
-
-enum status store_head_agrees(struct sv thread, const struct store_head *h, struct err *e)
-{
-    long long there = (long long)h->rev, written = (long long)h->recorded_rev;
-
-    if (h->rev == h->recorded_rev && hash_eq(&h->chain, &h->recorded_chain))
-        return ST_OK;
-    if (there < written)
-        err_set(e, ST_CORRUPT,
-                "thread " SV_FMT ": %lld entries are there and %lld were written: "
-                "the last %lld were cut off",
-                SV_ARG(thread), there, written, written - there);
-    else if (there > written)
-        err_set(e, ST_CORRUPT,
-                "thread " SV_FMT ": %lld entries are there and %lld were written: "
-                "the last %lld were not appended by heddle",
-                SV_ARG(thread), there, written, there - written);
-    else
-        err_set(e, ST_CORRUPT,
-                "thread " SV_FMT ": its last entry, %lld, is not the one that was "
-                "written",
-                SV_ARG(thread), there - 1);
-    return err_hint(e, "put a copy of the database back, or keep what is there: `heddle log export "
-                       "T > T.jsonl`, then `heddle log import NEW --salvage < T.jsonl`");
-}
-
-static enum status check_length(struct sv v, size_t max, const char *what, struct err *e)
-{
-    if (v.n <= max)
-        return ST_OK;
-    err_set(e, ST_LIMIT_EXCEEDED, "%s is %zu bytes long", what, v.n);
-    return err_hint(e, "the limit is %zu bytes", max);
-}
-
-static enum status check_optional_name(struct sv name, const char *what, struct err *e)
-{
-    return name.s ? name_check(name, what, e) : ST_OK;
-}
-
-enum status entry_check(const struct entry *n, struct err *e)
-{
-    if (check_length(n->kind, ENTRY_KIND_MAX, "the kind", e) || name_check(n->kind, "kind", e) ||
-        check_optional_name(n->lane, "lane", e) || check_optional_name(n->actor, "actor", e) ||
-        check_length(n->payload, ENTRY_PAYLOAD_MAX, "the payload", e) ||
-        check_length(n->refs, ENTRY_REFS_MAX, "refs", e))
-        return err_code(e);
-    if (n->id.s &&
-        (check_length(n->id, ENTRY_ID_MAX, "the entry id", e) || name_check(n->id, "entry id", e)))
-        return err_code(e);
-    if (n->op_id.s && (!n->op_id.n || sv_has(n->op_id, 0) || utf8_invalid(n->op_id) >= 0))
-        return err_set(e, ST_INVALID_SYNTAX, "an op_id must be text, and not empty");
-    if (!n->payload.n)
-        return err_set(e, ST_INVALID_SYNTAX, "an entry needs a payload");
-    return check_length(n->op_id, ENTRY_ID_MAX, "the op_id", e);
-}
-
-static enum status check_batch(const struct entry *entries, size_t n, struct err *e)
-{
-    size_t bytes = 0;
-
-    if (n > BATCH_ENTRIES_MAX) {
-        err_set(e, ST_LIMIT_EXCEEDED, "%zu entries in one append", n);
-        return err_hint(e, "append at most %d at a time", BATCH_ENTRIES_MAX);
-    }
-    for (size_t i = 0; i < n; i++) {
-        if (entry_check(&entries[i], e))
-            return n > 1 ? err_in(e, "entry %zu of %zu", i + 1, n) : e->code;
-        bytes += entries[i].payload.n + entries[i].refs.n;
-    }
-    if (bytes <= BATCH_BYTES_MAX)
-        return ST_OK;
-    err_set(e, ST_LIMIT_EXCEEDED, "%zu bytes in one append", bytes);
-    return err_hint(e, "append at most %d bytes at a time", BATCH_BYTES_MAX);
-}
-
-/* A thread keeps the version of chain it began with. */
-static enum status fit_version(struct entry *entries, size_t n, struct store_head *h, struct err *e)
-{
-    if (!h->rev && n)
-        h->version = entry_version(&entries[0]);
-    for (size_t i = 0; h->version == 1 && i < n; i++) {
-        if (entries[i].erased)
-            return err_set(e, ST_INVALID_SYNTAX,
-                           "an erased entry cannot stand in a thread of chain version 1");
-        entries[i].salted = false;
-    }
+    if (s->ops->pause)
+        return s->ops->pause(s, ms, peer, end, e);
+    *end = store_pause(-1, peer, ms);
     return ST_OK;
 }
 
-enum status store_append(struct store *s, struct sv thread, int64_t expect, struct entry *entries,
-                         size_t n, struct store_head *head, struct err *e)
+/* A write is noticed before its commit is visible, so after a hint the version is read soon, then
+ * less and less often. */
+enum status store_wait(struct store *s, int64_t *version, int timeout_ms, int peer,
+                       enum store_woken *why, struct err *e)
 {
-    struct store_head h;
+    int64_t        until = clock_steady_us() + (int64_t)timeout_ms * 1000, now;
+    int            pause_ms = 1;
+    enum pause_end end = PAUSE_TIME;
 
-    assert(s->open == WRITING);
-    if (check_batch(entries, n, e) || store_head(s, thread, &h, e))
-        return err_code(e);
-    if (expect != STORE_ANY_REV && expect != h.rev) {
-        err_set(e, ST_CONFLICT, "thread '" SV_FMT "' is at revision %lld, not at %lld",
-                SV_ARG(thread), (long long)h.rev, (long long)expect);
-        err_reason(e, "rev");
-        return err_hint(e, "read what came in between, then append with --expect %lld",
-                        (long long)h.rev);
-    }
-    if (store_head_agrees(thread, &h, e))
-        return err_code(e);
-    int64_t rev = h.rev;
-    if (fit_version(entries, n, &h, e))
-        return err_code(e);
-    for (size_t i = 0; i < n; i++) {
-        entries[i].seq = h.rev++;
-        h.chain = entries[i].chain = entry_chain(&entries[i], &h.chain);
-        h.created = entries[i].seq == 0 ? entries[i].at : h.created;
-        h.updated = entries[i].at;
-    }
-    if (n && s->ops->insert(s, thread, rev, entries, n, e))
-        return err_code(e);
-    h.recorded_rev = h.rev;
-    h.recorded_chain = h.chain;
-    *head = h;
-    return ST_OK;
-}
-
-enum status store_scan(struct store *s, const struct store_query *q, struct store_scan **out,
-                       struct err *e)
-{
-    if (check_thread(q->thread, e))
-        return err_code(e);
-    if (s->ops->scan(s, q, out, e))
-        return err_code(e);
-    (*out)->store = s;
-    memcpy((*out)->thread, q->thread.s, q->thread.n); /* a name: check_thread() knows its length */
-    (*out)->thread[q->thread.n] = 0;
-    (*out)->last = -2;
-    return ST_OK;
-}
-
-int64_t store_scan_lost(const struct store_scan *scan)
-{
-    return scan->lost;
-}
-
-enum status store_prove(struct store_scan *scan, const struct entry *n, enum entry_proof *out,
-                        struct err *e)
-{
-    struct store *s = scan->store;
-    struct hash   before = { 0 };
-    bool          known = n->seq == 0;
-
-    if (scan->last == n->seq - 1) {
-        before = scan->last_chain;
-        known = true;
-    } else if (n->seq > 0 &&
-               s->ops->chain_at(s, sv_of(scan->thread), n->seq - 1, &before, &known, e)) {
-        return err_code(e);
-    }
-    struct hash want = entry_chain(n, &before);
-    *out = !known ? ENTRY_UNPROVEN : hash_eq(&want, &n->chain) ? ENTRY_INTACT : ENTRY_CHANGED;
-    scan->last = n->seq;
-    scan->last_chain = n->chain;
-    return ST_OK;
-}
-
-enum status store_next(struct store_scan *scan, struct entry *out, bool *more, struct err *e)
-{
-    return scan->store->ops->next(scan, out, more, e);
-}
-
-void store_scan_close(struct store_scan *scan)
-{
-    if (scan)
-        scan->store->ops->scan_close(scan);
-}
-
-void store_scan_undo(struct store_scan **scan)
-{
-    store_scan_close(*scan);
-}
-
-enum status store_first(struct store *s, const struct store_query *q, struct arena *a,
-                        struct entry *out, bool *found, struct err *e)
-{
-    UNDO(store_scan_undo) struct store_scan *scan = NULL;
-    struct entry                             n;
-
-    if (store_scan(s, q, &scan, e) || store_next(scan, &n, found, e))
-        return err_code(e);
-    if (*found)
-        *out = entry_dup(&n, a);
-    return ST_OK;
-}
-
-enum status store_find_op(struct store *s, struct sv thread, struct sv op_id, struct arena *a,
-                          struct entry *out, bool *found, struct err *e)
-{
-    if (check_thread(thread, e))
-        return err_code(e);
-    return s->ops->find_op(s, thread, op_id, a, out, found, e);
-}
-
-enum status store_chain_at(struct store *s, struct sv thread, int64_t seq, struct hash *out,
-                           bool *found, struct err *e)
-{
-    *found = false;
-    if (check_thread(thread, e))
-        return err_code(e);
-    return seq < 0 ? ST_OK : s->ops->chain_at(s, thread, seq, out, found, e);
-}
-
-enum status store_set_mark(struct store *s, struct sv thread, int64_t seq, enum entry_mark mark,
-                           struct err *e)
-{
-    assert(s->open == WRITING || s->rows_apart);
-    return s->ops->set_mark(s, thread, seq, mark, e);
-}
-
-/* ---- erasing -------------------------------------------------------------------- */
-
-/* Would the chain value follow from what an erasure leaves? */
-static enum status check_erasable(struct store *s, struct sv thread, const struct entry *n,
-                                  struct err *e)
-{
-    struct hash before = { 0 }, there = { 0 };
-    bool        found = true, before_found = true;
-
-    if (!n->salted || !n->skeleton.n) {
-        err_set(e, ST_INVALID_SYNTAX, "entry %lld is of chain version 1: it cannot be erased",
-                (long long)n->seq);
-        return err_hint(e, "`heddle log rechain " SH_FMT "` makes the thread erasable",
-                        SV_ARG(thread));
-    }
-    if (s->ops->chain_at(s, thread, n->seq, &there, &found, e) ||
-        (n->seq > 0 && s->ops->chain_at(s, thread, n->seq - 1, &before, &before_found, e)))
-        return err_code(e);
-    if (!found)
-        return err_set(e, ST_NOT_FOUND, "there is no entry %lld", (long long)n->seq);
-    struct hash want = entry_chain(n, &before);
-    if (before_found && hash_eq(&want, &there))
-        return ST_OK;
-    err_set(e, ST_CORRUPT, "entry %lld is not what was written: its chain value does not follow",
-            (long long)n->seq);
-    return err_hint(e, "`heddle verify " SH_FMT "` says what is whole", SV_ARG(thread));
-}
-
-enum status store_erase(struct store *s, struct sv thread, const struct entry *entries, size_t n,
-                        struct err *e)
-{
-    assert(s->open == WRITING);
-    if (check_thread(thread, e))
-        return err_code(e);
-    for (size_t i = 0; i < n; i++)
-        if (!entries[i].erased && check_erasable(s, thread, &entries[i], e))
-            return err_code(e);
-    return n ? s->ops->erase(s, thread, entries, n, e) : ST_OK;
-}
-
-enum status store_rechain(struct store *s, struct sv thread, struct entry *n, struct hash *chain,
-                          bool last, struct err *e)
-{
-    assert(s->open == WRITING && n->salted && n->skeleton.n);
-    if (check_thread(thread, e) || entry_check(n, e))
-        return err_code(e);
-    *chain = n->chain = entry_chain(n, chain);
-    return s->ops->rechain(s, thread, n, last, e);
-}
-
-enum status store_threads(struct store *s, struct arena *a, struct store_thread **out, size_t *n,
-                          struct err *e)
-{
-    return s->ops->threads(s, a, out, n, e);
-}
-
-enum status store_wait(struct store *s, struct sv thread, int64_t rev, int timeout_ms, int64_t *now,
-                       struct err *e)
-{
-    int64_t           until = clock_steady_us() + (int64_t)timeout_ms * 1000;
-    struct store_head h;
-    long              pause_us = 1000;
-
-    assert(s->open == CLOSED);
+    assert(s->open == TX_CLOSED);
     for (;;) {
-        if (store_head(s, thread, &h, e))
+        if (s->ops->version(s, &now, e))
             return err_code(e);
-        int64_t left = until - clock_steady_us();
-        if (h.rev > rev || left <= 0)
-            break;
-        if (pause_us > left)
-            pause_us = (long)left;
-        nanosleep(&(struct timespec){ pause_us / 1000000, pause_us % 1000000 * 1000 }, NULL);
-        pause_us = pause_us < 50000 ? pause_us * 2 : 50000;
+        int64_t left_ms = (until - clock_steady_us()) / 1000;
+        bool    changed = now != *version;
+        *version = now;
+        *why = changed ? STORE_CHANGED : end == PAUSE_PEER_GONE ? STORE_PEER_GONE : STORE_QUIET;
+        if (*why != STORE_QUIET || end == PAUSE_SIGNAL || left_ms <= 0)
+            return ST_OK;
+        if (pause_once(s, pause_ms < left_ms ? pause_ms : (int)left_ms, peer, &end, e))
+            return err_code(e);
+        pause_ms = end == PAUSE_HINT ? 1 : pause_ms * 2;
+        pause_ms = pause_ms < PAUSE_WATCHED_MS ? pause_ms : PAUSE_WATCHED_MS;
     }
-    *now = h.rev;
-    return ST_OK;
 }
 
-/* ---- rows ----------------------------------------------------------------------- */
-
-enum status store_row_get(struct store *s, const struct store_key *k, struct arena *a,
-                          struct sv *value, bool *found, struct err *e)
+bool store_mark(struct store *s, struct store_mark *out)
 {
-    return s->ops->row_get(s, k, a, value, found, e);
+    return s->ops->mark && s->ops->mark(s, out);
 }
 
-enum status store_row_put(struct store *s, const struct store_key *k, struct sv value,
-                          struct err *e)
+bool store_has_marks(const struct store *s)
 {
-    assert(s->open == WRITING || s->rows_apart);
-    return s->ops->row_put(s, k, value, e);
+    return s->ops->mark;
 }
 
-enum status store_row_del(struct store *s, const struct store_key *k, struct err *e)
+bool store_in_place(struct store *s)
 {
-    assert(s->open == WRITING || s->rows_apart);
-    return s->ops->row_del(s, k, e);
-}
-
-enum status store_rows(struct store *s, const struct store_row_query *q, struct store_rows **out,
-                       struct err *e)
-{
-    if (s->ops->rows(s, q, out, e))
-        return err_code(e);
-    (*out)->store = s;
-    return ST_OK;
-}
-
-enum status store_rows_next(struct store_rows *rows, struct store_row *out, bool *more,
-                            struct err *e)
-{
-    return rows->store->ops->rows_next(rows, out, more, e);
-}
-
-void store_rows_close(struct store_rows *rows)
-{
-    if (rows)
-        rows->store->ops->rows_close(rows);
-}
-
-void store_rows_undo(struct store_rows **rows)
-{
-    store_rows_close(*rows);
-}
-
-enum status store_rows_clear(struct store *s, struct sv thread, struct sv view, struct err *e)
-{
-    assert(s->open == WRITING || s->rows_apart);
-    return s->ops->rows_clear(s, thread, view, e);
-}
-
-enum status store_set_views(struct store *s, struct sv thread, int64_t views, struct err *e)
-{
-    assert(s->open == WRITING || s->rows_apart);
-    return s->ops->set_views(s, thread, views, e);
-}
-
-/* ---- care ----------------------------------------------------------------------- */
-
-enum status store_stats(struct store *s, struct store_stats *out, struct err *e)
-{
-    return s->ops->stats(s, out, e);
-}
-
-enum status store_check(struct store *s, void (*say)(void *, struct sv), void *ctx, struct err *e)
-{
-    return s->ops->check(s, say, ctx, e);
-}
-
-enum status store_adopt_lost(struct store *s, int64_t *n, struct err *e)
-{
-    assert(s->open == WRITING);
-    *n = 0;
-    return s->ops->adopt_lost ? s->ops->adopt_lost(s, n, e) : ST_OK;
-}
-
-enum status store_compact(struct store *s, struct err *e)
-{
-    assert(s->open == CLOSED);
-    return s->ops->compact(s, e);
-}
-
-enum status store_scrub(struct store *s, void (*removed)(void *, struct sv), void *ctx,
-                        struct err *e)
-{
-    assert(s->open == CLOSED);
-    return s->ops->scrub(s, removed, ctx, e);
+    return !s->ops->in_place || s->ops->in_place(s);
 }

@@ -1,18 +1,37 @@
-/* What a backend provides. For the files of this room and its tests. store.c checks what
- * is true for all backends (limits, names, revs, the chain, open transactions) before it calls. */
+/* What a backend provides. For the files of this room and its tests. The calls of store.h
+ * (store.c, store_log.c, store_rows.c, store_care.c) check what is true for all backends (limits,
+ * names, revs, the chain, open transactions) before they call. */
 #ifndef HEDDLE_STORE_INTERNAL_H
 #define HEDDLE_STORE_INTERNAL_H
 
 #include "base/path.h"
 #include "store/store.h"
 
+/* Why a sleep ended. */
+enum pause_end { PAUSE_TIME, PAUSE_HINT, PAUSE_PEER_GONE, PAUSE_SIGNAL };
+
 struct store_ops {
     const char *scheme;
 
     void (*close)(struct store *);
-    enum status (*begin)(struct store *, enum store_mode, struct err *);
+    /* `thread`: what the transaction is about (store_begin_on()), or absent. */
+    enum status (*begin)(struct store *, enum store_mode, struct sv thread, struct err *);
     enum status (*commit)(struct store *, struct err *); /* failure leaves it open */
     void (*abort)(struct store *);
+    /* Of a group: a part of the write transaction that `begin` opened (without a thread) which can
+     * be undone by itself, as with a savepoint; `thread` as for begin. `part_end` keeps it or
+     * undoes it. An error of either means that the transaction as a whole is lost, except
+     * ST_CONFLICT "busy" of part_begin: a thread is locked, and there is no part. NULL for both: no
+     * groups. */
+    enum status (*part_begin)(struct store *, struct sv thread, struct err *);
+    enum status (*part_end)(struct store *, bool keep, struct err *);
+
+    /* Hints: what will be asked for soon; NULL for all when the engine has no use for them. */
+    void (*group_want)(struct store *, const struct store_part *, size_t n);
+    void (*want)(struct store *, const struct store_key *, size_t n);
+    void (*want_op)(struct store *, struct sv thread, struct sv op_id);
+    void (*want_scan)(struct store *, const struct store_query *);
+    void (*bulk)(struct store *, bool on);
 
     enum status (*head)(struct store *, struct sv thread, struct store_head *, struct err *);
 
@@ -33,15 +52,28 @@ struct store_ops {
                             bool *found, struct err *);
     enum status (*set_mark)(struct store *, struct sv thread, int64_t seq, enum entry_mark,
                             struct err *);
-    /* What store_erase() says, of entries that are of version 2, not erased, and whole. */
+    /* As store_erase(), for entries of version 2 that are not erased and not damaged. */
     enum status (*erase)(struct store *, struct sv thread, const struct entry *, size_t n,
                          struct err *);
-    /* Give an entry its id, payload, salt and chain value; after the last one the thread version 2
-     * and the head. */
+    /* Store id, payload, salt and chain value of an entry; after the last entry also version 2 and
+     * the new head of the thread. */
     enum status (*rechain)(struct store *, struct sv thread, const struct entry *, bool last,
                            struct err *);
     enum status (*threads)(struct store *, struct arena *, struct store_thread **, size_t *n,
                            struct err *);
+    /* NULL: reading the ids alone would not be cheaper than `threads`. */
+    enum status (*thread_ids)(struct store *, struct arena *, struct sv **, size_t *n,
+                              struct err *);
+
+    /* A number that changes with each commit of a write transaction, also by other processes. */
+    enum status (*version)(struct store *, int64_t *, struct err *);
+    /* Sleep until something may have been committed, at most `ms` milliseconds; store_pause() does
+     * the sleeping. NULL: the engine cannot tell, and is asked for its version more often. */
+    enum status (*pause)(struct store *, int ms, int peer, enum pause_end *, struct err *);
+
+    /* As store_mark(); NULL: there are none. As store_in_place(); NULL: always. */
+    bool (*mark)(struct store *, struct store_mark *);
+    bool (*in_place)(struct store *);
 
     enum status (*row_get)(struct store *, const struct store_key *, struct arena *, struct sv *,
                            bool *found, struct err *);
@@ -54,6 +86,9 @@ struct store_ops {
     enum status (*rows_clear)(struct store *, struct sv thread, struct sv view, struct err *);
     enum status (*set_views)(struct store *, struct sv thread, int64_t views, struct err *);
 
+    enum status (*views)(struct store *, struct sv thread, struct arena *, struct sv **, size_t *n,
+                         struct err *);
+
     /* Words of entries; NULL for all three when the engine has no index of words. */
     enum status (*text_last)(struct store *, struct sv thread, int64_t *seq, struct err *);
     enum status (*text_put)(struct store *, struct sv thread, int64_t seq, struct sv text,
@@ -62,43 +97,101 @@ struct store_ops {
                              size_t max, struct arena *, struct store_hit **, size_t *count,
                              struct err *);
 
+    /* NULL for all three where only one machine uses the store. */
+    enum status (*object_put)(struct store *, const struct hash *, struct sv, struct err *);
+    enum status (*object_get)(struct store *, const struct hash *, struct arena *, struct sv *,
+                              bool *found, struct err *);
+    enum status (*object_drop)(struct store *, const struct hash *, struct err *);
+
     enum status (*stats)(struct store *, struct store_stats *, struct err *);
+    enum status (*facts)(struct store *, struct arena *, struct store_fact **, size_t *n,
+                         struct err *);
+    /* NULL: there is never anything to say. */
+    enum status (*advise)(struct store *, void (*say)(void *, struct sv), void *ctx, struct err *);
+    bool (*is_new)(const struct store *);   /* NULL: struct store has it */
+    int64_t (*clock_ahead)(struct store *); /* milliseconds; NULL: the clock is this machine's */
     enum status (*check)(struct store *, void (*say)(void *, struct sv), void *ctx, struct err *);
     enum status (*adopt_lost)(struct store *, int64_t *n, struct err *); /* NULL: never any */
     enum status (*compact)(struct store *, struct err *);
     enum status (*scrub)(struct store *, void (*removed)(void *, struct sv), void *ctx,
                          struct err *);
+    const char *(*unreached)(const struct store *, bool *waits);
+    /* As store_scrub_waits(); NULL: nothing ever does. */
+    enum status (*scrub_waits)(struct store *, int64_t *threads, struct err *);
+    enum status (*drop)(struct store *, struct sv thread, struct err *);
+    enum status (*sizes)(struct store *, struct arena *, struct store_size **, size_t *n,
+                         struct err *);
+
+    /* NULL for all three where there is no file. `attach` names the copy for `replace`, which puts
+     * all it has here, in the open transaction; with an absent path the copy is released. */
+    enum status (*backup)(struct store *, struct sv path, struct err *);
+    enum status (*attach)(struct store *, struct sv path, struct err *);
+    enum status (*replace)(struct store *, struct err *);
 };
+
+/* Of a store: whether a transaction is open. */
+enum { TX_CLOSED, TX_READING, TX_WRITING };
 
 /* First member of each backend's own struct; likewise store_scan and store_rows. */
 struct store {
     const struct store_ops *ops;
-    int                     open;       /* 0: no transaction, 1: reading, 2: writing */
+    int                     open;       /* TX_CLOSED, TX_READING or TX_WRITING */
+    int                     group;      /* 0: none, 1: open, 2: broken */
     bool                    rows_apart; /* rows are in memory: they may be put while reading */
+    bool                    is_new;     /* the log was made by this store */
+    struct store_seen      *seen;       /* only in the outermost store; see seen.c */
 };
+
+/* What the open transaction has read or written (seen.c). A row or a head that is noted there is
+ * what the backend would return. seen_note_row() with `found` false notes that there is no such
+ * row. */
+bool seen_head(struct store *s, struct sv thread, struct store_head *out);
+void seen_note_head(struct store *s, struct sv thread, const struct store_head *head);
+void seen_forget_head(struct store *s, struct sv thread);
+bool seen_row(struct store *s, const struct store_key *k, struct arena *a, struct sv *value,
+              bool *found);
+bool seen_has_row(struct store *s, const struct store_key *k);
+void seen_note_row(struct store *s, const struct store_key *k, struct sv value, bool found);
+void seen_forget(struct store *s);  /* all of it */
+void seen_release(struct store *s); /* also frees the memory */
+
 struct store_scan {
     struct store *store;
     char          thread[NAME_MAX_BYTES + 1];
     int64_t       lost; /* entries passed over, counted by the backend */
-    int64_t       last; /* of store_prove(): the seq it was asked last, and its chain value */
-    struct hash   last_chain;
+    int64_t last; /* of store_prove(): the last seq it was called with, and the chain value of that
+                     entry */
+    struct hash last_chain;
 };
 struct store_rows {
     struct store *store;
 };
 
-/* The smallest key that no key with this prefix reaches; absent when there is none. */
+/* The smallest key that is greater than every key with this prefix; absent when there is none. */
 struct sv store_prefix_end(struct sv prefix, struct arena *a);
+
+/* Sleep until `fd` (-1: none) can be read (PAUSE_HINT), `peer` (-1: none) has lost its other end, a
+ * signal comes or the time is over. */
+enum pause_end store_pause(int fd, int peer, int ms);
+
+/* store_copy() in which the caller says whether a transaction is open in `to`. */
+enum status store_copy_in(struct store *from, struct store *to, struct store_copy *how, bool in_one,
+                          struct err *e) MUST_USE;
 
 /* One open function per scheme; `rest` is what follows "scheme:". */
 enum status sqlite_open(struct sv rest, const struct store_options *, struct store **,
                         struct err *);
+enum status postgres_open(struct sv url, const struct store_options *, struct store **,
+                          struct err *); /* the whole URL */
 enum status mem_open(struct sv rest, const struct store_options *, struct store **, struct err *);
 enum status fault_open(struct sv rest, const struct store_options *, struct store **, struct err *);
 
 /* Of a store opened as fault:K:URL: the calls it has had; let the k-th from now fail, and
  * count from 0 again (k = 0: none fails). */
 int64_t fault_calls(const struct store *s);
+/* How many of them were calls of this operation ("head", "row_get"), hints ("want") included,
+ * which never fail and are not among the calls. */
+int64_t fault_calls_of(const struct store *s, const char *call);
 void    fault_arm(struct store *s, int64_t k);
 
 #endif

@@ -1,4 +1,4 @@
-/* Words of entries: the engine's index where it has one, else a look at the messages. */
+/* Words of entries: the engine's index where it has one, else a search through the messages. */
 #include "base/vec.h"
 #include "store/store_internal.h"
 
@@ -12,7 +12,7 @@ enum status store_text_put(struct store *s, struct sv thread, int64_t seq, struc
 
 enum status store_text_last(struct store *s, struct sv thread, int64_t *seq, struct err *e)
 {
-    *seq = INT64_MAX; /* nothing is ever left to put where nothing is kept */
+    *seq = INT64_MAX; /* without an index there is never anything to add */
     return s->ops->text_last ? s->ops->text_last(s, thread, seq, e) : ST_OK;
 }
 

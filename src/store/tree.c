@@ -1,9 +1,9 @@
-/* A treap with reference counts: a node's priority is drawn when it is made, a parent's is
- * never lower than a child's, so that the expected depth is logarithmic whatever the
- * order of keys. A node that only we hold is changed in place; one that is shared is
- * copied first. */
+/* A treap with reference counts: a node's priority is drawn when it is made, a parent's is never
+ * lower than a child's, so that the expected depth is logarithmic whatever the order of keys. A
+ * node with one holder is changed in place; one that is shared is copied first. */
 #include "store/tree.h"
 
+#include "base/failure.h"
 #include "base/status.h"
 
 #include <stdatomic.h>
@@ -22,11 +22,11 @@ struct pair {
     char        bytes[];
 };
 
-struct tree {
-    atomic_uint  refs;
-    uint32_t     priority;
-    struct pair *pair;
-    struct tree *left, *right;
+struct store_tree {
+    atomic_uint        refs;
+    uint32_t           priority;
+    struct pair       *pair;
+    struct store_tree *left, *right;
 };
 
 static uint32_t draw(void)
@@ -44,7 +44,7 @@ static struct pair *pair_of(struct sv key, struct sv value)
     struct pair *p = malloc(sizeof *p + key.n + value.n);
 
     if (!p)
-        die("out of memory");
+        failure_memory(sizeof *p + key.n + value.n);
     atomic_init(&p->refs, 1);
     p->key_n = key.n;
     p->value_n = value.n;
@@ -61,23 +61,23 @@ static void pair_drop(struct pair *p)
         free(p);
 }
 
-static struct sv key_of(const struct tree *t)
+static struct sv key_of(const struct store_tree *t)
 {
     return (struct sv){ t->pair->bytes, t->pair->key_n };
 }
 
-static struct sv value_of(const struct tree *t)
+static struct sv value_of(const struct store_tree *t)
 {
     return (struct sv){ t->pair->bytes + t->pair->key_n, t->pair->value_n };
 }
 
-static struct tree *node_of(struct pair *p, uint32_t priority, struct tree *left,
-                            struct tree *right)
+static struct store_tree *node_of(struct pair *p, uint32_t priority, struct store_tree *left,
+                                  struct store_tree *right)
 {
-    struct tree *t = malloc(sizeof *t);
+    struct store_tree *t = malloc(sizeof *t);
 
     if (!t)
-        die("out of memory");
+        failure_memory(sizeof *t);
     atomic_init(&t->refs, 1);
     t->priority = priority;
     t->pair = p;
@@ -86,17 +86,17 @@ static struct tree *node_of(struct pair *p, uint32_t priority, struct tree *left
     return t;
 }
 
-struct tree *tree_hold(struct tree *t)
+struct store_tree *tree_hold(struct store_tree *t)
 {
     if (t)
         atomic_fetch_add(&t->refs, 1);
     return t;
 }
 
-void tree_drop(struct tree *t)
+void tree_drop(struct store_tree *t)
 {
     while (t && atomic_fetch_sub(&t->refs, 1) == 1) {
-        struct tree *right = t->right;
+        struct store_tree *right = t->right;
         tree_drop(t->left);
         pair_drop(t->pair);
         free(t);
@@ -105,9 +105,9 @@ void tree_drop(struct tree *t)
 }
 
 /* Make *t a node that nobody else holds, with the same contents. */
-static struct tree *own(struct tree **t)
+static struct store_tree *own(struct store_tree **t)
 {
-    struct tree *shared = *t;
+    struct store_tree *shared = *t;
 
     if (atomic_load(&shared->refs) == 1)
         return shared;
@@ -118,9 +118,10 @@ static struct tree *own(struct tree **t)
     return *t;
 }
 
-/* Part t (whose hold passes to us) into what is below `key` and what is above. The key itself is
+/* Split t, which the caller gives up, into what is below `key` and what is above. The key itself is
  * not in it. */
-static void split(struct tree *t, struct sv key, struct tree **below, struct tree **above)
+static void split(struct store_tree *t, struct sv key, struct store_tree **below,
+                  struct store_tree **above)
 {
     while (t) {
         own(&t);
@@ -137,9 +138,9 @@ static void split(struct tree *t, struct sv key, struct tree **below, struct tre
     *below = *above = NULL;
 }
 
-static struct tree *join(struct tree *below, struct tree *above)
+static struct store_tree *join(struct store_tree *below, struct store_tree *above)
 {
-    struct tree *top = NULL, **at = &top;
+    struct store_tree *top = NULL, **at = &top;
 
     while (below && above) {
         if (below->priority >= above->priority) {
@@ -158,7 +159,7 @@ static struct tree *join(struct tree *below, struct tree *above)
     return top;
 }
 
-static struct tree *find(struct tree *t, struct sv key)
+static struct store_tree *find(struct store_tree *t, struct sv key)
 {
     while (t) {
         int c = sv_cmp(key, key_of(t));
@@ -169,15 +170,15 @@ static struct tree *find(struct tree *t, struct sv key)
     return t;
 }
 
-void tree_put(struct tree **t, struct sv key, struct sv value)
+void tree_put(struct store_tree **t, struct sv key, struct sv value)
 {
     struct pair *p = pair_of(key, value);
     bool         there = find(*t, key) != NULL;
     uint32_t     priority = draw();
 
     while (*t && (there || (*t)->priority >= priority)) {
-        struct tree *n = own(t);
-        int          c = sv_cmp(key, key_of(n));
+        struct store_tree *n = own(t);
+        int                c = sv_cmp(key, key_of(n));
         if (!c) {
             pair_drop(n->pair);
             n->pair = p;
@@ -185,18 +186,18 @@ void tree_put(struct tree **t, struct sv key, struct sv value)
         }
         t = c < 0 ? &n->left : &n->right;
     }
-    struct tree *n = node_of(p, priority, NULL, NULL);
+    struct store_tree *n = node_of(p, priority, NULL, NULL);
     split(*t, key, &n->left, &n->right);
     *t = n;
 }
 
-void tree_del(struct tree **t, struct sv key)
+void tree_del(struct store_tree **t, struct sv key)
 {
     if (!find(*t, key))
         return;
     for (;;) {
-        struct tree *n = own(t);
-        int          c = sv_cmp(key, key_of(n));
+        struct store_tree *n = own(t);
+        int                c = sv_cmp(key, key_of(n));
         if (!c) {
             *t = join(n->left, n->right);
             n->left = n->right = NULL;
@@ -207,7 +208,7 @@ void tree_del(struct tree **t, struct sv key)
     }
 }
 
-bool tree_get(struct tree *t, struct sv key, struct sv *value)
+bool tree_get(struct store_tree *t, struct sv key, struct sv *value)
 {
     t = find(t, key);
     if (t)
@@ -215,16 +216,16 @@ bool tree_get(struct tree *t, struct sv key, struct sv *value)
     return t != NULL;
 }
 
-static bool found(const struct tree *t, struct tree_item *out)
+static bool found(const struct store_tree *t, struct tree_item *out)
 {
     if (t)
         *out = (struct tree_item){ key_of(t), value_of(t) };
     return t != NULL;
 }
 
-bool tree_at_least(struct tree *t, struct sv key, bool or_equal, struct tree_item *out)
+bool tree_at_least(struct store_tree *t, struct sv key, bool or_equal, struct tree_item *out)
 {
-    const struct tree *best = NULL;
+    const struct store_tree *best = NULL;
 
     while (t) {
         int c = sv_cmp(key_of(t), key);
@@ -238,9 +239,9 @@ bool tree_at_least(struct tree *t, struct sv key, bool or_equal, struct tree_ite
     return found(best, out);
 }
 
-bool tree_at_most(struct tree *t, struct sv key, bool or_equal, struct tree_item *out)
+bool tree_at_most(struct store_tree *t, struct sv key, bool or_equal, struct tree_item *out)
 {
-    const struct tree *best = NULL;
+    const struct store_tree *best = NULL;
 
     while (t) {
         int c = sv_cmp(key_of(t), key);

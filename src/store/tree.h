@@ -1,12 +1,12 @@
-/* An ordered map of bytes to bytes whose versions share what they have in common: the
- * ground under the mem: store. Taking a snapshot costs one counter; a change to a version
- * that someone else holds copies the path to the changed place and leaves the other
- * version as it was. So a transaction is a version: aborting it lets it go.
+/* An ordered map of bytes to bytes whose versions share what they have in common: the base of the
+ * mem: store. Taking a snapshot costs one counter; a change to a version that someone else holds
+ * copies the path to the changed place and leaves the other version as it was. So a transaction is
+ * a version, and to abort is to drop it.
  *
- *     struct tree *now = NULL;                       the empty map
+ *     struct store_tree *now = NULL;                       the empty map
  *     tree_put(&now, SV("k"), SV("v"));
- *     struct tree *before = tree_hold(now);
- *     tree_put(&now, SV("k"), SV("w"));              `before` still says v
+ *     struct store_tree *before = tree_hold(now);
+ *     tree_put(&now, SV("k"), SV("w")); `before` still has v
  *     tree_drop(before); tree_drop(now);
  *
  * Versions may be held by several threads of execution; one version is changed by one. */
@@ -15,21 +15,21 @@
 
 #include "base/sv.h"
 
-struct tree; /* NULL is the empty map */
+struct store_tree; /* NULL is the empty map */
 
 struct tree_item {
     struct sv key, value;
 };
 
-struct tree *tree_hold(struct tree *t);
-void         tree_drop(struct tree *t);
+struct store_tree *tree_hold(struct store_tree *t);
+void               tree_drop(struct store_tree *t);
 
-void tree_put(struct tree **t, struct sv key, struct sv value);
-void tree_del(struct tree **t, struct sv key); /* absent is fine */
+void tree_put(struct store_tree **t, struct sv key, struct sv value);
+void tree_del(struct store_tree **t, struct sv key); /* absent is fine */
 
 /* All return false when there is none. The bytes are good while the version is held. */
-bool tree_get(struct tree *t, struct sv key, struct sv *value);
-bool tree_at_least(struct tree *t, struct sv key, bool or_equal, struct tree_item *out);
-bool tree_at_most(struct tree *t, struct sv key, bool or_equal, struct tree_item *out);
+bool tree_get(struct store_tree *t, struct sv key, struct sv *value);
+bool tree_at_least(struct store_tree *t, struct sv key, bool or_equal, struct tree_item *out);
+bool tree_at_most(struct store_tree *t, struct sv key, bool or_equal, struct tree_item *out);
 
 #endif

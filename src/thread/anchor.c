@@ -2,6 +2,8 @@
 #include "thread/anchor.h"
 
 #include "base/vec.h"
+#include "store/store.h"
+#include "thread/deletion.h"
 #include "thread/entry_json.h"
 #include "thread/kind.h"
 
@@ -39,7 +41,7 @@ struct hash anchor_root(const struct sv *leaves, size_t n)
     return node_hash(&left, &right);
 }
 
-static struct sv leaf_of(const struct pin *p, struct arena *a)
+static struct sv leaf_of(const struct head_pin *p, struct arena *a)
 {
     struct sb b = sb_in(a, 0);
     struct jw w = jw_in(&b, 0);
@@ -83,10 +85,10 @@ static enum status write_in(struct log *l, struct sv actor, int64_t at, struct a
     if (store_threads(l->store, a, &list, &count, e))
         return err_code(e);
     for (size_t i = 0; i < count; i++) {
-        struct pin p;
+        struct head_pin p;
         if (sv_eq(list[i].id, ANCHOR_THREAD))
             continue;
-        if (pin_of(l, list[i].id, &p, e)) /* a log that is cut must not be anchored as it is */
+        if (pin_of(l, list[i].id, &p, e)) /* a log whose end is missing must not be anchored */
             return err_code(e);
         *vec_push(&leaves, a) = leaf_of(&p, a);
     }
@@ -129,7 +131,7 @@ enum status anchor_if_due(struct log *l, int64_t before, int64_t now, struct sv 
 /* ---- checking ---------------------------------------------------------------------------------
  */
 
-struct checking {
+struct anchor_checking {
     struct log *log;
     void (*say)(void *, struct sv);
     void         *ctx;
@@ -139,15 +141,15 @@ struct checking {
 
 static void tell(void *ctx, struct sv finding)
 {
-    struct checking *c = ctx;
-    struct sb        b = sb_in(c->a, 0);
+    struct anchor_checking *c = ctx;
+    struct sb               b = sb_in(c->a, 0);
 
     sb_add(&b, finding);
     sb_addf(&b, " (anchored in .global, entry %lld)", (long long)c->seq);
     c->say(c->ctx, sb_sv(&b));
 }
 
-static enum status check_one(struct checking *c, const struct entry *n, struct err *e)
+static enum status check_one(struct anchor_checking *c, const struct entry *n, struct err *e)
 {
     struct json p;
     VEC(struct sv) leaves = { 0 };
@@ -156,12 +158,16 @@ static enum status check_one(struct checking *c, const struct entry *n, struct e
         return ST_OK;
     const struct json *heads = json_find(&p, "heads");
     for (size_t i = 0; json_is(heads, JSON_ARRAY) && i < heads->n; i++) {
-        struct pin pin = { .thread = json_text(&heads->items[i], "thread") };
+        struct head_pin pin = { .thread = json_text(&heads->items[i], "thread") };
         json_int(json_find(&heads->items[i], "rev"), &pin.rev);
-        chain_read(json_text(&heads->items[i], "chain"), &pin.chain);
+        entry_chain_read(json_text(&heads->items[i], "chain"), &pin.chain);
         *vec_push(&leaves, c->a) = json_canonical(&heads->items[i], c->a);
-        struct pin then;
-        bool       old;
+        struct head_pin then;
+        bool            old, deleted;
+        if (deletion_find(c->log, pin.thread, &deleted, e))
+            return err_code(e);
+        if (deleted)
+            continue;
         if (pin_rechained(c->log, &pin, c->a, &then, &old, e))
             return err_code(e);
         if (!(old && pin.rev < then.rev) && pin_check(c->log, &pin, tell, c, e))
@@ -178,7 +184,7 @@ enum status anchor_check(struct log *l, void (*say)(void *, struct sv), void *ct
 {
     UNDO(store_scan_undo) struct store_scan *scan = NULL;
     struct arena                             a = { 0 };
-    struct checking                          c = { .log = l, .say = say, .ctx = ctx, .a = &a };
+    struct anchor_checking                   c = { .log = l, .say = say, .ctx = ctx, .a = &a };
     struct store_query                       q = { .thread = ANCHOR_THREAD, .to = STORE_TO_END };
     struct entry                             one;
     bool                                     more = true;
@@ -187,7 +193,7 @@ enum status anchor_check(struct log *l, void (*say)(void *, struct sv), void *ct
     *n = 0;
     while (!s && more) {
         s = store_next(scan, &one, &more, e);
-        if (s == ST_CORRUPT) { /* whoever reads the thread says so */
+        if (s == ST_CORRUPT) { /* reading the thread reports it */
             s = ST_OK;
             continue;
         }

@@ -1,22 +1,18 @@
-/* Anchors: the heads of all threads, written down in the workspace's own log.
- *
- * Whoever cuts the end off one log, or writes it anew, has to change the log of the workspace too,
- * and every anchor in it. An `anchor` entry of `.global` holds {"heads":[{"chain","rev","thread"}],
- * "root"}: each thread but .global itself, by id, and the root of a Merkle tree over them, so that
- * one hash stands for all and a single head can be shown to belong to it. Leaves and nodes are
- * those of RFC 6962 with BLAKE2b-256: H(0 ‖ leaf), H(1 ‖ left ‖ right), where a leaf is the
- * canonical JSON of its head. */
+/* Anchors: the heads of all threads, recorded in the workspace's own log. To hide that the end of a
+ * log was cut off, or that a log was rewritten, one would have to change the log of the workspace
+ * too, and every anchor in it. An `anchor` entry of `.global` holds
+ * {"heads":[{"chain","rev","thread"}], "root"}: each thread but .global itself, by id, and the root
+ * of a Merkle tree over them, so that one hash stands for all and a single head can be shown to
+ * belong to it. Leaves and nodes are those of RFC 6962 with BLAKE2b-256: H(0 ‖ leaf), H(1 ‖ left ‖
+ * right), where a leaf is the canonical JSON of its head. */
 #ifndef HEDDLE_ANCHOR_H
 #define HEDDLE_ANCHOR_H
 
+#include "thread/limits.h"
 #include "thread/pin.h"
 
 #define ANCHOR_THREAD SV(".global")
-/* Written without being asked for after so many entries of .global, while there are so few threads
- * that their heads are read at once. */
-enum { ANCHOR_EVERY = 256, ANCHOR_THREADS_MAX = 1000 };
-
-/* The root over n leaves; that of none is H(""). */
+/* The root over n leaves; without leaves it is H(""). */
 struct hash anchor_root(const struct sv *leaves, size_t n);
 
 /* Append an anchor to .global, in a write transaction. *n is how many heads it holds. */

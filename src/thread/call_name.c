@@ -1,7 +1,9 @@
-/* Results of tools without a name, as some providers' own messages are. The calls of the last
- * assistant's message are remembered while a projection is folded, so that the usual result, which
- * follows its call, is named without reading anything again. */
+/* Names for results of tools that have none; messages of some providers are like that. The calls of
+ * the last assistant's message are remembered while a projection is folded, so that the usual
+ * result, which follows its call, is named without reading anything again. */
 #include "thread/call_name.h"
+
+#include "store/store.h"
 
 /* The raw name of the call with this raw id, or absent. */
 static struct sv name_in(struct sv calls, struct sv id)
@@ -101,7 +103,7 @@ enum status call_name(struct projection *p, struct message *m, struct err *e)
         return ST_OK;
     if (p->calls.n && p->calls_age <= CALL_NAME_FAR) {
         struct sv name = name_in(sb_sv(&p->calls), m->tool_call_id);
-        m->name = name.s ? sv_dup(name, p->a) : name; /* the calls are of this moment */
+        m->name = name.s ? sv_dup(name, p->a) : name; /* `calls` changes later */
     }
     return m->name.s ? ST_OK : look_back(p, m, &m->name, e);
 }

@@ -1,4 +1,4 @@
-/* Checkpoint tokens as values: what is signed, and the checks on the way back. */
+/* Checkpoint tokens: making the payload that is signed, and checking one that is read. */
 #include "thread/checkpoint.h"
 
 #include "base/vec.h"
@@ -178,7 +178,7 @@ enum status checkpoint_sign(const struct checkpoint *c, const struct checkpoint_
                 payload.n, TOKEN_PAYLOAD_MAX);
         return err_hint(e, "compact the lane first: heddle op replace --reason compaction");
     }
-    struct json ignored; /* what is nested to the limit in the log is over it in here */
+    struct json ignored; /* a value nested to the limit in the log is over the limit in a token */
     if (json_parse(payload, 0, a, &ignored, e))
         return err_in(e, "the context does not fit into a token");
     return token_sign(salt ? token_seal(payload, key, salt, a) : payload, key, a, token, e);
@@ -201,7 +201,7 @@ static bool read_status(struct sv word, enum checkpoint_status *out)
     return false;
 }
 
-/* Absent or null is 0; else a whole number: of a time, which may lie before 1970. */
+/* A time. Absent or null is 0; else a whole number, negative before 1970. */
 static bool read_time(const struct json *v, int64_t *out)
 {
     *out = 0;
@@ -304,7 +304,8 @@ static void read_pointer(const struct json *v, struct checkpoint *c)
         c->rev = -1;
 }
 
-/* One payload has one text: another spelling of it was not made by us, whoever signed it. */
+/* Each payload has exactly one canonical text. A payload in any other form was not made by heddle,
+ * even if the signature holds. */
 static enum status parse_payload(struct sv text, struct arena *a, struct json *out, struct err *e)
 {
     struct err ignored;

@@ -1,4 +1,4 @@
-/* Checkpoints: a run frozen in a token that its holder keeps. A token is signed, may expire,
+/* Checkpoints: the state of a run in a token that its holder keeps. A token is signed, may expire,
  * may be sealed, and carries the context and a pointer into the log it was taken from:
  *
  *     checkpoint_take(&log, &from, &a, &c, e)              what the log says now
@@ -7,10 +7,10 @@
  *     checkpoint_verify(token, &keys, fingerprint, now, &a, &c, e)
  *     checkpoint_restore(&log, token, &c, actor, now, &a, &result, e)
  *
- * Taking one changes nothing; restoring one is a `replace` with reason restore whose op_id
- * comes from the token, so that restoring it twice is a duplicate, until something was said in the
- * lane: then the token is restored again. Tokens are refused with
- * the reasons of thread/token.h. Keys, clock and configuration are arguments. */
+ * Taking one changes nothing; restoring one is a `replace` with reason restore whose op_id comes
+ * from the token, so that restoring it twice is a duplicate, unless the lane has new messages: then
+ * the token is restored again. Tokens are refused with the reasons of thread/token.h. Keys, clock
+ * and configuration are arguments. */
 #ifndef HEDDLE_CHECKPOINT_H
 #define HEDDLE_CHECKPOINT_H
 
@@ -36,7 +36,7 @@ enum checkpoint_status {
 #undef X
 };
 
-/* What makes two runs the same kind of run. */
+/* The configuration of a run; a token is only restored into a run with the same one. */
 struct checkpoint_config {
     struct sv        model, system_prompt; /* absent: not set */
     int64_t          max_iterations;
@@ -44,8 +44,8 @@ struct checkpoint_config {
     size_t           n_tools;
 };
 
-/* A token is taken between two steps of a run, from the log: of the runtime's state it
- * has what the log knows, and nothing of a stream that was going on. */
+/* A token is taken between two steps of a run, from the log: of the runtime's state it holds what
+ * is in the log, and nothing of a stream that was in progress. */
 struct checkpoint_state {
     struct sv              run_id, request_id;
     enum checkpoint_status status;
@@ -75,7 +75,7 @@ const char *checkpoint_status_name(enum checkpoint_status s);
 enum checkpoint_next { CHECKPOINT_STOP, CHECKPOINT_ASK_MODEL, CHECKPOINT_RUN_TOOLS };
 enum checkpoint_next checkpoint_next(const struct checkpoint_state *s);
 
-/* base64url(SHA-256(canonical JSON of the configuration)); the order of tools is nothing. */
+/* base64url(SHA-256(canonical JSON of the configuration)); the order of tools does not matter. */
 struct sv checkpoint_fingerprint(const struct checkpoint_config *c, struct arena *a);
 
 /* Expiry of a token issued now: `ttl_ms` of 0 or less is never. */
@@ -96,8 +96,8 @@ enum status checkpoint_verify(struct sv token, const struct checkpoint_keys *key
 enum status checkpoint_state_read(const struct json *v, struct arena *a,
                                   struct checkpoint_state *out, struct err *e) MUST_USE;
 
-/* The same run, cancelled: sign it for a token that ends where it stands. The old token
- * stays good. */
+/* The same run, cancelled: sign it to get a token of a run that has ended. The old token stays
+ * valid. */
 struct checkpoint checkpoint_cancelled(const struct checkpoint *c, struct sv reason,
                                        struct arena *a);
 
@@ -110,9 +110,10 @@ struct checkpoint_from {
     const struct checkpoint_config *config;
 };
 
-/* What the log says of an agent's run and lane. A turn whose tools have not all answered
- * has them pending and awaits tools, never the model. A thread in which nothing was ever run
- * has ids made from its chain. ST_NOT_FOUND: no such thread or lane. Times are not set. */
+/* Take a checkpoint of an agent's run and lane from the log. If some tools of a turn have not
+ * answered, their calls are pending and the status is awaiting_tools, never running. In a thread
+ * without any run the ids are made from its chain. ST_NOT_FOUND: no such thread or lane. Times are
+ * not set. */
 enum status checkpoint_take(struct log *l, const struct checkpoint_from *from, struct arena *a,
                             struct checkpoint *out, struct err *e) MUST_USE;
 

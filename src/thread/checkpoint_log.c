@@ -1,4 +1,5 @@
 /* Taking a checkpoint from the log and putting it back. */
+#include "store/store.h"
 #include "thread/checkpoint.h"
 
 #include "base/map.h"
@@ -13,7 +14,7 @@ struct taking {
     const struct checkpoint_from *from;
     struct arena                 *a;
     struct run_state              run;
-    bool                          has_run; /* the agent's run is one of this lane */
+    bool                          has_run; /* the agent's run is in this lane */
     struct store_head             head;
     struct checkpoint             c;
 };
@@ -105,7 +106,7 @@ static enum status find_pending(struct taking *t, struct sv *out, size_t *n, str
 
 /* ---- status ------------------------------------------------------------------------------ */
 
-/* Of a lane nobody runs: what its last message asks for. */
+/* The status of a lane without a run, derived from its last message. */
 static enum checkpoint_status status_of_context(const struct context *c)
 {
     struct sv last = c->n ? c->messages[c->n - 1].role : SV("");
@@ -217,11 +218,8 @@ static enum status take(struct taking *t, struct err *e)
 
     if (store_head(t->l->store, t->c.thread, &t->head, e))
         return err_code(e);
-    if (!t->head.rev) {
-        err_set(e, ST_NOT_FOUND, "thread '" SV_FMT "' not found", SV_ARG(t->c.thread));
-        return err_hint(
-            e, "`heddle stats` lists the threads there are; `heddle log append` starts one");
-    }
+    if (!t->head.rev)
+        return log_no_thread(t->c.thread, e);
     if (run_state_read(t->l, t->c.thread, t->c.agent, t->a, &t->run, e) || settle_lane(t, e))
         return err_code(e);
     t->has_run = t->run.run_id.n && sv_eq(t->run.lane, t->c.lane);
@@ -229,7 +227,7 @@ static enum status take(struct taking *t, struct err *e)
     t->c.chain = hash_hex(&t->head.chain, t->a);
     t->c.fingerprint = checkpoint_fingerprint(t->from->config, t->a);
     struct projection_of of = { t->c.thread, t->c.lane, STORE_TO_END, { 0 } };
-    if (project(t->l, &of, t->a, &p, e) || project_context(&p, &t->c.state.context, e) ||
+    if (project_start(t->l, &of, t->a, &p, e) || project_context(&p, &t->c.state.context, e) ||
         settle_status(t, e))
         return err_code(e);
     describe_run(t);
@@ -308,8 +306,8 @@ static struct sv restore_op_id(struct sv token, int n, struct arena *a)
     return sb_sv(&b);
 }
 
-/* Is the lane still what entry `seq` made of it: no message and no snapshot since, and the agent is
- * on it? */
+/* Is the lane unchanged since entry `seq` restored it (no message and no snapshot since), and is
+ * the agent still on it? */
 static enum status still_restored(struct log *l, const struct checkpoint *c, int64_t seq,
                                   struct arena *a, bool *out, struct err *e)
 {
@@ -324,7 +322,7 @@ static enum status still_restored(struct log *l, const struct checkpoint *c, int
     struct sv            lane;
     bool                 found = false;
 
-    if (project(l, &of, a, &p, e) || lane_active(l, c->thread, c->agent, a, &lane, e) ||
+    if (project_start(l, &of, a, &p, e) || lane_active(l, c->thread, c->agent, a, &lane, e) ||
         store_first(l->store, &q, a, &n, &found, e))
         return err_code(e);
     *out = p.anchor == seq && !found && sv_eq(lane, c->lane);
@@ -352,8 +350,8 @@ static enum status choose_op_id(struct log *l, struct sv token, const struct che
     return ST_OK;
 }
 
-/* The messages of a restored context: results that had come before their turn stand behind the
- * rest, so that their calls are not made again. */
+/* The messages of a restored context: results that had arrived early are added at the end, so that
+ * their calls are not repeated. */
 static enum status restored_context(const struct checkpoint *c, struct arena *a,
                                     struct context *out, struct err *e)
 {

@@ -1,3 +1,4 @@
+/* Reading a context from outside, and the form in which it is stored. */
 #include "thread/context.h"
 
 static enum status bad(struct err *e, const char *what)
@@ -7,9 +8,9 @@ static enum status bad(struct err *e, const char *what)
                        "{\"id\":…,\"system_prompt\":…,\"entries\":[…]}");
 }
 
-/* [{"thinking":T,"type":"thinking"}, …] with nothing else in the first part: T, and the
- * rest as the content (a lone text part as its text). Anything richer, a signature for
- * one, stays in the content as it is. */
+/* [{"thinking":T,"type":"thinking"}, …] with nothing else in the first part: T, and the rest as the
+ * content (a lone text part as its text). A part with more members, such as a signature, stays in
+ * the content. */
 static void lift_thinking(struct json *m, struct arena *a)
 {
     struct json *content = (struct json *)(uintptr_t)json_find(m, "content");
@@ -30,7 +31,7 @@ static void lift_thinking(struct json *m, struct arena *a)
     more[n++] = (struct json_member){ SV("thinking"), *json_find(first, "thinking") };
     *content = rest;
     for (size_t i = 0; i < m->n; i++)
-        if (!sv_is(m->members[i].key, "thinking")) /* null, or nothing that could be one */
+        if (!sv_is(m->members[i].key, "thinking")) /* null, or not usable as thinking */
             more[n++] = m->members[i];
     m->members = more;
     m->n = n;
@@ -61,7 +62,7 @@ static enum status read_prompt(const struct json *doc, struct context *c, struct
     return ST_OK;
 }
 
-/* One leading system message stands for the prompt when there is none. */
+/* A leading system message becomes the prompt when none is given. */
 static void adopt_system(struct context *c, const struct json *list, struct arena *a)
 {
     if (c->system_prompt.s || !c->n || !sv_is(c->messages[0].role, "system"))

@@ -1,3 +1,4 @@
+/* Keeping the output of durable skills when a context is replaced. */
 #include "thread/durable.h"
 
 #include "base/map.h"
@@ -62,7 +63,8 @@ static void note_all(struct map *into, const struct map *ids)
         map_put(into, ids->items[i].key, ids->items[i].value);
 }
 
-/* Which results are durable, who called them, and what of that the snapshot calls itself. */
+/* Find which results are durable, which messages called them, and which of these calls the snapshot
+ * contains. */
 static void find_durable(struct keeping *k, const struct context *current,
                          const struct context *snapshot)
 {

@@ -1,4 +1,4 @@
-/* What a compaction may not lose: the output of skills that were loaded for good. */
+/* Keeps the output of skills that were loaded durably when a context is compacted. */
 #ifndef HEDDLE_DURABLE_H
 #define HEDDLE_DURABLE_H
 

@@ -1,3 +1,4 @@
+/* Reading and writing entries as JSON Lines. */
 #include "thread/entry_json.h"
 
 #include "base/json.h"
@@ -13,8 +14,9 @@ static enum status bad(struct err *e, const char *what)
 
 static enum status check_keys(const struct json *v, struct err *e)
 {
-    static const char *const known[] = { "actor", "at",    "chain",   "erased", "id",   "kind",
-                                         "lane",  "op_id", "payload", "refs",   "salt", "seq" };
+    static const char *const known[] = { "actor", "at",   "chain", "erased",  "id",
+                                         "kind",  "lane", "op_id", "payload", "refs",
+                                         "salt",  "seq",  "thread" };
 
     for (size_t i = 0; i < v->n; i++) {
         bool ok = false;
@@ -22,7 +24,7 @@ static enum status check_keys(const struct json *v, struct err *e)
             ok = sv_is(v->members[i].key, known[k]);
         if (!ok) {
             err_set(e, ST_INVALID_SYNTAX, "unknown field '" SV_FMT "'", SV_ARG(v->members[i].key));
-            return err_hint(e, "what a kind carries belongs into its payload: "
+            return err_hint(e, "what a kind carries belongs in its payload: "
                                "{\"kind\":\"ai_message\",\"payload\":{\"role\":…,\"content\":…}}");
         }
     }
@@ -77,7 +79,7 @@ static bool hex_read(struct sv hex, unsigned char *out, size_t n)
     return true;
 }
 
-bool chain_read(struct sv hex, struct hash *out)
+bool entry_chain_read(struct sv hex, struct hash *out)
 {
     return hex_read(hex, out->b, HASH_SIZE);
 }
@@ -109,7 +111,7 @@ static enum status read_fields(const struct json *v, const struct entry_defaults
     n->actor = d->actor;
     if (text_field(v, "kind", &n->kind, e) || text_field(v, "id", &n->id, e) ||
         text_field(v, "lane", &n->lane, e) || text_field(v, "actor", &n->actor, e) ||
-        text_field(v, "op_id", &n->op_id, e))
+        text_field(v, "op_id", &n->op_id, e) || text_field(v, "thread", &out->thread, e))
         return err_code(e);
     if (!n->kind.n)
         return bad(e, "the line has no kind");
@@ -121,7 +123,8 @@ static enum status read_fields(const struct json *v, const struct entry_defaults
         return bad(e, "at must be a whole number of milliseconds");
     if (seq && !(out->has_seq = json_int(seq, &out->seq)))
         return bad(e, "seq must be a whole number");
-    if (json_find(v, "chain") && !(out->has_chain = chain_read(json_text(v, "chain"), &out->chain)))
+    if (json_find(v, "chain") &&
+        !(out->has_chain = entry_chain_read(json_text(v, "chain"), &out->chain)))
         return bad(e, "chain must be 64 hex digits");
     if (read_commitment(v, out, e))
         return err_code(e);
@@ -168,7 +171,7 @@ static struct sv lossy(struct sv text, struct arena *a)
     return sb_sv(&b);
 }
 
-/* What was stored, in a payload that is JSON whatever it was. */
+/* The stored bytes, encoded so that the payload is valid JSON. */
 static struct sv damaged_payload(const struct entry *n, struct arena *a)
 {
     struct sb b = sb_in(a, 0), payload = sb_in(a, 0), refs = sb_in(a, 0);
@@ -186,7 +189,7 @@ static struct sv damaged_payload(const struct entry *n, struct arena *a)
     return sb_sv(&b);
 }
 
-void entry_write_damaged(struct sb *b, const struct entry *n, struct arena *a)
+void entry_write_damaged(struct sb *b, struct sv thread, const struct entry *n, struct arena *a)
 {
     struct arena_mark m = arena_mark(a);
     struct entry      shown = *n;
@@ -202,7 +205,7 @@ void entry_write_damaged(struct sb *b, const struct entry *n, struct arena *a)
         shown.payload = damaged_payload(n, a);
         shown.refs = SV("{}");
     }
-    entry_write(b, &shown);
+    entry_write_of(b, thread, &shown);
     arena_reset(a, m);
 }
 
@@ -217,6 +220,11 @@ static void put_hex(struct jw *w, const char *key, const unsigned char *bytes, s
 }
 
 void entry_write(struct sb *b, const struct entry *n)
+{
+    entry_write_of(b, (struct sv){ 0 }, n);
+}
+
+void entry_write_of(struct sb *b, struct sv thread, const struct entry *n)
 {
     struct jw w = jw_in(b, 0);
 
@@ -239,5 +247,7 @@ void entry_write(struct sb *b, const struct entry *n)
     if (n->salted)
         put_hex(&w, "salt", n->salt, ENTRY_SALT_SIZE);
     jw_kint(&w, "seq", n->seq);
+    if (thread.s)
+        jw_kstr(&w, "thread", thread);
     jw_close(&w, '}');
 }

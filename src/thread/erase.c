@@ -1,14 +1,14 @@
-/* What an erasure takes with it, and the erasure itself. */
+/* Finding everything that an erasure must erase, and erasing it. */
 #include "thread/erase.h"
 
-#include "base/rand.h"
+#include "store/store.h"
 #include "thread/kind_check.h"
+#include "thread/limits.h"
 #include "thread/project.h"
+#include "thread/scan.h"
 #include "thread/skeleton.h"
 
 #include <stdlib.h>
-
-enum { BATCH = 1024, BATCH_BYTES = 16 << 20 };
 
 /* ---- what the caller asks for --------------------------------------------------------------- */
 
@@ -18,16 +18,28 @@ struct finding {
     struct erase_plan       *plan;
     struct arena            *a;
     struct map               names;     /* ids of the nodes that go -> their seq, as an item */
-    struct map               responses; /* hashes of the answers they came from */
+    struct map               docs;      /* paths of documents whose writes go -> the same */
+    struct map               responses; /* hashes of the answers that messages came from */
+    struct map               requests;  /* what op_ids of parts of a request begin with */
+    int64_t                  shown;     /* the first message that goes, of `thread`; -1: none */
     unsigned char           *chosen;    /* one bit a seq of the thread */
     int64_t                  rev;
-    int                      version;
     bool                     messages; /* some of them are messages */
+    struct sv                thread;   /* that is looked through */
 };
 
 static bool is_chosen(const struct finding *f, int64_t seq)
 {
     return seq >= 0 && seq < f->rev && f->chosen[seq >> 3] & 1 << (seq & 7);
+}
+
+/* Is this entry of the searched thread in the plan? */
+static bool is_item(const struct finding *f, int64_t seq)
+{
+    for (size_t i = 0; i < f->plan->items.n; i++)
+        if (f->plan->items.v[i].seq == seq && sv_eq(f->plan->items.v[i].thread, f->thread))
+            return true;
+    return false;
 }
 
 static struct erase_item *add_item(struct finding *f, struct sv thread, const struct entry *n)
@@ -42,53 +54,117 @@ static struct erase_item *add_item(struct finding *f, struct sv thread, const st
                                  .source = -1 };
     if (sv_eq(thread, f->plan->thread))
         f->chosen[n->seq >> 3] |= (unsigned char)(1 << (n->seq & 7));
+    if (sv_starts(n->op_id, SV("do:")))
+        map_put(&f->requests, sv_cut(n->op_id, '/').head, f);
+    if (n->mark == MARK_MESSAGE && (f->shown < 0 || n->seq < f->shown))
+        f->shown = n->seq;
     return item;
 }
 
-/* Every text below a value that the skeleton has not. */
-static void add_texts(struct needles *set, const struct json *v)
+/* Members whose values are ids and words of a format: those of refs tie the steps of a run
+ * together, those of parts say what a part is. Unrelated entries have the same values, so a search
+ * for them would find complete runs, and every message with a picture. */
+static bool is_form(struct sv key, const struct json *v)
 {
-    if (v->type == JSON_STRING)
+    static const char *const forms[] = {
+        "agent",      "call_id", "context_ref", "event_seq",   "finish",       "format",
+        "input_id",   "kind",    "media_type",  "mime_type",   "model",        "op_id",
+        "provider",   "role",    "request_id",  "run_id",      "signal_id",    "source",
+        "supersedes", "thread",  "type",        "tool_use_id", "tool_call_id", NULL,
+    };
+    struct sv text = json_is(v, JSON_STRING) ? json_sv(v) : (struct sv){ 0 };
+    bool      known = false;
+
+    for (size_t i = 0; forms[i] && !known; i++)
+        known = sv_is(key, forms[i]);
+    if (sv_is(key, "model")) /* PROVIDER:IDENTIFIER, and a script of the offline one has spaces */
+        text = sv_cut(text, ':').head;
+    /* A value with a space, or another character that ids do not have, is text that somebody wrote.
+     */
+    for (size_t i = 0; known && i < text.n; i++)
+        known = sv_has(SV("0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz_-./:+"),
+                       text.s[i]);
+    return known && text.n;
+}
+
+/* Every text below a value that is not in the skeleton. */
+static void add_texts(struct needles *set, struct sv key, const struct json *v)
+{
+    if (v->type == JSON_STRING && !is_form(key, v))
         needles_add_text(set, json_sv(v));
     for (size_t i = 0; v->type == JSON_ARRAY && i < v->n; i++)
-        add_texts(set, &v->items[i]);
+        add_texts(set, key, &v->items[i]);
     for (size_t i = 0; v->type == JSON_OBJECT && i < v->n; i++)
-        add_texts(set, &v->members[i].value);
+        add_texts(set, v->members[i].key, &v->members[i].value);
 }
 
 /* Payload and skeleton side by side: they have the same shape. */
-static void add_content(struct needles *set, const struct json *v, const struct json *bare)
+static void add_content(struct needles *set, struct sv key, const struct json *v,
+                        const struct json *bare)
 {
     if (bare->type != v->type)
-        add_texts(set, v);
+        add_texts(set, key, v);
     if (v->type != bare->type || v->n != bare->n)
         return;
     for (size_t i = 0; v->type == JSON_ARRAY && i < v->n; i++)
-        add_content(set, &v->items[i], &bare->items[i]);
+        add_content(set, key, &v->items[i], &bare->items[i]);
     for (size_t i = 0; v->type == JSON_OBJECT && i < v->n; i++)
-        add_content(set, &v->members[i].value, &bare->members[i].value);
+        add_content(set, v->members[i].key, &v->members[i].value, &bare->members[i].value);
 }
 
-static void add_name(struct finding *f, struct sv name, const struct entry *n)
+/* A raw answer also holds the fixed words of its provider's format, which all its answers have. A
+ * JSON document has the text in its strings; a stream has it in small pieces, which no search can
+ * find. The message that was made from the answer has the hash of it. */
+static void add_body(struct finding *f, struct sv body, struct arena *scratch)
 {
-    if (!name.n || map_has(&f->names, name))
+    struct json v;
+    struct err  ignored;
+
+    if (body.n && json_parse(body, 0, scratch, &v, &ignored) == ST_OK)
+        add_texts(&f->plan->needles, (struct sv){ 0 }, &v);
+}
+
+static void add_payload(struct finding *f, enum kind kind, const struct json *p,
+                        const struct json *bare, struct arena *scratch)
+{
+    bool answer = kind == KIND_MODEL_RESPONSE;
+
+    for (size_t i = 0; p->type == JSON_OBJECT && i < p->n && i < bare->n; i++) {
+        struct sv key = p->members[i].key;
+        if (answer && sv_is(key, "body"))
+            add_body(f, json_text(p, "body"), scratch);
+        else if (!answer || !sv_is(key, "headers"))
+            add_content(&f->plan->needles, key, &p->members[i].value, &bare->members[i].value);
+    }
+}
+
+static void add_name(struct finding *f, struct map *to, struct sv name, const struct entry *n)
+{
+    if (!name.n || map_has(to, name))
         return;
     int64_t *seq = ARENA_NEW(f->a, int64_t, 1);
     *seq = n->seq;
-    map_put(&f->names, name, seq);
+    map_put(to, name, seq);
 }
 
-/* By what names and hashes others speak of a node. */
+/* The names by which other entries refer to a node. */
 static void add_names(struct finding *f, const struct entry *n, const struct json *p)
 {
     const struct json *node = json_find(p, "node");
-    struct sv          response = json_text(node, "response");
 
-    add_name(f, entry_id(n, f->a), n);
-    add_name(f, json_text(node, "id"), n);
-    add_name(f, json_text(node, "local_id"), n);
-    if (response.n)
-        map_put(&f->responses, response, f);
+    add_name(f, &f->names, entry_id(n, f->a), n);
+    add_name(f, &f->names, json_text(node, "id"), n);
+    add_name(f, &f->names, json_text(node, "local_id"), n);
+}
+
+/* The raw answer of a message holds its text too; a stream holds it in small pieces, which no
+ * search can find. */
+static void add_response(struct finding *f, const struct entry *n, const struct json *p)
+{
+    struct sv hash = json_text(json_find(p, "node"), "response");
+
+    if (kind_of(n->kind) == KIND_AI_MESSAGE && hash.n)
+        map_put(&f->responses, sv_dup(hash, f->a), f);
 }
 
 static enum status ask_for(struct finding *f, const struct entry *n, struct err *e)
@@ -110,11 +186,14 @@ static enum status ask_for(struct finding *f, const struct entry *n, struct err 
         add_item(f, f->plan->thread, n)->asked = true;
         f->plan->asked++;
         f->messages = f->messages || n->mark == MARK_MESSAGE;
-        add_content(&f->plan->needles, &p, &bare);
+        add_payload(f, kind_of(n->kind), &p, &bare, &scratch);
+        add_response(f, n, &p);
         if (kind_of(n->kind) == KIND_AI_MESSAGE)
             add_names(f, n, &p);
+        if (kind_of(n->kind) == KIND_DOCUMENT_WRITE)
+            add_name(f, &f->docs, json_text(&p, "path"), n);
         if (n->refs.n && !json_parse(n->refs, 0, &scratch, &p, e))
-            add_texts(&f->plan->needles, &p);
+            add_texts(&f->plan->needles, (struct sv){ 0 }, &p);
     }
     arena_free(&scratch);
     return s;
@@ -125,13 +204,19 @@ static bool is_meant(const struct erase_what *w, const struct entry *n)
     return (w->actor.s && sv_eq(n->actor, w->actor)) || (w->before && n->at < w->before);
 }
 
+static enum status ask_for_meant(void *ctx, const struct entry *n, struct err *e)
+{
+    struct finding *f = ctx;
+
+    return is_meant(f->what, n) ? ask_for(f, n, e) : ST_OK;
+}
+
 static enum status find_asked(struct finding *f, struct err *e)
 {
-    const struct erase_what                 *w = f->what;
-    UNDO(store_scan_undo) struct store_scan *scan = NULL;
-    struct store_query                       q = { .thread = w->thread, .to = STORE_TO_END };
-    struct entry                             n;
-    bool                                     more = true, found;
+    const struct erase_what *w = f->what;
+    struct store_query       q = { .thread = w->thread };
+    struct entry             n;
+    bool                     found;
 
     for (size_t i = 0; i < w->n_seqs; i++) {
         q.from = q.to = w->seqs[i];
@@ -143,23 +228,12 @@ static enum status find_asked(struct finding *f, struct err *e)
     }
     if (!w->actor.s && !w->before)
         return ST_OK;
-    q.from = 0;
-    q.to = STORE_TO_END;
-    if (store_scan(f->log->store, &q, &scan, e))
-        return err_code(e);
-    for (;;) {
-        if (store_next(scan, &n, &more, e))
-            return err_code(e);
-        if (!more)
-            return ST_OK;
-        if (is_meant(w, &n) && ask_for(f, &n, e))
-            return err_code(e);
-    }
+    return log_each_entry(f->log, w->thread, ask_for_meant, f, e);
 }
 
 /* ---- what was derived from it --------------------------------------------------------------- */
 
-/* Which of the chosen nodes is called this? -1: none. */
+/* The seq of the chosen node with this name; -1: none. */
 static int64_t chosen_node(struct finding *f, struct sv name)
 {
     int64_t  seq = -1;
@@ -180,7 +254,7 @@ static enum status shown_in_snapshot(struct finding *f, const struct entry *n, i
     struct arena         a = { 0 };
     struct projection    p;
     struct projection_of of = { .thread = f->plan->thread, .lane = n->lane, .upto = n->seq - 1 };
-    enum status          s = project(f->log, &of, &a, &p, e);
+    enum status          s = project_start(f->log, &of, &a, &p, e);
 
     *source = !s && is_chosen(f, p.anchor) ? p.anchor : -1;
     for (size_t i = 0; !s && *source < 0 && i < f->plan->items.n; i++) {
@@ -215,7 +289,7 @@ static int64_t shown_by_action(struct finding *f, const struct json *p)
     return source;
 }
 
-/* A sealed token cannot be looked into; one that is not is searched by its text. */
+/* A sealed token cannot be searched; any other is searched as text. */
 static bool is_sealed(struct sv token, struct arena *a)
 {
     struct sv   bytes;
@@ -227,85 +301,170 @@ static bool is_sealed(struct sv token, struct arena *a)
            json_find(&v, "sealed");
 }
 
-/* By structure: NULL when nothing says so. */
+/* How a summary was derived: of a message, of a document, or of the tree; NULL when it was not. */
+static const char *summary_of(struct finding *f, const struct json *target, int64_t *source)
+{
+    struct sv      node = json_text(target, "node"), doc = json_text(target, "doc");
+    const int64_t *written = doc.n ? map_find(&f->docs, doc) : NULL;
+
+    if (node.n)
+        return (*source = chosen_node(f, node)) >= 0 ? "is a summary of it" : NULL;
+    if (written) {
+        *source = *written;
+        return "is a summary of the document it wrote";
+    }
+    return !doc.n && f->messages ? "is a summary of the tree it stood in" : NULL;
+}
+
+static const char *memory_of(struct finding *f, const struct json *p, int64_t *source)
+{
+    struct sv node = json_text(json_find(p, "target"), "node");
+
+    if (node.n && json_text(p, "text").n)
+        *source = chosen_node(f, node);
+    return *source >= 0 ? "keeps it in an agent's memory" : NULL;
+}
+
+static bool has_snapshot(const struct entry *n, const struct json *p)
+{
+    return n->lane.n && json_find(json_find(p, "operation"), "result_context");
+}
+
+/* How an entry was derived, judged by its structure; NULL when it was not. */
 static enum status derived_how(struct finding *f, const struct entry *n, struct arena *a,
                                const char **why, int64_t *source, struct err *e)
 {
     struct json p;
-    enum kind   k = kind_of(n->kind);
 
     *why = NULL;
     *source = -1;
     if (json_parse(n->payload, 0, a, &p, e))
         return err_code(e);
-    const struct json *target = json_find(&p, "target");
-    struct sv          node = json_text(target, "node");
-    if ((k == KIND_AI_CONTEXT_OPERATION || k == KIND_CONTEXT_OP_DEFERRED) && n->lane.n &&
-        json_find(json_find(&p, "operation"), "result_context")) {
-        if (shown_in_snapshot(f, n, source, e))
+    switch ((int)kind_of(n->kind)) {
+    case KIND_AI_CONTEXT_OPERATION:
+    case KIND_CONTEXT_OP_DEFERRED:
+        if (has_snapshot(n, &p) && shown_in_snapshot(f, n, source, e))
             return err_code(e);
         *why = *source >= 0 ? "is a snapshot of a context that showed it" : NULL;
-    } else if (k == KIND_SUMMARY && node.n && (*source = chosen_node(f, node)) >= 0) {
-        *why = "is a summary of it";
-    } else if (k == KIND_SUMMARY && !node.n && f->messages) {
-        *why = "is a summary of the tree it stood in";
-    } else if (k == KIND_MEMORY_OPERATION && node.n && json_text(&p, "text").n &&
-               (*source = chosen_node(f, node)) >= 0) {
-        *why = "keeps it in an agent's memory";
-    } else if (k == KIND_TOOL_ACTION && (*source = shown_by_action(f, &p)) >= 0) {
-        *why = "is a command that showed it";
-    } else if (k == KIND_MODEL_RESPONSE && map_has(&f->responses, json_text(&p, "hash"))) {
-        *why = "is the answer of the model it came from";
-    } else if (k == KIND_RUN_CHECKPOINT && f->messages && is_sealed(json_text(&p, "token"), a)) {
-        *why = "is a sealed checkpoint, which may hold it";
+        break;
+    case KIND_SUMMARY: *why = summary_of(f, json_find(&p, "target"), source); break;
+    case KIND_MEMORY_OPERATION: *why = memory_of(f, &p, source); break;
+    case KIND_TOOL_ACTION:
+        *source = shown_by_action(f, &p);
+        *why = *source >= 0 ? "is a command that showed it" : NULL;
+        break;
+    case KIND_RUN_CHECKPOINT:
+        if (f->messages && is_sealed(json_text(&p, "token"), a))
+            *why = "is a sealed checkpoint, which may hold it";
+        break;
     }
     return ST_OK;
 }
 
-static enum status look_at(struct finding *f, struct sv thread, const struct entry *n,
-                           struct err *e)
+static void add_kept(struct finding *f, const struct entry *n, const char *why)
 {
-    bool         same = sv_eq(thread, f->plan->thread);
-    struct arena scratch = { 0 };
-    const char  *why = NULL;
-    int64_t      source = -1;
-    enum status  s = ST_OK;
+    *vec_push(&f->plan->kept, f->a) = (struct erase_item){
+        .thread = f->thread, .seq = n->seq, .kind = sv_dup(n->kind, f->a), .why = why, .source = -1
+    };
+}
 
-    if (n->erased || (same && is_chosen(f, n->seq)))
+/* Does what stays of an entry hold one of the texts: an id, a path, the name of a member? */
+static void note_skeleton(struct finding *f, const struct entry *n, bool in_payload,
+                          struct arena *a)
+{
+    const struct needles *set = &f->plan->needles;
+
+    if ((in_payload && needles_in_json(set, skeleton_of(n->kind, n->payload, a))) ||
+        needles_find(set, n->lane) || needles_find(set, n->actor) || needles_find(set, n->id) ||
+        needles_find(set, n->op_id))
+        add_kept(f, n, "has it in an id, a path or a name");
+}
+
+static enum status add_derived(struct finding *f, const struct entry *n, const char *why,
+                               int64_t source, struct arena *a, struct err *e)
+{
+    struct erase_item *item;
+    struct json        p;
+
+    if (!skeleton_has_content(n, a))
         return ST_OK;
-    if (same)
-        s = derived_how(f, n, &scratch, &why, &source, e);
-    if (!s && !why &&
-        (needles_in_json(&f->plan->needles, n->payload) ||
-         needles_in_json(&f->plan->needles, n->refs)))
-        why = "holds the same text";
-    if (!s && why && skeleton_has_content(n, &scratch)) {
-        struct erase_item *item = add_item(f, thread, n);
-        item->why = why;
-        item->source = source;
-        f->plan->derived++;
+    if (json_parse(n->payload, 0, a, &p, e))
+        return err_code(e);
+    item = add_item(f, f->thread, n);
+    item->why = why;
+    item->source = source;
+    f->plan->derived++;
+    add_response(f, n, &p);
+    return ST_OK;
+}
+
+/* The thinking of an answer has a hash over all messages before it. The answer is not erased
+ * because of that: its own text is not theirs. */
+static enum status note_thinking(struct finding *f, const struct entry *n, struct arena *a,
+                                 struct err *e)
+{
+    struct json p;
+
+    if (f->shown < 0 || n->mark != MARK_MESSAGE || sv_find(n->payload, SV("\"prefix\"")) < 0)
+        return ST_OK;
+    if (json_parse(n->payload, 0, a, &p, e))
+        return err_code(e);
+    if (json_text(json_find(&p, "reasoning_details"), "prefix").n)
+        add_kept(f, n, "has a hash over all that stood before it");
+    return ST_OK;
+}
+
+static enum status look_at(void *ctx, const struct entry *n, struct err *e)
+{
+    struct finding *f = ctx;
+    bool            same = sv_eq(f->thread, f->plan->thread);
+    bool            in_payload = needles_in_json(&f->plan->needles, n->payload);
+    struct arena    scratch = { 0 };
+    const char     *why = NULL;
+    int64_t         source = -1;
+    enum status     s = ST_OK;
+
+    note_skeleton(f, n, in_payload, &scratch);
+    if (!n->erased && !(same && is_chosen(f, n->seq))) {
+        if (same)
+            s = derived_how(f, n, &scratch, &why, &source, e);
+        if (!why && kind_of(n->kind) == KIND_MODEL_REQUEST && f->shown >= 0 && f->shown < n->seq)
+            why = "has the hash of a request that may have shown it";
+        if (!why && (in_payload || needles_in_json(&f->plan->needles, n->refs)))
+            why = "holds the same text";
+        if (!s)
+            s = why ? add_derived(f, n, why, source, &scratch, e)
+                    : note_thinking(f, n, &scratch, e);
     }
     arena_free(&scratch);
     return s;
 }
 
-static enum status look_through(struct finding *f, struct sv thread, struct err *e)
+/* The first entry of a request of which other entries are erased: a short text can be guessed from
+ * its hash. It is older than those entries, so it is looked for once they are known. */
+static enum status look_for_request(void *ctx, const struct entry *n, struct err *e)
 {
-    UNDO(store_scan_undo) struct store_scan *scan = NULL;
-    struct store_query                       q = { .thread = thread, .to = STORE_TO_END };
-    struct entry                             n;
-    bool                                     more = true;
+    struct finding *f = ctx;
+    struct arena    scratch = { 0 };
+    enum status     s = ST_OK;
 
-    if (store_scan(f->log->store, &q, &scan, e))
-        return err_code(e);
-    for (;;) {
-        if (store_next(scan, &n, &more, e))
-            return err_code(e);
-        if (!more)
-            return ST_OK;
-        if (look_at(f, thread, &n, e))
-            return err_code(e);
+    if (kind_of(n->kind) == KIND_MEMORY_OPERATION && n->op_id.n && !n->erased &&
+        map_has(&f->requests, sv_cut(log_part_op_id(n->op_id, "", &scratch), '/').head) &&
+        !is_item(f, n->seq))
+        s = add_derived(f, n, "has a hash of the request it belongs to", -1, &scratch, e);
+    arena_free(&scratch);
+    return s;
+}
+
+static enum status find_requests(struct finding *f, const struct store_thread *list, size_t n,
+                                 struct err *e)
+{
+    for (size_t i = 0; f->requests.n && i < n; i++) {
+        f->thread = list[i].id;
+        if (log_each_entry(f->log, f->thread, look_for_request, f, e))
+            return err_in(e, "thread " SV_FMT, SV_ARG(f->thread));
     }
+    return ST_OK;
 }
 
 static enum status find_derived(struct finding *f, struct err *e)
@@ -319,12 +478,19 @@ static enum status find_derived(struct finding *f, struct err *e)
                     SV_ARG(f->what->words[i]));
             return err_hint(e, "give %d bytes or more", NEEDLE_MIN);
         }
-    if (look_through(f, f->plan->thread, e) || store_threads(f->log->store, f->a, &list, &n, e))
+    f->thread = f->plan->thread;
+    if (log_each_entry(f->log, f->thread, look_at, f, e) ||
+        store_threads(f->log->store, f->a, &list, &n, e))
         return err_code(e);
-    for (size_t i = 0; i < n; i++)
-        if (!sv_eq(list[i].id, f->plan->thread) && look_through(f, list[i].id, e))
-            return err_in(e, "thread " SV_FMT, SV_ARG(list[i].id));
-    return ST_OK;
+    for (size_t i = 0; i < n; i++) {
+        if (sv_eq(list[i].id, f->plan->thread))
+            continue;
+        f->thread = list[i].id;
+        f->shown = -1;
+        if (log_each_entry(f->log, f->thread, look_at, f, e))
+            return err_in(e, "thread " SV_FMT, SV_ARG(f->thread));
+    }
+    return find_requests(f, list, n, e);
 }
 
 /* Those of the plan's own thread first, then by thread and seq. */
@@ -336,32 +502,120 @@ static int by_place(const void *x, const void *y)
     return order ? order : a->seq < b->seq ? -1 : a->seq > b->seq;
 }
 
-enum status erase_find(struct log *l, const struct erase_what *what, struct arena *a,
-                       struct erase_plan *out, struct err *e)
+static enum status finding_of(struct log *l, const struct erase_what *what, struct erase_plan *plan,
+                              struct finding *out, struct err *e)
 {
     struct store_head h;
 
     if (store_head(l->store, what->thread, &h, e))
         return err_code(e);
     if (!h.rev) {
-        err_set(e, ST_NOT_FOUND, "thread '" SV_FMT "' not found", SV_ARG(what->thread));
-        return err_hint(e, "`heddle stats` lists the threads there are");
-    }
-    *out = (struct erase_plan){ .thread = what->thread, .needles = needles_in(a), .a = a };
-    struct finding f = { .log = l,
-                         .what = what,
-                         .plan = out,
-                         .a = a,
-                         .names = map_in(a),
-                         .responses = map_in(a),
-                         .chosen = ARENA_NEW(a, unsigned char, (size_t)h.rev / 8 + 1),
-                         .rev = h.rev,
-                         .version = h.version };
-    if (find_asked(&f, e) || find_derived(&f, e))
+        log_no_thread(what->thread, e);
         return err_code(e);
-    if (out->items.n)
-        qsort(out->items.v, out->items.n, sizeof *out->items.v, by_place);
+    }
+    *out = (struct finding){ .log = l,
+                             .what = what,
+                             .plan = plan,
+                             .a = plan->a,
+                             .names = map_in(plan->a),
+                             .docs = map_in(plan->a),
+                             .responses = map_in(plan->a),
+                             .requests = map_in(plan->a),
+                             .chosen = ARENA_NEW(plan->a, unsigned char, (size_t)h.rev / 8 + 1),
+                             .rev = h.rev,
+                             .shown = -1 };
     return ST_OK;
+}
+
+static void sort_items(struct erase_plan *plan)
+{
+    if (plan->items.n)
+        qsort(plan->items.v, plan->items.n, sizeof *plan->items.v, by_place);
+}
+
+/* ---- what names it by a hash ------------------------------------------------------------------
+ */
+
+struct hash_finding {
+    struct finding f;
+    struct needles hashes;
+    bool           answers; /* they are those of raw answers of models; else of files */
+    struct map     known;   /* "THREAD SEQ" of the items that are in the plan */
+};
+
+static struct sv item_key(struct sv thread, int64_t seq, struct arena *a)
+{
+    return key_of_name_seq("", thread, seq, a);
+}
+
+static enum status look_for_hashes(void *ctx, const struct entry *n, struct err *e)
+{
+    struct hash_finding *h = ctx;
+    struct arena         scratch = { 0 };
+
+    (void)e;
+    if (!n->erased && needles_in_json(&h->hashes, n->payload) &&
+        skeleton_has_content(n, &scratch) &&
+        !map_has(&h->known, item_key(h->f.thread, n->seq, &scratch))) {
+        bool answer = h->answers && kind_of(n->kind) == KIND_MODEL_RESPONSE;
+        add_item(&h->f, h->f.thread, n)->why = answer ? "is the answer of the model it came from"
+                                               : h->answers
+                                                   ? "names by its hash the answer it came from"
+                                                   : "names a file that holds it by its hash";
+        h->f.plan->derived++;
+    }
+    arena_free(&scratch);
+    return ST_OK;
+}
+
+static enum status find_hashes(struct log *l, const struct erase_what *what,
+                               const struct needles *hashes, bool answers, struct erase_plan *plan,
+                               struct err *e)
+{
+    struct hash_finding  h = { .hashes = *hashes, .answers = answers, .known = map_in(plan->a) };
+    struct store_thread *list;
+    size_t               threads;
+
+    if (!hashes->n)
+        return ST_OK;
+    if (finding_of(l, what, plan, &h.f, e) || store_threads(l->store, plan->a, &list, &threads, e))
+        return err_code(e);
+    for (size_t i = 0; i < plan->items.n; i++)
+        map_put(&h.known, item_key(plan->items.v[i].thread, plan->items.v[i].seq, plan->a), plan);
+    for (size_t i = 0; i < threads; i++) {
+        h.f.thread = list[i].id;
+        if (log_each_entry(l, h.f.thread, look_for_hashes, &h, e))
+            return err_in(e, "thread " SV_FMT, SV_ARG(h.f.thread));
+    }
+    sort_items(plan);
+    return ST_OK;
+}
+
+enum status erase_find_hashes(struct log *l, const struct erase_what *what, const struct sv *hashes,
+                              size_t n, struct erase_plan *plan, struct err *e)
+{
+    struct needles set = needles_in(plan->a);
+
+    for (size_t i = 0; i < n; i++)
+        needles_add(&set, hashes[i]);
+    return find_hashes(l, what, &set, false, plan, e);
+}
+
+/* ---- all of it ------------------------------------------------------------------------------ */
+
+enum status erase_find(struct log *l, const struct erase_what *what, struct arena *a,
+                       struct erase_plan *out, struct err *e)
+{
+    struct needles answers = needles_in(a);
+    struct finding f;
+
+    *out = (struct erase_plan){ .thread = what->thread, .needles = needles_in(a), .a = a };
+    if (finding_of(l, what, out, &f, e) || find_asked(&f, e) || find_derived(&f, e))
+        return err_code(e);
+    for (size_t i = 0; i < f.responses.n; i++)
+        needles_add(&answers, f.responses.items[i].key);
+    sort_items(out);
+    return find_hashes(l, what, &answers, true, out, e);
 }
 
 /* ---- doing it ------------------------------------------------------------------------------- */
@@ -374,7 +628,8 @@ static bool goes(const struct erase_item *x, const struct erase_how *how)
 static enum status check_how(const struct erase_plan *plan, const struct erase_how *how,
                              struct err *e)
 {
-    if (!plan->asked && !(plan->derived && how->with_derived)) {
+    if (!plan->asked && (!plan->derived || how->leave_derived) && !how->n_files &&
+        !how->n_objects) {
         err_set(e, ST_NOT_FOUND, "there is nothing to erase");
         return err_hint(e, "what was erased, or holds no words, is passed over");
     }
@@ -404,9 +659,9 @@ static enum status erase_entries(struct log *l, const struct erase_plan *plan,
     size_t       i = from;
 
     while (i < to && !s) {
-        struct entry *batch = ARENA_NEW(&scratch, struct entry, BATCH);
+        struct entry *batch = ARENA_NEW(&scratch, struct entry, ERASE_BATCH);
         size_t        n = 0, bytes = 0;
-        for (; i < to && !s && n < BATCH && bytes < BATCH_BYTES; i++) {
+        for (; i < to && !s && n < ERASE_BATCH && bytes < ERASE_BATCH_BYTES; i++) {
             const struct erase_item *x = &plan->items.v[i];
             struct store_query       q = { .thread = x->thread, .from = x->seq, .to = x->seq };
             bool                     found = false;
@@ -425,7 +680,17 @@ static enum status erase_entries(struct log *l, const struct erase_plan *plan,
     return s;
 }
 
-/* {"files":[…],"left":[…],"reason":…,"seqs":[…]} of one thread; the plan's own has the rest too. */
+static void put_texts(struct jw *w, const char *key, const struct sv *list, size_t n)
+{
+    jw_key(w, key);
+    jw_open(w, '[');
+    for (size_t i = 0; i < n; i++)
+        jw_str(w, list[i]);
+    jw_close(w, ']');
+}
+
+/* {"files":[…],"left":[…],"objects":[…]?,"reason":…,"seqs":[…]} of one thread; the plan's own has
+ * the rest too. */
 static struct sv erasure_payload(const struct erase_plan *plan, const struct erase_how *how,
                                  struct sv thread, size_t from, size_t to, struct arena *a)
 {
@@ -434,11 +699,7 @@ static struct sv erasure_payload(const struct erase_plan *plan, const struct era
     struct jw w = jw_in(&b, 0);
 
     jw_open(&w, '{');
-    jw_key(&w, "files");
-    jw_open(&w, '[');
-    for (size_t i = 0; own && i < how->n_files; i++)
-        jw_str(&w, how->files[i]);
-    jw_close(&w, ']');
+    put_texts(&w, "files", how->files, own ? how->n_files : 0);
     jw_key(&w, "left");
     jw_open(&w, '[');
     for (size_t i = 0; own && i < plan->items.n; i++) {
@@ -451,6 +712,8 @@ static struct sv erasure_payload(const struct erase_plan *plan, const struct era
         jw_close(&w, '}');
     }
     jw_close(&w, ']');
+    if (own && how->n_objects)
+        put_texts(&w, "objects", how->objects, how->n_objects);
     jw_kstr(&w, "reason", how->reason);
     jw_key(&w, "seqs");
     jw_open(&w, '[');
@@ -462,12 +725,12 @@ static struct sv erasure_payload(const struct erase_plan *plan, const struct era
     return sb_sv(&b);
 }
 
+/* items[from..to) are those of `thread`. */
 static enum status erase_thread(struct log *l, const struct erase_plan *plan,
-                                const struct erase_how *how, size_t from, size_t to, int64_t *seq,
-                                struct err *e)
+                                const struct erase_how *how, struct sv thread, size_t from,
+                                size_t to, int64_t *seq, struct err *e)
 {
     struct arena      scratch = { 0 };
-    struct sv         thread = plan->items.v[from].thread;
     bool              own = sv_eq(thread, plan->thread);
     struct entry      note = { .at = how->at,
                                .kind = SV("erasure"),
@@ -480,7 +743,7 @@ static enum status erase_thread(struct log *l, const struct erase_plan *plan,
 
     if (!s)
         s = log_append(l, thread, LOG_ANY_REV, &note, 1, &head, e);
-    if (!s) /* rows hold words too */
+    if (!s && from < to) /* rows of views hold texts of entries too */
         s = log_rebuild(l, thread, NULL, NULL, e);
     if (!s && own)
         *seq = note.seq;
@@ -509,207 +772,10 @@ enum status erase_run(struct log *l, const struct erase_plan *plan, const struct
         struct sv thread = plan->items.v[from].thread;
         for (to = from; to < plan->items.n && sv_eq(plan->items.v[to].thread, thread);)
             to++;
-        if (any_goes(plan, how, from, to) && erase_thread(l, plan, how, from, to, seq, e))
+        if (any_goes(plan, how, from, to) && erase_thread(l, plan, how, thread, from, to, seq, e))
             return err_in(e, "thread " SV_FMT, SV_ARG(thread));
     }
-    return ST_OK;
-}
-
-/* ---- files ---------------------------------------------------------------------------------- */
-
-static enum status read_pending(struct log *l, struct sv thread, int64_t seq, struct arena *a,
-                                struct erase_pending *out, struct err *e)
-{
-    struct store_query q = { .thread = thread, .from = seq, .to = seq };
-    struct entry       n;
-    struct json        p;
-    bool               found;
-
-    *out = (struct erase_pending){ .thread = thread, .seq = seq };
-    if (store_first(l->store, &q, a, &n, &found, e))
-        return err_code(e);
-    if (!found || !kind_is_sound(&n) || json_parse(n.payload, 0, a, &p, e))
-        return ST_OK;
-    const struct json *files = json_find(&p, "files");
-    out->n_files = json_is(files, JSON_ARRAY) ? files->n : 0;
-    out->files = ARENA_NEW(a, struct sv, out->n_files + 1);
-    for (size_t i = 0; i < out->n_files; i++)
-        out->files[i] = json_sv(&files->items[i]);
-    return ST_OK;
-}
-
-struct pending_list {
-    VEC(struct erase_pending) list;
-};
-
-static enum status pending_of(struct log *l, struct sv thread, struct arena *a,
-                              struct pending_list *to, struct err *e)
-{
-    UNDO(store_rows_undo) struct store_rows *rows = NULL;
-    struct store_row_query                   q = { .thread = thread,
-                                                   .view = sv_of(thread_view.name),
-                                                   .prefix = SV("erasure/") };
-    struct store_row                         row;
-    bool                                     more = true;
-
-    if (store_rows(l->store, &q, &rows, e))
-        return err_code(e);
-    for (;;) {
-        int64_t seq;
-        if (store_rows_next(rows, &row, &more, e))
-            return err_code(e);
-        if (!more)
-            return ST_OK;
-        if (sv_to_int(sv_skip(row.key, q.prefix.n), &seq) &&
-            read_pending(l, thread, seq, a, vec_push(&to->list, a), e))
-            return err_code(e);
-    }
-}
-
-enum status erase_pending(struct log *l, struct arena *a, struct erase_pending **out, size_t *n,
-                          struct err *e)
-{
-    struct store_thread *threads;
-    struct pending_list  to = { 0 };
-    size_t               count;
-
-    if (store_threads(l->store, a, &threads, &count, e))
-        return err_code(e);
-    for (size_t i = 0; i < count; i++)
-        if (!threads[i].damaged && pending_of(l, threads[i].id, a, &to, e))
-            return err_code(e);
-    *out = to.list.v;
-    *n = to.list.n;
-    return ST_OK;
-}
-
-static enum status append_done(struct log *l, const struct erase_pending *p, struct sv actor,
-                               int64_t at, struct err *e)
-{
-    char              payload[64];
-    struct store_head head;
-    struct sb         b = sb_on(payload, sizeof payload, NULL);
-
-    sb_addf(&b, "{\"erasure\":%lld}", (long long)p->seq);
-    struct entry n = {
-        .at = at, .kind = SV("erasure_done"), .actor = actor, .payload = sb_sv(&b), .refs = SV("{}")
-    };
-    return log_append(l, p->thread, LOG_ANY_REV, &n, 1, &head, e);
-}
-
-enum status erase_done(struct log *l, const struct erase_pending *list, size_t n, struct sv actor,
-                       int64_t at, struct err *e)
-{
-    if (!n)
-        return ST_OK;
-    if (log_begin(l, (struct sv){ 0 }, STORE_WRITE, e))
-        return err_code(e);
-    enum status s = ST_OK;
-    for (size_t i = 0; i < n && !s; i++)
-        s = append_done(l, &list[i], actor, at, e);
-    if (!s)
-        return log_commit(l, e);
-    log_abort(l);
-    return s;
-}
-
-/* ---- imports -------------------------------------------------------------------------------- */
-
-static enum status chains_of(struct log *l, struct sv thread, struct arena *a, struct map *out,
-                             struct err *e)
-{
-    UNDO(store_scan_undo) struct store_scan *scan = NULL;
-    struct store_query                       q = { .thread = thread, .to = STORE_TO_END };
-    struct entry                             n;
-    bool                                     more = true;
-
-    if (store_scan(l->store, &q, &scan, e))
-        return err_code(e);
-    for (;;) {
-        if (store_next(scan, &n, &more, e))
-            return err_code(e);
-        if (!more)
-            return ST_OK;
-        if (n.erased)
-            map_put(out, hash_hex(&n.chain, a), out);
-    }
-}
-
-enum status erased_chains(struct log *l, struct arena *a, struct map *out, struct err *e)
-{
-    struct store_thread *list;
-    size_t               n;
-
-    *out = map_in(a);
-    if (store_threads(l->store, a, &list, &n, e))
-        return err_code(e);
-    for (size_t i = 0; i < n; i++) {
-        struct sv row;
-        bool      any = false;
-        if (list[i].damaged)
-            continue;
-        if (log_row_get(l, list[i].id, &thread_view, SV("erased"), a, &row, &any, e) ||
-            (any && chains_of(l, list[i].id, a, out, e)))
-            return err_code(e);
-    }
-    return ST_OK;
-}
-
-/* What is left of an entry, as it is imported. */
-static void leave_skeleton(struct entry *n, struct arena *a)
-{
-    skeleton_fill(n, a);
-    n->payload = n->skeleton;
-    n->refs = SV("{}");
-    n->salted = false;
-    n->erased = true;
-}
-
-void erased_again(const struct map *chains, struct entry *n, const struct hash *chain,
-                  struct arena *a, int64_t *n_erased)
-{
-    if (!chains->n || !n->salted || !map_has(chains, hash_hex(chain, a)))
-        return;
-    leave_skeleton(n, a);
-    ++*n_erased;
-}
-
-/* The entries that one erasure names and that still have content. */
-static enum status replay_one(struct log *l, struct sv thread, const struct entry *n,
-                              int64_t *n_erased, struct err *e)
-{
-    struct arena a = { 0 };
-    struct json  p;
-    enum status  s = json_parse(n->payload, 0, &a, &p, e);
-
-    const struct json *seqs = s ? NULL : json_find(&p, "seqs");
-    for (size_t i = 0; !s && json_is(seqs, JSON_ARRAY) && i < seqs->n; i++) {
-        struct store_query q = { .thread = thread, .from = -1 };
-        struct entry       one;
-        bool               found = false;
-        json_int(&seqs->items[i], &q.from);
-        q.to = q.from;
-        if (q.from < 0 || q.from >= n->seq)
-            continue;
-        s = store_first(l->store, &q, &a, &one, &found, e);
-        if (s || !found || !one.salted || !skeleton_has_content(&one, &a))
-            continue;
-        skeleton_fill(&one, &a);
-        s = store_erase(l->store, thread, &one, 1, e);
-        ++*n_erased;
-    }
-    arena_free(&a);
-    return s;
-}
-
-enum status erase_replay(struct log *l, struct sv thread, const struct entry *entries, size_t n,
-                         int64_t *n_erased, struct err *e)
-{
-    int64_t before = *n_erased;
-
-    for (size_t i = 0; i < n; i++)
-        if (kind_of(entries[i].kind) == KIND_ERASURE && kind_is_sound(&entries[i]) &&
-            replay_one(l, thread, &entries[i], n_erased, e))
-            return err_code(e);
-    return *n_erased == before ? ST_OK : log_rebuild(l, thread, NULL, NULL, e);
+    /* The requested thread gets an `erasure` entry even when only files and other threads held the
+     * text. */
+    return *seq < 0 ? erase_thread(l, plan, how, plan->thread, 0, 0, seq, e) : ST_OK;
 }

@@ -4,8 +4,8 @@
  * an `erasure` entry that says who, when, why and which. What was derived from the content holds it
  * too, so it is found first, by structure (a snapshot whose context showed the entry, a summary of
  * its node, an answer it came from) and by text (the erased texts looked for in every entry of
- * every thread), and is erased with it, or the whole is refused, or left by the caller's explicit
- * word:
+ * every thread), and is erased with it, or the erasure is refused, or it is left because the caller
+ * explicitly asks for that:
  *
  *     struct erase_plan plan;
  *     if (log_begin(l, thread, STORE_WRITE, e) ||
@@ -14,8 +14,8 @@
  *         log_commit(l, e)) ...
  *     remove the files of the plan; store_scrub(l->store, …); erase_done(l, …)
  *
- * Until erase_done() the erasure is pending (erase_pending()): after a crash in between, whoever
- * finds it removes the files that the entry names and scrubs again. */
+ * Until erase_done() the erasure is pending (erase_pending()): after a crash in between, the next
+ * command that finds it removes the files that the entry names and scrubs again. */
 #ifndef HEDDLE_ERASE_H
 #define HEDDLE_ERASE_H
 
@@ -32,7 +32,8 @@ struct erase_what {
     int64_t          before; /* ... and all before this time (ms), unless 0 */
     const struct sv *words;  /* looked for in all threads, besides what is erased */
     size_t           n_words;
-    /* The seq of the node that a name stands for; may be NULL. Names of ids are known anyway. */
+    /* Finds the seq of the node with this name; may be NULL. Ids of entries are found without it.
+     */
     bool (*node)(void *ctx, struct sv thread, struct sv name, int64_t *seq);
     void *ctx;
 };
@@ -51,8 +52,9 @@ struct erase_item {
 struct erase_plan {
     struct sv thread;
     VEC(struct erase_item) items; /* by thread and seq, those asked for first */
+    VEC(struct erase_item) kept;  /* entries that stay; their skeleton has a text or its hash */
     size_t         asked, derived;
-    size_t         bare; /* asked for, with nothing in them that can be erased */
+    size_t         bare; /* how many of those asked for have no content */
     struct needles needles;
     struct arena  *a;
 };
@@ -62,6 +64,11 @@ struct erase_plan {
 enum status erase_find(struct log *l, const struct erase_what *what, struct arena *a,
                        struct erase_plan *out, struct err *e) MUST_USE;
 
+/* Add the entries of any thread that name files by one of these hashes (hex): the files hold what
+ * is erased, and from its hash a short text can be guessed. In the same transaction. */
+enum status erase_find_hashes(struct log *l, const struct erase_what *what, const struct sv *hashes,
+                              size_t n, struct erase_plan *plan, struct err *e) MUST_USE;
+
 struct erase_how {
     struct sv        reason, actor;
     int64_t          at;
@@ -70,10 +77,12 @@ struct erase_how {
     bool             leave_derived; /* ... or leave them, which the entry then says ... */
     const struct sv *files;         /* ... else ST_CONFLICT, reason "derived", if there are any */
     size_t           n_files;       /* that have to be removed afterwards; paths in the workspace */
+    const struct sv *objects;       /* and content that is kept by its hash: these hashes stay in */
+    size_t           n_objects;     /* the log only until erase_forget() */
 };
 
-/* Erase, append one `erasure` entry to each thread concerned, fold their views anew. In the same
- * write transaction as erase_find(). ST_INVALID_SYNTAX: an entry is of chain version 1.
+/* Erase, append one `erasure` entry to each affected thread, and fold their views again. In the
+ * same write transaction as erase_find(). ST_INVALID_SYNTAX: an entry is of chain version 1.
  * ST_NOT_FOUND: there is nothing to erase. *seq is that of the entry of the plan's thread. */
 enum status erase_run(struct log *l, const struct erase_plan *plan, const struct erase_how *how,
                       int64_t *seq, struct err *e) MUST_USE;
@@ -83,32 +92,67 @@ enum status erase_run(struct log *l, const struct erase_plan *plan, const struct
 struct erase_pending {
     struct sv  thread;
     int64_t    seq;
+    struct sv  deleted; /* the thread that is gone, when it is a deletion; else absent */
     struct sv *files;
     size_t     n_files;
+    struct sv *objects; /* hashes of content that has to be removed; none after erase_forget() */
+    size_t     n_objects;
 };
 
 /* Erasures of any thread whose files may not be cleaned yet. In a transaction. */
 enum status erase_pending(struct log *l, struct arena *a, struct erase_pending **out, size_t *n,
                           struct err *e) MUST_USE;
 
-/* Say that they are: the files are gone and the store is scrubbed. A transaction of its own. */
+/* Take the hashes of objects out of the entries, once the objects are removed and before the store
+ * is scrubbed. A transaction of its own. */
+enum status erase_forget(struct log *l, const struct erase_pending *list, size_t n,
+                         struct err *e) MUST_USE;
+
+/* Record that the files are removed and the store is scrubbed. A transaction of its own. */
 enum status erase_done(struct log *l, const struct erase_pending *list, size_t n, struct sv actor,
                        int64_t at, struct err *e) MUST_USE;
 
+/* The same for one erasure, in a write transaction of the caller. */
+enum status erase_say_done(struct log *l, const struct erase_pending *p, struct sv actor,
+                           int64_t at, struct err *e) MUST_USE;
+
 /* ---- imports -------------------------------------------------------------------------------- */
 
-/* Chain values of all entries that were erased in any thread, as hex. In a transaction. */
-enum status erased_chains(struct log *l, struct arena *a, struct map *out, struct err *e) MUST_USE;
+/* Chain values of all entries that were erased in any thread, as hex, and those that
+ * erase_remember() and erase_chains() kept. In a transaction. */
+enum status erase_known_chains(struct log *l, struct arena *a, struct map *out,
+                               struct err *e) MUST_USE;
 
 /* Is the entry of an export, with this chain value, one whose content was erased here? Then it
  * becomes an erased one, with the same chain value, and *n_erased grows. */
-void erased_again(const struct map *chains, struct entry *n, const struct hash *chain,
-                  struct arena *a, int64_t *n_erased);
+void erase_again(const struct map *chains, struct entry *n, const struct hash *chain,
+                 struct arena *a, int64_t *n_erased);
 
-/* Erase what `erasure` entries among entries[0..n), just imported into the thread, name and what
- * came with its content all the same; views are folded anew then. In a write transaction. */
+/* The `erasure` entries among entries[0..n), which were just imported into the thread, name entries
+ * that may have been imported with their content: erase it. Views are then folded again. In a write
+ * transaction. */
 enum status erase_replay(struct log *l, struct sv thread, const struct entry *entries, size_t n,
                          int64_t *n_erased, struct err *e) MUST_USE;
+
+/* ---- older copies of the log ------------------------------------------------------------------
+ */
+
+/* Erase every entry of any thread that has one of these chain values (erase_known_chains() of a log
+ * that knows of the erasures) and still has its content; each thread gets an `erasure` entry, and
+ * its views are folded again. Chain values that are not in the log, and files (erase_known_files())
+ * that none of its erasures names, are kept in `erasure` entries of .global: another copy of the
+ * log, or an export, may still have the content. In a write transaction. */
+enum status erase_chains(struct log *l, const struct map *chains, const struct map *files,
+                         struct sv actor, int64_t at, int64_t *n_erased, struct err *e) MUST_USE;
+
+/* Keep what is known of erasures in a thread in .global, before the thread is taken out of the
+ * log. In a write transaction. */
+enum status erase_remember(struct log *l, struct sv thread, struct sv actor, int64_t at,
+                           struct err *e) MUST_USE;
+
+/* The files that erasures of any thread had to remove, by path. In a transaction. */
+enum status erase_known_files(struct log *l, struct arena *a, struct map *out,
+                              struct err *e) MUST_USE;
 
 /* ---- chain version 1 ------------------------------------------------------------------------ */
 

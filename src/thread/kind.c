@@ -1,4 +1,4 @@
-/* The names of the kinds, and what the store must know of an entry before it takes it. */
+/* The names of the kinds, and filling in what the store needs before an entry is appended. */
 #include "thread/kind_check.h"
 
 #include "base/json.h"
@@ -38,7 +38,7 @@ bool kind_is_known(struct sv name)
 const char *kind_near(struct sv name)
 {
     const char *best = NULL;
-    size_t      least = 3; /* two slips of the pen */
+    size_t      least = 3; /* at most two typing errors */
 
     for (size_t k = 1; k < COUNT(names); k++) {
         size_t d = sv_distance(name, names[k]);
@@ -63,8 +63,8 @@ enum status kind_check_depth(struct sv payload, struct err *e)
     return err_hint(e, "an entry's payload may be %d levels deep", JSON_DEPTH_MAX - 1);
 }
 
-/* The text of a raw JSON string as it stands. Where it counts, what would have to be escaped is
- * refused, so that the text is the string. */
+/* The text of a raw JSON string as it stands. Names that would need escapes are refused, so that
+ * the raw text is the value. */
 static struct sv unquoted(struct sv raw)
 {
     return is_text(raw) ? (struct sv){ raw.s + 1, raw.n - 2 } : (struct sv){ 0 };

@@ -1,5 +1,5 @@
-/* The kinds of entries that mean something, and what they must carry. A kind that is not
- * in the table uses up a seq and is otherwise kept and exported as it is. */
+/* The kinds of entries that have an effect, and what they must contain. An entry of another kind is
+ * kept and exported unchanged, and has no effect. */
 #ifndef HEDDLE_KIND_H
 #define HEDDLE_KIND_H
 
@@ -21,13 +21,19 @@
     X(MEMORY_OPERATION, "memory_operation")                                                        \
     X(TOOL_ACTION, "tool_action")                                                                  \
     X(SUMMARY, "summary")                                                                          \
+    X(MODEL_REQUEST, "model_request") /* a model is about to be asked, in a turn of an agent */    \
     X(MODEL_RESPONSE, "model_response")                                                            \
     X(DOCUMENT_WRITE, "document_write")                                                            \
     X(THREAD_OPERATION, "thread_operation")                                                        \
-    X(ERASURE, "erasure")           /* content of entries was taken out: thread/erase.h */         \
-    X(ERASURE_DONE, "erasure_done") /* and of the files too */                                     \
-    X(RECHAIN, "rechain")           /* the chain became one of version 2 */                        \
-    X(ANCHOR, "anchor")             /* heads of all threads, in .global: thread/anchor.h */
+    X(ERASURE, "erasure")                 /* content of entries was taken out: thread/erase.h */   \
+    X(ERASURE_DONE, "erasure_done")       /* the files of an erasure were cleaned too */           \
+    X(RECHAIN, "rechain")                 /* the chain became one of version 2 */                  \
+    X(ANCHOR, "anchor")                   /* heads of all threads, in .global: thread/anchor.h */  \
+    X(THREAD_DELETION, "thread_deletion") /* a thread is gone, in .global: thread/deletion.h */    \
+    X(HARNESS_SESSION, "harness_session") /* a session of another program: harness/harness.h */    \
+    X(HARNESS_POSITION, "harness_position") /* how far its transcript was read */                  \
+    X(HARNESS_RECORD, "harness_record")     /* a record of it that is only kept */                 \
+    X(OPERATION_DONE, "operation_done")     /* what was asked with an op_id, and its answer */
 
 enum kind {
     KIND_OTHER,
@@ -40,7 +46,7 @@ enum kind   kind_of(struct sv name);
 const char *kind_name(enum kind k); /* NULL for KIND_OTHER */
 
 /* Is it a kind of the table, or one of those that are only kept (note, turn, lost_entry and the
- * kinds the seed's core log recommends)? A misspelt kind is none of them. */
+ * kinds the seed's core log recommends)? False for a misspelt kind. */
 bool kind_is_known(struct sv name);
 
 /* The kind of the table whose name is nearest; NULL: none is near. */
@@ -56,12 +62,13 @@ const char *kind_near(struct sv name);
  * JSON would escape; then the entry is as it was, with no mark. */
 enum status kind_prepare(struct entry *n, struct err *e) MUST_USE;
 
-/* Would kind_prepare() take it? What is not sound is kept and not acted on; folds are never given
- * it, and whoever reads entries beside a fold asks this first. */
+/* Would kind_prepare() accept it? An entry that is not sound is kept but has no effect: folds never
+ * get it, and other code that reads entries must check this first. */
 bool kind_is_sound(const struct entry *n);
 
-/* A payload one level below JSON's limit still fits into a line of an export. Lines that come in
- * are of that kind already; what we make ourselves is asked. ST_LIMIT_EXCEEDED. */
+/* ST_LIMIT_EXCEEDED when a payload is nested so deep that a line of an export could not hold it.
+ * Entries that were read from lines are within the limit; those that heddle makes are checked
+ * here. */
 enum status kind_check_depth(struct sv payload, struct err *e) MUST_USE;
 
 #endif

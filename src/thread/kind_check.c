@@ -1,5 +1,5 @@
-/* The validators of all kinds. Payloads are walked as they stand: nothing is allocated unless a
- * name holds an escape, so that appending pays for one look at each member. */
+/* The validators of all kinds. They read the canonical text directly and allocate nothing unless a
+ * name holds an escape, so that appending costs one pass over the members. */
 #include "thread/kind_check.h"
 
 #include "base/json.h"
@@ -41,8 +41,8 @@ static bool is_word(struct sv raw, const char *words)
     return false;
 }
 
-/* Parts that are names, with one slash between them; a folder may end with one. "" is the folder
- * itself. Escapes need no decoding: none of them is a slash or a dot. */
+/* Parts that are names, with one slash between them; a directory may end with one. "" is the
+ * directory itself. Escapes need no decoding: none of them is a slash or a dot. */
 static bool is_path(struct sv raw)
 {
     if (!is_text(raw) || sv_find(raw, SV("\\u0000")) >= 0)
@@ -347,6 +347,7 @@ static const struct member link_fields[] = {
 static const struct member mark_fields[] = {
     F("agent",      MEMBER_TEXT, .kept = true),
     F("annotation", MEMBER_INT, .kept = true),
+    F("description", MEMBER_TEXT),
     F("kept",       MEMBER_OBJECT),
     F("kept_file",  MEMBER_OBJECT),
     F("label",      MEMBER_TEXT),
@@ -359,10 +360,12 @@ static const struct member mark_fields[] = {
     F("until",      MEMBER_INT, .kept = true),
     END,
 };
+static const struct member a_named = F("item", MEMBER_COUNT);
 static const struct member memory_fields[] = {
     F("agent",    MEMBER_TEXT, .kept = true),
     F("estimate", MEMBER_BOOL, .kept = true),
     F("label",    MEMBER_TEXT, .kept = true),
+    F("named",    MEMBER_LIST, .of = &a_named),
     F("op",       MEMBER_TEXT, .kept = true, .required = true),
     F("target",   MEMBER_OBJECT, .kept = true, .of = target_fields),
     F("text",     MEMBER_TEXT),
@@ -415,10 +418,26 @@ static const struct member action_fields[] = {
     END,
 };
 static const struct member summary_fields[] = {
+    F("covers",      MEMBER_COUNT, .kept = true),
     F("model",       MEMBER_TEXT, .kept = true),
+    F("of",          MEMBER_TEXT),
     F("provisional", MEMBER_BOOL, .kept = true),
     F("target",      MEMBER_OBJECT, .kept = true, .required = true, .of = target_fields),
     F("text",        MEMBER_TEXT,   .required = true),
+    F("usage",       MEMBER_OBJECT),
+    END,
+};
+static const struct member request_fields[] = {
+    F("agent",     MEMBER_NAME),
+    F("at",        MEMBER_INT),
+    F("budget",    MEMBER_COUNT),
+    F("hash",      MEMBER_HASH),
+    F("iteration", MEMBER_COUNT, .required = true),
+    F("model",     MEMBER_TEXT),
+    F("now",       MEMBER_INT),
+    F("request_id", MEMBER_TEXT),
+    F("reserve",   MEMBER_COUNT),
+    F("run_id",    MEMBER_TEXT, .required = true),
     END,
 };
 static const struct member response_fields[] = {
@@ -508,6 +527,27 @@ static const struct member thread_operation_fields[] = {
     END,
 };
 
+/* ---- sessions of other programs -------------------------------------------------------------- */
+
+static const struct member harness_session_fields[] = {
+    F("harness", MEMBER_TEXT, .required = true),
+    F("lane",    MEMBER_NAME, .required = true),
+    F("session", MEMBER_NAME, .required = true),
+    F("thread",  MEMBER_NAME, .required = true),
+    END,
+};
+static const struct member harness_position_fields[] = {
+    F("harness", MEMBER_TEXT, .required = true),
+    F("part",    MEMBER_TEXT),
+    F("session", MEMBER_NAME, .required = true),
+    F("state",   MEMBER_OBJECT, .required = true),
+    END,
+};
+static const struct member harness_record_fields[] = {
+    F("harness", MEMBER_OBJECT, .required = true),
+    END,
+};
+
 /* ---- the log about itself -------------------------------------------------------------------- */
 
 static const struct member place_fields[] = {
@@ -517,10 +557,20 @@ static const struct member place_fields[] = {
 };
 static const struct member a_place = F("item", MEMBER_OBJECT, .required = true, .of = place_fields);
 static const struct member erasure_fields[] = {
+    F("chains", MEMBER_LIST, .of = &a_hash),
     F("files",  MEMBER_LIST, .kept = true, .of = &a_path),
     F("left",   MEMBER_LIST, .kept = true, .of = &a_place),
+    F("objects", MEMBER_LIST, .of = &a_hash), /* hashes of what was erased: they are erased too */
     F("reason", MEMBER_TEXT, .kept = true, .required = true),
     F("seqs",   MEMBER_LIST, .kept = true, .required = true, .of = &a_seq),
+    END,
+};
+static const struct member deletion_fields[] = {
+    F("chain",  MEMBER_HASH,  .kept = true),
+    F("files",  MEMBER_LIST,  .kept = true, .of = &a_path),
+    F("reason", MEMBER_TEXT,  .kept = true, .required = true),
+    F("rev",    MEMBER_COUNT, .kept = true),
+    F("thread", MEMBER_TEXT,  .kept = true, .required = true),
     END,
 };
 static const struct member erasure_done_fields[] = {
@@ -542,6 +592,14 @@ static const struct member a_head = F("item", MEMBER_OBJECT, .required = true, .
 static const struct member anchor_fields[] = {
     F("heads", MEMBER_LIST, .kept = true, .required = true, .of = &a_head),
     F("root",  MEMBER_HASH, .kept = true, .required = true),
+    END,
+};
+/* No member is kept: request and answer hold text of the caller and of others. */
+static const struct member operation_done_fields[] = {
+    F("answer",    MEMBER_OBJECT),
+    F("operation", MEMBER_TEXT, .required = true),
+    F("request",   MEMBER_ANY,  .required = true),
+    F("verdict",   MEMBER_OBJECT),
     END,
 };
 /* clang-format on */
@@ -578,7 +636,9 @@ static bool has_text(struct sv object, const char *name)
 
 static enum status check_message(const struct entry *n, struct err *e)
 {
-    if (!sv_is(member(n->payload, "role"), "\"tool\"") || has_text(n->payload, "tool_call_id"))
+    /* Looking for the text of the member is much cheaper than walking to it, and mostly enough. */
+    if (sv_find(n->payload, SV("\"role\":\"tool\"")) < 0 ||
+        !sv_is(member(n->payload, "role"), "\"tool\"") || has_text(n->payload, "tool_call_id"))
         return ST_OK;
     err_set(e, ST_INVALID_SYNTAX, "a message of role tool needs tool_call_id: the call it answers");
     return err_hint(e, "take it from \"id\" of the assistant's tool_calls");
@@ -617,7 +677,7 @@ static enum status check_operation(const struct entry *n, struct err *e)
     return ST_OK;
 }
 
-/* Its payload is what the operation will have, and names its lane. */
+/* Its payload is that of the later operation, and names its lane. */
 static enum status check_deferred(const struct entry *n, struct err *e)
 {
     if (!has_text(n->payload, "context_ref"))
@@ -652,6 +712,7 @@ static const struct {
     [KIND_MEMORY_OPERATION]     = { memory_fields,            NULL },
     [KIND_TOOL_ACTION]          = { action_fields,            NULL },
     [KIND_SUMMARY]              = { summary_fields,           NULL },
+    [KIND_MODEL_REQUEST]        = { request_fields,           NULL },
     [KIND_MODEL_RESPONSE]       = { response_fields,          NULL },
     [KIND_DOCUMENT_WRITE]       = { document_fields,          NULL },
     [KIND_THREAD_OPERATION]     = { thread_operation_fields,  NULL },
@@ -659,6 +720,11 @@ static const struct {
     [KIND_ERASURE_DONE]         = { erasure_done_fields,      NULL },
     [KIND_RECHAIN]              = { rechain_fields,           NULL },
     [KIND_ANCHOR]               = { anchor_fields,            NULL },
+    [KIND_THREAD_DELETION]      = { deletion_fields,          NULL },
+    [KIND_HARNESS_SESSION]      = { harness_session_fields,   NULL },
+    [KIND_HARNESS_POSITION]     = { harness_position_fields,  NULL },
+    [KIND_HARNESS_RECORD]       = { harness_record_fields,    NULL },
+    [KIND_OPERATION_DONE]       = { operation_done_fields,    NULL },
 };
 /* clang-format on */
 

@@ -1,7 +1,7 @@
 /* What the payload of an entry must look like: one validator for each kind, as data.
  *
  * A row describes one member of a payload; what no row names is kept and never looked at, so that a
- * newer version may add members. The same validator is asked when an entry is appended (it is
+ * newer version may add members. The same validator is used when an entry is appended (it is
  * refused), when it is imported (it is kept and reported) and when it is folded (it is skipped): a
  * record that is not sound is kept, shown by `heddle verify`, never acted on and never fatal. A
  * fold may therefore rely on the rows of its kind, and on nothing else.
@@ -20,14 +20,14 @@
  *
  * Neither does the JSON type of a row ever change: a value of another type is content.
  *
- * A new kind is a row of KIND_TABLE (kind.h) and a row of `rules` in kind_check.c. Who makes a
- * validator stricter or milder raises KIND_RULES, so that every thread is folded anew. */
+ * A new kind is a row of KIND_TABLE (kind.h) and a row of `rules` in kind_check.c. If you make a
+ * validator stricter or more tolerant, raise KIND_RULES, so that every thread is folded again. */
 #ifndef HEDDLE_KIND_CHECK_H
 #define HEDDLE_KIND_CHECK_H
 
 #include "thread/kind.h"
 
-enum { KIND_RULES = 2 };
+enum { KIND_RULES = 3 };
 
 enum member_type {
     MEMBER_ANY,     /* any value */
@@ -50,12 +50,12 @@ struct member {
     enum member_type     type;
     bool                 required;
     bool                 kept;  /* part of the skeleton: it is not erased with the content */
-    const char          *words; /* with blanks between them */
+    const char          *words; /* with spaces between them */
     const struct member *of;
 };
 
-/* Has the value the JSON type that the row names? What has not, which only an import brings in, may
- * be anything and so is content. */
+/* Does the value have the JSON type that the row names? A value of another type can only come from
+ * an import; it may be anything and therefore counts as content. */
 bool member_has_shape(struct sv raw, const struct member *f);
 
 /* The rows of a kind; NULL: it has none. See thread/skeleton.h for what `kept` means. */
@@ -66,8 +66,8 @@ const struct member *kind_fields(enum kind k);
 enum status members_check(struct sv object, const struct member *fields, bool erased,
                           struct err *e) MUST_USE;
 
-/* Is the entry as its kind demands? An unknown kind always is. Lane and op_id are looked at as far
- * as the kind needs them, by kind_prepare(). */
+/* Does the entry fulfil the rules of its kind? An entry of an unknown kind always does. Lane and
+ * op_id are looked at as far as the kind needs them, by kind_prepare(). */
 enum status kind_check(const struct entry *n, struct err *e) MUST_USE;
 
 #endif

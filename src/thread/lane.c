@@ -1,7 +1,9 @@
+/* Lanes from the rows of the thread view: finding, listing, the stretches of a path. */
 #include "thread/lane.h"
 
 #include "base/json.h"
 #include "base/vec.h"
+#include "store/store.h"
 #include "thread/kind.h"
 
 static enum status read_lane(struct sv name, struct sv row, struct arena *a, struct lane *out,
@@ -23,9 +25,10 @@ static enum status read_lane(struct sv name, struct sv row, struct arena *a, str
 enum status lane_find(struct log *l, struct sv thread, struct sv name, struct arena *a,
                       struct lane *out, bool *found, struct err *e)
 {
-    struct sv row;
+    struct rows r = rows_of_view(l, thread, &thread_view, a);
+    struct sv   row;
 
-    if (log_row_get(l, thread, &thread_view, key_of_name("lane", name, a), a, &row, found, e))
+    if (row_get(&r, key_of_name("lane", name, a), &row, found, e))
         return err_code(e);
     return *found ? read_lane(name, row, a, out, e) : ST_OK;
 }
@@ -33,27 +36,16 @@ enum status lane_find(struct log *l, struct sv thread, struct sv name, struct ar
 enum status lane_list(struct log *l, struct sv thread, struct arena *a, struct lane **out,
                       size_t *n, struct err *e)
 {
-    UNDO(store_rows_undo) struct store_rows *rows = NULL;
-    struct store_row_query                   q = { .thread = thread,
-                                                   .view = sv_of(thread_view.name),
-                                                   .prefix = SV("lane/") };
-    struct store_row                         row;
-    VEC(struct lane) list = { 0 };
-    bool more = true;
+    struct rows       r = rows_of_view(l, thread, &thread_view, a);
+    struct store_row *rows;
+    struct sv         prefix = SV("lane/");
 
-    if (store_rows(l->store, &q, &rows, e))
+    if (rows_below(&r, prefix, &rows, n, e))
         return err_code(e);
-    for (;;) {
-        if (store_rows_next(rows, &row, &more, e))
+    *out = ARENA_NEW(a, struct lane, *n + 1);
+    for (size_t i = 0; i < *n; i++)
+        if (read_lane(sv_skip(rows[i].key, prefix.n), rows[i].value, a, &(*out)[i], e))
             return err_code(e);
-        if (!more)
-            break;
-        struct lane *one = vec_push(&list, a);
-        if (read_lane(sv_skip(row.key, q.prefix.n), sv_dup(row.value, a), a, one, e))
-            return err_code(e);
-    }
-    *out = list.v;
-    *n = list.n;
     return ST_OK;
 }
 
@@ -64,14 +56,14 @@ enum status lane_path(struct log *l, struct sv thread, struct sv name, int64_t u
     struct lane lane;
     bool        found = true;
 
-    /* From the lane up to its first ancestor. An ancestor is older than its descendant: a
-     * lane that came into being later was not what was forked. So the walk ends. */
+    /* Walk from the lane to its first ancestor. An ancestor is always older than its descendant,
+     * because a lane that was created later cannot have been forked. So the walk ends. */
     for (int64_t made_by = INT64_MAX; upto >= 0; made_by = lane.seq - 1) {
         if (lane_find(l, thread, name, a, &lane, &found, e))
             return err_code(e);
         if (!found || lane.seq > made_by)
             break;
-        if (lane.at < upto) /* else it was forked off above this point: nothing is its own */
+        if (lane.at < upto) /* else it was forked later: no entry of its own is shown */
             *vec_push(&up, a) = (struct stretch){ name, lane.at + 1, upto };
         if (!lane.from.s)
             break;
@@ -88,14 +80,38 @@ enum status lane_path(struct log *l, struct sv thread, struct sv name, int64_t u
     return ST_OK;
 }
 
+enum status lane_reach(struct log *l, struct sv thread, struct sv lane, int64_t seq, int64_t *upto,
+                       struct err *e)
+{
+    UNDO(store_scan_undo) struct store_scan *scan = NULL;
+    struct store_query                       q = {
+                              .thread = thread, .from = seq + 1, .to = STORE_TO_END, .lane = lane, .mark = MARK_MESSAGE
+    };
+    struct entry next;
+    bool         more;
+
+    if (store_scan(l->store, &q, &scan, e) || store_next(scan, &next, &more, e))
+        return err_code(e);
+    *upto = more ? next.seq - 1 : STORE_TO_END;
+    return ST_OK;
+}
+
 enum status lane_active(struct log *l, struct sv thread, struct sv agent, struct arena *a,
                         struct sv *out, struct err *e)
 {
-    bool found;
+    struct rows r = rows_of_view(l, thread, &thread_view, a);
+    bool        found;
 
-    if (log_row_get(l, thread, &thread_view, key_of_name("active", agent, a), a, out, &found, e))
+    if (row_get(&r, key_of_name("active", agent, a), out, &found, e))
         return err_code(e);
     if (!found)
         *out = LANE_DEFAULT;
     return ST_OK;
+}
+
+enum status lane_not_found(struct sv thread, struct sv name, struct err *e)
+{
+    err_set(e, ST_NOT_FOUND, "lane '" SV_FMT "' not found in thread '" SV_FMT "'", SV_ARG(name),
+            SV_ARG(thread));
+    return err_hint(e, "`heddle log show` names the lane of each entry");
 }

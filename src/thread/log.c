@@ -2,10 +2,10 @@
  * transaction. */
 #include "thread/log_internal.h"
 
+#include "thread/anchor.h"
+#include "thread/deletion.h"
 #include "thread/kind_check.h"
 #include "thread/skeleton.h"
-
-#include <string.h>
 
 struct log log_of(struct store *store, const struct view *const *views)
 {
@@ -64,7 +64,7 @@ static enum status bring_up_to_date(struct log *l, struct sv thread, struct err 
 {
     bool current;
 
-    if (store_begin(l->store, STORE_WRITE, e))
+    if (store_begin_on(l->store, STORE_WRITE, thread, e))
         return err_code(e);
     if (views_are_current(l, thread, &current, e) ||
         (!current && log_rebuild(l, thread, NULL, NULL, e)))
@@ -90,16 +90,35 @@ static enum status fold_beside(struct log *l, struct sv thread, struct err *e)
     return err_code(e);
 }
 
-enum status log_begin(struct log *l, struct sv thread, enum store_mode mode, struct err *e)
+/* Does the log of a thread end where its last append left it? */
+static enum status ends_as_written(struct log *l, struct sv thread, struct err *e)
+{
+    struct store_head h;
+
+    if (!thread.s)
+        return ST_OK;
+    if (store_head(l->store, thread, &h, e))
+        return err_code(e);
+    return store_head_agrees(thread, &h, e);
+}
+
+static enum status begin_current(struct log *l, struct sv thread, enum store_mode mode,
+                                 struct err *e)
 {
     bool current;
 
     for (int tries = 0; tries < 3; tries++) {
-        if (store_begin(l->store, mode, e) || views_are_current(l, thread, &current, e))
+        if (store_begin_on(l->store, mode, thread, e) || ends_as_written(l, thread, e) ||
+            views_are_current(l, thread, &current, e))
             break;
         l->writing = mode == STORE_WRITE;
         if (current)
             return ST_OK;
+        if (l->only_current) {
+            err_set(e, ST_CONFLICT, "the views of the thread have to be folded anew first");
+            err_reason(e, "rebuild");
+            break;
+        }
         if (l->writing) {
             if (log_rebuild(l, thread, NULL, NULL, e))
                 break;
@@ -118,6 +137,57 @@ enum status log_begin(struct log *l, struct sv thread, enum store_mode mode, str
     return err_code(e);
 }
 
+enum status log_begin(struct log *l, struct sv thread, enum store_mode mode, struct err *e)
+{
+    if (begin_current(l, thread, mode, e))
+        return err_code(e);
+    if (mode == STORE_READ || !l->expects.s)
+        return ST_OK;
+    if (log_check_rev(l, l->expects, l->expected, e)) {
+        log_abort(l);
+        return err_code(e);
+    }
+    l->expects = (struct sv){ 0 };
+    return ST_OK;
+}
+
+/* Show an earlier state in the open transaction, which continues. */
+static enum status go_back(struct log *l, struct sv thread, int64_t seq, struct err *e)
+{
+    struct store_head h;
+    struct store     *front;
+
+    if (store_head(l->store, thread, &h, e))
+        return err_code(e);
+    if (!h.rev)
+        return log_no_thread(thread, e);
+    if (seq + 1 >= h.rev)
+        return ST_OK;
+    if (store_until(l->store, thread, seq < 0 ? 0 : seq + 1, &front, e))
+        return err_code(e);
+    l->store = front;
+    l->past = true;
+    return log_rebuild(l, thread, NULL, NULL, e);
+}
+
+enum status log_at(struct log *l, struct sv thread, int64_t seq, struct err *e)
+{
+    if (log_begin(l, thread, STORE_READ, e))
+        return err_code(e);
+    if (!go_back(l, thread, seq, e))
+        return ST_OK;
+    log_at_end(l);
+    return err_code(e);
+}
+
+void log_at_end(struct log *l)
+{
+    log_abort(l);
+    if (l->past)
+        l->store = store_uncover(l->store);
+    l->past = false;
+}
+
 enum status log_catch_up(struct log *l, struct sv thread, int64_t most, struct err *e)
 {
     struct store_head h;
@@ -130,6 +200,11 @@ enum status log_catch_up(struct log *l, struct sv thread, int64_t most, struct e
     return current || h.rev > most ? ST_OK : log_rebuild(l, thread, NULL, NULL, e);
 }
 
+enum status log_head(struct log *l, struct sv thread, struct store_head *out, struct err *e)
+{
+    return store_head(l->store, thread, out, e);
+}
+
 bool log_keeps(const struct log *l, const struct store_head *h, const struct view *v)
 {
     int64_t bit = bit_of(l, v);
@@ -139,6 +214,8 @@ bool log_keeps(const struct log *l, const struct store_head *h, const struct vie
 
 enum status log_commit(struct log *l, struct err *e)
 {
+    if (l->writing && l->before_commit && l->before_commit(l->before_commit_ctx, e))
+        return err_code(e); /* the caller aborts */
     l->writing = false;
     return store_commit(l->store, e);
 }
@@ -151,7 +228,7 @@ void log_abort(struct log *l)
 
 /* ---- folding ---------------------------------------------------------------------- */
 
-enum status log_fold_view(struct fold *f, const struct view *v, const struct entry *n,
+enum status log_fold_view(struct rows *f, const struct view *v, const struct entry *n,
                           struct err *e)
 {
     struct arena_mark m = arena_mark(f->a);
@@ -166,7 +243,7 @@ enum status log_fold_view(struct fold *f, const struct view *v, const struct ent
     return ST_OK;
 }
 
-static enum status fold_entry(struct log *l, int64_t views, struct fold *f, const struct entry *n,
+static enum status fold_entry(struct log *l, int64_t views, struct rows *f, const struct entry *n,
                               struct err *e)
 {
     for (size_t i = 0; l->views[i]; i++)
@@ -175,20 +252,15 @@ static enum status fold_entry(struct log *l, int64_t views, struct fold *f, cons
     return ST_OK;
 }
 
-/* `bad` (NULL: none) says which entries are kept and not acted on. */
+/* `bad` (NULL: none) names the entries that have no effect. */
 static enum status fold_all(struct log *l, struct sv thread, int64_t views,
                             const struct entry *entries, size_t n, const bool *bad, struct err *e)
 {
-    struct arena      scratch = { 0 };
-    struct fold_cache cache;
-    struct fold       f = { .store = l->store, .thread = thread, .a = &scratch };
-    enum status       s = ST_OK;
+    struct arena scratch = { 0 };
+    struct rows  f = { .store = l->store, .thread = thread, .a = &scratch };
+    enum status  s = ST_OK;
 
-    if (n > 1) { /* a single entry would only pay for it */
-        memset(&cache, 0, sizeof cache);
-        f.cache = &cache;
-        ARENA_NEW(&scratch, char, 1); /* a block that stays, whatever is reset above it */
-    }
+    ARENA_NEW(&scratch, char, 1); /* keeps one block allocated across resets */
     for (size_t i = 0; i < n && !s; i++)
         if (!bad || !bad[i])
             s = fold_entry(l, views, &f, &entries[i], e);
@@ -203,8 +275,9 @@ static bool same_refs(struct sv a, struct sv b)
     return sv_eq(a.n ? a : SV("{}"), b.n ? b : SV("{}"));
 }
 
-/* Is `old`, of the log, what `n` would become? Who says the same again says it later, so that the
- * time and the actor may differ. Of an erased entry only the skeleton can be compared. */
+/* Is `old`, an entry of the log, equal to what `n` would become? A repeated append comes later,
+ * perhaps from another actor, so time and actor may differ. Of an erased entry only the skeleton
+ * can be compared. */
 static bool says_the_same(const struct entry *old, const struct entry *n, struct arena *a)
 {
     struct sv payload = old->erased ? skeleton_of(n->kind, n->payload, a) : n->payload;
@@ -214,7 +287,7 @@ static bool says_the_same(const struct entry *old, const struct entry *n, struct
            (!n->id.s || sv_eq(old->id, n->id));
 }
 
-static enum status used_otherwise(struct sv op_id, struct err *e)
+enum status log_op_id_taken(struct sv op_id, struct err *e)
 {
     err_set(e, ST_CONFLICT, "op_id '" SV_FMT "' was used before, with other content",
             SV_ARG(op_id));
@@ -222,21 +295,55 @@ static enum status used_otherwise(struct sv op_id, struct err *e)
     return err_hint(e, "use a new op_id for new content");
 }
 
+struct sv log_part_op_id(struct sv op_id, const char *what, struct arena *a)
+{
+    struct sb   b = sb_in(a, 0);
+    struct hash h = hash_blake2b(&op_id, 1);
+
+    sb_adds(&b, "do:");
+    sb_add_hex(&b, h.b, 16);
+    sb_addf(&b, "/%s", what);
+    return sb_sv(&b);
+}
+
+enum status log_check_rev(struct log *l, struct sv thread, int64_t expect, struct err *e)
+{
+    struct store_head h;
+
+    if (log_head(l, thread, &h, e))
+        return err_code(e);
+    if (expect == h.rev)
+        return ST_OK;
+    err_set(e, ST_CONFLICT, "thread '" SV_FMT "' is at revision %lld, not at %lld", SV_ARG(thread),
+            (long long)h.rev, (long long)expect);
+    err_reason(e, "rev");
+    return err_hint(e, "look at what was appended since, then try again");
+}
+
+enum status log_no_thread(struct sv thread, struct err *e)
+{
+    err_set(e, ST_NOT_FOUND, "thread '" SV_FMT "' not found", SV_ARG(thread));
+    err_reason(e, "thread");
+    return err_hint(e, "`heddle list` shows the threads there are; `heddle log append` starts one");
+}
+
 /* entries[0..n) against those of the log from `first` on. */
 static enum status compare_all(struct log *l, struct sv thread, int64_t first,
                                struct entry *entries, size_t n, struct arena *a, bool *same,
                                struct err *e)
 {
-    *same = true;
+    UNDO(store_scan_undo) struct store_scan *scan = NULL;
+    struct store_query q = { .thread = thread, .from = first, .to = first + (int64_t)n - 1 };
+
+    *same = first >= 0;
+    if (*same && store_scan(l->store, &q, &scan, e))
+        return err_code(e);
     for (size_t i = 0; i < n && *same; i++) {
-        struct store_query q = { .thread = thread,
-                                 .from = first + (int64_t)i,
-                                 .to = first + (int64_t)i };
-        struct entry       old;
-        bool               found = false;
-        if (store_first(l->store, &q, a, &old, &found, e))
+        struct entry old;
+        bool         more = false;
+        if (store_next(scan, &old, &more, e))
             return err_code(e);
-        *same = found && says_the_same(&old, &entries[i], a);
+        *same = more && old.seq == first + (int64_t)i && says_the_same(&old, &entries[i], a);
         if (*same) {
             entries[i].seq = old.seq;
             entries[i].chain = old.chain;
@@ -245,8 +352,8 @@ static enum status compare_all(struct log *l, struct sv thread, int64_t first,
     return ST_OK;
 }
 
-static enum status find_repeated(struct log *l, struct sv thread, struct entry *entries, size_t n,
-                                 bool *repeated, struct err *e)
+enum status log_find_repeated(struct log *l, struct sv thread, struct entry *entries, size_t n,
+                              bool *repeated, struct err *e)
 {
     struct arena scratch = { 0 };
     struct entry old;
@@ -265,10 +372,20 @@ static enum status find_repeated(struct log *l, struct sv thread, struct entry *
     if (s)
         return s;
     *repeated = found && same;
-    return found && !same ? used_otherwise(entries[i].op_id, e) : ST_OK;
+    return found && !same ? log_op_id_taken(entries[i].op_id, e) : ST_OK;
 }
 
 /* ---- appending ----------------------------------------------------------------------- */
+
+/* A new thread must not have the id of one that was deleted. */
+static enum status refuse_deleted(struct log *l, struct sv thread, struct err *e)
+{
+    bool deleted = false;
+
+    if (!sv_eq(thread, ANCHOR_THREAD) && deletion_find(l, thread, &deleted, e))
+        return err_code(e);
+    return deleted ? deletion_refuse(thread, e) : ST_OK;
+}
 
 static enum status append_prepared(struct log *l, struct sv thread, int64_t expect,
                                    struct entry *entries, size_t n, const bool *bad,
@@ -286,6 +403,8 @@ static enum status append_prepared(struct log *l, struct sv thread, int64_t expe
     if (s)
         return s;
     bool is_new = n && head->rev == (int64_t)n;
+    if (is_new && refuse_deleted(l, thread, e))
+        return err_code(e);
     if (is_new) {
         head->views = l->views_id | bit_of(l, l->wanted);
         if (store_set_views(l->store, thread, head->views, e))
@@ -310,7 +429,7 @@ enum status log_append(struct log *l, struct sv thread, int64_t expect, struct e
     for (size_t i = 0; i < n; i++)
         if (refuse_erased(&entries[i], e) || kind_prepare(&entries[i], e))
             return n > 1 ? err_in(e, "entry %zu of %zu", i + 1, n) : e->code;
-    if (find_repeated(l, thread, entries, n, &l->repeated, e))
+    if (log_find_repeated(l, thread, entries, n, &l->repeated, e))
         return err_code(e);
     if (l->repeated)
         return store_head(l->store, thread, head, e);
@@ -335,13 +454,6 @@ enum status log_import(struct log *l, struct sv thread, struct entry *entries, s
     return s;
 }
 
-enum status log_row_get(struct log *l, struct sv thread, const struct view *v, struct sv key,
-                        struct arena *a, struct sv *value, bool *found, struct err *e)
-{
-    return store_row_get(l->store, &(struct store_key){ thread, sv_of(v->name), key }, a, value,
-                         found, e);
-}
-
 /* ---- rebuilding --------------------------------------------------------------------- */
 
 static enum status clear_views(struct log *l, struct sv thread, struct err *e)
@@ -361,7 +473,7 @@ static enum status remark(struct log *l, struct sv thread, const struct entry *n
 
     *sound = kind_prepare(&again, &ignored) == ST_OK;
     if (*sound && n->erased && n->mark == MARK_NONE && again.mark != MARK_NONE) {
-        *sound = false; /* what was wrong with it is gone: it counts no more than it did */
+        *sound = false; /* its faulty content was erased: it still has no effect */
         return ST_OK;
     }
     return again.mark == n->mark ? ST_OK : store_set_mark(l->store, thread, n->seq, again.mark, e);
@@ -373,8 +485,7 @@ enum status log_rebuild(struct log *l, struct sv thread, void (*progress)(void *
     UNDO(store_scan_undo) struct store_scan *scan = NULL;
     struct store_query                       q = { .thread = thread, .to = STORE_TO_END };
     struct arena                             scratch = { 0 };
-    struct fold_cache                        cache = { 0 };
-    struct fold       f = { .store = l->store, .thread = thread, .a = &scratch, .cache = &cache };
+    struct rows       f = { .store = l->store, .thread = thread, .a = &scratch };
     struct store_head h = { 0 };
     struct entry      n;
     bool              more = true;

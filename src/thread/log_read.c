@@ -1,8 +1,9 @@
-/* The entries of a damaged log, as many as can be read. The store's scan goes on behind damage;
- * here the chain is recomputed on the way, and what is missing is counted by the gaps between seqs.
+/* The entries of a damaged log, as many as can be read. The store's scan continues behind damage;
+ * here the chain is recomputed, and missing entries are counted by the gaps between seqs.
  */
 #include "thread/log_read.h"
 
+#include "store/store.h"
 #include "thread/skeleton.h"
 
 static void tell(struct log_reader *r, const char *fmt, ...) PRINTF(2, 3);
@@ -31,11 +32,8 @@ static enum status find_end(struct log_reader *r, struct log *l, int64_t to, str
     }
     if (s)
         return s;
-    if (!h.rev && !h.recorded_rev) {
-        err_set(e, ST_NOT_FOUND, "thread '" SV_FMT "' not found", SV_ARG(r->thread));
-        return err_hint(
-            e, "`heddle stats` lists the threads there are; `heddle log append` starts one");
-    }
+    if (!h.rev && !h.recorded_rev)
+        return log_no_thread(r->thread, e);
     if (to >= h.rev - 1 && store_head_agrees(r->thread, &h, &r->head))
         tell(r, "%s", r->head.text);
     r->end = h.rev > h.recorded_rev ? h.rev : h.recorded_rev;
@@ -52,10 +50,13 @@ enum status log_read_open(struct log_reader *r, struct log *l, struct sv thread,
     *r = (struct log_reader){ .thread = thread, .next = q.from, .say = say, .ctx = ctx };
     if (find_end(r, l, to, e))
         return err_code(e);
-    return store_scan(l->store, &q, &r->scan, e);
+    if (store_scan(l->store, &q, &r->scan, e))
+        return err_code(e);
+    ARENA_NEW(&r->scratch, char, 1); /* a block that stays between entries */
+    return ST_OK;
 }
 
-/* The entries from `next` up to `seq` did not come. */
+/* The entries from `next` up to `seq` are missing. */
 static void count_gap(struct log_reader *r, int64_t seq)
 {
     int64_t gap = seq - r->next, told = store_scan_lost(r->scan) - r->counted;
@@ -64,7 +65,7 @@ static void count_gap(struct log_reader *r, int64_t seq)
     if (gap <= 0 && told <= 0)
         return;
     r->missing += gap > told ? gap : told;
-    if (told < gap && told == 0) /* else the scan said it already */
+    if (told < gap && told == 0) /* else the scan reported it already */
         tell(r, gap == 1 ? "entry %lld is missing" : "entries %lld to %lld are missing",
              (long long)r->next, (long long)seq - 1);
 }
@@ -82,9 +83,9 @@ enum status log_read_next(struct log_reader *r, struct entry *out, bool *intact,
     count_gap(r, *more ? out->seq : r->end > r->next ? r->end : r->next);
     if (!*more)
         return ST_OK;
-    if (skeleton_prove(r->scan, out, &proof, e))
+    if (skeleton_prove(r->scan, out, &r->scratch, &proof, e))
         return err_code(e);
-    *intact = proof != ENTRY_CHANGED; /* behind a gap nothing can be said; the gap is counted */
+    *intact = proof != ENTRY_CHANGED; /* after a gap it cannot be proven */
     if (!*intact) {
         tell(r, "entry %lld is not what was written: its chain value does not follow from it",
              (long long)out->seq);
@@ -99,6 +100,7 @@ void log_read_close(struct log_reader *r)
 {
     store_scan_close(r->scan);
     r->scan = NULL;
+    arena_free(&r->scratch);
 }
 
 enum status log_read_result(const struct log_reader *r, struct err *e)

@@ -1,5 +1,5 @@
 /* Reading a log that may be damaged: every entry that can be read, whether it is what was written,
- * and how many are missing. For export, salvage and whoever reads all of a thread.
+ * and how many are missing. For export, salvage and other code that reads a whole thread.
  *
  *     struct log_reader r;
  *     if (log_read_open(&r, l, thread, 0, STORE_TO_END, say, ctx, e)) return err_code(e);
@@ -20,6 +20,7 @@ struct log_reader {
     int64_t            changed; /* ... of which these are not what was written */
     int64_t            missing; /* entries that cannot be read or are gone */
     int64_t            counted; /* store_scan_lost() as far as it is in `missing` */
+    struct arena       scratch; /* for the proof of one entry */
     struct err         head;    /* ST_CORRUPT: where the log ends is in doubt */
     void (*say)(void *ctx, struct sv finding);
     void *ctx;

@@ -1,3 +1,4 @@
+/* A message as slices of canonical JSON: reading it from an entry, writing it. */
 #include "thread/message.h"
 
 #include "thread/skeleton.h"
@@ -84,6 +85,35 @@ struct message message_of_entry(const struct entry *n)
     return m;
 }
 
+static struct sv keep(struct sv v, struct arena *a)
+{
+    return v.s ? sv_dup(v, a) : v;
+}
+
+struct message message_copy(const struct message *m, struct arena *a)
+{
+    struct message copy = *m;
+
+    copy.role = keep(m->role, a);
+    copy.content = keep(m->content, a);
+    copy.thinking = keep(m->thinking, a);
+    copy.reasoning_details = keep(m->reasoning_details, a);
+    copy.tool_calls = keep(m->tool_calls, a);
+    copy.tool_call_id = keep(m->tool_call_id, a);
+    copy.name = keep(m->name, a);
+    copy.refs = keep(m->refs, a);
+    copy.whole = keep(m->whole, a);
+    return copy;
+}
+
+struct message message_of_text(const char *role, struct sv text, struct arena *a)
+{
+    struct sb b = sb_in(a, 0);
+
+    sb_add_json_string(&b, text);
+    return (struct message){ .seq = -1, .role = sv_of(role), .content = sb_sv(&b) };
+}
+
 static void add_field(struct sb *b, const char *key, struct sv raw)
 {
     if (!raw.s)
@@ -116,9 +146,9 @@ static void add_content(struct sb *b, const struct message *m)
 
 static void add_role(struct sb *b, struct sv role)
 {
-    sb_adds(b, ",\"role\":\"");
-    sb_add(b, role); /* a slice of JSON already: its escapes are still in it */
-    sb_addc(b, '"');
+    sb_put(b, SV(",\"role\":\""));
+    sb_put(b, role); /* a slice of JSON already: its escapes are still in it */
+    sb_putc(b, '"');
 }
 
 void message_write(struct sb *b, const struct message *m)
@@ -126,7 +156,7 @@ void message_write(struct sb *b, const struct message *m)
     bool is_tool = sv_is(m->role, "tool");
     bool is_plain = sv_is(m->role, "user") || sv_is(m->role, "system");
 
-    sb_adds(b, "{\"content\":");
+    sb_put(b, SV("{\"content\":"));
     add_content(b, m);
     add_field(b, "erased", m->erased ? SV("true") : (struct sv){ 0 });
     if (!is_plain && (is_tool || !sv_is(m->role, "assistant")))
@@ -139,7 +169,7 @@ void message_write(struct sb *b, const struct message *m)
         add_field(b, "tool_call_id", m->tool_call_id);
     if (!is_plain && !is_tool)
         add_field(b, "tool_calls", m->tool_calls);
-    sb_addc(b, '}');
+    sb_putc(b, '}');
 }
 
 void message_write_stored(struct sb *b, const struct message *m)

@@ -1,6 +1,5 @@
-/* One message of a context. Its fields are slices of canonical JSON, as they stand in the
- * log: nothing is decoded, so nothing is lost, and a fold over a million of them copies
- * only what is printed. */
+/* One message of a context. Its fields are slices of the canonical JSON in the log. They are not
+ * decoded, so nothing is lost, and a fold over a million messages copies only what is printed. */
 #ifndef HEDDLE_MESSAGE_H
 #define HEDDLE_MESSAGE_H
 
@@ -17,7 +16,7 @@ struct message {
     struct sv tool_calls;         /* absent, or a list */
     struct sv tool_call_id, name; /* absent, or a string */
     struct sv refs;               /* absent, or an object that is not empty */
-    bool      erased;             /* its content is gone, and a placeholder stands there */
+    bool      erased;             /* its content was erased and replaced by a placeholder */
     struct sv whole;              /* of a snapshot's message with fields that are none of these:
                                    * all of it, to be kept; else absent */
 };
@@ -29,12 +28,18 @@ struct message message_of_entry(const struct entry *n);
  * outlive the message. */
 struct message message_of_json(struct sv object);
 
+/* A copy whose bytes live in `a`. */
+struct message message_copy(const struct message *m, struct arena *a);
+
+/* A message that holds only this text. */
+struct message message_of_text(const char *role, struct sv text, struct arena *a);
+
 /* The shape a model is given: role, content (thinking as its first part), and the fields
  * that are there. Canonical JSON. */
 void message_write(struct sb *b, const struct message *m);
 
 /* The shape kept in a snapshot: every field under its own name, timestamp included, and whatever
- * else a snapshot's message came with. Who changes a message clears `whole`. */
+ * else a snapshot's message came with. Code that changes a message must clear `whole`. */
 void message_write_stored(struct sb *b, const struct message *m);
 
 #endif

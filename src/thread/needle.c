@@ -1,11 +1,12 @@
 /* Looking for many texts at once, in plain bytes and in whatever they were packed into. */
 #include "thread/needle.h"
 
+#include "base/hash.h"
 #include "thread/token.h"
 
 #include <string.h>
 
-enum { SLOTS_MIN = 64, UNPACK_MAX = 6 };
+enum { SLOTS_MIN = 64 };
 
 struct needle {
     struct needle *next;
@@ -124,6 +125,32 @@ static bool in_token(const struct needles *set, struct sv text, struct arena *a,
     return base64url_read(head, a, &bytes) && in_text(set, bytes, a, left - 1);
 }
 
+static bool is_base64(char c)
+{
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' ||
+           c == '_' || c == '+' || c == '/';
+}
+
+/* Bytes as text: of either alphabet, with or without padding, in one line or several, or behind
+ * "data:TYPE;base64,". Most strings have a space near their beginning and are rejected there. */
+static bool in_base64(const struct needles *set, struct sv text, struct arena *a, int left)
+{
+    struct sb b;
+    struct sv bytes;
+    int64_t   mark = sv_starts(text, SV("data:")) ? sv_find(text, SV(";base64,")) : -1;
+
+    if (mark >= 0)
+        text = sv_skip(text, (size_t)mark + sizeof ";base64," - 1);
+    for (size_t i = 0; i < text.n; i++)
+        if (!is_base64(text.s[i]) && text.s[i] != '=' && text.s[i] != '\n' && text.s[i] != '\r')
+            return false;
+    b = sb_in(a, text.n);
+    for (size_t i = 0; i < text.n; i++)
+        if (is_base64(text.s[i]))
+            sb_addc(&b, (char)(text.s[i] == '+' ? '-' : text.s[i] == '/' ? '_' : text.s[i]));
+    return base64url_read(sb_sv(&b), a, &bytes) && in_text(set, bytes, a, left - 1);
+}
+
 /* JSON Lines, and the lines of a stream of events. */
 static bool in_lines(const struct needles *set, struct sv text, struct arena *a, int left)
 {
@@ -146,7 +173,7 @@ static bool in_text(const struct needles *set, struct sv text, struct arena *a, 
         return false;
     struct arena_mark m = arena_mark(a);
     bool              found = in_json_text(set, text, a, left) || in_token(set, text, a, left) ||
-                 in_lines(set, text, a, left);
+                 in_base64(set, text, a, left) || in_lines(set, text, a, left);
     arena_reset(a, m);
     return found;
 }
@@ -157,8 +184,8 @@ bool needles_in_json(const struct needles *set, struct sv text)
 
     if (!set->n)
         return false;
-    ARENA_NEW(&scratch, char, 1); /* a block that stays, whatever is reset above it */
-    bool found = in_text(set, text, &scratch, UNPACK_MAX);
+    ARENA_NEW(&scratch, char, 1); /* keeps one block allocated across resets */
+    bool found = in_text(set, text, &scratch, NEEDLE_UNPACK_MAX);
     arena_free(&scratch);
     return found;
 }

@@ -4,16 +4,13 @@
  *     needles_add_text(&set, SV("what was said"));
  *     if (needles_in_json(&set, payload)) ...
  *
- * Each text costs one look at every byte of what is searched, however many there are: a table holds
- * them by their first bytes. */
+ * A search reads each byte once, however many texts are looked for: a table finds them by their
+ * first bytes. */
 #ifndef HEDDLE_NEEDLE_H
 #define HEDDLE_NEEDLE_H
 
 #include "base/json.h"
-
-/* Shorter ones would be found everywhere. Of a text of several lines its long lines are looked for
- * too, since whoever quotes it quotes lines. */
-enum { NEEDLE_MIN = 8, NEEDLE_LINE_MIN = 24 };
+#include "thread/limits.h"
 
 struct needle;
 struct needles {
@@ -33,8 +30,9 @@ void needles_add_text(struct needles *set, struct sv text);
 /* Is one of them in these bytes? */
 bool needles_find(const struct needles *set, struct sv bytes);
 
-/* Is one of them in a string of a JSON text, decoded: also of JSON inside such a string, of lines
- * "data: JSON" and of checkpoint tokens? Text that is not JSON is searched as it is. */
+/* Is one of them in a decoded string of a JSON text? JSON inside such a string, lines "data: JSON",
+ * checkpoint tokens and base64 are decoded and searched too. Text that is not JSON is searched as
+ * plain bytes. */
 bool needles_in_json(const struct needles *set, struct sv text);
 
 #endif

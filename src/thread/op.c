@@ -3,9 +3,11 @@
 
 #include "base/path.h"
 #include "base/utf8.h"
+#include "store/store.h"
 #include "thread/durable.h"
 #include "thread/kind.h"
 #include "thread/project.h"
+#include "thread/run.h"
 #include "thread/run_state.h"
 
 static const char *const type_names[] = { "replace", "switch", "fork" };
@@ -90,7 +92,7 @@ static enum status settle_meta(struct op *op, struct arena *a, struct err *e)
     const struct json *said = json_find(&meta, "rebase");
     if (said && op->rebase && !json_truth(said))
         return err_set(e, ST_INVALID_SYNTAX, "rebase is asked for, and meta says otherwise");
-    /* A compaction that says what it was made from means to keep what came after. */
+    /* A compaction that names its base_seq keeps the messages after it. */
     bool implied = !said && op->has_base_seq && sv_is(op->reason, "compaction");
     op->rebase = op->type == OP_REPLACE && (op->rebase || json_truth(said) || implied);
     if (op->rebase && !op->has_base_seq) {
@@ -110,7 +112,7 @@ static enum status settle_meta(struct op *op, struct arena *a, struct err *e)
 
 /* ---- checks ------------------------------------------------------------------------ */
 
-/* What JSON escapes could not be found again by its text. */
+/* An op_id is found again by its raw text, so characters that JSON escapes are refused. */
 static enum status check_op_id(struct sv id, struct err *e)
 {
     if (!id.n) {
@@ -128,7 +130,7 @@ static enum status check_op_id(struct sv id, struct err *e)
     return utf8_invalid(id) < 0 ? ST_OK : err_set(e, ST_INVALID_SYNTAX, "the op_id is not UTF-8");
 }
 
-/* A snapshot can be rebased only onto what is there. */
+/* A snapshot can be rebased only onto an entry that exists. */
 static enum status check_base(const struct op *op, int64_t rev, struct err *e)
 {
     if (!op->rebase || (op->base_seq >= -1 && op->base_seq < rev))
@@ -182,7 +184,7 @@ static enum status settle_fork(struct log *l, struct op *op, struct arena *a, st
     return ST_OK;
 }
 
-/* What a run is made of does not change while it goes on, whoever asks. */
+/* The context of an active run is not changed, whichever agent asks. */
 static enum status check_busy(struct log *l, const struct op *op, struct arena *a, struct err *e)
 {
     struct sv other = { 0 };
@@ -196,29 +198,25 @@ static enum status check_busy(struct log *l, const struct op *op, struct arena *
     err_set(e, ST_CONFLICT, "a run of agent '" SV_FMT "' is active in lane '" SV_FMT "'",
             SV_ARG(other), SV_ARG(op->lane));
     err_reason(e, "lane_busy");
-    return err_hint(e, "wait for its end, or fork the lane: `heddle op fork`");
+    return err_hint(e,
+                    "wait for its end, or fork the lane (`heddle help op fork`); if its program "
+                    "is gone, `" SV_FMT "` ends it",
+                    SV_ARG(run_cancel_words(op->thread, other, a)));
 }
 
-/* Everything the request leaves open, from the log. */
+/* Fill in from the log what the request leaves open. */
 static enum status settle(struct log *l, struct op *op, struct arena *a, struct err *e)
 {
     struct store_head h;
 
     if (store_head(l->store, op->thread, &h, e))
         return err_code(e);
-    if (!h.rev && op->type != OP_REPLACE) {
-        err_set(e, ST_NOT_FOUND, "thread '" SV_FMT "' not found", SV_ARG(op->thread));
-        return err_hint(
-            e, "`heddle stats` lists the threads there are; `heddle log append` starts one");
-    }
+    if (!h.rev && op->type != OP_REPLACE)
+        return log_no_thread(op->thread, e);
     if (!op->lane.s && lane_active(l, op->thread, op->agent, a, &op->lane, e))
         return err_code(e);
-    if (op->has_expect && op->expect != h.rev) {
-        err_set(e, ST_CONFLICT, "thread '" SV_FMT "' is at revision %lld, not at %lld",
-                SV_ARG(op->thread), (long long)h.rev, (long long)op->expect);
-        err_reason(e, "rev");
-        return err_hint(e, "look at what was appended since, then try again");
-    }
+    if (op->has_expect && log_check_rev(l, op->thread, op->expect, e))
+        return err_code(e);
     if (settle_meta(op, a, e) || check_base(op, h.rev, e) || check_busy(l, op, a, e))
         return err_code(e);
     return op->type == OP_FORK ? settle_fork(l, op, a, e) : ST_OK;
@@ -236,7 +234,7 @@ static enum status snapshot_of(struct log *l, const struct op *op, const struct 
     struct context       current, merged = *given;
 
     if (sv_is(op->reason, "compaction")) {
-        enum status s = project(l, &of, a, &p, e);
+        enum status s = project_start(l, &of, a, &p, e);
         if (s && s != ST_NOT_FOUND)
             return s;
         if (!s) {
@@ -268,12 +266,12 @@ static enum status append_op(struct log *l, const struct op *op, enum kind kind,
     return ST_OK;
 }
 
-/* Does an entry already in the log say the same as this request? What the request left
- * open (the lane, the seq of a fork) is taken from the entry; what a compaction kept is found
- * again by looking at the lane as it was before the entry. */
-static enum status same_as_entry(struct log *l, const struct op *op, const struct entry *n,
-                                 const struct context *given, struct arena *a, bool *same,
-                                 struct err *e)
+/* The lane and the payload that this request would have had when the entry `n` was written. What
+ * the request left open (the lane, the seq of a fork) is taken from the entry; what a compaction
+ * kept is found again by looking at the lane as it was before the entry. */
+static enum status op_as_of(struct log *l, const struct op *op, const struct entry *n,
+                            const struct context *given, struct arena *a, struct sv *lane,
+                            struct sv *out, struct err *e)
 {
     struct op          again = *op;
     struct json        payload;
@@ -307,16 +305,41 @@ static enum status same_as_entry(struct log *l, const struct op *op, const struc
         snapshot = context_stored(given, context_id(again.lane, a), a);
     else if (again.type == OP_REPLACE && snapshot_of(l, &again, given, n->seq - 1, a, &snapshot, e))
         return err_code(e);
-    *same = sv_eq(op_payload(&again, snapshot, a), n->payload);
+    *lane = again.lane;
+    *out = op_payload(&again, snapshot, a);
     return ST_OK;
 }
 
 static enum status taken(const struct op *op, struct err *e)
 {
-    err_set(e, ST_CONFLICT, "op_id '" SV_FMT "' was used before, with other content",
-            SV_ARG(op->op_id));
-    err_reason(e, "op_id");
+    log_op_id_taken(op->op_id, e);
     return err_hint(e, "use a new op_id for a new operation");
+}
+
+/* Is `n`, found under the op_id of the request, what it asks for? Else ST_CONFLICT. */
+static enum status is_repeated(struct log *l, const struct op *op, const struct entry *n,
+                               const struct context *given, struct arena *a, struct err *e)
+{
+    struct entry again = { .kind = n->kind, .op_id = n->op_id, .refs = n->refs };
+    bool         repeated = false;
+
+    if (!sv_is(n->kind, kind_name(KIND_AI_CONTEXT_OPERATION)))
+        return taken(op, e);
+    if (op_as_of(l, op, n, given, a, &again.lane, &again.payload, e))
+        return err_code(e);
+    enum status s = log_find_repeated(l, op->thread, &again, 1, &repeated, e);
+    return s == ST_CONFLICT ? taken(op, e) : s;
+}
+
+/* The same for a parked operation, whose entry has no op_id of its own. */
+static enum status is_parked_again(struct log *l, const struct op *op, const struct entry *n,
+                                   const struct context *given, struct arena *a, struct err *e)
+{
+    struct sv lane = { 0 }, payload = { 0 };
+
+    if (op_as_of(l, op, n, given, a, &lane, &payload, e))
+        return err_code(e);
+    return sv_eq(payload, n->payload) ? ST_OK : taken(op, e);
 }
 
 static enum status entry_of(struct log *l, struct sv thread, int64_t seq, struct arena *a,
@@ -334,7 +357,7 @@ static enum status find_duplicate(struct log *l, const struct op *op, const stru
     struct entry n;
     struct sv    owner;
     int64_t      waits = -1;
-    bool         found, same = false;
+    bool         found;
 
     if (store_find_op(l->store, op->thread, op->op_id, a, &n, &found, e) ||
         (!found && run_parked(l, op->thread, op->op_id, a, &waits, &owner, e)))
@@ -344,11 +367,8 @@ static enum status find_duplicate(struct log *l, const struct op *op, const stru
         return err_code(e);
     if (!found)
         return ST_OK;
-    if (sv_is(n.kind, kind_name(KIND_AI_CONTEXT_OPERATION)) || parked)
-        if (same_as_entry(l, op, &n, given, a, &same, e))
-            return err_code(e);
-    if (!same)
-        return taken(op, e);
+    if (parked ? is_parked_again(l, op, &n, given, a, e) : is_repeated(l, op, &n, given, a, e))
+        return err_code(e);
     *out = (struct op_result){ .op_id = op->op_id,
                                .lane = n.lane,
                                .duplicate = true,
@@ -406,7 +426,7 @@ enum status op_apply(struct log *l, const struct op *op, struct arena *a, struct
     return ST_OK;
 }
 
-/* A parked entry as the request it was. */
+/* Turn a parked entry back into the request. */
 static enum status op_of_entry(const struct entry *n, struct arena *a, struct op *op, struct err *e)
 {
     struct json        p;
@@ -438,7 +458,8 @@ static enum status op_of_entry(const struct entry *n, struct arena *a, struct op
     return ST_OK;
 }
 
-/* May it be appended? Asked before anything is, so that a refusal leaves the transaction whole. */
+/* May the operation be appended? This is checked before anything is written, so that the
+ * transaction can continue after a refusal. */
 static enum status check_parked(struct log *l, struct op_parked *p, struct arena *a, struct err *e)
 {
     struct entry n = { .kind = sv_of(kind_name(KIND_AI_CONTEXT_OPERATION)),
@@ -464,7 +485,7 @@ static enum status check_parked(struct log *l, struct op_parked *p, struct arena
     return ST_OK;
 }
 
-/* Has another entry its op_id? That is fine when it says the same. */
+/* Does another entry have its op_id? That is allowed when the content is the same. */
 static enum status check_taken(struct log *l, struct op_parked *p, const struct context *given,
                                struct arena *a, struct err *e)
 {
@@ -473,12 +494,10 @@ static enum status check_taken(struct log *l, struct op_parked *p, const struct 
 
     if (store_find_op(l->store, p->op.thread, p->op.op_id, a, &other, &found, e))
         return err_code(e);
-    if (!found)
-        return ST_OK;
-    if (sv_is(other.kind, kind_name(KIND_AI_CONTEXT_OPERATION)) &&
-        same_as_entry(l, &p->op, &other, given, a, &p->applied_before, e))
+    if (found && is_repeated(l, &p->op, &other, given, a, e))
         return err_code(e);
-    return p->applied_before ? ST_OK : taken(&p->op, e);
+    p->applied_before = found;
+    return ST_OK;
 }
 
 static enum status read_parked(struct log *l, struct sv thread, int64_t parked, struct sv actor,

@@ -1,6 +1,6 @@
-/* Context operations: replace a lane's context with a snapshot, switch an agent to a lane,
- * fork a lane at a point. Each is one log entry, applied at most once: an op_id that was
- * applied before changes nothing and is reported as a duplicate, for ever.
+/* Context operations: replace a lane's context with a snapshot, switch an agent to a lane, fork a
+ * lane at a point. Each is one log entry, applied at most once: an op_id that was applied before
+ * changes nothing and is always reported as a duplicate.
  *
  * While the agent has a run, replace and switch are parked: the latest wins, the one it
  * displaces is recorded as superseded, and it is applied when the run ends. */
@@ -58,12 +58,13 @@ enum status op_apply_in(struct log *l, const struct op *op, struct arena *a, str
 
 /* The operation that entry `parked` of the thread holds, made ready for the end of the run of its
  * agent: a snapshot of a compaction gets what the lane has now. When it cannot be applied any more
- * (it cannot be read, its op_id was used, its lane was made or is busy), *why is set and nothing
- * fails; ST_IO and the like are the only errors. In the caller's write transaction. */
+ * (it cannot be read, its op_id was used, the lane it would fork exists, or its lane is busy), *why
+ * is set and ST_OK is returned; only failures of the store are errors. In the caller's write
+ * transaction. */
 struct op_parked {
     struct op op;
     struct sv payload;
-    bool      applied_before; /* another entry says the same: there is nothing left to do */
+    bool      applied_before; /* another entry has the same content: nothing is left to do */
 };
 enum status op_parked_read(struct log *l, struct sv thread, int64_t parked, struct sv actor,
                            int64_t at, struct arena *a, struct op_parked *out, struct err *why,

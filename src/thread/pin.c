@@ -3,27 +3,26 @@
 
 #include "base/path.h"
 #include "base/vec.h"
+#include "store/store.h"
+#include "thread/deletion.h"
 #include "thread/entry_json.h"
 #include "thread/lane.h"
 
-enum status pin_of(struct log *l, struct sv thread, struct pin *out, struct err *e)
+enum status pin_of(struct log *l, struct sv thread, struct head_pin *out, struct err *e)
 {
     struct store_head h;
 
     if (store_head(l->store, thread, &h, e))
         return err_code(e);
-    if (!h.rev && !h.recorded_rev) {
-        err_set(e, ST_NOT_FOUND, "thread '" SV_FMT "' not found", SV_ARG(thread));
-        return err_hint(
-            e, "`heddle stats` lists the threads there are; `heddle log append` starts one");
-    }
+    if (!h.rev && !h.recorded_rev)
+        return log_no_thread(thread, e);
     if (store_head_agrees(thread, &h, e))
         return err_code(e);
-    *out = (struct pin){ thread, h.rev, h.chain, h.updated };
+    *out = (struct head_pin){ thread, h.rev, h.chain, h.updated };
     return ST_OK;
 }
 
-void pin_write(struct jw *w, const struct pin *p)
+void pin_write(struct jw *w, const struct head_pin *p)
 {
     struct arena scratch = { 0 };
     struct sb    hex = sb_in(&scratch, 0);
@@ -40,13 +39,13 @@ void pin_write(struct jw *w, const struct pin *p)
 
 /* ---- reading --------------------------------------------------------------------------- */
 
-static enum status read_pin(const struct json *v, struct pin *out, struct err *e)
+static enum status read_pin(const struct json *v, struct head_pin *out, struct err *e)
 {
     const struct json *at = json_find(v, "at");
 
-    *out = (struct pin){ .thread = json_text(v, "thread") };
+    *out = (struct head_pin){ .thread = json_text(v, "thread") };
     if (v->type != JSON_OBJECT || !out->thread.s || !json_int(json_find(v, "rev"), &out->rev) ||
-        out->rev < 1 || !chain_read(json_text(v, "chain"), &out->chain)) {
+        out->rev < 1 || !entry_chain_read(json_text(v, "chain"), &out->chain)) {
         err_set(e, ST_INVALID_SYNTAX, "not a pinned head");
         return err_hint(
             e, "it is {\"thread\":…,\"rev\":…,\"chain\":…} as `heddle head --json` prints");
@@ -60,7 +59,7 @@ static enum status read_pin(const struct json *v, struct pin *out, struct err *e
 
 struct pins {
     struct arena *a;
-    VEC(struct pin) list;
+    VEC(struct head_pin) list;
 };
 
 /* One object: a pin, or {"items":[…]}. */
@@ -76,7 +75,8 @@ static enum status read_object(struct pins *p, const struct json *v, struct err 
     return ST_OK;
 }
 
-enum status pins_read(struct sv text, struct arena *a, struct pin **out, size_t *n, struct err *e)
+enum status pins_read(struct sv text, struct arena *a, struct head_pin **out, size_t *n,
+                      struct err *e)
 {
     struct pins p = { .a = a };
     struct json v;
@@ -111,10 +111,10 @@ enum status pins_read(struct sv text, struct arena *a, struct pin **out, size_t 
 
 /* ---- comparing ------------------------------------------------------------------------- */
 
-static void tell(const struct pin *p, void (*say)(void *, struct sv), void *ctx, const char *fmt,
-                 ...) PRINTF(4, 5);
-static void tell(const struct pin *p, void (*say)(void *, struct sv), void *ctx, const char *fmt,
-                 ...)
+static void tell(const struct head_pin *p, void (*say)(void *, struct sv), void *ctx,
+                 const char *fmt, ...) PRINTF(4, 5);
+static void tell(const struct head_pin *p, void (*say)(void *, struct sv), void *ctx,
+                 const char *fmt, ...)
 {
     struct arena scratch = { 0 };
     struct sb    b = sb_in(&scratch, 0);
@@ -128,29 +128,30 @@ static void tell(const struct pin *p, void (*say)(void *, struct sv), void *ctx,
     arena_free(&scratch);
 }
 
-enum status pin_rechained(struct log *l, const struct pin *p, struct arena *a, struct pin *then,
-                          bool *rechained, struct err *e)
+enum status pin_rechained(struct log *l, const struct head_pin *p, struct arena *a,
+                          struct head_pin *then, bool *rechained, struct err *e)
 {
+    struct rows r = rows_of_view(l, p->thread, &thread_view, a);
     struct sv   row;
     struct json v;
 
     *rechained = false;
-    if (log_row_get(l, p->thread, &thread_view, SV("rechain"), a, &row, rechained, e))
+    if (row_get(&r, SV("rechain"), &row, rechained, e))
         return err_code(e);
     if (!*rechained)
         return ST_OK;
-    *then = (struct pin){ .thread = p->thread };
+    *then = (struct head_pin){ .thread = p->thread };
     if (json_parse(row, 0, a, &v, e) || !json_int(json_find(&v, "rev"), &then->rev) ||
-        !chain_read(json_text(&v, "chain"), &then->chain))
+        !entry_chain_read(json_text(&v, "chain"), &then->chain))
         return err_set(e, ST_CORRUPT, "thread " SV_FMT ": its old head cannot be read",
                        SV_ARG(p->thread));
     *rechained = p->rev <= then->rev;
     return ST_OK;
 }
 
-/* The pin is of the old chain: only its last head is known. */
-static void compare_old(const struct pin *p, const struct pin *then, void (*say)(void *, struct sv),
-                        void *ctx)
+/* The pin belongs to the old chain, of which only the last head is recorded. */
+static void compare_old(const struct head_pin *p, const struct head_pin *then,
+                        void (*say)(void *, struct sv), void            *ctx)
 {
     if (p->rev < then->rev)
         tell(p, say, ctx,
@@ -161,14 +162,14 @@ static void compare_old(const struct pin *p, const struct pin *then, void (*say)
         tell(p, say, ctx, "entry %lld is not the one that was pinned", (long long)p->rev - 1);
 }
 
-enum status pin_check(struct log *l, const struct pin *p, void (*say)(void *, struct sv), void *ctx,
-                      struct err *e)
+enum status pin_check(struct log *l, const struct head_pin *p, void (*say)(void *, struct sv),
+                      void *ctx, struct err *e)
 {
-    struct arena a = { 0 };
-    struct hash  chain;
-    struct pin   then;
-    bool         found, rechained;
-    enum status  s = pin_rechained(l, p, &a, &then, &rechained, e);
+    struct arena    a = { 0 };
+    struct hash     chain;
+    struct head_pin then;
+    bool            found, rechained, deleted = false;
+    enum status     s = pin_rechained(l, p, &a, &then, &rechained, e);
 
     arena_free(&a);
     if (s)
@@ -179,7 +180,11 @@ enum status pin_check(struct log *l, const struct pin *p, void (*say)(void *, st
     }
     if (store_chain_at(l->store, p->thread, p->rev - 1, &chain, &found, e))
         return err_code(e);
-    if (!found)
+    if (!found && deletion_find(l, p->thread, &deleted, e))
+        return err_code(e);
+    if (!found && deleted)
+        tell(p, say, ctx, "it was deleted, as .global says");
+    else if (!found)
         tell(p, say, ctx, "entry %lld was pinned and is not there", (long long)p->rev - 1);
     else if (!hash_eq(&chain, &p->chain))
         tell(p, say, ctx, "entry %lld is not the one that was pinned", (long long)p->rev - 1);

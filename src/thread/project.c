@@ -1,13 +1,16 @@
 /* Finding the snapshot and the stretches a context is made of, and folding them. */
 #include "thread/project.h"
 
+#include "store/store.h"
 #include "thread/skeleton.h"
 
+#include "base/path.h"
 #include "base/vec.h"
 #include "thread/call_name.h"
+#include "thread/kind.h"
 
 /* What is left of a snapshot whose content is gone: it still hides what it replaced, and one
- * message says that something was here. */
+ * message says that content was erased. */
 static struct context erased_snapshot(struct projection *p, const struct entry *n)
 {
     struct message *m = ARENA_NEW(p->a, struct message, 1);
@@ -20,8 +23,8 @@ static struct context erased_snapshot(struct projection *p, const struct entry *
     return (struct context){ .messages = m, .n = 1 };
 }
 
-/* The snapshot of an anchor entry, and where the fold goes on after it. False when its
- * payload holds none that can be read: it is passed over, as if it were not there. */
+/* The snapshot of an anchor entry, and where the fold goes on after it. False when the payload has
+ * no readable snapshot: the entry is then skipped. */
 static bool read_anchor(struct projection *p, const struct entry *n)
 {
     struct json        payload;
@@ -46,14 +49,14 @@ static bool read_anchor(struct projection *p, const struct entry *n)
     return true;
 }
 
-/* The next entry of a scan, which must be what was written: a model is never shown a text that
- * somebody changed, nor bytes that are no longer JSON, nor what follows an entry that is gone. */
+/* The next entry of a scan, which must be intact: a model is never shown a changed text, bytes that
+ * are not JSON, or what follows a missing entry. */
 static enum status next_intact(struct projection *p, struct store_scan *scan, struct entry *n,
                                bool *more, struct err *e)
 {
     enum entry_proof proof = ENTRY_INTACT;
 
-    if (store_next(scan, n, more, e) || (*more && skeleton_prove(scan, n, &proof, e)))
+    if (store_next(scan, n, more, e) || (*more && skeleton_prove(scan, n, p->a, &proof, e)))
         return err_code(e);
     p->read += *more;
     if (proof == ENTRY_INTACT)
@@ -68,10 +71,11 @@ static enum status next_intact(struct projection *p, struct store_scan *scan, st
                        "readable");
 }
 
-/* The latest anchor on the path: the newest stretch that has one. */
-static enum status find_anchor(struct projection *p, struct err *e)
+enum status project_anchors(struct projection *p, anchor_fn fn, void *ctx, struct err *e)
 {
-    for (size_t i = p->n_path; i-- > 0;) {
+    bool go_on = true;
+
+    for (size_t i = p->n_path; i-- > 0 && go_on;) {
         UNDO(store_scan_undo) struct store_scan *scan = NULL;
         struct store_query                       q = { .thread = p->thread,
                                                        .from = p->path[i].from,
@@ -83,28 +87,57 @@ static enum status find_anchor(struct projection *p, struct err *e)
         bool                                     more = true;
         if (store_scan(p->log->store, &q, &scan, e))
             return err_code(e);
-        while (more) {
+        while (go_on) {
             if (next_intact(p, scan, &n, &more, e))
                 return err_code(e);
-            if (more && read_anchor(p, &n))
-                return ST_OK;
+            if (!more)
+                break;
+            go_on = fn(ctx, &n);
         }
     }
     return ST_OK;
 }
 
-enum status project(struct log *l, const struct projection_of *of, struct arena *a,
-                    struct projection *out, struct err *e)
+/* The latest one that can be read. */
+static bool take_anchor(void *ctx, const struct entry *n)
+{
+    return !read_anchor(ctx, n);
+}
+
+static enum status find_anchor(struct projection *p, struct err *e)
+{
+    return project_anchors(p, take_anchor, p, e);
+}
+
+void project_want(struct log *l, const struct projection_of *of, struct sv agent, struct arena *a)
+{
+    struct rows        r = rows_of_view(l, of->thread, &thread_view, a);
+    struct sv          lane = of->lane.s ? of->lane : LANE_DEFAULT;
+    struct sv          keys[] = { key_of_name("lane", lane, a), KEY_EXCLUDED,
+                                  key_of_name("active", agent, a) };
+    struct store_query q = {
+        .thread = of->thread, .to = of->upto, .lane = lane, .mark = MARK_MESSAGE
+    };
+
+    if (name_check(of->thread, "thread", &(struct err){ 0 }) ||
+        name_check(lane, "lane", &(struct err){ 0 }))
+        return; /* the code that reads it says what is wrong */
+    rows_want(&r, keys, COUNT(keys));
+    store_want_scan(l->store, &q);
+    q.mark = MARK_ANCHOR;
+    q.backwards = true;
+    store_want_scan(l->store, &q);
+}
+
+enum status project_start(struct log *l, const struct projection_of *of, struct arena *a,
+                          struct projection *out, struct err *e)
 {
     struct store_head h;
 
     if (store_head(l->store, of->thread, &h, e) || store_head_agrees(of->thread, &h, e))
         return err_code(e);
-    if (!h.rev) {
-        err_set(e, ST_NOT_FOUND, "thread '" SV_FMT "' not found", SV_ARG(of->thread));
-        return err_hint(
-            e, "`heddle stats` lists the threads there are; `heddle log append` starts one");
-    }
+    if (!h.rev)
+        return log_no_thread(of->thread, e);
     *out = (struct projection){ .log = l,
                                 .a = a,
                                 .thread = of->thread,
@@ -120,12 +153,33 @@ enum status project(struct log *l, const struct projection_of *of, struct arena 
     return find_anchor(out, e);
 }
 
+enum status project_anchor(struct log *l, struct sv thread, struct stretch *of, int64_t *anchor,
+                           int64_t *after, struct err *e)
+{
+    struct arena      a = { 0 };
+    struct projection p = { .log = l,
+                            .a = &a,
+                            .thread = thread,
+                            .lane = of->lane,
+                            .anchor = -1,
+                            .after = -1,
+                            .path = of,
+                            .n_path = 1 };
+    enum status       s = find_anchor(&p, e);
+
+    *anchor = p.anchor;
+    *after = p.after;
+    arena_free(&a);
+    return s;
+}
+
 enum status project_excludes(struct log *l, struct sv thread, struct arena *a, bool *out,
                              struct err *e)
 {
-    struct sv row;
+    struct rows r = rows_of_view(l, thread, &thread_view, a);
+    struct sv   row;
 
-    return log_row_get(l, thread, &thread_view, KEY_EXCLUDED, a, &row, out, e);
+    return row_get(&r, KEY_EXCLUDED, &row, out, e);
 }
 
 static enum status each_after(struct projection *p, int64_t after, message_fn fn, void *ctx,
@@ -188,27 +242,12 @@ struct collected {
     VEC(struct message) list;
 };
 
-static struct sv keep(struct sv v, struct arena *a)
-{
-    return v.s ? sv_dup(v, a) : v;
-}
-
 static enum status collect(void *ctx, const struct message *m, struct err *e)
 {
     struct collected *c = ctx;
-    struct message    copy = *m;
 
     (void)e;
-    copy.role = keep(m->role, c->a);
-    copy.content = keep(m->content, c->a);
-    copy.thinking = keep(m->thinking, c->a);
-    copy.reasoning_details = keep(m->reasoning_details, c->a);
-    copy.tool_calls = keep(m->tool_calls, c->a);
-    copy.tool_call_id = keep(m->tool_call_id, c->a);
-    copy.name = keep(m->name, c->a);
-    copy.refs = keep(m->refs, c->a);
-    copy.whole = keep(m->whole, c->a);
-    *vec_push(&c->list, c->a) = copy;
+    *vec_push(&c->list, c->a) = message_copy(m, c->a);
     return ST_OK;
 }
 
@@ -231,31 +270,57 @@ enum status project_context(struct projection *p, struct context *out, struct er
     return ST_OK;
 }
 
-/* The newest messages of one stretch of the path, newest first, until there are `want`. */
-static enum status collect_back(struct projection *p, const struct stretch *s, size_t want,
-                                struct collected *c, struct err *e)
+/* One stretch of the path, backwards; *more is what `fn` said last. */
+static enum status back_through(struct projection *p, const struct stretch *s, int64_t before,
+                                message_back_fn fn, void *ctx, bool *more, struct err *e)
 {
     UNDO(store_scan_undo) struct store_scan *scan = NULL;
     struct store_query                       q = { .thread = p->thread,
                                                    .from = s->from > p->after ? s->from : p->after + 1,
-                                                   .to = s->to,
+                                                   .to = s->to < before ? s->to : before - 1,
                                                    .lane = s->lane,
                                                    .mark = MARK_MESSAGE,
                                                    .backwards = true };
     struct entry                             n;
-    bool                                     more = true;
+    bool                                     found = true;
 
     if (store_scan(p->log->store, &q, &scan, e))
         return err_code(e);
-    while (c->list.n < want) {
-        if (next_intact(p, scan, &n, &more, e))
+    while (*more) {
+        if (next_intact(p, scan, &n, &found, e))
             return err_code(e);
-        if (!more)
+        if (!found)
             return ST_OK;
         struct message m = message_of_entry(&n);
-        if (collect(c, &m, e))
+        if (fn(ctx, &m, more, e))
             return err_code(e);
     }
+    return ST_OK;
+}
+
+enum status project_back(struct projection *p, int64_t before, message_back_fn fn, void *ctx,
+                         struct err *e)
+{
+    bool more = true;
+
+    for (size_t i = p->n_path; i-- > 0 && more;)
+        if (p->path[i].from < before && back_through(p, &p->path[i], before, fn, ctx, &more, e))
+            return err_code(e);
+    return ST_OK;
+}
+
+struct collected_back {
+    struct collected all;
+    size_t           want;
+};
+
+static enum status collect_back(void *ctx, const struct message *m, bool *more, struct err *e)
+{
+    struct collected_back *c = ctx;
+
+    if (collect(&c->all, m, e))
+        return err_code(e);
+    *more = c->all.list.n < c->want;
     return ST_OK;
 }
 
@@ -271,34 +336,34 @@ static void reverse(struct message *list, size_t n)
 enum status project_newest(struct projection *p, size_t want, struct context *out, bool *all,
                            struct err *e)
 {
-    struct collected c = { .a = p->a };
-    size_t more = want < SIZE_MAX ? want + 1 : want; /* one more tells whether that is all */
+    /* one more tells whether that is all */
+    struct collected_back c = { { .a = p->a }, want < SIZE_MAX ? want + 1 : want };
+    struct collected     *got = &c.all;
 
-    for (size_t i = p->n_path; i-- > 0 && c.list.n < more;)
-        if (collect_back(p, &p->path[i], more, &c, e))
-            return err_code(e);
-    for (size_t i = p->snapshot.n; i-- > 0 && c.list.n < more;)
-        *vec_push(&c.list, p->a) = p->snapshot.messages[i];
-    *all = c.list.n <= want;
+    if (project_back(p, STORE_TO_END, collect_back, &c, e))
+        return err_code(e);
+    for (size_t i = p->snapshot.n; i-- > 0 && got->list.n < c.want;)
+        *vec_push(&got->list, p->a) = p->snapshot.messages[i];
+    *all = got->list.n <= want;
     if (!*all)
-        c.list.n = want;
-    reverse(c.list.v, c.list.n);
-    p->calls.n = 0; /* the calls of what was folded before say nothing here */
-    for (size_t i = 0; i < c.list.n; i++)
-        if (call_name(p, &c.list.v[i], e))
+        got->list.n = want;
+    reverse(got->list.v, got->list.n);
+    p->calls.n = 0; /* forget the calls of messages folded before */
+    for (size_t i = 0; i < got->list.n; i++)
+        if (call_name(p, &got->list.v[i], e))
             return err_code(e);
-    *out = context_of(p, c.list.v, c.list.n);
+    *out = context_of(p, got->list.v, got->list.n);
     return ST_OK;
 }
 
-struct printing {
+struct project_printing {
     struct sb *out;
     bool       comma;
 };
 
 static enum status print_one(void *ctx, const struct message *m, struct err *e)
 {
-    struct printing *p = ctx;
+    struct project_printing *p = ctx;
 
     (void)e;
     if (p->comma)
@@ -310,7 +375,7 @@ static enum status print_one(void *ctx, const struct message *m, struct err *e)
 
 enum status project_write(struct projection *p, struct sb *out, struct err *e)
 {
-    struct printing printing = { .out = out };
+    struct project_printing printing = { .out = out };
 
     sb_adds(out, "{\"at\":");
     sb_add_int(out, p->at);

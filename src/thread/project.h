@@ -3,10 +3,10 @@
  * it, in order of seq. A plain fold: what it prints depends on the entries alone.
  *
  *     struct projection p;
- *     if (log_begin(l, thread, STORE_READ, e) ||
- *         project(l, &(struct projection_of){ thread, lane, STORE_TO_END, prompt }, a, &p, e) ||
+ *     struct projection_of of = { thread, lane, STORE_TO_END, prompt };
+ *     if (log_begin(l, thread, STORE_READ, e) || project_start(l, &of, a, &p, e) ||
  *         project_each(&p, print_one, ctx, e)) ...
- *     log_abort(l);                                                                        */
+ *     log_abort(l); */
 #ifndef HEDDLE_PROJECT_H
 #define HEDDLE_PROJECT_H
 
@@ -35,9 +35,23 @@ struct projection {
     int             calls_age; /* ... and how many messages ago */
 };
 
+/* What project_start() and project_each() will probably read, before the transaction begins: a hint
+ * for a store across a network. Without a lane the lane of `agent` is guessed. */
+void project_want(struct log *l, const struct projection_of *of, struct sv agent, struct arena *a);
+
 /* Find anchor and path. In a transaction of the log. ST_NOT_FOUND: no such thread. */
-enum status project(struct log *l, const struct projection_of *of, struct arena *a,
-                    struct projection *out, struct err *e) MUST_USE;
+enum status project_start(struct log *l, const struct projection_of *of, struct arena *a,
+                          struct projection *out, struct err *e) MUST_USE;
+
+/* The snapshot in force at the end of one stretch: its seq, or -1, and behind which seq messages
+ * are folded on top of it, as in struct projection. In a transaction. */
+enum status project_anchor(struct log *l, struct sv thread, struct stretch *of, int64_t *anchor,
+                           int64_t *after, struct err *e) MUST_USE;
+
+/* The snapshots on the path, newest first, until `fn` returns false: entries of kind
+ * ai_context_operation, whose bytes are good during the call. */
+typedef bool (*anchor_fn)(void *ctx, const struct entry *n);
+enum status project_anchors(struct projection *p, anchor_fn fn, void *ctx, struct err *e) MUST_USE;
 
 /* Was a node of the thread ever excluded from what models are sent? The loom view knows which. */
 enum status project_excludes(struct log *l, struct sv thread, struct arena *a, bool *out,
@@ -47,17 +61,25 @@ enum status project_excludes(struct log *l, struct sv thread, struct arena *a, b
 typedef enum status (*message_fn)(void *ctx, const struct message *m, struct err *e);
 enum status project_each(struct projection *p, message_fn fn, void *ctx, struct err *e) MUST_USE;
 
-/* Only what came after `cursor`, for a caller who holds the context as it was at that seq.
- * *restart tells that a snapshot came in between, or that the lane was forked in between: then
- * nothing is given, and project_each() starts from scratch. */
+/* Only what came after `cursor`, for a caller who holds the context as it was at that seq. *restart
+ * is true when a snapshot or a fork of the lane came in between: then no message is given, and the
+ * caller begins again with project_each(). */
 enum status project_since(struct projection *p, int64_t cursor, bool *restart, message_fn fn,
                           void *ctx, struct err *e) MUST_USE;
+
+/* The messages behind the snapshot with seq < before (STORE_TO_END: from the newest), newest first,
+ * until `fn` sets *more to false. Cost: what is given. Names of tools are as they were logged. */
+typedef enum status (*message_back_fn)(void *ctx, const struct message *m, bool *more,
+                                       struct err *e);
+enum status project_back(struct projection *p, int64_t before, message_back_fn fn, void *ctx,
+                         struct err *e) MUST_USE;
 
 /* All of it in memory. */
 enum status project_context(struct projection *p, struct context *out, struct err *e) MUST_USE;
 
-/* The newest of it: `want` messages, or fewer when there are no more; *all tells that none is left
- * out. Read from the end of the lane, so that the cost is what is returned, however long it is. */
+/* The newest of it: `want` messages, or fewer when there are no more; *all is true when none is
+ * left out. Read from the end of the lane, so that the cost is what is returned, however long it
+ * is. */
 enum status project_newest(struct projection *p, size_t want, struct context *out, bool *all,
                            struct err *e) MUST_USE;
 

@@ -1,4 +1,5 @@
 /* From chain version 1 to version 2: every entry gets a salt and a new chain value, in one pass. */
+#include "store/store.h"
 #include "thread/erase.h"
 
 #include "thread/kind.h"
@@ -6,10 +7,8 @@
 
 static enum status check_version(struct sv thread, const struct store_head *h, struct err *e)
 {
-    if (!h->rev) {
-        err_set(e, ST_NOT_FOUND, "thread '" SV_FMT "' not found", SV_ARG(thread));
-        return err_hint(e, "`heddle stats` lists the threads there are");
-    }
+    if (!h->rev)
+        return log_no_thread(thread, e);
     if (h->version == 1)
         return store_head_agrees(thread, h, e);
     err_set(e, ST_CONFLICT, "thread '" SV_FMT "' is of chain version 2 already", SV_ARG(thread));

@@ -5,6 +5,7 @@
 #include "base/rand.h"
 #include "base/utf8.h"
 #include "base/vec.h"
+#include "store/store.h"
 #include "thread/lane.h"
 #include "thread/op.h"
 #include "thread/project.h"
@@ -33,13 +34,12 @@ static enum status begin(struct run_tx *t, enum store_mode mode, struct err *e)
         log_abort(t->l);
         return err_code(e);
     }
-    rand_mix(
-        (struct sv){ (const char *)h.chain.b, HASH_SIZE }); /* ids differ from state to state */
+    rand_mix((struct sv){ (const char *)h.chain.b, HASH_SIZE }); /* ids depend on the state */
     t->is_new = h.rev == 0;
     return ST_OK;
 }
 
-/* begin(), for everything that does not bring a thread into being. */
+/* begin() for calls that do not create a thread. */
 static enum status begin_known(struct run_tx *t, enum store_mode mode, struct err *e)
 {
     if (begin(t, mode, e))
@@ -47,9 +47,7 @@ static enum status begin_known(struct run_tx *t, enum store_mode mode, struct er
     if (!t->is_new)
         return ST_OK;
     log_abort(t->l);
-    err_set(e, ST_NOT_FOUND, "thread '" SV_FMT "' not found", SV_ARG(t->thread));
-    return err_hint(e,
-                    "`heddle stats` lists the threads there are; `heddle log append` starts one");
+    return log_no_thread(t->thread, e);
 }
 
 /* Commit when all went well, else undo everything. */
@@ -98,6 +96,11 @@ struct sv run_op_id(const char *prefix, struct sv id, struct arena *a)
     else
         sb_addf(&b, "#" SV_FMT, SV_ARG(hash_hex(&h, a)));
     return sb_sv(&b);
+}
+
+struct sv run_start_op(struct sv request_id, struct arena *a)
+{
+    return run_op_id("run:", request_id, a);
 }
 
 struct sv run_refs(const struct run_tx *t, const struct json *callers,
@@ -152,7 +155,7 @@ enum status run_release_held(struct run_tx *t, struct err *e)
     return ST_OK;
 }
 
-/* The parked operation that `why` keeps from being applied. */
+/* The parked operation that could not be applied, with the reason `why`. */
 static void write_dropped_op(struct jw *w, const struct run_tx *t, const struct err *why)
 {
     struct sb reason = sb_in(t->a, 0);
@@ -177,7 +180,7 @@ static struct sv finish_payload(const struct run_tx *t, const struct run_end *en
         jw_kstr(&w, "agent", t->agent);
     if (end->cancel_reason.s)
         jw_kstr(&w, "cancel_reason", end->cancel_reason);
-    if (t->s.n_queue) { /* steering that will never be seen is named */
+    if (t->s.n_queue) { /* name the steering that the run never saw */
         jw_key(&w, "dropped_input");
         jw_open(&w, '[');
         for (size_t i = 0; i < t->s.n_queue; i++)
@@ -312,8 +315,8 @@ static enum status read_refs(struct sv text, struct arena *a, struct json *out, 
     return ST_OK;
 }
 
-/* What the settings say a lane without a prompt begins with is part of its context only once the
- * log says so: here, before the run that it holds for. */
+/* The prompt of the settings becomes part of a lane's context only through an entry of the log,
+ * which is appended here, before the run starts. */
 static enum status log_prompt(struct run_tx *t, struct sv lane, const struct run_start *start,
                               struct err *e)
 {
@@ -335,7 +338,7 @@ static enum status log_prompt(struct run_tx *t, struct sv lane, const struct run
                      .reason = SV("system"),
                      .context = sb_sv(&context),
                      .has_base_seq = true,
-                     .base_seq = -1, /* and everything that was said stays */
+                     .base_seq = -1, /* all messages stay */
                      .rebase = true,
                      .meta = SV("{\"origin\":\"settings\"}"),
                      .actor = t->actor,
@@ -343,8 +346,8 @@ static enum status log_prompt(struct run_tx *t, struct sv lane, const struct run
     return op_apply_in(t->l, &op, t->a, &r, e);
 }
 
-/* The prompt of the settings counts where the lane has none, or has one of the settings that was
- * other; a snapshot's own prompt wins, even when it is null. */
+/* The prompt of the settings is used when the lane has none, or has an earlier one of the settings;
+ * a snapshot's own prompt wins, even when it is null. */
 static enum status settle_prompt(struct run_tx *t, struct sv lane, const struct run_start *start,
                                  struct err *e)
 {
@@ -357,7 +360,7 @@ static enum status settle_prompt(struct run_tx *t, struct sv lane, const struct 
 
     if (t->is_new)
         return start->system_prompt.n ? log_prompt(t, lane, start, e) : ST_OK;
-    if (project(t->l, &of, t->a, &p, e))
+    if (project_start(t->l, &of, t->a, &p, e))
         return err_code(e);
     if (p.anchor < 0)
         return start->system_prompt.n ? log_prompt(t, lane, start, e) : ST_OK;
@@ -391,11 +394,13 @@ static enum status append_start(struct run_tx *t, const struct run_start *start,
                               .kind = sv_of(kind_name(KIND_AI_MESSAGE)),
                               .lane = lane,
                               .actor = t->actor,
-                              .payload = user_payload(t, lane, start->content),
+                              .payload = start->content.s ? user_payload(t, lane, start->content)
+                                                          : (struct sv){ 0 },
                               .refs = run_refs(t, &refs, NULL, 0) } };
-    if (kind_check_depth(both[0].payload, e) || kind_check_depth(both[1].payload, e))
+    size_t       n = start->content.s ? COUNT(both) : 1;
+    if (kind_check_depth(both[0].payload, e) || (n > 1 && kind_check_depth(both[1].payload, e)))
         return err_code(e);
-    if (log_append(t->l, t->thread, LOG_ANY_REV, both, COUNT(both), &h, e)) {
+    if (log_append(t->l, t->thread, LOG_ANY_REV, both, n, &h, e)) {
         if (sv_is(sv_of(e->reason), "op_id")) {
             err_set(e, ST_CONFLICT, "request '" SV_FMT "' was started before, with other content",
                     SV_ARG(t->s.request_id));
@@ -407,6 +412,19 @@ static enum status append_start(struct run_tx *t, const struct run_start *start,
     return run_state_read(t->l, t->thread, t->agent, t->a, &t->s, e);
 }
 
+struct sv run_cancel_words(struct sv thread, struct sv agent, struct arena *a)
+{
+    struct sb b = sb_in(a, 0);
+
+    sb_adds(&b, "heddle run cancel ");
+    sb_add_shell(&b, thread);
+    if (agent.n && !sv_eq(agent, AGENT_DEFAULT)) {
+        sb_adds(&b, " --agent ");
+        sb_add_shell(&b, agent);
+    }
+    return sb_sv(&b);
+}
+
 static enum status may_start(struct run_tx *t, const struct run_state *now, struct sv lane,
                              struct err *e)
 {
@@ -415,7 +433,8 @@ static enum status may_start(struct run_tx *t, const struct run_state *now, stru
     if (now->active) {
         err_set(e, ST_CONFLICT, "request '" SV_FMT "' is still running", SV_ARG(now->request_id));
         err_reason(e, "busy");
-        return err_hint(e, "`heddle run steer` adds to it, `heddle run cancel` ends it");
+        return err_hint(e, "`heddle run steer` adds to it, `" SV_FMT "` ends it",
+                        SV_ARG(run_cancel_words(t->thread, t->agent, t->a)));
     }
     if (run_in_lane(t->l, t->thread, lane, t->a, &other, e))
         return err_code(e);
@@ -424,8 +443,10 @@ static enum status may_start(struct run_tx *t, const struct run_state *now, stru
     err_set(e, ST_CONFLICT, "a run of agent '" SV_FMT "' is active in lane '" SV_FMT "'",
             SV_ARG(other), SV_ARG(lane));
     err_reason(e, "lane_busy");
-    return err_hint(e, "wait for its end, or give this agent a lane of its own: `heddle op fork "
-                       "--switch --agent`");
+    return err_hint(e,
+                    "wait for its end, or give this agent a lane of its own (`heddle help op "
+                    "fork`); if its program is gone, `" SV_FMT "` ends it",
+                    SV_ARG(run_cancel_words(t->thread, other, t->a)));
 }
 
 /* A request id is used once in a thread: late events of an old run cannot reach a new one. Asking
@@ -439,14 +460,16 @@ static enum status do_start(struct run_tx *t, const struct run_start *start, str
 
     t->s.request_id = start->request_id.n ? start->request_id : rand_id("req_", 20, t->a);
     t->s.run_id = t->s.request_id;
-    claim = run_op_id("run:", t->s.request_id, t->a);
+    claim = run_start_op(t->s.request_id, t->a);
     if (store_find_op(t->l->store, t->thread, claim, t->a, &n, &found, e))
         return err_code(e);
     if (found)
         return append_start(t, start, n.lane, claim, e);
     if (check_tools(start, e) || check_iterations(start, e) ||
-        lane_active(t->l, t->thread, t->agent, t->a, &lane, e) || may_start(t, &now, lane, e) ||
-        settle_prompt(t, lane, start, e))
+        lane_active(t->l, t->thread, t->agent, t->a, &lane, e))
+        return err_code(e);
+    lane = start->lane.n ? start->lane : lane;
+    if (may_start(t, &now, lane, e) || settle_prompt(t, lane, start, e))
         return err_code(e);
     return append_start(t, start, lane, claim, e);
 }
@@ -459,6 +482,51 @@ enum status run_start(struct log *l, const struct run_ref *who, const struct run
     if (start->request_id.s && name_check(start->request_id, "request id", e))
         return err_code(e);
     if (begin(&t, STORE_WRITE, e) || end(&t, do_start(&t, start, e), e))
+        return err_code(e);
+    *out = t.s;
+    return ST_OK;
+}
+
+/* Join a transaction that is open. */
+static enum status join(struct run_tx *t, struct err *e)
+{
+    struct store_head h;
+
+    if (name_check(t->agent, "agent", e) || store_head(t->l->store, t->thread, &h, e))
+        return err_code(e);
+    t->is_new = h.rev == 0;
+    return run_state_read(t->l, t->thread, t->agent, t->a, &t->s, e);
+}
+
+enum status run_start_in(struct log *l, const struct run_ref *who, const struct run_start *start,
+                         struct arena *a, struct run_state *out, struct err *e)
+{
+    struct run_tx t = tx_of(l, who, a);
+
+    if (start->request_id.s && name_check(start->request_id, "request id", e))
+        return err_code(e);
+    if (join(&t, e) || do_start(&t, start, e))
+        return err_code(e);
+    *out = t.s;
+    return ST_OK;
+}
+
+enum status run_end_in(struct log *l, const struct run_ref *who, const struct run_ending *how,
+                       struct arena *a, struct run_state *out, struct err *e)
+{
+    struct run_tx t = tx_of(l, who, a);
+
+    if (join(&t, e))
+        return err_code(e);
+    if (!t.s.active)
+        return refuse(e, ST_CONFLICT, "idle", "no run is active");
+    if (run_finish(&t,
+                   &(struct run_end){ .outcome = how->outcome,
+                                      .reason = how->reason,
+                                      .result = how->result,
+                                      .cancel_reason = how->cancel_reason,
+                                      .usage_total = t.s.usage },
+                   e))
         return err_code(e);
     *out = t.s;
     return ST_OK;
@@ -511,7 +579,8 @@ static struct sv input_payload(const struct run_tx *t, const struct run_steer *s
     return sb_sv(&b);
 }
 
-/* Was it accepted before, under its op_id? Then it was for the run that the entry names. */
+/* Was this steering accepted before, under its op_id? Then it belongs to the run that the entry
+ * names. */
 static enum status steered_before(struct run_tx *t, struct sv op_id, bool *found, struct err *e)
 {
     struct entry n;
@@ -593,7 +662,7 @@ static enum status drain_one(struct run_tx *t, struct run_input input, struct jw
     return ST_OK;
 }
 
-/* A user's message between a call and its results would part them. */
+/* A user's message must not come between a call and its results. */
 static enum status may_drain(const struct run_tx *t, struct err *e)
 {
     if (!t->s.active || t->s.status != RUN_AWAITING_TOOL)

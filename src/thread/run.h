@@ -9,9 +9,8 @@
 #ifndef HEDDLE_RUN_H
 #define HEDDLE_RUN_H
 
+#include "thread/limits.h"
 #include "thread/run_state.h"
-
-enum { RUN_QUEUE_MAX = 64, RUN_TRACE_MAX = 2000 };
 
 /* Who and where, in every call. */
 struct run_ref {
@@ -21,7 +20,9 @@ struct run_ref {
 };
 
 struct run_start {
-    struct sv          content;    /* canonical JSON: a string or a list of parts */
+    struct sv content;             /* canonical JSON: a string or a list of parts; absent: what is
+                                    * answered is in the log already */
+    struct sv          lane;       /* absent: the agent's active lane */
     struct sv          request_id; /* absent: one is made */
     struct sv          refs;       /* JSON object of the caller's; absent: none */
     const struct json *config;  /* model, max_iterations, tools: kept with the run; may be NULL */
@@ -29,6 +30,9 @@ struct run_start {
     struct sv system_prompt;    /* of the settings; absent: none. Where the lane has no snapshot of
                                  * its own it is logged first, as a replace with reason system */
 };
+
+/* "heddle run cancel T --agent A", as a shell takes it: for hints. */
+struct sv run_cancel_words(struct sv thread, struct sv agent, struct arena *a);
 
 /* With a request_id that was started before, by the same agent with the same content, nothing is
  * written and *out is the state of the agent's run; with other content ST_CONFLICT, reason
@@ -48,12 +52,13 @@ struct run_report {
  * was logged in the run before is skipped and counted when it says the same, and is ST_CONFLICT,
  * reason event_id, when it does not. A result of a call that was really made is always recorded,
  * also when the run went on without it or is over. Kinds without an effect on log or context are
- * accepted; run_event_near() tells those apart that no runtime is known to report. */
+ * accepted; run_event_near() finds the kinds that no known runtime reports. */
 enum status run_events(struct log *l, const struct run_ref *who, const struct json *events,
                        size_t n, struct arena *a, struct run_state *out, struct run_report *report,
                        struct err *e) MUST_USE;
 
-/* Is this a kind of event that runtimes report? If not, the kind it may be a slip of, or NULL. */
+/* Is this a kind of event that runtimes report? If not, returns the kind that may have been meant,
+ * or NULL. */
 const char *run_event_near(struct sv kind, bool *known);
 
 struct run_steer {
@@ -81,18 +86,36 @@ enum status run_cancel(struct log *l, const struct run_ref *who, struct sv reque
                        struct sv reason, struct arena *a, struct run_state *out,
                        struct err *e) MUST_USE;
 
-/* The process that carried the run is gone: end it as failed, reason stream_interrupted.
+/* The process that executed the run is gone: end the run as failed, reason stream_interrupted.
  * Nothing happens when no run is active. */
 enum status run_recover(struct log *l, const struct run_ref *who, struct arena *a,
                         struct run_state *out, struct err *e) MUST_USE;
 
-/* The state as a JSON document for whoever carries or watches the run: what run_state_write()
+/* The state as a JSON document for those who execute or watch the run: what run_state_write()
  * gives, and by the seed's names active_context_ref, applied_context_ops (the last RUN_APPLIED_MAX,
  * newest first), pending_context_op with its type, lane and reason, projection_cursor_seq; each
  * waiting input with its text, each call with its arguments. */
-enum { RUN_APPLIED_MAX = 128 };
 enum status run_describe(struct log *l, const struct run_ref *who, struct arena *a, struct sb *out,
                          struct err *e) MUST_USE;
+
+/* The op_id of the run_started entry of a request. */
+struct sv run_start_op(struct sv request_id, struct arena *a);
+
+/* ---- in a write transaction that the caller began, and commits --------------------------------
+ */
+
+enum status run_start_in(struct log *l, const struct run_ref *who, const struct run_start *start,
+                         struct arena *a, struct run_state *out, struct err *e) MUST_USE;
+
+/* End the active run, as its runtime. */
+struct run_ending {
+    const char *outcome;       /* completed, failed, cancelled */
+    struct sv   reason;        /* text */
+    struct sv   result;        /* canonical JSON; absent: the result there is stays */
+    struct sv   cancel_reason; /* text; absent: it was not cancelled */
+};
+enum status run_end_in(struct log *l, const struct run_ref *who, const struct run_ending *how,
+                       struct arena *a, struct run_state *out, struct err *e) MUST_USE;
 
 enum status run_status(struct log *l, const struct run_ref *who, struct arena *a,
                        struct run_state *out, struct err *e) MUST_USE;

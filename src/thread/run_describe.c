@@ -1,18 +1,19 @@
-/* The state of a run as it is shown: the row, and what the log says of the things it points at. */
+/* The state of a run as a document: the row, completed from the entries that it names. */
 #include "base/path.h"
 #include "base/vec.h"
+#include "store/store.h"
 #include "thread/kind.h"
 #include "thread/lane.h"
 #include "thread/run.h"
 
-struct showing {
+struct describe_showing {
     struct log   *l;
     struct sv     thread, agent;
     struct arena *a;
     struct json   doc; /* the row */
 };
 
-static void set(struct showing *s, struct json *object, const char *key, struct json v)
+static void set(struct describe_showing *s, struct json *object, const char *key, struct json v)
 {
     VEC(struct json_member) list = { 0 };
 
@@ -30,7 +31,8 @@ static struct json *member(struct json *object, const char *key)
 }
 
 /* The payload of an entry; null when it is not there. */
-static enum status payload_at(struct showing *s, int64_t seq, struct json *out, struct err *e)
+static enum status payload_at(struct describe_showing *s, int64_t seq, struct json *out,
+                              struct err *e)
 {
     struct store_query q = { .thread = s->thread, .from = seq, .to = seq };
     struct entry       n;
@@ -44,7 +46,8 @@ static enum status payload_at(struct showing *s, int64_t seq, struct json *out, 
     return found ? json_parse(n.payload, 0, s->a, out, e) : ST_OK;
 }
 
-static void copy(struct showing *s, struct json *to, const struct json *from, const char *key)
+static void copy(struct describe_showing *s, struct json *to, const struct json *from,
+                 const char *key)
 {
     const struct json *v = json_find(from, key);
 
@@ -52,7 +55,8 @@ static void copy(struct showing *s, struct json *to, const struct json *from, co
         set(s, to, key, *v);
 }
 
-static enum status show_inputs(struct showing *s, const struct run_state *state, struct err *e)
+static enum status show_inputs(struct describe_showing *s, const struct run_state *state,
+                               struct err *e)
 {
     struct json *list = member(&s->doc, "pending_input"), p;
 
@@ -66,7 +70,8 @@ static enum status show_inputs(struct showing *s, const struct run_state *state,
     return ST_OK;
 }
 
-static enum status show_calls(struct showing *s, const struct run_state *state, struct err *e)
+static enum status show_calls(struct describe_showing *s, const struct run_state *state,
+                              struct err *e)
 {
     struct json *list = member(&s->doc, "pending_tool_calls"), p;
 
@@ -80,7 +85,8 @@ static enum status show_calls(struct showing *s, const struct run_state *state, 
     return ST_OK;
 }
 
-static enum status show_parked(struct showing *s, const struct run_state *state, struct err *e)
+static enum status show_parked(struct describe_showing *s, const struct run_state *state,
+                               struct err *e)
 {
     struct json *op = member(&s->doc, "pending_context_op"), p;
 
@@ -94,33 +100,33 @@ static enum status show_parked(struct showing *s, const struct run_state *state,
     return ST_OK;
 }
 
-static enum status show_applied(struct showing *s, struct err *e)
-{
-    UNDO(store_rows_undo) struct store_rows *rows = NULL;
-    struct sb                                prefix = sb_in(s->a, 0);
-    VEC(struct json) ids = { 0 };
-    struct store_row row;
-    bool             more = true;
+struct applied {
+    VEC(struct json) list;
+    struct arena *a;
+};
 
-    sb_addf(&prefix, "applied/" SV_FMT "/", SV_ARG(s->agent));
-    struct store_row_query q = { .thread = s->thread,
-                                 .view = sv_of(thread_view.name),
-                                 .prefix = sb_sv(&prefix),
-                                 .backwards = true };
-    if (store_rows(s->l->store, &q, &rows, e))
+static bool keep_applied(void *ctx, const struct store_row *row)
+{
+    struct applied *ids = ctx;
+
+    *vec_push(&ids->list, ids->a) = json_of(sv_dup(row->value, ids->a));
+    return ids->list.n < RUN_APPLIED_MAX;
+}
+
+static enum status show_applied(struct describe_showing *s, struct err *e)
+{
+    struct rows    r = rows_of_view(s->l, s->thread, &thread_view, s->a);
+    struct applied ids = { .a = s->a };
+
+    if (row_each(&r, key_below_name("applied", s->agent, s->a), (struct sv){ 0 }, true,
+                 keep_applied, &ids, e))
         return err_code(e);
-    while (ids.n < RUN_APPLIED_MAX) {
-        if (store_rows_next(rows, &row, &more, e))
-            return err_code(e);
-        if (!more)
-            break;
-        *vec_push(&ids, s->a) = json_of(sv_dup(row.value, s->a));
-    }
-    set(s, &s->doc, "applied_context_ops", (struct json){ JSON_ARRAY, ids.n, { .items = ids.v } });
+    set(s, &s->doc, "applied_context_ops",
+        (struct json){ JSON_ARRAY, ids.list.n, { .items = ids.list.v } });
     return ST_OK;
 }
 
-static enum status show(struct showing *s, struct sb *out, struct err *e)
+static enum status show(struct describe_showing *s, struct sb *out, struct err *e)
 {
     struct run_state  state;
     struct store_head h;
@@ -146,7 +152,7 @@ static enum status show(struct showing *s, struct sb *out, struct err *e)
 enum status run_describe(struct log *l, const struct run_ref *who, struct arena *a, struct sb *out,
                          struct err *e)
 {
-    struct showing s = {
+    struct describe_showing s = {
         .l = l, .thread = who->thread, .agent = who->agent.n ? who->agent : AGENT_DEFAULT, .a = a
     };
 

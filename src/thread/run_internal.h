@@ -1,4 +1,4 @@
-/* Shared by run.c (calls) and run_event.c (runtime events). */
+/* Shared by run.c (calls) and run_event.c (runtime events), with the parts of the latter. */
 #ifndef HEDDLE_RUN_INTERNAL_H
 #define HEDDLE_RUN_INTERNAL_H
 
@@ -31,19 +31,19 @@ struct run_end {
     struct sv   usage_total;   /* JSON object, the runtime's sum over the run */
 };
 
-/* The op_id under which something of ours is found again: prefix and id, or a hash of the id when
- * it is too long for that or no text. */
+/* The op_id under which an entry of heddle is found again: prefix and id, or a hash of the id when
+ * it is too long or not text. */
 struct sv run_op_id(const char *prefix, struct sv id, struct arena *a);
 
-/* Results that came before those of earlier calls, written as messages in the order of the calls:
- * before anything that ends the waiting. */
+/* Write the results that are held, because those of earlier calls were missing, as messages in the
+ * order of the calls. Called before anything that ends the waiting. */
 enum status run_release_held(struct run_tx *t, struct err *e) MUST_USE;
 
 /* Write what is held, end the run, then apply the parked context operation. One that cannot be
  * applied any more is named in run_finished, and does not keep the run from ending. */
 enum status run_finish(struct run_tx *t, const struct run_end *end, struct err *e) MUST_USE;
 
-/* Caller's refs less the names that are ours, then request_id and run_id, then whatever
+/* The caller's refs without the names that heddle uses, then request_id and run_id, then whatever
  * `more` ("key", value pairs ended by NULL) holds that is not absent. */
 struct run_ref_pair {
     const char *key;

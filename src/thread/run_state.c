@@ -46,6 +46,10 @@ void run_state_write(struct sb *b, const struct run_state *s)
 
     jw_open(&w, '{');
     jw_kbool(&w, "active", s->active);
+    if (s->asked_seq >= 0)
+        jw_kint(&w, "asked_seq", s->asked_seq);
+    if (s->batch_seq >= 0)
+        jw_kint(&w, "batch_seq", s->batch_seq);
     jw_kint(&w, "calls_seq", s->calls_seq);
     jw_kstr(&w, "cancel_reason", s->cancel_reason);
     jw_kstr(&w, "checkpoint_token", s->checkpoint_token);
@@ -132,6 +136,8 @@ static enum status parse_state(struct sv row, struct arena *a, struct run_state 
                              .usage = raw_or_absent(json_find(&v, "usage"), a),
                              .dropped_op = raw_or_absent(json_find(&v, "dropped_op"), a),
                              .calls_seq = -1,
+                             .asked_seq = -1,
+                             .batch_seq = -1,
                              .parked_seq = -1 };
     for (size_t i = 0; i < COUNT(status_names); i++)
         if (sv_is(json_text(&v, "status"), status_names[i]))
@@ -140,6 +146,8 @@ static enum status parse_state(struct sv row, struct arena *a, struct run_state 
     json_int(json_find(&v, "max_iterations"), &s->max_iterations);
     json_int(json_find(&v, "event_seq"), &s->event_seq);
     json_int(json_find(&v, "calls_seq"), &s->calls_seq);
+    json_int(json_find(&v, "asked_seq"), &s->asked_seq);
+    json_int(json_find(&v, "batch_seq"), &s->batch_seq);
     const struct json *parked = json_find(&v, "pending_context_op");
     s->parked_op = json_text(parked, "op_id");
     json_int(json_find(parked, "seq"), &s->parked_seq);
@@ -156,27 +164,49 @@ static enum status parse_state(struct sv row, struct arena *a, struct run_state 
 
 static struct run_state fresh_state(void)
 {
-    return (struct run_state){ .status = RUN_IDLE, .calls_seq = -1, .parked_seq = -1 };
+    return (struct run_state){
+        .status = RUN_IDLE, .calls_seq = -1, .asked_seq = -1, .batch_seq = -1, .parked_seq = -1
+    };
 }
 
 enum status run_state_read(struct log *l, struct sv thread, struct sv agent, struct arena *a,
                            struct run_state *out, struct err *e)
 {
-    struct sv row;
-    bool      found;
+    struct rows r = rows_of_view(l, thread, &thread_view, a);
+    struct sv   row;
+    bool        found;
 
     *out = fresh_state();
-    if (log_row_get(l, thread, &thread_view, key_of_name("run", agent, a), a, &row, &found, e))
+    if (row_get(&r, key_of_name("run", agent, a), &row, &found, e))
         return err_code(e);
     return found ? parse_state(row, a, out, e) : ST_OK;
+}
+
+enum status run_states(struct log *l, struct sv thread, struct arena *a, struct run_named **out,
+                       size_t *n, struct err *e)
+{
+    struct rows       r = rows_of_view(l, thread, &thread_view, a);
+    struct store_row *rows;
+    struct sv         prefix = SV("run/");
+
+    if (rows_below(&r, prefix, &rows, n, e))
+        return err_code(e);
+    *out = ARENA_NEW(a, struct run_named, *n + 1);
+    for (size_t i = 0; i < *n; i++) {
+        (*out)[i].agent = sv_skip(rows[i].key, prefix.n);
+        if (parse_state(rows[i].value, a, &(*out)[i].state, e))
+            return err_code(e);
+    }
+    return ST_OK;
 }
 
 enum status run_in_lane(struct log *l, struct sv thread, struct sv lane, struct arena *a,
                         struct sv *agent, struct err *e)
 {
-    bool found;
+    struct rows r = rows_of_view(l, thread, &thread_view, a);
+    bool        found;
 
-    if (log_row_get(l, thread, &thread_view, key_of_name("busy", lane, a), a, agent, &found, e))
+    if (row_get(&r, key_of_name("busy", lane, a), agent, &found, e))
         return err_code(e);
     if (!found)
         *agent = (struct sv){ 0 };
@@ -186,13 +216,14 @@ enum status run_in_lane(struct log *l, struct sv thread, struct sv lane, struct 
 enum status run_parked(struct log *l, struct sv thread, struct sv op_id, struct arena *a,
                        int64_t *seq, struct sv *agent, struct err *e)
 {
+    struct rows r = rows_of_view(l, thread, &thread_view, a);
     struct sv   row;
     struct json v;
     bool        found;
 
     *seq = -1;
     *agent = (struct sv){ 0 };
-    if (log_row_get(l, thread, &thread_view, key_of_name("parked", op_id, a), a, &row, &found, e))
+    if (row_get(&r, key_of_name("parked", op_id, a), &row, &found, e))
         return err_code(e);
     if (!found)
         return ST_OK;
@@ -251,8 +282,8 @@ static struct sv decimal_text(int64_t digits, int scale, struct arena *a)
     return sb_sv(&b);
 }
 
-/* Decimal fractions are summed exactly, so that a hundred cents are a dollar; what is too long or
- * has an exponent as the machine's floating point. */
+/* Decimal fractions are summed exactly, so that a hundred cents are a dollar; numbers that are too
+ * long or have an exponent are summed as floating point. */
 static struct json sum_numbers(const struct json *x, const struct json *y, struct arena *a)
 {
     struct sv   one = { x->s, x->n }, two = { y->s, y->n };
@@ -268,7 +299,7 @@ static struct json sum_numbers(const struct json *x, const struct json *y, struc
         struct sb b = sb_in(a, 0);
         double    d = strtod(sv_cstr(one, a), NULL) + strtod(sv_cstr(two, a), NULL);
         if (!(d <= DBL_MAX && d >= -DBL_MAX))
-            return *y; /* no number of JSON's is that large */
+            return *y; /* the sum is too large for a JSON number */
         sb_addf(&b, "%.17g", d);
         text = sb_sv(&b);
     }
@@ -312,7 +343,7 @@ static struct sv add_usage(struct sv old, const struct json *more, struct arena 
     return json_canonical(&total, a);
 }
 
-/* The runtime's own total: what it names is as it says, the rest as it was summed. */
+/* The runtime's own total replaces the members that it names; the others keep their sums. */
 static struct sv set_usage(struct sv old, const struct json *total, struct arena *a)
 {
     struct json have = { .type = JSON_OBJECT };
@@ -402,7 +433,7 @@ static void on_user(struct run_state *s, const struct json *refs)
     s->result = (struct sv){ 0 };
     s->status = RUN_AWAITING_LLM;
     s->sealed = false;
-    s->iteration++; /* a final answer was in: the model is asked once more */
+    s->iteration++; /* the run had a final answer: the model is asked once more */
 }
 
 static void on_message(struct run_state *s, const struct json *p, const struct json *refs,
@@ -423,7 +454,8 @@ static void on_message(struct run_state *s, const struct json *p, const struct j
         on_user(s, refs);
 }
 
-/* An entry of the run that is active. Others change nothing: they are late, or a stranger's. */
+/* An entry of the run that is active. Others change nothing: they came late, or belong to another
+ * run. */
 static bool is_of_run(const struct run_state *s, const struct json *p)
 {
     return s->active && sv_eq(json_text(p, "run_id"), s->run_id);
@@ -436,6 +468,32 @@ static void on_held(struct run_state *s, const struct json *p, const struct entr
             s->calls[i].held = n->seq;
 }
 
+/* A model is asked: in a turn, which counts its requests itself. */
+static void on_request(struct run_state *s, const struct json *p, const struct entry *n)
+{
+    json_int(json_find(p, "iteration"), &s->iteration);
+    s->asked_seq = n->seq;
+    s->batch_seq = -1;
+    s->status = RUN_AWAITING_LLM;
+    s->result = (struct sv){ 0 };
+    s->sealed = false;
+}
+
+/* The model has answered. Its prose, if any, was logged as a message before this. If commands
+ * follow, the run continues. */
+static void on_response(struct run_state *s, const struct json *p, const struct entry *n,
+                        struct arena *a)
+{
+    s->asked_seq = -1;
+    s->usage = add_usage(s->usage, json_find(p, "usage"), a);
+    if (json_number(p, "commands") <= 0)
+        return;
+    s->batch_seq = n->seq;
+    s->status = RUN_AWAITING_TOOL;
+    s->result = (struct sv){ 0 };
+    s->sealed = false;
+}
+
 static void on_finished(struct run_state *s, const struct json *p, struct arena *a)
 {
     struct sv outcome = json_text(p, "outcome");
@@ -444,8 +502,8 @@ static void on_finished(struct run_state *s, const struct json *p, struct arena 
     s->sealed = false;
     s->n_queue = 0;
     s->n_calls = 0;
-    s->calls_seq = -1;
-    s->parked_seq = -1; /* it follows in the same transaction, or is dropped_op */
+    s->calls_seq = s->asked_seq = s->batch_seq = -1;
+    s->parked_seq = -1; /* the operation is applied in the same transaction, or is dropped_op */
     s->status = sv_is(outcome, "completed") ? RUN_COMPLETED : RUN_ERROR;
     s->termination_reason = json_text(p, "reason");
     s->dropped_op = raw_or_absent(json_find(p, "dropped_op"), a);
@@ -468,7 +526,7 @@ static void on_input(struct run_state *s, const struct json *p, const struct ent
     s->queue = more;
 }
 
-/* A checkpoint may also come after the end, which it does not undo. */
+/* A checkpoint may also come after the end of a run; it does not reopen the run. */
 static void on_checkpoint(struct run_state *s, const struct json *p)
 {
     if (sv_eq(json_text(p, "run_id"), s->run_id))
@@ -498,23 +556,27 @@ static void apply(struct run_state *s, enum kind k, const struct json *p, const 
         on_input(s, p, n, a);
     else if (k == KIND_RUN_TOOL_HELD)
         on_held(s, p, n);
+    else if (k == KIND_MODEL_REQUEST)
+        on_request(s, p, n);
+    else if (k == KIND_MODEL_RESPONSE)
+        on_response(s, p, n, a);
     else if (k == KIND_RUN_FINISHED)
         on_finished(s, p, a);
 }
 
 /* Rows that others look at: which lane is busy, which op_ids wait. */
-static enum status put_neighbours(struct fold *f, struct sv agent, const struct run_state *was,
+static enum status put_neighbours(struct rows *f, struct sv agent, const struct run_state *was,
                                   const struct run_state *is, struct err *e)
 {
     bool moved = was->active != is->active || !sv_eq(was->lane, is->lane);
     bool parked = was->parked_seq != is->parked_seq;
 
-    if (moved && was->active && fold_del(f, key_of_name("busy", was->lane, f->a), e))
+    if (moved && was->active && row_del(f, key_of_name("busy", was->lane, f->a), e))
         return err_code(e);
-    if (moved && is->active && fold_put(f, key_of_name("busy", is->lane, f->a), agent, e))
+    if (moved && is->active && row_put(f, key_of_name("busy", is->lane, f->a), agent, e))
         return err_code(e);
     if (parked && was->parked_seq >= 0 &&
-        fold_del(f, key_of_name("parked", was->parked_op, f->a), e))
+        row_del(f, key_of_name("parked", was->parked_op, f->a), e))
         return err_code(e);
     if (!parked || is->parked_seq < 0)
         return ST_OK;
@@ -524,7 +586,7 @@ static enum status put_neighbours(struct fold *f, struct sv agent, const struct 
     jw_kstr(&w, "agent", agent);
     jw_kint(&w, "seq", is->parked_seq);
     jw_close(&w, '}');
-    return fold_put(f, key_of_name("parked", is->parked_op, f->a), sb_sv(&b), e);
+    return row_put(f, key_of_name("parked", is->parked_op, f->a), sb_sv(&b), e);
 }
 
 static bool concerns_runs(enum kind k, const struct entry *n)
@@ -535,13 +597,15 @@ static bool concerns_runs(enum kind k, const struct entry *n)
     case KIND_RUN_TOOL_HELD:
     case KIND_RUN_CHECKPOINT:
     case KIND_RUN_FINISHED:
+    case KIND_MODEL_REQUEST:
     case KIND_CONTEXT_OP_DEFERRED: return true;
+    case KIND_MODEL_RESPONSE:
     case KIND_AI_MESSAGE: return sv_find(n->refs, SV("\"run_id\"")) >= 0;
     default: return false;
     }
 }
 
-enum status run_fold(struct fold *f, const struct entry *n, struct err *e)
+enum status run_fold(struct rows *f, const struct entry *n, struct err *e)
 {
     enum kind        k = kind_of(n->kind);
     struct json      payload, refs;
@@ -557,13 +621,13 @@ enum status run_fold(struct fold *f, const struct entry *n, struct err *e)
     struct sv agent = json_text(&payload, "agent");
     agent = agent.n ? agent : AGENT_DEFAULT;
     struct sv key = key_of_name("run", agent, f->a);
-    if (fold_get(f, key, &row, &found, e) || (found && parse_state(row, f->a, &s, e)))
+    if (row_get(f, key, &row, &found, e) || (found && parse_state(row, f->a, &s, e)))
         return err_code(e);
     struct run_state was = s;
     apply(&s, k, &payload, &refs, n, f->a);
     struct sb b = sb_in(f->a, 0);
     run_state_write(&b, &s);
-    if (fold_put(f, key, sb_sv(&b), e))
+    if (row_put(f, key, sb_sv(&b), e))
         return err_code(e);
     return put_neighbours(f, agent, &was, &s, e);
 }

@@ -10,7 +10,7 @@
 #include "base/json.h"
 #include "thread/log.h"
 
-enum { RUN_ITERATIONS = 10 }; /* of a run that says nothing else */
+enum { RUN_ITERATIONS = 10 }; /* default limit of iterations */
 
 enum run_status { RUN_IDLE, RUN_AWAITING_LLM, RUN_AWAITING_TOOL, RUN_COMPLETED, RUN_ERROR };
 
@@ -38,6 +38,8 @@ struct run_state {
     struct run_call  *calls; /* of the last assistant message, in its order */
     size_t            n_calls;
     int64_t           calls_seq; /* of that message; -1: none */
+    int64_t           asked_seq; /* model_request that has no answer yet; -1: none */
+    int64_t           batch_seq; /* model_response whose commands are to be run; -1: none */
     struct run_input *queue;     /* steering that waits */
     size_t            n_queue;
     struct sv         parked_op;  /* op_id of the parked context operation */
@@ -52,6 +54,14 @@ const char *run_status_name(enum run_status s);
 enum status run_state_read(struct log *l, struct sv thread, struct sv agent, struct arena *a,
                            struct run_state *out, struct err *e) MUST_USE;
 
+/* All agents that ran in a thread, by name. In a transaction. */
+struct run_named {
+    struct sv        agent;
+    struct run_state state;
+};
+enum status run_states(struct log *l, struct sv thread, struct arena *a, struct run_named **out,
+                       size_t *n, struct err *e) MUST_USE;
+
 /* Canonical JSON, as stored. */
 void run_state_write(struct sb *b, const struct run_state *s);
 
@@ -59,11 +69,11 @@ void run_state_write(struct sb *b, const struct run_state *s);
 enum status run_in_lane(struct log *l, struct sv thread, struct sv lane, struct arena *a,
                         struct sv *agent, struct err *e) MUST_USE;
 
-/* The entry of the operation that waits under an op_id, whoever parked it; -1: none. */
+/* The entry of the operation that waits under an op_id, of any agent; -1: none. */
 enum status run_parked(struct log *l, struct sv thread, struct sv op_id, struct arena *a,
                        int64_t *seq, struct sv *agent, struct err *e) MUST_USE;
 
 /* The part of thread_view's fold that concerns runs. */
-enum status run_fold(struct fold *f, const struct entry *n, struct err *e) MUST_USE;
+enum status run_fold(struct rows *f, const struct entry *n, struct err *e) MUST_USE;
 
 #endif

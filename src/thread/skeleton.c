@@ -4,14 +4,21 @@
 #include "base/json.h"
 #include "base/rand.h"
 #include "base/vec.h"
+#include "store/store.h"
 #include "thread/kind_check.h"
 
 #include <string.h>
 
+enum { SPLIT_SMALL = 1024 };
+
+/* The content of a short payload is copied together, which costs less than a list of its parts; of
+ * a long one the parts are hashed where they are. */
 struct split {
-    struct sb     skeleton;
+    struct sb     skeleton, content;
     struct arena *a;
-    VEC(struct sv) content; /* the parts that are hashed */
+    bool          is_short;
+    VEC(struct sv) parts; /* of the content, when it is not short */
+    struct sv few[16];    /* first storage of `parts`: most entries have few texts */
 };
 
 static const struct member *row_of(const struct member *fields, struct sv key)
@@ -22,7 +29,8 @@ static const struct member *row_of(const struct member *fields, struct sv key)
     return NULL;
 }
 
-/* A value of another type than its row has is no less wrong when it is gone. */
+/* What replaces a value of the wrong type: the entry must still be refused by the rules of its
+ * kind. */
 static struct sv what_stays(struct sv raw, const struct member *row)
 {
     if (!row || raw.s[0] == 'n' || member_has_shape(raw, row))
@@ -32,9 +40,14 @@ static struct sv what_stays(struct sv raw, const struct member *row)
 
 static void take_content(struct split *s, struct sv raw, const struct member *row)
 {
-    sb_add(&s->skeleton, what_stays(raw, row));
-    *vec_push(&s->content, s->a) = raw;
-    *vec_push(&s->content, s->a) = SV("\n");
+    sb_put(&s->skeleton, what_stays(raw, row));
+    if (s->is_short) {
+        sb_put(&s->content, raw);
+        sb_putc(&s->content, '\n');
+    } else {
+        *vec_push(&s->parts, s->a) = raw;
+        *vec_push(&s->parts, s->a) = SV("\n");
+    }
 }
 
 static void split_kept(struct split *s, struct sv raw, const struct member *row);
@@ -44,14 +57,14 @@ static void split_list(struct split *s, struct sv list, const struct member *ite
     struct sv rest = list, raw;
     bool      any = false;
 
-    sb_addc(&s->skeleton, '[');
+    sb_putc(&s->skeleton, '[');
     while (json_next_item(&rest, &raw)) {
         if (any)
-            sb_addc(&s->skeleton, ',');
+            sb_putc(&s->skeleton, ',');
         any = true;
         split_kept(s, raw, item);
     }
-    sb_addc(&s->skeleton, ']');
+    sb_putc(&s->skeleton, ']');
 }
 
 static void split_object(struct split *s, struct sv object, const struct member *fields);
@@ -59,16 +72,17 @@ static void split_object(struct split *s, struct sv object, const struct member 
 /* A member that is kept, or an item of a list that is. */
 static void split_kept(struct split *s, struct sv raw, const struct member *row)
 {
-    if (raw.s[0] == 'n')
-        sb_add(&s->skeleton, raw);
-    else if (!member_has_shape(raw, row)) /* of an import: not what the row describes */
+    bool                 null = raw.s[0] == 'n';
+    const struct member *of = null ? NULL : row->of;
+
+    if (!null && !member_has_shape(raw, row)) /* of an import: not what the row describes */
         take_content(s, raw, row);
-    else if (row->of && row->type == MEMBER_OBJECT)
-        split_object(s, raw, row->of);
-    else if (row->of && row->type == MEMBER_LIST)
-        split_list(s, raw, row->of);
+    else if (of && row->type == MEMBER_OBJECT)
+        split_object(s, raw, of);
+    else if (of && row->type == MEMBER_LIST)
+        split_list(s, raw, of);
     else
-        sb_add(&s->skeleton, raw);
+        sb_put(&s->skeleton, raw);
 }
 
 static void split_value(struct split *s, struct sv raw, const struct member *row)
@@ -84,31 +98,35 @@ static void split_object(struct split *s, struct sv object, const struct member 
     struct sv rest = object, key, raw;
     bool      any = false;
 
-    sb_addc(&s->skeleton, '{');
+    sb_putc(&s->skeleton, '{');
     while (json_next(&rest, &key, &raw)) {
         if (any)
-            sb_addc(&s->skeleton, ',');
+            sb_putc(&s->skeleton, ',');
         any = true;
         /* With its quotes and colon, and escaped, as it stands in canonical text. */
-        sb_add(&s->skeleton, (struct sv){ key.s - 1, key.n + 3 });
+        sb_put(&s->skeleton, (struct sv){ key.s - 1, key.n + 3 });
         split_value(s, raw, row_of(fields, key));
     }
-    sb_addc(&s->skeleton, '}');
+    sb_putc(&s->skeleton, '}');
 }
 
-static struct split split_of(struct sv kind, struct sv payload, struct arena *a)
+/* `skeleton` is where the text of it is built. */
+static void split_begin(struct split *s, struct sb skeleton, struct arena *a)
 {
-    struct split s = { .skeleton = sb_in(a, 0), .a = a };
-
-    *vec_push(&s.content, a) = (struct sv){ 0 }; /* room for the salt */
-    split_object(&s, payload, kind_fields(kind_of(kind)));
-    return s;
+    s->skeleton = skeleton;
+    s->a = a;
+    s->is_short = false;
+    s->parts.v = s->few;
+    s->parts.cap = COUNT(s->few);
+    s->parts.n = 0;
 }
 
 struct sv skeleton_of(struct sv kind, struct sv payload, struct arena *a)
 {
-    struct split s = split_of(kind, payload, a);
+    struct split s;
 
+    split_begin(&s, sb_in(a, 0), a);
+    split_object(&s, payload, kind_fields(kind_of(kind)));
     return sb_sv(&s.skeleton);
 }
 
@@ -120,25 +138,73 @@ static bool is_shown_text(enum kind k, struct sv key, const struct member *row)
     return sv_is(key, "content") && (k == KIND_AI_MESSAGE || k == KIND_RUN_TOOL_HELD);
 }
 
+struct skeleton_showing {
+    struct sb b;
+    enum kind kind;
+    int       depth;
+};
+
+static void show_object(struct skeleton_showing *s, struct sv object, const struct member *fields);
+
+static void show_list(struct skeleton_showing *s, struct sv list, const struct member *item)
+{
+    struct sv rest = list, raw;
+
+    sb_addc(&s->b, '[');
+    for (bool any = false; json_next_item(&rest, &raw); any = true) {
+        if (any)
+            sb_addc(&s->b, ',');
+        if (item->of && raw.s[0] == '{')
+            show_object(s, raw, item->of);
+        else
+            sb_add(&s->b, raw);
+    }
+    sb_addc(&s->b, ']');
+}
+
+/* Placeholders for texts are put only into top-level members; hashes of files of a thread_operation
+ * are further down. */
+static void show_value(struct skeleton_showing *s, struct sv key, struct sv raw,
+                       const struct member *row)
+{
+    bool gone = raw.s[0] == 'n', files = s->kind == KIND_THREAD_OPERATION && row;
+
+    if (gone && s->depth == 1 && is_shown_text(s->kind, key, row))
+        sb_adds(&s->b, "\"" ERASED_TEXT "\"");
+    else if (gone && files && row->type == MEMBER_HASH)
+        sb_adds(&s->b, "\"" ERASED_HASH "\"");
+    else if (files && row->of && raw.s[0] == '{')
+        show_object(s, raw, row->of);
+    else if (files && row->of && raw.s[0] == '[')
+        show_list(s, raw, row->of);
+    else
+        sb_add(&s->b, raw);
+}
+
+static void show_object(struct skeleton_showing *s, struct sv object, const struct member *fields)
+{
+    struct sv rest = object, key, raw;
+
+    s->depth++;
+    sb_addc(&s->b, '{');
+    for (bool any = false; json_next(&rest, &key, &raw); any = true) {
+        sb_adds(&s->b, any ? ",\"" : "\"");
+        sb_add(&s->b, key);
+        sb_adds(&s->b, "\":");
+        show_value(s, key, raw, row_of(fields, key));
+    }
+    sb_addc(&s->b, '}');
+    s->depth--;
+}
+
 struct sv skeleton_shown(const struct entry *n, struct arena *a)
 {
-    enum kind            k = kind_of(n->kind);
-    const struct member *fields = kind_fields(k);
-    struct sb            b = sb_in(a, 0);
-    struct sv            rest = n->payload, key, raw;
+    struct skeleton_showing s = { .b = sb_in(a, 0), .kind = kind_of(n->kind) };
 
     if (!n->erased)
         return n->payload;
-    sb_addc(&b, '{');
-    while (json_next(&rest, &key, &raw)) {
-        bool gone = raw.s[0] == 'n' && is_shown_text(k, key, row_of(fields, key));
-        sb_adds(&b, b.n > 1 ? ",\"" : "\"");
-        sb_add(&b, key);
-        sb_adds(&b, "\":");
-        sb_add(&b, gone ? SV("\"" ERASED_TEXT "\"") : raw);
-    }
-    sb_addc(&b, '}');
-    return sb_sv(&b);
+    show_object(&s, n->payload, kind_fields(s.kind));
+    return sb_sv(&s.b);
 }
 
 bool skeleton_has_content(const struct entry *n, struct arena *a)
@@ -148,28 +214,60 @@ bool skeleton_has_content(const struct entry *n, struct arena *a)
     return !n->erased && !(bare && sv_eq(skeleton_of(n->kind, n->payload, a), n->payload));
 }
 
-void skeleton_fill(struct entry *n, struct arena *a)
+/* The commitment: salt, content, refs. */
+static void commit(struct split *s, struct entry *n)
 {
+    const struct member *fields = kind_fields(kind_of(n->kind));
+    struct sv            salt = { (const char *)n->salt, sizeof n->salt };
+    struct sv            refs = n->refs.n ? n->refs : SV("{}"), all;
+    char                 room[SPLIT_SMALL];
+
+    /* Each text of the content is in the payload together with its key, so the buffer is large
+     * enough. */
+    s->is_short = salt.n + n->payload.n + refs.n < sizeof room;
+    if (s->is_short) {
+        s->content = sb_on(room, sizeof room, s->a);
+        sb_put(&s->content, salt);
+        split_object(s, n->payload, fields);
+        sb_put(&s->content, refs);
+        all = sb_sv(&s->content);
+        n->content = hash_blake2b(&all, 1);
+    } else {
+        *vec_push(&s->parts, s->a) = salt;
+        split_object(s, n->payload, fields);
+        *vec_push(&s->parts, s->a) = refs;
+        n->content = hash_blake2b(s->parts.v, s->parts.n);
+    }
+}
+
+static void fill(struct entry *n, struct sb skeleton, struct arena *a)
+{
+    struct split s;
+
     if (n->erased)
         n->skeleton = n->payload;
     if (n->erased || !n->salted)
         return;
-    struct split s = split_of(n->kind, n->payload, a);
-    s.content.v[0] = (struct sv){ (const char *)n->salt, sizeof n->salt };
-    *vec_push(&s.content, a) = n->refs.n ? n->refs : SV("{}");
+    split_begin(&s, skeleton, a);
+    commit(&s, n);
     n->skeleton = sb_sv(&s.skeleton);
-    n->content = hash_blake2b(s.content.v, s.content.n);
 }
 
-enum status skeleton_prove(struct store_scan *scan, const struct entry *n, enum entry_proof *out,
-                           struct err *e)
+void skeleton_fill(struct entry *n, struct arena *a)
 {
-    struct arena scratch = { 0 };
-    struct entry full = *n;
+    fill(n, sb_in(a, 0), a);
+}
 
-    skeleton_fill(&full, &scratch);
+enum status skeleton_prove(struct store_scan *scan, const struct entry *n, struct arena *scratch,
+                           enum entry_proof *out, struct err *e)
+{
+    struct arena_mark m = arena_mark(scratch);
+    struct entry      full = *n;
+    char              room[512];
+
+    fill(&full, sb_on(room, sizeof room, scratch), scratch);
     enum status s = store_prove(scan, &full, out, e);
-    arena_free(&scratch);
+    arena_reset(scratch, m);
     return s;
 }
 

@@ -1,28 +1,32 @@
 /* The fold behind lanes and active lanes (lane.h) and runs (run.h). Its rows:
  *
- *     lane/NAME      {"at":SEQ,"from":LANE,"seq":SEQ}, or {"seq":SEQ} for a lane of its own
+ *     lane/NAME      {"at":SEQ,"from":LANE,"seq":SEQ}, or {"seq":SEQ} if not forked
  *     active/AGENT   the name of the lane the agent works on
- *     excluded       there once a node was excluded from what models are sent
+ *     excluded       exists once a node was excluded from what models are sent
  *     run/AGENT      the state of its run, and rows beside it: see run_state.h
- *     erased         there: something of the thread was erased
- *     erasure/SEQ    of an erasure whose files are not cleaned yet (erase.h)
+ *     erased         exists once content of the thread was erased
+ *     erasure/SEQ    an erasure or deletion whose files are not cleaned yet (erase.h)
+ *     mark/NAME/SEQ  something happened here that a reader looks for (marks.h)
+ *     deleted/ID     in .global: the seq of the entry that deleted a thread (deletion.h)
  *     rechain        {"chain":HEX,"rev":N}: the head before the chain became one of version 2
  */
 #include "base/json.h"
+#include "thread/anchor.h"
 #include "thread/kind.h"
 #include "thread/lane.h"
+#include "thread/marks.h"
 #include "thread/run_state.h"
 
-static enum status add_lane(struct fold *f, struct sv name, struct sv from, int64_t at, int64_t seq,
+static enum status add_lane(struct rows *f, struct sv name, struct sv from, int64_t at, int64_t seq,
                             struct err *e)
 {
     struct sv key = key_of_name("lane", name, f->a), old;
     bool      found;
 
-    if (fold_get(f, key, &old, &found, e))
+    if (row_get(f, key, &old, &found, e))
         return err_code(e);
     if (found)
-        return ST_OK; /* what a lane shares is settled when it comes into being */
+        return ST_OK; /* what a lane shares is fixed when it is created */
     struct sb b = sb_in(f->a, 0);
     struct jw w = jw_in(&b, 0);
     jw_open(&w, '{');
@@ -32,10 +36,10 @@ static enum status add_lane(struct fold *f, struct sv name, struct sv from, int6
     }
     jw_kint(&w, "seq", seq);
     jw_close(&w, '}');
-    return fold_put(f, key, sb_sv(&b), e);
+    return row_put(f, key, sb_sv(&b), e);
 }
 
-static enum status fold_operation(struct fold *f, const struct entry *n, struct err *e)
+static enum status fold_operation(struct rows *f, const struct entry *n, struct err *e)
 {
     struct json        p;
     struct sv          agent, type;
@@ -48,9 +52,7 @@ static enum status fold_operation(struct fold *f, const struct entry *n, struct 
     type = json_text(op, "type");
     agent = json_text(&p, "agent");
     agent = agent.n ? agent : AGENT_DEFAULT;
-    struct sb prefix = sb_in(f->a, 0);
-    sb_addf(&prefix, "applied/" SV_FMT, SV_ARG(agent));
-    if (fold_put(f, key_of_seq(sb_sv(&prefix).s, n->seq, f->a), n->op_id, e))
+    if (row_put(f, key_of_name_seq("applied", agent, n->seq, f->a), n->op_id, e))
         return err_code(e);
     if (sv_is(type, "fork")) {
         from = json_find(op, "from");
@@ -62,20 +64,20 @@ static enum status fold_operation(struct fold *f, const struct entry *n, struct 
     } else if (add_lane(f, n->lane, (struct sv){ 0 }, -1, n->seq, e)) {
         return err_code(e);
     }
-    return fold_put(f, key_of_name("active", agent, f->a), n->lane, e);
+    return row_put(f, key_of_name("active", agent, f->a), n->lane, e);
 }
 
-/* Which nodes are excluded the loom view knows; it is not kept for every thread. */
-static enum status fold_mark(struct fold *f, const struct entry *n, struct err *e)
+/* The loom view knows which nodes are excluded, but it is not kept for every thread. */
+static enum status fold_mark(struct rows *f, const struct entry *n, struct err *e)
 {
     struct json p;
 
     if (json_parse(n->payload, 0, f->a, &p, e))
         return err_code(e);
-    return sv_is(json_text(&p, "mark"), "exclude") ? fold_put(f, KEY_EXCLUDED, SV("1"), e) : ST_OK;
+    return sv_is(json_text(&p, "mark"), "exclude") ? row_put(f, KEY_EXCLUDED, SV("1"), e) : ST_OK;
 }
 
-static enum status fold_erasure_done(struct fold *f, const struct entry *n, struct err *e)
+static enum status fold_erasure_done(struct rows *f, const struct entry *n, struct err *e)
 {
     struct json p;
     int64_t     seq = -1;
@@ -83,13 +85,29 @@ static enum status fold_erasure_done(struct fold *f, const struct entry *n, stru
     if (json_parse(n->payload, 0, f->a, &p, e))
         return err_code(e);
     json_int(json_find(&p, "erasure"), &seq);
-    return fold_del(f, key_of_seq("erasure", seq, f->a), e);
+    return row_del(f, key_of_seq("erasure", seq, f->a), e);
 }
 
-static enum status fold(struct fold *f, const struct entry *n, struct err *e)
+/* The id stays reserved, and the files must be cleaned like those of an erasure; the entries of
+ * .global about the thread were erased. */
+static enum status fold_deletion(struct rows *f, const struct entry *n, struct err *e)
+{
+    struct json p;
+
+    if (json_parse(n->payload, 0, f->a, &p, e))
+        return err_code(e);
+    if (row_put_int(f, key_of_name("deleted", json_text(&p, "thread"), f->a), n->seq, e) ||
+        row_put(f, SV("erased"), SV(""), e))
+        return err_code(e);
+    return row_put(f, key_of_seq("erasure", n->seq, f->a), SV(""), e);
+}
+
+static enum status fold(struct rows *f, const struct entry *n, struct err *e)
 {
     enum kind k = kind_of(n->kind);
 
+    if (log_mark_fold(f, n, e))
+        return err_code(e);
     if (k == KIND_AI_MESSAGE && n->lane.n && add_lane(f, n->lane, (struct sv){ 0 }, -1, n->seq, e))
         return err_code(e);
     if (k == KIND_AI_CONTEXT_OPERATION && fold_operation(f, n, e))
@@ -97,14 +115,16 @@ static enum status fold(struct fold *f, const struct entry *n, struct err *e)
     if (k == KIND_LOOM_MARK && fold_mark(f, n, e))
         return err_code(e);
     if (k == KIND_ERASURE)
-        return fold_put(f, SV("erased"), SV(""), e)
+        return row_put(f, SV("erased"), SV(""), e)
                    ? err_code(e)
-                   : fold_put(f, key_of_seq("erasure", n->seq, f->a), SV(""), e);
+                   : row_put(f, key_of_seq("erasure", n->seq, f->a), SV(""), e);
+    if (k == KIND_THREAD_DELETION && sv_eq(f->thread, ANCHOR_THREAD))
+        return fold_deletion(f, n, e);
     if (k == KIND_ERASURE_DONE)
         return fold_erasure_done(f, n, e);
     if (k == KIND_RECHAIN)
-        return fold_put(f, SV("rechain"), n->payload, e);
+        return row_put(f, SV("rechain"), n->payload, e);
     return run_fold(f, n, e);
 }
 
-const struct view thread_view = { .name = "thread", .version = 4, .fold = fold };
+const struct view thread_view = { .name = "thread", .version = 5, .fold = fold };

@@ -1,3 +1,4 @@
+/* Signing, sealing and opening checkpoint tokens. */
 #include "thread/token.h"
 
 #include <string.h>
@@ -116,7 +117,7 @@ struct sv token_seal(struct sv payload, const struct token_key *key,
     struct sb   text = sb_in(a, 0), b = sb_in(a, 0);
     struct jw   w = jw_in(&b, 0);
 
-    sb_add_base64url(&text, seal(payload, key->kid, nonce.b, &k, a));
+    sb_add_base64url(&text, seal_text(payload, key->kid, nonce.b, &k, a));
     jw_open(&w, '{');
     jw_kstr(&w, "kid", key->kid);
     jw_kstr(&w, "sealed", sb_sv(&text));
@@ -131,5 +132,5 @@ bool token_unseal(struct sv sealed, const struct token_key *key, struct arena *a
     struct hash k = seal_key(key);
     struct sv   bytes;
 
-    return base64url_read(sealed, a, &bytes) && unseal(bytes, key->kid, &k, a, payload);
+    return base64url_read(sealed, a, &bytes) && seal_open(bytes, key->kid, &k, a, payload);
 }

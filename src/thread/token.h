@@ -1,4 +1,4 @@
-/* The envelope of a checkpoint token, and the words by which one is refused.
+/* The envelope of a checkpoint token, and the reasons for which one is refused.
  *
  *     rt2.PAYLOAD.SIGNATURE
  *
@@ -11,18 +11,13 @@
 
 #include "base/json.h"
 #include "base/seal.h"
+#include "thread/limits.h"
 
 #define TOKEN_PREFIX "rt2."
 
-enum {
-    TOKEN_VERSION = 2,
-    TOKEN_PAYLOAD_MAX = 16 << 20, /* of the unsealed payload */
-    TOKEN_MAX = 32 << 20,         /* of the token's text: a sealed payload is encoded twice */
-    TOKEN_KEYS_MAX = 16,
-};
+enum { TOKEN_VERSION = 2 };
 
-/* A secret is at least TOKEN_SECRET_MIN bytes long: whoever can guess it can sign. */
-enum { TOKEN_SECRET_MIN = 16 };
+/* A secret is at least TOKEN_SECRET_MIN bytes long. */
 struct token_key {
     struct sv kid, secret;
 };
@@ -71,9 +66,9 @@ enum status token_refuse(struct err *e, enum token_refusal why, const char *deta
 enum status token_sign(struct sv payload, const struct token_key *key, struct arena *a,
                        struct sv *out, struct err *e) MUST_USE;
 
-/* Check prefix, form, base64 and signature, in this order, and give the payload and the key
- * that signed it. Nothing of the payload is looked at before its signature holds: each key
- * is tried, in constant time. */
+/* Check prefix, form, base64 and signature, in this order, and give the payload and the key that
+ * signed it. Nothing of the payload is used before its signature was checked: each key is tried, in
+ * constant time. */
 enum status token_open(struct sv token, const struct checkpoint_keys *keys, struct arena *a,
                        struct sv *payload, const struct token_key **key, struct err *e) MUST_USE;
 

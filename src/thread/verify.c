@@ -1,5 +1,5 @@
-/* Is a thread what it says it is? Each entry is read once; the views are folded again into a
- * store in memory, whose rows are then walked side by side with the live ones. */
+/* Checks a thread. Each entry is read once; the views are folded again into a store in memory,
+ * whose rows are then walked side by side with the live ones. */
 #include "thread/log_internal.h"
 
 #include "thread/kind.h"
@@ -8,17 +8,16 @@
 #define UNKNOWN ((int64_t)-1)
 
 struct check {
-    struct log       *log;
-    struct sv         thread;
-    struct store     *again; /* in memory: the rows as they should be */
-    struct arena      a;
-    struct fold_cache cache; /* of the rows in `again` */
-    int64_t           views; /* which of them the thread keeps: store_head.views */
-    bool        with_views;  /* the live rows are of our versions, so that they can be compared */
-    bool        unread;      /* part of the log could not be read */
-    int64_t     read, next;  /* how many; the seq that comes now, or UNKNOWN */
-    struct hash chain;       /* of the entry before `next` ... */
-    bool        chain_known;
+    struct log   *log;
+    struct sv     thread;
+    struct store *again; /* in memory: the rows as they should be */
+    struct arena  a;
+    int64_t       views;      /* which of them the thread keeps: store_head.views */
+    bool          with_views; /* the live rows were folded by this version and can be compared */
+    bool          unread;     /* part of the log could not be read */
+    int64_t       read, next; /* how many; the seq that comes now, or UNKNOWN */
+    struct hash   chain;      /* of the entry before `next` ... */
+    bool          chain_known;
     const struct log_findings *to;
 };
 
@@ -68,7 +67,7 @@ static void check_chain(struct check *c, const struct entry *n)
     if (c->chain_known && !hash_eq(&want, &n->chain))
         tell(c, "entry %lld is not what was written: its chain value does not follow from it",
              (long long)n->seq);
-    /* Go on from what is stored, so that one change is one finding. */
+    /* Continue from the stored chain value, so that one change gives one finding. */
     c->chain = n->chain;
     c->chain_known = true;
     c->next = n->seq + 1;
@@ -79,7 +78,7 @@ static bool same(struct sv a, struct sv b)
     return !a.s == !b.s && sv_eq(a, b);
 }
 
-/* What would not come in today means nothing: *sound is false, and it has no mark. */
+/* An entry that would be refused today has no effect: *sound is false, and it has no mark. */
 static void check_meaning(struct check *c, const struct entry *n, bool *sound)
 {
     struct entry again = *n;
@@ -94,7 +93,7 @@ static void check_meaning(struct check *c, const struct entry *n, bool *sound)
     if (!*sound)
         tell_ignored(c, n, &why);
     if (!c->with_views)
-        again.mark = n->mark; /* marked by another version, and marked anew on first use */
+        again.mark = n->mark; /* marked by another version; it is marked again on first use */
     if (again.mark != n->mark)
         tell(c, "entry %lld is marked %d and should be %d%s%s", (long long)n->seq, (int)n->mark,
              (int)again.mark, why.text[0] ? ": " : "", why.text);
@@ -106,7 +105,7 @@ static void check_meaning(struct check *c, const struct entry *n, bool *sound)
 
 static void fold_again(struct check *c, const struct entry *n)
 {
-    struct fold f = { .store = c->again, .thread = c->thread, .a = &c->a, .cache = &c->cache };
+    struct rows f = { .store = c->again, .thread = c->thread, .a = &c->a };
     struct err  e;
 
     for (size_t i = 0; c->log->views[i]; i++) {
@@ -242,9 +241,7 @@ static enum status check_thread(struct check *c, struct err *e)
     } else if (s) {
         return s;
     } else if (!h.rev && !h.recorded_rev) {
-        err_set(e, ST_NOT_FOUND, "thread '" SV_FMT "' not found", SV_ARG(c->thread));
-        return err_hint(
-            e, "`heddle stats` lists the threads there are; `heddle log append` starts one");
+        return log_no_thread(c->thread, e);
     }
     c->views = h.views;
     c->with_views = (h.views & ~(int64_t)VIEWS_KEPT) == c->log->views_id;

@@ -1,5 +1,7 @@
+/* The cache of pieces: keys of one, two or eight words in open addressing. */
 #include "tokens/cache.h"
 
+#include "base/failure.h"
 #include "base/status.h"
 
 #include <stdlib.h>
@@ -13,7 +15,7 @@ static void part_init(struct cache_part *p)
     p->used = 0;
     p->sets = aligned_alloc(LINE_BYTES, size);
     if (!p->sets)
-        die("out of memory (%zu bytes)", size);
+        failure_memory(size);
     memset(p->sets, 0, size);
 }
 
@@ -54,7 +56,7 @@ static uint64_t *set_of(const struct cache_part *p, const uint64_t *key)
     }
 }
 
-/* In front; the others move back and the last falls out. */
+/* Insert in front; the others move back and the last is dropped. */
 static void insert(struct cache_part *p, const uint64_t *key)
 {
     uint64_t *set = set_of(p, key);
@@ -83,7 +85,7 @@ static void put(struct cache_part *p, const uint64_t *key)
     insert(p, key);
 }
 
-void cache_put(struct cache *c, struct key k, unsigned count)
+void cache_put(struct cache *c, struct cache_key k, unsigned count)
 {
     uint64_t words[2] = { k.low, k.high };
 
@@ -128,7 +130,7 @@ void cache_put_long(struct cache *c, const uint8_t *p, size_t len, size_t count)
 {
     _Static_assert(LONG_SLOTS == 1 << 7, "long_slot() takes seven bits");
     if (!c->longs && !(c->longs = calloc(LONG_SLOTS, sizeof *c->longs)))
-        die("out of memory");
+        failure_memory(LONG_SLOTS * sizeof *c->longs);
     struct cache_long *slot = long_slot(c, p, len);
     slot->len = (uint32_t)len;
     slot->count = (uint32_t)count;

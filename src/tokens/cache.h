@@ -1,9 +1,8 @@
 /* The pieces a counter has met, with their counts: most text is made of pieces seen before.
  *
  * A piece of up to 62 bytes is its own key, packed into one, two or eight words with its length at
- * the top, so that a hit is exact. Four keys share a set; a new one drives out the oldest. The
- * cache starts small, because a small text should not touch much memory, and grows with what it
- * holds. */
+ * the top, so that a hit is exact. Four keys share a set; a new one replaces the oldest. The cache
+ * starts small, because a small text should not touch much memory, and grows with what it holds. */
 #ifndef HEDDLE_TOKENS_CACHE_H
 #define HEDDLE_TOKENS_CACHE_H
 
@@ -26,11 +25,11 @@ enum {
 };
 
 /* Bytes, then zeros, then the length in bits 56 to 59 of the last word. */
-struct key {
+struct cache_key {
     uint64_t low, high; /* high is 0 for a short key */
 };
 
-static inline size_t key_len(struct key k)
+static inline size_t key_len(struct cache_key k)
 {
     return (k.high ? k.high : k.low) >> KEY_LEN_SHIFT & 15;
 }
@@ -63,7 +62,7 @@ void cache_init(struct cache *c);
 void cache_release(struct cache *c);
 
 /* Remember a count of 1 to 15, or to 62. */
-void cache_put(struct cache *c, struct key k, unsigned count);
+void cache_put(struct cache *c, struct cache_key k, unsigned count);
 void cache_put_wide(struct cache *c, const struct wide *k, unsigned count);
 
 /* Pieces of more than KEY_WIDE_MAX and at most KEY_LONG_MAX bytes; 0 when it is not there. */
@@ -99,7 +98,7 @@ static inline uint64_t *cache_middle_set(const struct cache *c, uint64_t low, ui
 }
 
 /* The count, or 0 when the key is not there. */
-static inline unsigned cache_find(const struct cache *c, struct key k)
+static inline unsigned cache_find(const struct cache *c, struct cache_key k)
 {
     const uint64_t content = ~(~(uint64_t)0 << KEY_COUNT_SHIFT);
 

@@ -5,7 +5,7 @@
 
 /* ---- what is not in the cache ---- */
 
-static void vocab_expect(const struct vocab *v, struct key k)
+static void vocab_expect(const struct vocab *v, struct cache_key k)
 {
     const uint64_t *line =
         k.high ? v->middles + line_of(middle_hash(k.low, k.high), v->middle_lines) * 8
@@ -14,14 +14,15 @@ static void vocab_expect(const struct vocab *v, struct key k)
     __builtin_prefetch(line);
 }
 
-static void learn(struct tokens *t, struct batch *b, struct key k, unsigned count)
+static void learn(struct tokens *t, struct count_batch *b, struct cache_key k, unsigned count)
 {
     b->total += count;
     if (!cache_find(&t->cache, k))
         cache_put(&t->cache, k, count);
 }
 
-static void merge_missed(struct tokens *t, struct batch *b, const struct key *keys, size_t n)
+static void merge_missed(struct tokens *t, struct count_batch *b, const struct cache_key *keys,
+                         size_t n)
 {
     uint8_t counts[MERGE_GROUP];
 
@@ -30,7 +31,7 @@ static void merge_missed(struct tokens *t, struct batch *b, const struct key *ke
         learn(t, b, keys[i], counts[i]);
 }
 
-static void resolve_wides(struct tokens *t, struct batch *b)
+static void resolve_wides(struct tokens *t, struct count_batch *b)
 {
     uint8_t counts[MERGE_GROUP];
 
@@ -46,7 +47,7 @@ static void resolve_wides(struct tokens *t, struct batch *b)
     b->n_missed_wides = 0;
 }
 
-static void resolve(struct tokens *t, struct batch *b)
+static void resolve(struct tokens *t, struct count_batch *b)
 {
     for (size_t i = 0; i < b->n_missed; i++)
         vocab_expect(t->v, b->missed[i]);
@@ -62,7 +63,7 @@ static void resolve(struct tokens *t, struct batch *b)
 
 /* ---- pieces into lists ---- */
 
-static void flush(struct tokens *t, struct batch *b)
+static void flush(struct tokens *t, struct count_batch *b)
 {
     t->kernel->probe(&t->cache, b);
     b->n_shorts = b->n_middles = b->n_wides = 0;
@@ -71,7 +72,7 @@ static void flush(struct tokens *t, struct batch *b)
 }
 
 /* Near the end of the text a piece is copied before it is read as a key. */
-static void add_copied(struct tokens *t, struct batch *b, const uint8_t *p, size_t len)
+static void add_copied(struct tokens *t, struct count_batch *b, const uint8_t *p, size_t len)
 {
     unsigned count;
 
@@ -83,7 +84,7 @@ static void add_copied(struct tokens *t, struct batch *b, const uint8_t *p, size
     } else {
         uint8_t copy[KEY_READ] = { 0 };
         memcpy(copy, p, len);
-        struct key k = key_at(copy, len);
+        struct cache_key k = key_at(copy, len);
         count = cache_find(&t->cache, k);
         b->missed[b->n_missed] = k;
         b->n_missed += !count;
@@ -94,7 +95,7 @@ static void add_copied(struct tokens *t, struct batch *b, const uint8_t *p, size
 }
 
 /* A piece of at most KEY_WIDE_MAX bytes, wherever it is. */
-static void add_piece(struct tokens *t, struct batch *b, const uint8_t *p, size_t len)
+static void add_piece(struct tokens *t, struct count_batch *b, const uint8_t *p, size_t len)
 {
     if (b->readable - p < (len > KEY_MIDDLE_MAX ? WIDE_READ : KEY_READ)) {
         add_copied(t, b, p, len);
@@ -126,7 +127,7 @@ static size_t count_long(struct tokens *t, const uint8_t *p, size_t len)
     return count;
 }
 
-static void add_segment(struct tokens *t, struct batch *b, const uint8_t *p, size_t len)
+static void add_segment(struct tokens *t, struct count_batch *b, const uint8_t *p, size_t len)
 {
     if (len <= KEY_WIDE_MAX)
         add_piece(t, b, p, len);
@@ -149,13 +150,14 @@ static bool spans(const struct borders *b, const uint8_t *p)
 {
     uint32_t first = code_of(p), second = code_of(p + 3);
 
-    /* All four are looked at: none of them is likely enough for a branch to pay. */
+    /* All four are read without branches, because none of them is likely enough for a branch to be
+     * faster. */
     return (int)has_bit(b->pairs, border_pair(first, second)) | (int)has_bit(b->after, first) |
            (int)has_bit(b->before, second) | (int)has_bit(b->edge, border_edge(p[2], p[3]));
 }
 
 /* A long piece is cut where no token can span: most of it then is short. */
-static void add_long(struct tokens *t, struct batch *b, const uint8_t *p, size_t len)
+static void add_long(struct tokens *t, struct count_batch *b, const uint8_t *p, size_t len)
 {
     size_t from = 0;
 
@@ -169,7 +171,7 @@ static void add_long(struct tokens *t, struct batch *b, const uint8_t *p, size_t
 
 /* The pieces from b->starts[i] on that are short or middling and may be read in place go to their
  * lists, without a branch on which; stops at the first that is not so, or when a list is full. */
-static size_t add_run(struct batch *b, size_t i, size_t far)
+static size_t add_run(struct count_batch *b, size_t i, size_t far)
 {
     size_t n_shorts = b->n_shorts, n_middles = b->n_middles, at = b->starts[i];
 
@@ -190,7 +192,7 @@ static size_t add_run(struct batch *b, size_t i, size_t far)
     return i;
 }
 
-static void add_pieces(struct tokens *t, struct batch *b, size_t last_end)
+static void add_pieces(struct tokens *t, struct count_batch *b, size_t last_end)
 {
     const uint8_t *base = b->base;
     size_t         reach = (size_t)(b->readable - base);
@@ -209,9 +211,9 @@ static void add_pieces(struct tokens *t, struct batch *b, size_t last_end)
 
 size_t counter_count(struct tokens *t, struct sv text, bool whole, size_t *used, bool *bad)
 {
-    struct split s = { .v = t->v, .p = (const uint8_t *)text.s, .n = text.n };
-    struct batch b;
-    size_t       at = 0;
+    struct split_state s = { .v = t->v, .p = (const uint8_t *)text.s, .n = text.n };
+    struct count_batch b;
+    size_t             at = 0;
 
     *bad = false;
     *used = 0;

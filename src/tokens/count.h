@@ -1,9 +1,9 @@
 /* Counting in batches. A few hundred pieces at a time are split off, looked up in the cache, and
  * what is not there is looked up in the vocabulary or merged, together: counts do not depend on
- * order, so the waiting for memory of one piece is the work of another.
+ * order, so while one piece waits for memory, another one is processed.
  *
  * The three inner loops come in a plain form and in one for processors with AVX2, chosen when a
- * counter is opened. tests/unit/tokens_kernel_test.c holds them against each other. */
+ * counter is opened. tests/unit/tokens_kernel_test.c compares them with each other. */
 #ifndef HEDDLE_TOKENS_COUNT_H
 #define HEDDLE_TOKENS_COUNT_H
 
@@ -24,18 +24,18 @@ enum {
 /* A piece in a list is one word: its offset from the batch's base << 6 | its length. */
 enum { PIECE_LEN_BITS = 6, PIECE_LEN = (1 << PIECE_LEN_BITS) - 1 };
 
-struct batch {
-    const uint8_t *base;
-    const uint8_t *readable; /* the end of the text: KEY_READ bytes before it may be read */
-    uint32_t       starts[STARTS];
-    size_t         n_starts;
-    uint32_t       shorts[LIST + 1], middles[LIST + 1]; /* up to 7, up to 15 bytes */
-    uint32_t       wides[WIDE_LIST];                    /* up to 62 */
-    size_t         n_shorts, n_middles, n_wides;
-    struct key     missed[2 * LIST + 2]; /* not in the cache */
-    struct wide    missed_wides[2 * WIDE_LIST];
-    size_t         n_missed, n_missed_wides;
-    size_t         total;
+struct count_batch {
+    const uint8_t   *base;
+    const uint8_t   *readable; /* the end of the text: KEY_READ bytes before it may be read */
+    uint32_t         starts[STARTS];
+    size_t           n_starts;
+    uint32_t         shorts[LIST + 1], middles[LIST + 1]; /* up to 7, up to 15 bytes */
+    uint32_t         wides[WIDE_LIST];                    /* up to 62 */
+    size_t           n_shorts, n_middles, n_wides;
+    struct cache_key missed[2 * LIST + 2]; /* not in the cache */
+    struct wide      missed_wides[2 * WIDE_LIST];
+    size_t           n_missed, n_missed_wides;
+    size_t           total;
 };
 
 struct kernel {
@@ -43,16 +43,16 @@ struct kernel {
 
     /* The starts of pieces from `at` on, relative to it, into b->starts, followed by the end of the
      * last one; returns that end. Stops before a piece that is bad, or open unless `whole`. */
-    size_t (*split)(struct split *s, size_t at, bool whole, struct batch *b);
+    size_t (*split)(struct split_state *s, size_t at, bool whole, struct count_batch *b);
 
     /* Looks the listed pieces up, adds what is known to b->total and the rest to what missed. */
-    void (*probe)(const struct cache *c, struct batch *b);
+    void (*probe)(const struct cache *c, struct count_batch *b);
 
     /* Puts the keys that are tokens of the vocabulary in front; returns their number. */
-    size_t (*find)(const struct vocab *v, struct key *keys, size_t n);
+    size_t (*find)(const struct vocab *v, struct cache_key *keys, size_t n);
 
     /* The token counts of n <= MERGE_GROUP keys. */
-    void (*merge)(const struct vocab *v, const struct key *keys, size_t n, uint8_t *counts);
+    void (*merge)(const struct vocab *v, const struct cache_key *keys, size_t n, uint8_t *counts);
     void (*merge_wide)(const struct vocab *v, const struct wide *keys, size_t n, uint8_t *counts);
 
     /* For pieces longer than that. */
@@ -68,15 +68,16 @@ extern const struct kernel kernel_avx2_ascii; /* for processors that are slow at
 const struct kernel *kernel_best(void);
 
 /* The key of a piece that may be read KEY_READ bytes far. */
-static inline struct key key_at(const uint8_t *p, size_t len)
+static inline struct cache_key key_at(const uint8_t *p, size_t len)
 {
     uint64_t low = load64(p), high = load64(p + 8);
 
     if (len <= KEY_SHORT_MAX)
-        return (struct key){ (low & ~(~(uint64_t)0 << 8 * len)) | (uint64_t)len << KEY_LEN_SHIFT,
-                             0 };
-    return (struct key){ low, (high & ~(~(uint64_t)0 << 8 * (len - 8))) | (uint64_t)len
-                                                                              << KEY_LEN_SHIFT };
+        return (struct cache_key){ (low & ~(~(uint64_t)0 << 8 * len)) | (uint64_t)len
+                                                                            << KEY_LEN_SHIFT,
+                                   0 };
+    return (struct cache_key){ low, (high & ~(~(uint64_t)0 << 8 * (len - 8))) |
+                                        (uint64_t)len << KEY_LEN_SHIFT };
 }
 
 /* p[0..len) with zeros behind, for 16 to 62 bytes; reads no further than that. */

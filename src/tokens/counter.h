@@ -10,7 +10,7 @@
 struct tokens {
     struct vocab        *v; /* NULL: estimates, and nothing below is there */
     const struct kernel *kernel;
-    struct merge         merge;
+    struct merge_state   merge;
     struct cache         cache;
     uint64_t             split_steps; /* as merge.steps, for tests of how cost grows */
 };

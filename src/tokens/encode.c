@@ -5,21 +5,21 @@
 #include "base/vec.h"
 
 /* Invalid UTF-8 is met at a piece border: go on with a decoded copy of the rest. */
-static void decode_rest(struct split *s, size_t *at, struct arena *a)
+static void decode_rest(struct split_state *s, size_t *at, struct arena *a)
 {
     struct sb clean = sb_in(a, 0);
 
     sb_add_lossy(&clean, (struct sv){ (const char *)s->p + *at, s->n - *at });
     struct sv rest = sb_sv(&clean);
-    *s = (struct split){ .v = s->v, .p = (const uint8_t *)rest.s, .n = rest.n };
+    *s = (struct split_state){ .v = s->v, .p = (const uint8_t *)rest.s, .n = rest.n };
     *at = 0;
 }
 
 enum status tokens_encode(struct tokens *t, struct sv text, struct arena *a, struct tokens_ids *out,
                           struct err *e)
 {
-    struct arena scratch = { 0 };
-    struct split s = { .v = t->v, .p = (const uint8_t *)text.s, .n = text.n };
+    struct arena       scratch = { 0 };
+    struct split_state s = { .v = t->v, .p = (const uint8_t *)text.s, .n = text.n };
     VEC(uint32_t) ids = { 0 };
 
     if (!t->v)
@@ -53,14 +53,14 @@ enum status tokens_text(struct tokens *t, uint32_t id, struct sv *out, struct er
 /* ---- where a budget ends ---- */
 
 /* A stretch of the text: as it is, or decoded when it holds invalid UTF-8. */
-struct stretch {
+struct encode_stretch {
     struct sv raw, clean;
     bool      whole; /* it ends where the text ends */
 };
 
-static struct stretch stretch_of(struct sv text, size_t n, struct arena *a)
+static struct encode_stretch stretch_of(struct sv text, size_t n, struct arena *a)
 {
-    struct stretch st = { .raw = sv_first(text, n), .whole = n >= text.n };
+    struct encode_stretch st = { .raw = sv_first(text, n), .whole = n >= text.n };
 
     /* A character cut by the end of the stretch is not invalid: leave it to the next one. */
     if (!st.whole)
@@ -75,7 +75,7 @@ static struct stretch stretch_of(struct sv text, size_t n, struct arena *a)
 }
 
 /* The place in `raw` that decodes to the first `clean_n` bytes. */
-static size_t raw_offset(const struct stretch *st, size_t clean_n)
+static size_t raw_offset(const struct encode_stretch *st, size_t clean_n)
 {
     size_t at = 0, clean = 0, len;
 
@@ -109,11 +109,11 @@ static size_t piece_until(struct tokens *t, const uint8_t *p, size_t len, size_t
 }
 
 /* Piece by piece until the limit; the offset in `clean`. *n: tokens up to there. */
-static size_t stretch_until(struct tokens *t, const struct stretch *st, size_t limit, size_t *n,
-                            struct arena *a)
+static size_t stretch_until(struct tokens *t, const struct encode_stretch *st, size_t limit,
+                            size_t *n, struct arena *a)
 {
-    struct split s = { .v = t->v, .p = (const uint8_t *)st->clean.s, .n = st->clean.n };
-    size_t       at = 0;
+    struct split_state s = { .v = t->v, .p = (const uint8_t *)st->clean.s, .n = st->clean.n };
+    size_t             at = 0;
 
     *n = 0;
     while (at < s.n) {
@@ -139,10 +139,10 @@ size_t tokens_count_until(struct tokens *t, struct sv text, size_t limit, size_t
     if (!t->v)
         return counter_estimate_until(text, limit, offset);
     while (at < text.n) {
-        struct arena_mark m = arena_mark(&scratch);
-        struct stretch    st = stretch_of(sv_skip(text, at), width, &scratch);
-        size_t            used, n;
-        bool              bad;
+        struct arena_mark     m = arena_mark(&scratch);
+        struct encode_stretch st = stretch_of(sv_skip(text, at), width, &scratch);
+        size_t                used, n;
+        bool                  bad;
         n = counter_count(t, st.clean, st.whole, &used, &bad);
         if (total + n > limit && !near) {
             near = true; /* the end is in here: come closer */

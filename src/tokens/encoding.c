@@ -3,19 +3,19 @@
 
 #include "base/utf8.h"
 
-static const char *const names[] = {
-    [TOKENS_O200K] = "o200k_base", [TOKENS_CL100K] = "cl100k_base"
+const char *const tokens_encoding_names[] = {
+    [TOKENS_O200K] = "o200k_base", [TOKENS_CL100K] = "cl100k_base", NULL
 };
 
 const char *tokens_encoding_name(enum tokens_encoding enc)
 {
-    return names[enc];
+    return tokens_encoding_names[enc];
 }
 
 bool tokens_encoding_find(struct sv name, enum tokens_encoding *out)
 {
-    for (size_t i = 0; i < COUNT(names); i++)
-        if (sv_is(name, names[i])) {
+    for (size_t i = 0; tokens_encoding_names[i]; i++)
+        if (sv_is(name, tokens_encoding_names[i])) {
             *out = (enum tokens_encoding)i;
             return true;
         }

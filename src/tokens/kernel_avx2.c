@@ -9,9 +9,9 @@
 /* A piece being merged. A rank is stored << PLACE_BITS | its place, so that the smallest of them
  * says what to merge and where. Tokens stay at the place of their first byte; `alive` has a bit for
  * each. There is an id on either side of the places that merges with nothing, and a rank that
- * nobody reads, so that the ends need no special care. */
+ * nobody reads, so that the ends need no special case. */
 enum { PLACES = 64, PLACE_BITS = 6, OUTSIDE = (1 << TOKEN_BITS) - 1 };
-struct merging {
+struct kernel_merging {
     _Alignas(LINE_BYTES) uint32_t rank[PLACES + 1];
     uint32_t id[PLACES + 2];   /* [place + 1] */
     uint32_t at, gone, before; /* places of the merger under way; before: + 1 */
@@ -19,10 +19,10 @@ struct merging {
     uint64_t left, right; /* the pairs it makes */
 };
 
-/* `blocks` of eight places are used, all of them whatever n is: loops of fixed length do not keep
- * the processor guessing. 8 * blocks + 1 bytes are read. */
-AVX2 INLINE void merging_load(struct merging *m, const struct vocab *v, const uint8_t *p, size_t n,
-                              size_t blocks)
+/* `blocks` of eight places are used, all of them whatever n is: loops of fixed length cause no
+ * branch mispredictions. 8 * blocks + 1 bytes are read. */
+AVX2 INLINE void merging_load(struct kernel_merging *m, const struct vocab *v, const uint8_t *p,
+                              size_t n, size_t blocks)
 {
     for (size_t i = 0; i < 8 * blocks; i++) {
         uint32_t rank = v->bigram[p[i] << 8 | p[i + 1]];
@@ -51,9 +51,9 @@ AVX2 INLINE uint32_t lowest_rank(const uint32_t *rank, size_t blocks)
     return (uint32_t)_mm_cvtsi128_si32(half);
 }
 
-/* Choose a merger and put it through, and ask for the lines that rank its neighbours. False when
- * there is none; what has then been done does no harm. */
-AVX2 INLINE bool merging_choose(struct merging *m, const struct vocab *v, size_t blocks)
+/* Choose a merger, do it, and prefetch the cache lines that rank its neighbours. False when there
+ * is none; the stores made until then are harmless. */
+AVX2 INLINE bool merging_choose(struct kernel_merging *m, const struct vocab *v, size_t blocks)
 {
     uint32_t best = lowest_rank(m->rank, blocks), at = best & (PLACES - 1);
     uint32_t merged = best >> PLACE_BITS;
@@ -90,7 +90,7 @@ AVX2 INLINE uint32_t find_pair(const struct vocab *v, uint64_t key, uint32_t pla
     }
 }
 
-AVX2 INLINE void merging_rank(struct merging *m, const struct vocab *v)
+AVX2 INLINE void merging_rank(struct kernel_merging *m, const struct vocab *v)
 {
     uint32_t left = find_pair(v, m->left, m->before - 1), right = find_pair(v, m->right, m->at);
 
@@ -100,7 +100,7 @@ AVX2 INLINE void merging_rank(struct merging *m, const struct vocab *v)
 }
 
 /* All pieces take a step, again and again, until none is left that merges. */
-AVX2 INLINE void merge_in_step(struct merging *group, size_t n, const struct vocab *v,
+AVX2 INLINE void merge_in_step(struct kernel_merging *group, size_t n, const struct vocab *v,
                                uint8_t *counts, size_t blocks)
 {
     uint8_t active[MERGE_GROUP];
@@ -123,10 +123,10 @@ AVX2 INLINE void merge_in_step(struct merging *group, size_t n, const struct voc
         counts[i] = (uint8_t)_mm_popcnt_u64(group[i].alive);
 }
 
-AVX2 INLINE void merge_keys(const struct vocab *v, const struct key *keys, size_t n,
+AVX2 INLINE void merge_keys(const struct vocab *v, const struct cache_key *keys, size_t n,
                             uint8_t *counts, size_t blocks)
 {
-    struct merging group[MERGE_GROUP];
+    struct kernel_merging group[MERGE_GROUP];
 
     for (size_t i = 0; i < n; i++) {
         uint8_t bytes[17] = { 0 };
@@ -136,7 +136,7 @@ AVX2 INLINE void merge_keys(const struct vocab *v, const struct key *keys, size_
     merge_in_step(group, n, v, counts, blocks);
 }
 
-AVX2 static void merge_avx2(const struct vocab *v, const struct key *keys, size_t n,
+AVX2 static void merge_avx2(const struct vocab *v, const struct cache_key *keys, size_t n,
                             uint8_t *counts)
 {
     uint64_t high = 0;
@@ -152,7 +152,7 @@ AVX2 static void merge_avx2(const struct vocab *v, const struct key *keys, size_
 AVX2 INLINE void merge_wides(const struct vocab *v, const struct wide *keys, size_t n,
                              uint8_t *counts, size_t blocks)
 {
-    struct merging group[MERGE_GROUP];
+    struct kernel_merging group[MERGE_GROUP];
 
     for (size_t i = 0; i < n; i++) {
         uint8_t bytes[PLACES + 1] = { 0 };
@@ -207,11 +207,12 @@ AVX2 static uint64_t window_avx2(const struct vocab *v, struct merge_window *w, 
 }
 
 const struct kernel kernel_avx2 = {
-    "avx2", split_avx2, probe_avx2, find_avx2, merge_avx2, merge_wide_avx2, window_avx2,
+    "avx2", split_avx2, probe_avx2, probe_find_avx2, merge_avx2, merge_wide_avx2, window_avx2,
 };
 
 const struct kernel kernel_avx2_ascii = {
-    "avx2-ascii", split_avx2_ascii, probe_avx2, find_avx2, merge_avx2, merge_wide_avx2, window_avx2,
+    "avx2-ascii", split_avx2_ascii, probe_avx2,  probe_find_avx2,
+    merge_avx2,   merge_wide_avx2,  window_avx2,
 };
 
 #endif

@@ -12,10 +12,10 @@
 #define AVX2 __attribute__((target("avx2,bmi,bmi2,lzcnt,popcnt")))
 
 /* The steps of struct kernel. */
-size_t split_avx2(struct split *s, size_t at, bool whole, struct batch *b);
-size_t split_avx2_ascii(struct split *s, size_t at, bool whole, struct batch *b);
-void   probe_avx2(const struct cache *c, struct batch *b);
-size_t find_avx2(const struct vocab *v, struct key *keys, size_t n);
+size_t split_avx2(struct split_state *s, size_t at, bool whole, struct count_batch *b);
+size_t split_avx2_ascii(struct split_state *s, size_t at, bool whole, struct count_batch *b);
+void   probe_avx2(const struct cache *c, struct count_batch *b);
+size_t probe_find_avx2(const struct vocab *v, struct cache_key *keys, size_t n);
 
 /* All four words or-ed. */
 AVX2 INLINE uint64_t or_lanes(__m256i v)

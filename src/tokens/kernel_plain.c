@@ -4,7 +4,7 @@
 
 #include <assert.h>
 
-static size_t split_plain(struct split *s, size_t at, bool whole, struct batch *b)
+static size_t split_plain(struct split_state *s, size_t at, bool whole, struct count_batch *b)
 {
     size_t first = at;
 
@@ -19,7 +19,7 @@ static size_t split_plain(struct split *s, size_t at, bool whole, struct batch *
     return at;
 }
 
-static void probe_plain(const struct cache *c, struct batch *b)
+static void probe_plain(const struct cache *c, struct count_batch *b)
 {
     unsigned count;
 
@@ -40,7 +40,7 @@ static void probe_plain(const struct cache *c, struct batch *b)
     }
 }
 
-static bool is_token(const struct vocab *v, struct key k)
+static bool is_token(const struct vocab *v, struct cache_key k)
 {
     const uint64_t *slots = k.high ? v->middles : v->shorts;
     size_t          lines = k.high ? v->middle_lines : v->short_lines, words = k.high ? 2 : 1;
@@ -56,13 +56,13 @@ static bool is_token(const struct vocab *v, struct key k)
     }
 }
 
-static size_t find_plain(const struct vocab *v, struct key *keys, size_t n)
+static size_t find_plain(const struct vocab *v, struct cache_key *keys, size_t n)
 {
     size_t found = 0;
 
     for (size_t i = 0; i < n; i++)
         if (is_token(v, keys[i])) {
-            struct key k = keys[i];
+            struct cache_key k = keys[i];
             keys[i] = keys[found];
             keys[found++] = k;
         }
@@ -95,7 +95,8 @@ static uint8_t merge_bytes(const struct vocab *v, const uint8_t *p, size_t n)
     }
 }
 
-static void merge_plain(const struct vocab *v, const struct key *keys, size_t n, uint8_t *counts)
+static void merge_plain(const struct vocab *v, const struct cache_key *keys, size_t n,
+                        uint8_t *counts)
 {
     uint8_t bytes[16];
 

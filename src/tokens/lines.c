@@ -1,3 +1,4 @@
+/* Cutting text at line starts where counts add up. */
 #include "tokens/lines.h"
 
 #include "base/vec.h"
@@ -17,7 +18,7 @@ static bool is_border(struct sv text, size_t at)
     return at < text.n && text.s[at] > ' ' && text.s[at] < 0x7f;
 }
 
-size_t lines_next_border(struct sv text, size_t from)
+size_t tokens_lines_next_border(struct sv text, size_t from)
 {
     while (from < text.n) {
         const char *newline = memchr(text.s + from, '\n', text.n - from);
@@ -30,7 +31,7 @@ size_t lines_next_border(struct sv text, size_t from)
     return text.n;
 }
 
-size_t lines_last_border(struct sv text)
+size_t tokens_lines_last_border(struct sv text)
 {
     size_t end = text.n;
 
@@ -52,7 +53,7 @@ void tokens_lines_in(struct tokens *t, struct sv text, struct arena *a, struct t
 
     *vec_push(&marks, a) = (struct tokens_mark){ 0 };
     while (!tokens_is_estimate(t)) {
-        size_t next = at + STRIDE < text.n ? lines_next_border(text, at + STRIDE) : text.n;
+        size_t next = at + STRIDE < text.n ? tokens_lines_next_border(text, at + STRIDE) : text.n;
         if (next == text.n)
             break;
         total += tokens_count(t, (struct sv){ text.s + at, next - at });

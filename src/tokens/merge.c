@@ -1,15 +1,17 @@
+/* Byte-pair merging of one piece, long ones in windows. */
 #include "tokens/merge.h"
 
+#include "base/failure.h"
 #include "tokens/window.h"
 
 #include <stdlib.h>
 
-void merge_init(struct merge *m, const struct vocab *v, merge_window_fn *encode)
+void merge_init(struct merge_state *m, const struct vocab *v, merge_window_fn *encode)
 {
-    *m = (struct merge){ .v = v, .encode = encode };
+    *m = (struct merge_state){ .v = v, .encode = encode };
 }
 
-void merge_release(struct merge *m)
+void merge_release(struct merge_state *m)
 {
     free(m->windows[0].id);
     free(m->windows[1].id);
@@ -25,7 +27,7 @@ void merge_window_reserve(struct merge_window *w, size_t cap)
     w->id =
         aligned_alloc(LINE_BYTES, (words * sizeof *w->id + LINE_BYTES - 1) & -(size_t)LINE_BYTES);
     if (!w->id)
-        die("out of memory (a word of %zu bytes)", cap);
+        failure_memory(words * sizeof *w->id);
     w->rank = w->id + cap;
     w->next = w->rank + cap;
     w->prev = w->next + cap;
@@ -33,7 +35,7 @@ void merge_window_reserve(struct merge_window *w, size_t cap)
     w->cap = cap;
 }
 
-static void encode(struct merge *m, struct merge_window *w, const uint8_t *p, size_t n)
+static void encode(struct merge_state *m, struct merge_window *w, const uint8_t *p, size_t n)
 {
     m->steps += m->encode(m->v, w, p, n);
 }
@@ -63,7 +65,7 @@ static size_t cut_of(const struct merge_window *w)
 }
 
 /* Are the tokens p[-left, 0) and p[0, right) the encoding of their text? */
-static bool seam_holds(struct merge *m, const uint8_t *p, size_t left, size_t right)
+static bool seam_holds(struct merge_state *m, const uint8_t *p, size_t left, size_t right)
 {
     encode(m, &m->seam, p - left, left + right);
     return m->seam.next[0] == left && m->seam.next[left] == left + right;
@@ -75,7 +77,7 @@ static bool repeats(const struct merge_window *w, const uint8_t *p, size_t cut, 
     return w->n == MERGE_WINDOW && rest >= MERGE_WINDOW && memcmp(p, p + cut, MERGE_WINDOW) == 0;
 }
 
-size_t merge_piece(struct merge *m, const uint8_t *p, size_t n, struct merge_token *out)
+size_t merge_piece(struct merge_state *m, const uint8_t *p, size_t n, struct merge_token *out)
 {
     struct merge_window *here = &m->windows[0], *ahead = &m->windows[1];
     struct merge_token  *unwritten = NULL;

@@ -6,8 +6,8 @@
  * in windows. That is exact for two reasons. The tokens of a prefix, up to a token border, are the
  * first tokens of the whole. And a row of tokens is the encoding of its text if every two
  * neighbours in it are the encoding of theirs. So each window gives the tokens up to a border well
- * before its end, the next one starts there, and the two tokens at the seam are put to the test; if
- * they fail, the earlier window is widened. */
+ * before its end, the next one starts there, and the two tokens at the seam are checked; if they
+ * are not the encoding of their text, the earlier window is widened. */
 #ifndef HEDDLE_TOKENS_MERGE_H
 #define HEDDLE_TOKENS_MERGE_H
 
@@ -29,15 +29,15 @@ void merge_window_reserve(struct merge_window *w, size_t cap);
 typedef uint64_t merge_window_fn(const struct vocab *v, struct merge_window *w, const uint8_t *p,
                                  size_t n);
 
-struct merge {
+struct merge_state {
     const struct vocab *v;
     merge_window_fn    *encode;
     struct merge_window windows[2], seam;
     uint64_t            steps; /* taken so far, for tests of how cost grows */
 };
 
-void merge_init(struct merge *m, const struct vocab *v, merge_window_fn *encode);
-void merge_release(struct merge *m);
+void merge_init(struct merge_state *m, const struct vocab *v, merge_window_fn *encode);
+void merge_release(struct merge_state *m);
 
 struct merge_token {
     uint32_t id, len;
@@ -45,6 +45,6 @@ struct merge_token {
 
 /* The number of tokens of the piece p[0..n), n > 0; they go to `out` unless it is NULL (room for
  * n). */
-size_t merge_piece(struct merge *m, const uint8_t *p, size_t n, struct merge_token *out);
+size_t merge_piece(struct merge_state *m, const uint8_t *p, size_t n, struct merge_token *out);
 
 #endif

@@ -5,16 +5,17 @@
 
 /* ---- the cache: all keys of a set at once ---- */
 
-/* First all keys are made and their sets asked for, then all sets are read: the memory answers many
- * questions at once. The keys are written where they stay if they miss. */
-AVX2 static void probe_shorts(const struct cache *c, struct batch *b)
+/* First all keys are made and their sets asked for, then all sets are read, so that many memory
+ * accesses overlap. Keys are written to the list of misses, and stay there if they are not
+ * found. */
+AVX2 static void probe_shorts(const struct cache *c, struct count_batch *b)
 {
-    const __m256i   content = _mm256_set1_epi64x((int64_t) ~(~(uint64_t)0 << KEY_COUNT_SHIFT));
-    const uint8_t  *base = b->base;
-    const uint64_t *sets = c->shorts.sets;
-    const unsigned  shift = 64 - c->shorts.bits;
-    struct key     *keys = b->missed + b->n_missed, *missed = keys;
-    size_t          total = 0, n = b->n_shorts;
+    const __m256i     content = _mm256_set1_epi64x((int64_t) ~(~(uint64_t)0 << KEY_COUNT_SHIFT));
+    const uint8_t    *base = b->base;
+    const uint64_t   *sets = c->shorts.sets;
+    const unsigned    shift = 64 - c->shorts.bits;
+    struct cache_key *keys = b->missed + b->n_missed, *missed = keys;
+    size_t            total = 0, n = b->n_shorts;
 
     for (size_t i = 0; i < n; i++) {
         uint64_t len = b->shorts[i] & PIECE_LEN, at = b->shorts[i] >> PIECE_LEN_BITS;
@@ -28,7 +29,7 @@ AVX2 static void probe_shorts(const struct cache *c, struct batch *b)
         __m256i  key = _mm256_set1_epi64x((int64_t)low);
         __m256i  same = _mm256_cmpeq_epi64(_mm256_and_si256(set, content), key);
         uint64_t count = or_lanes(_mm256_and_si256(set, same)) >> KEY_COUNT_SHIFT;
-        *missed = (struct key){ low, 0 };
+        *missed = (struct cache_key){ low, 0 };
         missed += !count;
         total += count;
     }
@@ -44,31 +45,31 @@ AVX2 INLINE __m256i match_two(const uint64_t *ways, __m256i key)
     __m256i       two = _mm256_load_si256((const void *)ways);
     __m256i       same = _mm256_cmpeq_epi64(_mm256_and_si256(two, contents), key);
 
-    /* Both words must agree: put the verdict on the low one to that on the high one. */
+    /* Both words must agree: combine the result for the low one with that for the high one. */
     return _mm256_and_si256(two, _mm256_and_si256(same, _mm256_shuffle_epi32(same, 0x44)));
 }
 
-AVX2 static void probe_middles(const struct cache *c, struct batch *b)
+AVX2 static void probe_middles(const struct cache *c, struct count_batch *b)
 {
-    const uint8_t  *base = b->base;
-    const uint64_t *sets = c->middles.sets;
-    const unsigned  shift = 64 - c->middles.bits;
-    struct key     *keys = b->missed + b->n_missed, *missed = keys;
-    size_t          total = 0, n = b->n_middles;
+    const uint8_t    *base = b->base;
+    const uint64_t   *sets = c->middles.sets;
+    const unsigned    shift = 64 - c->middles.bits;
+    struct cache_key *keys = b->missed + b->n_missed, *missed = keys;
+    size_t            total = 0, n = b->n_middles;
 
     for (size_t i = 0; i < n; i++) {
         uint64_t       len = b->middles[i] & PIECE_LEN;
         const uint8_t *p = base + (b->middles[i] >> PIECE_LEN_BITS);
         uint64_t       low = load64(p), rest = _bzhi_u64(load64(p + 8), (unsigned)len * 8 - 64);
-        keys[i] = (struct key){ low, rest | len << KEY_LEN_SHIFT };
+        keys[i] = (struct cache_key){ low, rest | len << KEY_LEN_SHIFT };
         __builtin_prefetch(sets + (middle_hash(low, keys[i].high) >> shift) * 2 * CACHE_WAYS);
     }
     for (size_t i = 0; i < n; i++) {
-        struct key      k = keys[i];
-        const uint64_t *set = sets + (middle_hash(k.low, k.high) >> shift) * 2 * CACHE_WAYS;
-        __m128i         one = _mm_set_epi64x((int64_t)k.high, (int64_t)k.low);
-        __m256i         key = _mm256_broadcastsi128_si256(one);
-        __m256i         hit = _mm256_or_si256(match_two(set, key), match_two(set + 4, key));
+        struct cache_key k = keys[i];
+        const uint64_t  *set = sets + (middle_hash(k.low, k.high) >> shift) * 2 * CACHE_WAYS;
+        __m128i          one = _mm_set_epi64x((int64_t)k.high, (int64_t)k.low);
+        __m256i          key = _mm256_broadcastsi128_si256(one);
+        __m256i          hit = _mm256_or_si256(match_two(set, key), match_two(set + 4, key));
         one = _mm_or_si128(_mm256_castsi256_si128(hit), _mm256_extracti128_si256(hit, 1));
         uint64_t count = (uint64_t)_mm_extract_epi64(one, 1) >> KEY_COUNT_SHIFT;
         *missed = k;
@@ -79,7 +80,7 @@ AVX2 static void probe_middles(const struct cache *c, struct batch *b)
     b->total += total;
 }
 
-/* All ones up to byte `len`, then the length's place. */
+/* The key of the `len` bytes at p: zeros fill it up, and the length stands at its end. */
 AVX2 INLINE struct wide wide_at(const uint8_t *p, size_t len)
 {
     const __m256i steps =
@@ -96,7 +97,7 @@ AVX2 INLINE struct wide wide_at(const uint8_t *p, size_t len)
     return k;
 }
 
-AVX2 static void probe_wides(const struct cache *c, struct batch *b)
+AVX2 static void probe_wides(const struct cache *c, struct count_batch *b)
 {
     for (size_t i = 0; i < b->n_wides; i++) {
         uint32_t     item = b->wides[i];
@@ -108,7 +109,7 @@ AVX2 static void probe_wides(const struct cache *c, struct batch *b)
     }
 }
 
-AVX2 void probe_avx2(const struct cache *c, struct batch *b)
+AVX2 void probe_avx2(const struct cache *c, struct count_batch *b)
 {
     probe_shorts(c, b);
     probe_middles(c, b);
@@ -133,7 +134,7 @@ AVX2 INLINE bool is_short_token(const struct vocab *v, uint64_t low)
     }
 }
 
-AVX2 INLINE bool is_middle_token(const struct vocab *v, struct key k)
+AVX2 INLINE bool is_middle_token(const struct vocab *v, struct cache_key k)
 {
     const __m256i key =
         _mm256_broadcastsi128_si256(_mm_set_epi64x((int64_t)k.high, (int64_t)k.low));
@@ -152,13 +153,13 @@ AVX2 INLINE bool is_middle_token(const struct vocab *v, struct key k)
     }
 }
 
-AVX2 size_t find_avx2(const struct vocab *v, struct key *keys, size_t n)
+AVX2 size_t probe_find_avx2(const struct vocab *v, struct cache_key *keys, size_t n)
 {
-    struct key *found = keys;
+    struct cache_key *found = keys;
 
     for (size_t i = 0; i < n; i++) {
-        struct key k = keys[i];
-        bool       is = k.high ? is_middle_token(v, k) : is_short_token(v, k.low);
+        struct cache_key k = keys[i];
+        bool             is = k.high ? is_middle_token(v, k) : is_short_token(v, k.low);
         keys[i] = *found;
         *found = k;
         found += is;

@@ -29,13 +29,13 @@ struct ch {
     unsigned bit, len;
 };
 
-INLINE bool follows(const struct split *s, size_t at, unsigned low, unsigned high)
+INLINE bool follows(const struct split_state *s, size_t at, unsigned low, unsigned high)
 {
     return at < s->n && s->p[at] >= low && s->p[at] <= high;
 }
 
 /* The code point of a character of two to four bytes; 0 when it is not valid UTF-8. */
-INLINE uint32_t decode(const struct split *s, size_t at, unsigned *len)
+INLINE uint32_t decode(const struct split_state *s, size_t at, unsigned *len)
 {
     const uint8_t *p = s->p + at;
 
@@ -58,7 +58,7 @@ INLINE uint32_t decode(const struct split *s, size_t at, unsigned *len)
     return 0;
 }
 
-INLINE struct ch ch_at(struct split *s, size_t at)
+INLINE struct ch ch_at(struct split_state *s, size_t at)
 {
     unsigned len = 1;
     uint32_t cp;
@@ -77,21 +77,21 @@ INLINE struct ch ch_at(struct split *s, size_t at)
 }
 
 /* The end of the run of characters in `set` that starts at `at`. */
-static size_t run_end(struct split *s, size_t at, unsigned set)
+static size_t run_end(struct split_state *s, size_t at, unsigned set)
 {
     for (struct ch c; (c = ch_at(s, at)).bit & set;)
         at += c.len;
     return at;
 }
 
-static bool is_letter(const struct split *s, size_t at, char lower)
+static bool is_letter(const struct split_state *s, size_t at, char lower)
 {
     return (s->p[at] | 0x20) == lower;
 }
 
 /* The end of 's 't 're 've 'm 'll 'd at `at`, in any case; `at` when there is none. U+017F, the
  * long s, is an s to a match that ignores case. */
-static size_t contraction_end(struct split *s, size_t at)
+static size_t contraction_end(struct split_state *s, size_t at)
 {
     if (at >= s->n)
         s->open = true;
@@ -125,7 +125,7 @@ static size_t contraction_end(struct split *s, size_t at)
 }
 
 /* U* L+ at `at`, or else, when `capitals` allow it, U+ L*; then C?. `at` when neither matches. */
-static size_t word_end(struct split *s, size_t at, bool capitals)
+static size_t word_end(struct split_state *s, size_t at, bool capitals)
 {
     size_t    end = at, giving_back = 0;
     struct ch c;
@@ -145,7 +145,7 @@ static size_t word_end(struct split *s, size_t at, bool capitals)
 }
 
 /* A run of punctuation that starts at `at`, and the newlines (and slashes) glued to it. */
-static size_t punctuation_end(struct split *s, size_t at)
+static size_t punctuation_end(struct split_state *s, size_t at)
 {
     bool slash = s->v->encoding == TOKENS_O200K;
 
@@ -157,7 +157,7 @@ static size_t punctuation_end(struct split *s, size_t at)
     return at;
 }
 
-static size_t blank_end(struct split *s, size_t at)
+static size_t blank_end(struct split_state *s, size_t at)
 {
     size_t    end = at, newline = 0, last = at;
     struct ch c;
@@ -171,11 +171,11 @@ static size_t blank_end(struct split *s, size_t at)
     if (newline)
         return newline;
     if (end < s->n && last > at)
-        return last; /* the last blank belongs to what follows */
+        return last; /* the last space belongs to what follows */
     return end;
 }
 
-static size_t number_end(struct split *s, size_t at)
+static size_t number_end(struct split_state *s, size_t at)
 {
     struct ch c;
 
@@ -185,7 +185,7 @@ static size_t number_end(struct split *s, size_t at)
 }
 
 /* What begins neither with a letter nor with a number, once no word follows its first character. */
-static size_t rest_end(struct split *s, size_t at, struct ch first)
+static size_t rest_end(struct split_state *s, size_t at, struct ch first)
 {
     if (first.bit & PUNCTUATION)
         return punctuation_end(s, at);
@@ -194,7 +194,7 @@ static size_t rest_end(struct split *s, size_t at, struct ch first)
     return blank_end(s, at);
 }
 
-static size_t piece_o200k(struct split *s, size_t at)
+static size_t piece_o200k(struct split_state *s, size_t at)
 {
     struct ch c = ch_at(s, at);
 
@@ -212,7 +212,7 @@ static size_t piece_o200k(struct split *s, size_t at)
     return rest_end(s, at, c);
 }
 
-static size_t piece_cl100k(struct split *s, size_t at)
+static size_t piece_cl100k(struct split_state *s, size_t at)
 {
     struct ch c = ch_at(s, at);
 
@@ -231,7 +231,7 @@ static size_t piece_cl100k(struct split *s, size_t at)
     return rest_end(s, at, c);
 }
 
-size_t split_piece(struct split *s, size_t at)
+size_t split_piece(struct split_state *s, size_t at)
 {
     return s->v->encoding == TOKENS_O200K ? piece_o200k(s, at) : piece_cl100k(s, at);
 }

@@ -2,17 +2,17 @@
  *
  * A window starts at a piece start, so nothing before it matters. Its characters are sorted into
  * classes, one bit each, and the rules of split.c become arithmetic on those bits: a shift by one
- * asks for a character's neighbour, an addition runs along a row of ones. */
+ * tests the next character, an addition carries through a run of ones. */
 #include "tokens/kernel_avx2.h"
 
 #if defined(__x86_64__)
 
 /* One bit for each character of a window. */
 struct masks {
-    uint64_t upper, lower, letter, mark, number, newline, space, tab; /* tab: all other blanks */
+    uint64_t upper, lower, letter, mark, number, newline, space, tab; /* tab: all other spaces */
     uint64_t quote, slash;
     uint64_t leads; /* at the first byte of each character: how bits become bytes again */
-    unsigned known; /* so many characters are known */
+    unsigned known; /* number of known characters */
 };
 
 AVX2 INLINE uint64_t bits_of(__m256i low, __m256i high)
@@ -135,7 +135,7 @@ static unsigned contraction(const uint8_t *p)
                                                                                                 : 0;
 }
 
-/* Blanks after a newline begin a piece, unless white space with another newline follows them. */
+/* Spaces after a newline begin a piece, unless white space with another newline follows them. */
 AVX2 INLINE uint64_t indents(uint64_t blank, uint64_t newline)
 {
     uint64_t starts = blank & newline << 1, ends = (blank + starts) & ~blank;
@@ -181,8 +181,8 @@ AVX2 INLINE uint64_t starts_of(const struct masks *m, const uint8_t *p, bool o20
     uint64_t blank = m->space | m->tab, white = blank | m->newline;
     uint64_t other = ~(word | m->number | white);
 
-    /* Newlines right after punctuation belong to it; other white space stands by itself, except
-     * its last blank, which belongs to what follows. */
+    /* Newlines right after punctuation belong to it; other white space stands by itself, except its
+     * last space, which belongs to what follows. */
     uint64_t glued = m->newline & ~(m->newline + (m->newline & other << 1));
     uint64_t apart = white & ~glued;
     uint64_t starts = 1 | (apart & ~(apart << 1)) | (blank & ~(white >> 1)) |
@@ -243,8 +243,8 @@ AVX2 INLINE void put_starts(uint32_t *out, uint32_t base, uint64_t set, unsigned
         }
 }
 
-AVX2 INLINE size_t split_windows(struct split *s, size_t at, bool whole, struct batch *b,
-                                 bool o200k, bool any)
+AVX2 INLINE size_t split_windows(struct split_state *s, size_t at, bool whole,
+                                 struct count_batch *b, bool o200k, bool any)
 {
     size_t first = at;
 
@@ -272,13 +272,13 @@ AVX2 INLINE size_t split_windows(struct split *s, size_t at, bool whole, struct 
     return at;
 }
 
-AVX2 size_t split_avx2(struct split *s, size_t at, bool whole, struct batch *b)
+AVX2 size_t split_avx2(struct split_state *s, size_t at, bool whole, struct count_batch *b)
 {
     return s->v->encoding == TOKENS_O200K ? split_windows(s, at, whole, b, true, true)
                                           : split_windows(s, at, whole, b, false, true);
 }
 
-AVX2 size_t split_avx2_ascii(struct split *s, size_t at, bool whole, struct batch *b)
+AVX2 size_t split_avx2_ascii(struct split_state *s, size_t at, bool whole, struct count_batch *b)
 {
     return s->v->encoding == TOKENS_O200K ? split_windows(s, at, whole, b, true, false)
                                           : split_windows(s, at, whole, b, false, false);

@@ -1,6 +1,7 @@
 /* Text that comes in parts. Finished pieces are counted as they come; what is held is valid UTF-8
  * from the last piece border on. A piece that does not end is looked at again only when twice as
  * much of it is there, so that even one endless word costs time in proportion to its length. */
+#include "base/failure.h"
 #include "tokens/counter.h"
 #include "tokens/lines.h"
 
@@ -21,7 +22,7 @@ static void hold(struct tokens_stream *s, struct sv v)
         s->cap = (s->n + v.n) * 2;
         s->held = realloc(s->held, s->cap);
         if (!s->held)
-            die("out of memory (%zu bytes of text)", s->cap);
+            failure_memory(s->cap);
     }
     if (v.n)
         memcpy(s->held + s->n, v.s, v.n);
@@ -107,7 +108,7 @@ size_t tokens_stream_end(struct tokens_stream *s)
 
 void tokens_stream_add_counted(struct tokens_stream *s, struct sv text, size_t count)
 {
-    size_t first = lines_next_border(text, 0), last = lines_last_border(text);
+    size_t first = tokens_lines_next_border(text, 0), last = tokens_lines_last_border(text);
 
     if (tokens_is_estimate(s->t) || first >= last) {
         tokens_stream_add(s, text);

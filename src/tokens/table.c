@@ -1,3 +1,4 @@
+/* The checksum of a vocabulary table. */
 #include "tokens/table.h"
 
 uint64_t table_sum(const void *bytes, size_t n)

@@ -13,8 +13,9 @@
  *   texts     uint32_t[n_tokens + 1]: where each token's bytes start; then the bytes
  *
  * A line that is full runs over into the next one, so a search stops at a line whose last slot is
- * empty. The sections up to `borders` are checked when the table is opened; `texts`, which counting
- * does not need, when it is first used. docs/FORMATS.md says the same for readers. */
+ * empty. The sections up to `borders` are checked when the table is opened; `texts`, which
+ * counting does not need, when it is first used. docs/FORMATS.md describes the same for users of
+ * the file. */
 #ifndef HEDDLE_TOKENS_TABLE_H
 #define HEDDLE_TOKENS_TABLE_H
 
@@ -33,7 +34,7 @@ enum {
 #define TABLE_MAGIC "hdl-tok\n"
 #define TOKEN_NONE UINT32_MAX
 
-enum section {
+enum section_kind {
     SECTION_CLASSES,
     SECTION_BYTES,
     SECTION_BIGRAMS,
@@ -115,9 +116,9 @@ static inline size_t line_of(uint64_t hash, size_t lines)
 }
 
 /* Where a token can reach from one character of three bytes (most of Asia's) into the next. Such
- * characters are told by their 16-bit code point, first U+0800. A border that none of the four
- * sets names is one no merge ever crosses, so text may be cut there before it is encoded. `pairs`
- * is hashed and may name too many, which costs time and nothing else. */
+ * characters are identified by their 16-bit code point; the first is U+0800. A border that none of
+ * the four sets names is one no merge ever crosses, so text may be cut there before it is encoded.
+ * `pairs` is hashed and may name too many, which costs time and nothing else. */
 enum { BORDER_PAIR_BITS = 18 };
 struct borders {
     uint64_t after[65536 / 64];  /* by first character: tokens go on into part of some next one */
@@ -138,7 +139,8 @@ static inline uint32_t border_edge(uint32_t last, uint32_t first)
     return (last & 63) << 4 | (first & 15);
 }
 
-/* Damage, not malice: eight running products, as fast as memory is read. */
+/* A checksum against damage, not against attacks: eight running products, as fast as memory is
+ * read. */
 uint64_t table_sum(const void *bytes, size_t n);
 
 #endif

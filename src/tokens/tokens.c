@@ -1,5 +1,7 @@
+/* Opening counters, and counting a text as a whole. */
 #include "tokens/counter.h"
 
+#include "base/failure.h"
 #include "base/utf8.h"
 
 #include <stdlib.h>
@@ -11,7 +13,7 @@ static struct tokens *new_counter(void)
     struct tokens *t = calloc(1, sizeof *t);
 
     if (!t)
-        die("out of memory");
+        failure_memory(sizeof *t);
     return t;
 }
 
@@ -20,11 +22,11 @@ struct tokens *tokens_open_estimate(void)
     return new_counter();
 }
 
-enum status tokens_open(enum tokens_encoding enc, struct tokens **out, struct err *e)
+enum status tokens_open(enum tokens_encoding enc, struct sv dir, struct tokens **out, struct err *e)
 {
     struct vocab *v;
 
-    if (vocab_open(enc, &v, e))
+    if (vocab_open(enc, dir, &v, e))
         return err_code(e);
     *out = new_counter();
     (*out)->v = v;
@@ -34,12 +36,12 @@ enum status tokens_open(enum tokens_encoding enc, struct tokens **out, struct er
     return ST_OK;
 }
 
-enum status tokens_open_or_estimate(enum tokens_encoding enc, struct tokens **out, struct err *e)
+enum status tokens_open_or_estimate(enum tokens_encoding enc, struct sv dir, struct tokens **out,
+                                    struct err *e)
 {
-    const char *asked = getenv("HEDDLE_VOCAB_DIR");
-    enum status s = tokens_open(enc, out, e);
+    enum status s = tokens_open(enc, dir, out, e);
 
-    if (s != ST_NOT_FOUND || (asked && *asked))
+    if (s != ST_NOT_FOUND || dir.n)
         return s;
     *out = tokens_open_estimate();
     return ST_OK;

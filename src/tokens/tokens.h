@@ -4,16 +4,16 @@
  * were U+FFFD, which is what a lossy decoder hands to the reference.
  *
  *     struct tokens *t;
- *     if (tokens_open(TOKENS_O200K, &t, e)) return err_code(e);
+ *     if (tokens_open(TOKENS_O200K, dir, &t, e)) return err_code(e);
  *     size_t n = tokens_count(t, SV("Hello world"));
  *     tokens_close(t);
  *
  * A counter belongs to one thread of execution: it holds a cache of pieces already
  * counted. The vocabulary behind it is mapped once per process and shared.
  *
- * Where the table is not installed there is one substitute, a quarter of the characters,
- * and it is never silent: tokens_is_estimate() tells, tokens_label() names it, and whoever
- * prints a count prints that too. */
+ * Where the table is not installed, a quarter of the characters is used as an estimate, and never
+ * silently: tokens_is_estimate() returns true, tokens_label() names it, and code that prints a
+ * count must print the label too. */
 #ifndef HEDDLE_TOKENS_H
 #define HEDDLE_TOKENS_H
 
@@ -25,18 +25,21 @@ struct tokens;
 
 /* ---- opening ---- */
 
-/* The table is looked for in $HEDDLE_VOCAB_DIR; when that is not set, in share/heddle
- * beside or above the running program, then where the build was told to install.
- * ST_NOT_FOUND: no table there. ST_CORRUPT: it is damaged, or of another version; the
- * message names the file. */
-enum status tokens_open(enum tokens_encoding enc, struct tokens **out, struct err *e) MUST_USE;
+/* The variable of the environment whose value doors hand in as `dir`. */
+#define TOKENS_VOCAB_DIR "HEDDLE_VOCAB_DIR"
+
+/* The table is looked for in `dir`; when that is absent or empty, in share/heddle beside or above
+ * the running program, then in the directory that was configured for installation. ST_NOT_FOUND: no
+ * table there. ST_CORRUPT: it is damaged, or of another version; the message names the file. */
+enum status tokens_open(enum tokens_encoding enc, struct sv dir, struct tokens **out,
+                        struct err *e) MUST_USE;
 
 /* A counter that estimates: a quarter of the characters, rounded up. Needs no table. */
 struct tokens *tokens_open_estimate(void);
 
-/* tokens_open(), or the estimating counter when no table is installed and none was
- * asked for by HEDDLE_VOCAB_DIR. A damaged table is still an error. */
-enum status tokens_open_or_estimate(enum tokens_encoding enc, struct tokens **out,
+/* tokens_open(), or the estimating counter when no table is installed and `dir` asks for
+ * none. A damaged table is still an error. */
+enum status tokens_open_or_estimate(enum tokens_encoding enc, struct sv dir, struct tokens **out,
                                     struct err *e) MUST_USE;
 
 void        tokens_close(struct tokens *t); /* NULL is fine */
@@ -65,7 +68,7 @@ size_t tokens_estimate(struct sv text);
  *     while (more) tokens_stream_add(&s, chunk);
  *     total = tokens_stream_end(&s);              releases s
  *
- * What is held back is the last unfinished piece: a word, as a rule. */
+ * Only the last unfinished piece is held back, usually a word. */
 struct tokens_stream {
     struct tokens *t;
     char          *held; /* bytes not counted yet, valid UTF-8 */
@@ -74,7 +77,7 @@ struct tokens_stream {
     size_t         total;   /* of the finished pieces; characters when t estimates */
     char           part[8]; /* of a character whose end has not come yet */
     size_t         part_n;
-    bool           lossy; /* invalid UTF-8 was met; still told after the end */
+    bool           lossy; /* invalid UTF-8 was met; still valid after the end */
 };
 void   tokens_stream_init(struct tokens_stream *s, struct tokens *t);
 void   tokens_stream_add(struct tokens_stream *s, struct sv chunk);
@@ -121,8 +124,9 @@ enum status tokens_text(struct tokens *t, uint32_t id, struct sv *out, struct er
 
 /* ---- which encoding ---- */
 
-const char *tokens_encoding_name(enum tokens_encoding enc); /* "o200k_base" */
-bool        tokens_encoding_find(struct sv name, enum tokens_encoding *out);
+extern const char *const tokens_encoding_names[];                        /* ends with NULL */
+const char              *tokens_encoding_name(enum tokens_encoding enc); /* "o200k_base" */
+bool                     tokens_encoding_find(struct sv name, enum tokens_encoding *out);
 
 /* How a model's tokens are counted here. Models of other makers publish no vocabulary:
  * the count is then that of `encoding`, an estimate, and may be scaled by a factor in

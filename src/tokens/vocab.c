@@ -1,5 +1,7 @@
+/* Finding, mapping and checking the table of a vocabulary. */
 #include "tokens/vocab.h"
 
+#include "base/failure.h"
 #include "base/fs.h"
 
 #include <errno.h>
@@ -16,21 +18,21 @@
 static enum status damaged(struct err *e, const char *path, const char *what)
 {
     err_set(e, ST_CORRUPT, "vocabulary table %s: %s", path, what);
-    return err_hint(e, "build or install heddle again, or name the folder of a whole table in "
+    return err_hint(e, "build or install heddle again, or name the directory of a whole table in "
                        "HEDDLE_VOCAB_DIR");
 }
 
-static const uint8_t *section_at(const struct vocab *v, enum section s)
+static const uint8_t *section_at(const struct vocab *v, enum section_kind s)
 {
     return v->map + ((const struct table_head *)(const void *)v->map)->sections[s].offset;
 }
 
-static uint64_t section_size(const struct vocab *v, enum section s)
+static uint64_t section_size(const struct vocab *v, enum section_kind s)
 {
     return ((const struct table_head *)(const void *)v->map)->sections[s].size;
 }
 
-static bool section_whole(const struct vocab *v, enum section s)
+static bool section_whole(const struct vocab *v, enum section_kind s)
 {
     const struct table_head *head = (const void *)v->map;
 
@@ -38,7 +40,7 @@ static bool section_whole(const struct vocab *v, enum section s)
 }
 
 /* The number of lines of a hashed section; 0 when its size is not one. */
-static size_t lines_of(const struct vocab *v, enum section s)
+static size_t lines_of(const struct vocab *v, enum section_kind s)
 {
     uint64_t size = section_size(v, s);
 
@@ -101,10 +103,10 @@ enum status vocab_read(struct vocab *v, enum tokens_encoding enc, const uint8_t 
     v->middle_lines = lines_of(v, SECTION_MIDDLE);
     if (!sizes_fit(v))
         return damaged(e, path, "a section has an impossible size");
-    /* All of this is read now: having the pages mapped in one go is twice as fast. */
+    /* All of this is read now: having the pages mapped at once is twice as fast. */
     madvise((void *)map, (size_t)(section_at(v, SECTION_TEXTS) - map), MADV_POPULATE_READ);
     for (int s = 0; s < SECTION_TEXTS; s++)
-        if (!section_whole(v, (enum section)s))
+        if (!section_whole(v, (enum section_kind)s))
             return damaged(e, path, "its contents do not verify");
     return ST_OK;
 }
@@ -130,11 +132,11 @@ static const char *path_in(const char *dir, const char *below, enum tokens_encod
     char *path;
 
     if (asprintf(&path, "%s%s/%s.tok", dir, below, tokens_encoding_name(enc)) < 0)
-        die("out of memory");
+        failure_memory(SIZE_MAX);
     return path;
 }
 
-/* The folder of the running program, without its last slash. */
+/* The directory of the running program, without its last slash. */
 static bool program_dir(char *out, size_t cap)
 {
     ssize_t n = readlink("/proc/self/exe", out, cap - 1);
@@ -151,14 +153,13 @@ static bool program_dir(char *out, size_t cap)
 
 /* Opens the first table there is. The build puts share/heddle beside the program (and above its
  * test programs); an installed program has it in ../share/heddle. */
-static int open_first(enum tokens_encoding enc, const char **path)
+static int open_first(enum tokens_encoding enc, const char *asked, const char **path)
 {
-    const char *asked = getenv("HEDDLE_VOCAB_DIR");
     char        here[PATH_MAX];
     const char *tries[3] = { NULL };
     int         n = 0, fd = -1;
 
-    if (asked && *asked) {
+    if (asked) {
         tries[n++] = path_in(asked, "", enc);
     } else {
         if (program_dir(here, sizeof here)) {
@@ -179,16 +180,17 @@ static int open_first(enum tokens_encoding enc, const char **path)
     return fd;
 }
 
-static enum status map_file(struct vocab *v, enum tokens_encoding enc, struct err *e)
+static enum status map_file(struct vocab *v, enum tokens_encoding enc, const char *dir,
+                            struct err *e)
 {
     const char       *path = NULL;
-    UNDO(fd_undo) int fd = open_first(enc, &path);
+    UNDO(fd_undo) int fd = open_first(enc, dir, &path);
     struct stat       st;
     enum status       s;
 
     if (fd < 0) {
         s = err_errno(e, "no vocabulary table for %s: %s", tokens_encoding_name(enc), path);
-        err_hint(e, "install heddle whole, or name the folder of %s.tok in HEDDLE_VOCAB_DIR",
+        err_hint(e, "install heddle whole, or name the directory of %s.tok in HEDDLE_VOCAB_DIR",
                  tokens_encoding_name(enc));
     } else if (fstat(fd, &st) != 0) {
         s = err_errno(e, "%s", path);
@@ -206,17 +208,47 @@ static enum status map_file(struct vocab *v, enum tokens_encoding enc, struct er
     return s;
 }
 
+/* All mapped tables, shared by their users: they are read-only. */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static struct vocab    opened[2]; /* per encoding; users == 0: not mapped */
+static struct vocab   *mapped;
 
-enum status vocab_open(enum tokens_encoding enc, struct vocab **out, struct err *e)
+static struct vocab *find_mapped(enum tokens_encoding enc, struct sv dir)
 {
-    struct vocab *v = &opened[enc];
-    enum status   s = ST_OK;
+    struct vocab *v = mapped;
+
+    while (v && (v->encoding != enc || !sv_eq(sv_of(v->dir), dir)))
+        v = v->next;
+    return v;
+}
+
+static enum status map_new(enum tokens_encoding enc, struct sv dir, struct vocab **out,
+                           struct err *e)
+{
+    struct vocab *v = calloc(1, sizeof *v);
+    char         *name = dir.n ? strndup(dir.s, dir.n) : NULL;
+    enum status   s = !v || (dir.n && !name) ? err_errno(e, "map a vocabulary") : ST_OK;
+
+    s = s ? s : map_file(v, enc, name, e);
+    if (s) {
+        free(name);
+        free(v);
+        return s;
+    }
+    v->dir = name;
+    v->next = mapped;
+    mapped = v;
+    *out = v;
+    return ST_OK;
+}
+
+enum status vocab_open(enum tokens_encoding enc, struct sv dir, struct vocab **out, struct err *e)
+{
+    enum status s = ST_OK;
 
     pthread_mutex_lock(&lock);
-    if (!v->users)
-        s = map_file(v, enc, e);
+    struct vocab *v = find_mapped(enc, dir);
+    if (!v)
+        s = map_new(enc, dir, &v, e);
     if (!s) {
         v->users++;
         *out = v;
@@ -229,8 +261,14 @@ void vocab_close(struct vocab *v)
 {
     pthread_mutex_lock(&lock);
     if (--v->users == 0) {
+        struct vocab **at = &mapped;
+        while (*at != v)
+            at = &(*at)->next;
+        *at = v->next;
         munmap((void *)v->map, v->map_size);
         free((char *)v->path);
+        free(v->dir);
+        free(v);
     }
     pthread_mutex_unlock(&lock);
 }

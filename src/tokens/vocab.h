@@ -22,11 +22,14 @@ struct vocab {
     size_t               map_size;
     unsigned             users;
     const char          *path;
+    char                *dir;         /* where it was asked for; NULL: where it is installed */
+    struct vocab        *next;        /* of all that are mapped */
     _Atomic bool         texts_whole; /* their section has been checked */
 };
 
-/* One mapping per encoding and process, counted. Statuses as tokens_open(). */
-enum status vocab_open(enum tokens_encoding enc, struct vocab **out, struct err *e) MUST_USE;
+/* One mapping per encoding, directory and process, counted. Statuses as tokens_open(). */
+enum status vocab_open(enum tokens_encoding enc, struct sv dir, struct vocab **out,
+                       struct err *e) MUST_USE;
 void        vocab_close(struct vocab *v);
 
 /* Look into the bytes of a table; they must stay where they are. `path` is for messages. */

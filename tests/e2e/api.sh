@@ -1,6 +1,6 @@
 #!/bin/sh
 # `heddle api`: every operation by its name, with JSON in and out.
-# shellcheck source=tests/e2e/lib.sh
+# shellcheck source=tests/e2e/lib.sh disable=SC2016
 . "$(dirname "$0")/lib.sh"
 
 heddle init >/dev/null
@@ -11,6 +11,12 @@ run heddle api schema
 exits "the schema of all operations" 0
 json "is a list with their names" "$out" '[.items[].name] | index("thread.list") != null' true
 json "each with schemas of parameters and answer" "$out" '[.items[] | .params.type == "object" and .answer.type == "object"] | all' true
+json "and that of an error" "$out" '.error.properties.error.required' '["code","message"]'
+printf '%s' "$out" | jq -r '.error.properties.error.properties.code.oneOf[] | "| `\(.const)` | 1 | \(.description) |"' >codes
+ok "errors have codes" test -s codes
+while IFS= read -r line; do
+    ok "docs/FORMATS.md has the line $line" grep -qxF "$line" "$HEDDLE_SOURCE/docs/FORMATS.md"
+done <codes
 run heddle api schema thread.list
 json "one operation alone" "$out" .name '"thread.list"'
 json "its values are listed" "$out" '.params.properties.status.enum | index("active") != null' true
@@ -29,5 +35,66 @@ for bad in '{"status":"asleep"}' '{"state":"active"}' '{"status":3}' '[]' '{' '{
     ok "$bad is refused" test "$status" -ne 0
     json "with an error that is JSON" "$out" '.error.code' '"INVALID_SYNTAX"'
 done
+
+# ---- parameters from an option, workspaces ----
+
+run heddle api call thread.list --params '{"status":"active"}'
+json "parameters from --params" "$out" '[.items[].id]' '["a"]'
+run heddle api call thread.list --params '{'
+exits "which must be JSON" 1
+has "and are named" "$(printf '%s' "$out" | jq -r .error.message)" "--params"
+run heddle api call thread.list --out x
+exits "an operation without bytes takes no --out" 2
+run heddle api call log.show --params '{"thread":"nobody"}' </dev/null
+json "a thread that nobody made is an error" "$out" .error.code '"NOT_FOUND"'
+run heddle api call program.version --root /nonexistent </dev/null
+exits "what needs no workspace looks for none" 0
+
+# ---- streams ----
+
+run sh -c 'printf "%s\n" "{\"kind\":\"note\",\"payload\":{\"n\":1}}" "{\"kind\":\"note\",\"payload\":{\"n\":2}}" |
+    "$HEDDLE" api call log.append --params "{\"thread\":\"t\"}"'
+exits "lines come from standard input" 0
+json "the document is the last line" "$(printf '%s\n' "$out" | tail -n 1)" .rev 2
+run heddle api call log.show --params '{"thread":"t"}' </dev/null
+exits "events" 0
+same "are lines of JSON before the document" "$(printf '%s\n' "$out" | wc -l)" 3
+json "each by itself" "$(printf '%s\n' "$out" | head -n 1)" .seq 0
+run heddle api call log.export --params '{"thread":"t"}' </dev/null
+exits "bytes need a place to go" 2
+has "which is said" "$(printf '%s' "$out" | jq -r .error.hint)" "--out FILE"
+run heddle api call log.export --params '{"thread":"t"}' --out t.jsonl </dev/null
+exits "a file" 0
+same "it has the bytes" "$(cat t.jsonl)" "$(heddle log export t)"
+json "the document stands on standard output" "$out" 'type' '"object"'
+run heddle api call log.export --params '{"thread":"t"}' --out - </dev/null
+same "or standard output" "$out" "$(cat t.jsonl)"
+json "then the document is on standard error" "$err" 'type' '"object"'
+run heddle api call log.export --params '{"thread":"t"}' --out nowhere/t.jsonl </dev/null
+exits "a file that cannot be made" 1
+json "is an error as JSON" "$out" .error.code '"NOT_FOUND"'
+if [ -w /dev/full ]; then
+    run heddle api call log.export --params '{"thread":"t"}' --out /dev/full </dev/null
+    exits "a full disk" 1
+    json "too, and there is no document" "$out" '[has("error"), .error.code]' '[true,"IO"]'
+fi
+run timeout 60 sh -c '"$HEDDLE" api call log.follow --params "{\"from\":[\"0\"]}" | head -n 1'
+exits "an operation that goes on ends when its reader has gone" 0
+
+json "a parameter that is not there: what there is" "$(echo '{"x":1}' | heddle api call thread.list)" .error.hint '"`heddle api schema thread.list` describes its parameters"'
+json "a path outside of the workspace: how to name one" "$(echo '{"harness":"claude-code","path":"/x"}' | heddle api call harness.import)" .error.hint \
+    '"give its path from the root of the workspace, without .."'
+
+# ---- warnings and verdicts ----
+
+run env fresh="$scratch/fresh" sh -c 'mkdir "$fresh" && cd "$fresh" && echo "{\"kind\":\"note\",\"payload\":{}}" |
+    "$HEDDLE" api call log.append --params "{\"thread\":\"t\"}"'
+has "that a workspace was made is a warning" "$(printf '%s' "$err" | jq -r .warning.message)" "made a workspace in"
+is_file || done_testing # what follows changes the file
+sqlite3 .heddle/heddle.db "update entry set payload = '{\"n\":7}' where payload = '{\"n\":1}'"
+run heddle api call workspace.verify </dev/null
+exits "what an operation found is the exit status" 1
+json "its document is there all the same" "$out" 'has("error")' false
+json "and the verdict on standard error" "$(printf '%s\n' "$err" | tail -n 1)" '.error.code' '"CORRUPT"'
 
 done_testing

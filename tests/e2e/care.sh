@@ -1,5 +1,6 @@
 #!/bin/sh
 # `init`, `doctor`, `verify`, `stats`: what they say when all is well, and when it is not.
+# postgres: no, it is about the database file: its size, its write-ahead log, its copies
 # shellcheck source=tests/e2e/lib.sh disable=SC2016,SC2317
 . "$(dirname "$0")/lib.sh"
 
@@ -13,7 +14,7 @@ note() { # note TEXT THREAD WORDS...
 for words in "stats" "verify" "log show t" "log export t" "project t" "run status t"; do
     # shellcheck disable=SC2086
     run heddle $words --json
-    json "$words without a workspace" "$out" '[.success, .error.code]' '[false,"NOT_FOUND"]'
+    json "$words without a workspace" "$out" '[keys_unsorted, .error.code]' '[["error"],"NOT_FOUND"]'
     has "says what to do" "$out" '"hint"'
 done
 ok "and leaves nothing behind" test ! -e .heddle
@@ -193,12 +194,65 @@ for word in log op run; do
     has "$word alone has its forms" "$err" "heddle help $word"
 done
 run heddle log apend t
-has "a slip of the pen is known" "$err" "heddle log append"
+has "a mistyped command is recognised" "$err" "heddle log append"
 for words in "stats" "verify" "doctor" "init" "log show t" "project t" "run status t" "op switch t"; do
     # shellcheck disable=SC2086
     run heddle $words --no-such-option --json
     exits "$words: an unknown option is misuse" 2
     ok "told as JSON" sh -c 'printf "%s" "$1" | jq -e .error.message' sh "$out"
 done
+
+# ---- what threads take, and giving it back
+rm -rf sizes
+mkdir sizes
+(
+    cd sizes || exit
+    heddle init >/dev/null
+    heddle say small hello >/dev/null 2>&1
+    for i in 1 2 3 4 5; do
+        printf '{"kind":"note","payload":{"n":%s,"text":"%s"}}\n' $i "$(head -c 90000 /dev/zero | tr '\0' y)"
+    done | heddle log append large >/dev/null
+)
+run heddle --root sizes stats --json
+json "stats says what threads and views take" "$out" \
+    '[.threads[] | [.id, (.bytes > 450000), (.view_bytes > 0)]]' '[["large",true,false],["small",false,true]]'
+json "view by view" "$out" '[.threads[] | select(.id == "small") | .view_bytes == ([.views[].bytes] | add)]' '[true]'
+has "for a person too" "$(heddle --root sizes stats)" "1 entry, "
+heddle --root sizes thread delete large --yes >/dev/null
+heddle --root sizes log append more <<JSON >/dev/null
+{"kind":"note","payload":{"text":"$(head -c 300000 /dev/zero | tr '\0' z)"}}
+JSON
+run heddle --root sizes compact-store --json
+exits "space is given back" 0
+json "and told" "$out" '.before > .after' true
+run heddle --root sizes verify
+exits "nothing is lost" 0
+run heddle --root sizes compact-store
+has "a person is told" "$out" " bytes before, "
+
+# ---- what is named from outside
+mkdir words && cd words || exit 1
+heddle init >/dev/null
+note one t >/dev/null
+for name in ../x '' "$(printf '\377')"; do
+    run heddle verify "$name" --json
+    exits "a name that no thread can have is no damage" 1
+    json "it is refused" "$out" '.error.code' '"INVALID_SYNTAX"'
+done
+run heddle verify .global
+exits "the log of the workspace has one" 1
+has "when it has one" "$err" "NOT_FOUND"
+bytes=$(printf 'b\377')
+run heddle backup "$bytes"
+exits "a file may have any name" 0
+ok "and has it" test -s "$bytes"
+run heddle backup "$bytes-2" --json
+json "JSON is UTF-8 all the same" "$out" '.file | test("b\uFFFD-2$")' true
+run heddle status "$bytes" --json
+json "that of an error too" "$out" '.error.details.threadId' "\"$(printf 'b\357\277\275')\""
+sqlite3 .heddle/heddle.db "UPDATE entry SET at = at + 1"
+run heddle verify --json
+same "bad news have a document" "$(printf '%s' "$out" | jq -c '[.ok, has("error")]')" '[false,false]'
+same "and an error beside it" "$(printf '%s' "$err" | jq -r .error.code)" CORRUPT
 
 done_testing

@@ -88,7 +88,7 @@ echo '{"checkpoint":{"ttl_ms":5}}' >.heddle/config.json
 run env HEDDLE_NOW=1000000 "$HEDDLE" checkpoint t --json
 json "the config sets how long" "$out" .exp_ms 1000005
 run heddle checkpoint t --ttl 0 --json
-json "--ttl 0 is for ever" "$out" .exp_ms null
+json "--ttl 0 is forever" "$out" .exp_ms null
 echo '{"run":{"model":"p:other"}}' >.heddle/config.json
 run heddle restore "$token" --json
 refused "another model" token_config_mismatch

@@ -1,5 +1,6 @@
 #!/bin/sh
 # The command line itself: what holds for every command.
+# postgres: no, it has no log
 # shellcheck source=tests/e2e/lib.sh
 . "$(dirname "$0")/lib.sh"
 
@@ -7,14 +8,20 @@
 
 run heddle
 exits "no words is a question, not an error" 0
-has "it prints the overview" "$out" "usage: heddle COMMAND"
-overview=$out
+for goal in "share work between agents" "log an agent" "explore a tree" "pack a project" "look at it" "heddle help"; do
+    has "it names a goal: $goal" "$out" "$goal"
+done
+ok "in a dozen lines" test "$(printf '%s\n' "$out" | wc -l)" -le 12
+ok "of 80 columns" test "$(printf '%s\n' "$out" | awk '{ print length }' | sort -n | tail -n 1)" -le 80
 run heddle help
-same "help prints the same overview" "$out" "$overview"
+has "help prints the overview" "$out" "usage: heddle COMMAND"
+overview=$out
 run heddle --help
 same "so does --help" "$out" "$overview"
 run heddle -h
 same "so does -h" "$out" "$overview"
+run heddle help --all
+same "--all lists the same" "$out" "$overview"
 run heddle help help
 exits "help of a command" 0
 has "it has a usage line" "$out" "usage: heddle help"
@@ -141,15 +148,32 @@ run heddle help -- --man
 exits "after -- nothing is an option" 2
 has "so the word is a command, and unknown" "$err" "unknown command '--man'"
 
+# ---- guesses ----
+
+# guess WORD HINT: what is offered for a word that is no command
+guess() {
+    run heddle "$1"
+    exits "$1 is misuse" 2
+    has "of which is said" "$err" "$2"
+}
+guess -v '`heddle version` prints'
+guess -x 'options of a command stand behind its name'
+guess logs 'did you mean `heddle log`?'
+guess fork 'did you mean `heddle op fork`?'
+guess lst 'did you mean `heddle list`?'
+guess spwan 'did you mean `heddle spawn`?'
+guess xyzzy '`heddle help` lists'
+guess p '`heddle help` lists'
+
 # ---- errors as JSON ----
 
 run heddle nonsense --json
 exits "a misuse with --json is still misuse" 2
 same "nothing goes to stderr" "$err" ""
-json "the error is an object on stdout" "$out" '[.success, .error.code]' '[false,"INVALID_SYNTAX"]'
+json "the error is an object on stdout" "$out" '[keys_unsorted, .error.code]' '[["error"],"INVALID_SYNTAX"]'
 json "with message and hint" "$out" '.error | has("message") and has("hint")' true
 run heddle version --nope --json
-json "wherever --json stands" "$out" .success false
+json "wherever --json stands" "$out" .error.code '"INVALID_SYNTAX"'
 bad=$(printf 'n\377\033[2J')
 run heddle "$bad" --json
 json "what was not UTF-8 becomes valid JSON" "$out" '.error.code' '"INVALID_SYNTAX"'
@@ -159,7 +183,7 @@ long=$(head -c 5000 /dev/zero | tr '\0' 'x')
 run heddle "$long"
 exits "a very long word is misuse, not a crash" 2
 run heddle help -- --json
-lacks "--json after -- is not an option" "$out" '"success"'
+lacks "--json after -- is not an option" "$out" '"error"'
 
 # ---- output that cannot be written ----
 
@@ -206,7 +230,7 @@ exits "an unknown setting is refused" 1
 has "and the nearest is named" "$err" "did you mean loom.budget?"
 (for i in 1 2 3 4 5 6 7 8; do heddle --root settings config set "tokens.factor.m$i" 2 & done; wait)
 run heddle --root settings config list --json
-json "settings changed at once are all kept" "$out" '.tokens.factor | length' 8
+json "settings changed at once are all kept" "$out" '.settings.tokens.factor | length' 8
 
 # A command that looks for the workspace; the first one in the table that needs nothing else.
 probe=''
@@ -268,7 +292,7 @@ has "with the usage" "$err" "hint: usage: heddle spawn --intent"
 run heddle lifecycle build finish
 exits "an unknown action is misuse" 2
 run heddle status nope
-has "both lists of threads are named" "$err" "heddle stats"
+has "the list of threads is named" "$err" "heddle list"
 run heddle verify nope
 has "a thread is named once" "$err" "NOT_FOUND: thread 'nope' not found"
 run heddle config get nope
@@ -279,6 +303,27 @@ for words in 'agent remove Ana' 'config set loom.budget 10' 'config unset loom.b
     run heddle $words --json
     json "$words --json is an object" "$out" type '"object"'
 done
+cd ..
+
+# ---- what the program says about itself, for programs
+for words in "help" "help list" "list --help" "log --help" "--help" "completion bash"; do
+    # shellcheck disable=SC2086 # words
+    json "$words --json is a document" "$(heddle $words --json)" '[keys, (.text | length > 100)]' '[["text"],true]'
+done
+same "with the same text" "$(heddle help list --json | jq -rj .text)" "$(heddle help list)"
+json "an error is one too" "$(heddle help nope --json)" .error.code '"INVALID_SYNTAX"'
+run heddle demo --json
+exits "the demo has none" 2
+json "and says so" "$out" .error.code '"INVALID_SYNTAX"'
+has "a line that is completed may hold it" "$(heddle _complete -- list --json --st)" "--status"
+
+# ---- an option that a command hands on by hand is named as it was typed
+mkdir by-hand && cd by-hand || exit 1
+heddle init >/dev/null
+run heddle export t --to elsewhere
+has "a value that is not known" "$err" "'elsewhere' is not a value of --to"
+run heddle stats t --lane ''
+has "an empty value" "$err" "--lane is empty"
 cd ..
 
 done_testing

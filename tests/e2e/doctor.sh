@@ -1,5 +1,6 @@
 #!/bin/sh
 # `doctor` looks at everything `verify` looks at, and at files; --fix does the harmless part.
+# postgres: no, it damages the database file and its modes
 # shellcheck source=tests/e2e/lib.sh disable=SC2016,SC2317
 . "$(dirname "$0")/lib.sh"
 
@@ -10,7 +11,7 @@ db() { sqlite3 .heddle/heddle.db "$@"; }
 
 # ---- nothing here
 run heddle doctor --json
-json "doctor in an empty folder is not damage" "$out" '[.success, .error.code]' '[false,"NOT_FOUND"]'
+json "doctor in an empty folder is not damage" "$out" '[keys_unsorted, .error.code]' '[["error"],"NOT_FOUND"]'
 has "and says what to do" "$out" "heddle init"
 ok "and leaves nothing behind" test ! -e .heddle
 
@@ -135,8 +136,22 @@ run say_one cut three
 exits "nothing is appended to it" 1
 has "and why is said" "$err" "CORRUPT"
 run heddle log show cut
-has "what is there can be read" "$out" '"content":"one"'
+has "what is there can be read" "$out" "#0 user  one"
 has "and what is missing is said" "$err" "1 entry read, 0 of them changed; 1 missing"
+for words in "tree cut" "run status cut" "project cut" "op switch cut --lane x" "head cut" "export cut"; do
+    # shellcheck disable=SC2086 # words of a command
+    run heddle $words
+    exits "heddle $words does not open it" 1
+    has "heddle $words says that the end is missing" "$err" "the last 1 were cut off"
+done
+for words in list "status cut"; do
+    # shellcheck disable=SC2086
+    run heddle $words
+    exits "heddle $words shows what there is" 0
+    has "heddle $words warns of the missing end" "$err" "warning: thread cut: 1 entries are there and 2 were written"
+done
+run heddle stats
+has "stats calls it damaged" "$out" "damaged: \`heddle doctor\` says more"
 db "DELETE FROM thread WHERE id = 'gone'"
 run heddle verify --json
 json "verify notices a thread that is gone" "$out" '.findings | map(select(test("lost-"))) | length' 1
@@ -145,7 +160,7 @@ exits "a new thread works all the same" 0
 run heddle doctor --fix --json
 json "--fix brings it back" "$out" '.fixed | map(select(test("lost-"))) | length' 1
 run heddle log show "lost-$(db "SELECT max(tid) FROM thread WHERE id LIKE 'lost-%'")"
-has "with its entries" "$out" '"content":"one"'
+has "with its entries" "$out" "#0 user  one"
 
 run sh -c '"$HEDDLE" head | "$HEDDLE" verify --pin -'
 has "heads that are no JSON: what to give is said" "$err" "heddle head --json"

@@ -19,6 +19,9 @@ has "its public part is printed" "$pub" "example.org/log+"
 same "only its owner may read it" "$(stat -c %a ../keys/k)" 600
 run heddle head --new-key ../keys/k --name x
 exits "and never overwritten" 1
+has "which is said" "$err" "CONFLICT: ../keys/k is there already"
+run heddle verify --pin nosuch
+same "a file that is missing is named once" "$err" "✗ NOT_FOUND: open nosuch: No such file or directory"
 run heddle head --new-key key --name x
 exits "a key in the workspace is refused" 1
 ok "and leaves no file" test ! -e key
@@ -46,6 +49,8 @@ run heddle verify --signed ../note --key "$(heddle head --new-key ../keys/other 
 exits "another key did not sign it" 1
 run heddle verify --signed ../note --key nonsense+x
 exits "a key that is none is refused" 1
+run heddle verify --signed ../note --key no-such-file
+has "a key that is neither a key nor a file says what it should be" "$err" 'give the public key that `heddle head --new-key` printed'
 run heddle verify --signed ../note
 exits "a key is needed" 2
 head -c 20 ../note >../cut
@@ -60,11 +65,27 @@ run heddle head --sign inside
 exits "nor does one in the workspace" 1
 rm inside
 
+# ---- a process that holds a key leaves no core file, and nobody looks into its memory
+if strace -o "$scratch/trace" -e trace=prctl true 2>/dev/null; then
+    # The leak checker cannot trace what strace traces.
+    traced() { ASAN_OPTIONS="${ASAN_OPTIONS:-}:detect_leaks=0" strace -o "$scratch/trace" "$@"; }
+    traced -e trace=prctl,prlimit64,setrlimit "$HEDDLE" head --sign ../keys/k >/dev/null
+    has "signing hides the process" "$(cat "$scratch/trace")" "PR_SET_DUMPABLE, SUID_DUMP_DISABLE"
+    has "and ends core files" "$(cat "$scratch/trace")" "RLIMIT_CORE, {rlim_cur=0"
+    traced -e trace=prctl env ANY_API_KEY=secret "$HEDDLE" list >/dev/null
+    has "so does a key in the environment" "$(cat "$scratch/trace")" "PR_SET_DUMPABLE, SUID_DUMP_DISABLE"
+    traced -e trace=prctl "$HEDDLE" checkpoint t >/dev/null 2>&1
+    has "and the key of checkpoints" "$(cat "$scratch/trace")" "PR_SET_DUMPABLE, SUID_DUMP_DISABLE"
+else
+    skip "core files" "strace does not work here"
+fi
+
 # ---- anchors
 run heddle head --anchor --json
 json "heads are anchored" "$out" '[.heads, .thread]' '[2,".global"]'
 run heddle verify
 exits "and agree" 0
+is_file || done_testing # what follows changes the file
 cp .heddle/heddle.db ../before.db
 note three t
 heddle head --anchor >/dev/null

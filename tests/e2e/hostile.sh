@@ -7,6 +7,7 @@
 #     HOSTILE_VALUES (two mixtures)   what is put in, see hostile.mjs
 #     HOSTILE_PARTS (1)               the records of each in so many workspaces; more find more
 # tests/torture/hostile.sh takes every value, in many parts.
+# postgres: no, it is about requests, not about the log
 # shellcheck source=tests/e2e/lib.sh
 . "$(dirname "$0")/lib.sh"
 here=$(cd "$(dirname "$0")" && pwd)

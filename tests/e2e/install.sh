@@ -1,6 +1,7 @@
 #!/bin/sh
 # asan: no (it copies the release build)
 # What `./dev install PREFIX` puts where, and that it works from there.
+# postgres: no, it has no log
 # shellcheck source=tests/e2e/lib.sh
 . "$(dirname "$0")/lib.sh"
 source=$(cd "$(dirname "$0")/../.." && pwd)
@@ -23,6 +24,8 @@ done
 ok "bash completion is installed" test -s share/bash-completion/completions/heddle
 ok "zsh completion is installed" test -s share/zsh/site-functions/_heddle
 ok "fish completion is installed" test -s share/fish/vendor_completions.d/heddle.fish
+ok "the units of systemd are installed" grep -q "^ExecStart=\"$PWD/bin/heddle\" serve" "lib/systemd/user/heddle@.service"
+ok "and their socket" test -s "lib/systemd/user/heddle@.socket"
 if [ -d "$source/build/release/share/heddle" ]; then
     ok "the data is installed" diff -r -x installed.txt "$source/build/release/share/heddle" share/heddle
 fi
@@ -54,6 +57,22 @@ ok "indeed" test ! -e no
 run env DESTDIR="$scratch/dest" "$source/tools/install.sh" /usr
 exits "DESTDIR is put in front" 0
 ok "and the program is there" test -x "$scratch/dest/usr/bin/heddle"
+if command -v dpkg-deb >/dev/null && command -v strip >/dev/null; then
+    run "$source/tools/package.sh" "$scratch"
+    exits "a Debian package is made" 0
+    deb=$(echo "$scratch"/heddle_*.deb)
+    dpkg-deb -x "$deb" "$scratch/unpacked"
+    run env -C "$scratch/unpacked" usr/bin/heddle version
+    exits "what it holds runs" 0
+    has "it needs what the program is linked with" "$(dpkg-deb -f "$deb" Depends)" libsodium
+    for name in $(grep -rhoE 'dlopen\("lib[a-z]+' "$source/src" | cut -d '"' -f 2); do
+        has "it recommends $name, which is loaded when needed" "$(dpkg-deb -f "$deb" Recommends)" "$name"
+    done
+    same "nobody else may write to what it holds" "$(dpkg-deb -c "$deb" | grep -v '^l' | grep -cv '^[-d]rw[-x]r-[-x]r-[-x] root/root')" 0
+    lacks "nor does it hold names of debugging" "$(readelf -SW "$scratch/unpacked/usr/bin/heddle")" .debug_info
+else
+    skip "a Debian package is made" "there is no dpkg-deb"
+fi
 run "$source/tools/install.sh" /proc/nowhere
 exits "a prefix that cannot be written is refused" 1
 has "with what to do" "$err" "another PREFIX"

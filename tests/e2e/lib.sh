@@ -10,15 +10,28 @@
 #
 # Each check prints its TAP line; one that fails says what it saw.
 : "${HEDDLE:?the path of the program}"
+# Tests make and remove what they find under fixed names, .git too.
+[ ! -e .git ] || {
+    echo "$0 would write into this checkout: run \`./dev test\`, or start it in an empty directory" >&2
+    exit 2
+}
 
 tap_n=0
 tap_bad=0
 out='' err='' status=0
 scratch=$(mktemp -d "${TMPDIR:-/tmp}/heddle-e2e.XXXXXX")
 trap 'rm -rf "$scratch"' EXIT
+# Settings of the person who runs the test are neither read nor written.
+mkdir "$scratch/home"
+HOME=$scratch/home
+export HOME
+unset XDG_CONFIG_HOME XDG_STATE_HOME XDG_CACHE_HOME XDG_DATA_HOME
 
 # heddle WORDS: the program under test.
 heddle() { "$HEDDLE" "$@"; }
+
+# is_file: the log of the test is a file of the workspace, not on the server that HEDDLE_STORE names.
+is_file() { [ -z "${HEDDLE_STORE:-}" ]; }
 
 # run COMMAND...: output in $out, errors in $err, exit status in $status. Standard input is passed on.
 run() {
@@ -28,19 +41,76 @@ run() {
     err=$(cat "$scratch/err")
 }
 
+# await COMMAND...: until it succeeds. What is waited for comes by itself, so that only a defect lasts until the
+# end: two minutes, which is more than a loaded machine needs and less than a test file has. Then it fails.
+await() {
+    await_end=$(($(date +%s) + 120))
+    until "$@"; do
+        [ "$(date +%s)" -lt "$await_end" ] || return 1
+        sleep 0.05
+    done
+}
+
+# wait_port: print the port that a server in the background writes to $scratch/port.
+wait_port() {
+    await test -s "$scratch/port"
+    cat "$scratch/port"
+}
+
 # serve WORDS...: `node $scratch/server.js WORDS...` in the background until the test ends. It writes
 # its port to $scratch/port; then $base is its address.
 serve() {
     node "$scratch/server.js" "$@" &
     server=$!
     trap 'kill $server 2>/dev/null; rm -rf "$scratch"' EXIT
-    tries=0
-    while [ ! -s "$scratch/port" ] && [ $tries -lt 100 ]; do
-        sleep 0.1
-        tries=$((tries + 1))
-    done
     # shellcheck disable=SC2034
-    base=http://127.0.0.1:$(cat "$scratch/port")
+    base=http://127.0.0.1:$(wait_port)
+}
+
+# start_server WORDS...: `heddle serve WORDS...` in the background until the test ends or stop_server.
+# Then $url is its address, $key that of its link, $token the shell's secret, $serve_pid its process.
+start_server() {
+    [ -n "${XDG_RUNTIME_DIR:-}" ] || {
+        XDG_RUNTIME_DIR=$scratch/run
+        mkdir -m 700 "$XDG_RUNTIME_DIR"
+        export XDG_RUNTIME_DIR
+    }
+    : >"$scratch/serve.out"
+    "$HEDDLE" serve "$@" >"$scratch/serve.out" 2>"$scratch/serve.err" &
+    serve_pid=$!
+    trap 'kill "$serve_pid" 2>/dev/null; wait 2>/dev/null; rm -rf "$scratch"' EXIT
+    await is_serving
+    # shellcheck disable=SC2034
+    {
+        url=$(sed -n 's/^  at \(http.*\)/\1/p' "$scratch/serve.out" | head -n 1)
+        key=$(sed -n 's/.*#k=//p' "$scratch/serve.out")
+        token=$(jq -r .token "$XDG_RUNTIME_DIR"/heddle/*.json 2>/dev/null | tail -n 1)
+    }
+}
+
+# is_serving: it is ready, or it has ended.
+is_serving() { grep -q '^ready' "$scratch/serve.out" || ! kill -0 "$serve_pid" 2>/dev/null; }
+
+# stop_server: SIGTERM, and $status is how it ended.
+stop_server() {
+    kill "$serve_pid"
+    status=0
+    wait "$serve_pid" || status=$?
+    out=$(cat "$scratch/serve.out") err=$(cat "$scratch/serve.err")
+}
+
+# ask WORDS...: curl as the shell asks; $out is the body, $head the head, $code the HTTP status.
+ask() {
+    run curl -sS -D "$scratch/head" -H "Authorization: Bearer $token" "$@"
+    head=$(tr -d '\r' <"$scratch/head")
+    code=$(printf '%s\n' "$head" | sed -n 's|^HTTP/1.1 \([0-9]*\).*|\1|p' | tail -n 1)
+}
+
+# post NAME JSON WORDS...: an operation.
+post() {
+    post_name=$1 post_body=$2
+    shift 2
+    ask -H 'Content-Type: application/json' -d "$post_body" "$@" "$url/api/$post_name"
 }
 
 pass() {

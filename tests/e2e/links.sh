@@ -4,6 +4,7 @@
 #
 # asan: no
 #     ROUNDS=8       of the part with swapped folders; tests/torture/links.sh does many more
+# postgres: no, it is about links below the workspace
 # shellcheck source=tests/e2e/lib.sh
 . "$(dirname "$0")/lib.sh"
 

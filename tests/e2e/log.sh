@@ -22,7 +22,7 @@ run append "$NOTE\n\n{bad}\n" t
 exits "bad JSON is refused" 1
 has "with the number of its line" "$err" "line 3: JSON:"
 run append "$NOTE\n$NOTE\n[]\n" t --json
-json "as JSON too" "$out" '[.success, .error.code]' '[false,"INVALID_SYNTAX"]'
+json "as JSON too" "$out" '[keys_unsorted, .error.code]' '[["error"],"INVALID_SYNTAX"]'
 has "with the number of its line" "$out" "line 3:"
 run append "$NOTE\n{\"kind\":\"ai_context_operation\",\"payload\":{}}\n" t
 has "what breaks the rules of its kind is named by its line" "$err" "line 2: not a context operation"
@@ -54,7 +54,7 @@ has "with the limit" "$err" "LIMIT_EXCEEDED"
 run sh -c '(printf "{\"kind\":\"note\",\"payload\":{\"a\":\""; head -c 16777208 /dev/zero | tr "\0" x; printf "\"}}\n") | "$HEDDLE" log append big --json'
 same "a payload of exactly 16 MiB is not" "$out" '{"first_seq":0,"last_seq":0,"rev":1}'
 run sh -c 'yes "{\"kind\":\"note\",\"payload\":{}}" | head -n 10001 | "$HEDDLE" log append t'
-has "over 10,000 lines belong into an import" "$err" "heddle log import"
+has "over 10,000 lines belong in an import" "$err" "heddle log import"
 run sh -c 'yes "{\"kind\":\"note\",\"payload\":{}}" | head -n 10001 | "$HEDDLE" log import many --json'
 same "which takes them" "$out" '{"first_seq":0,"last_seq":10000,"rev":10001}'
 
@@ -115,10 +115,18 @@ has "and says where a prompt belongs" "$err" "context operation"
 # ---- show, export, import
 run heddle log show t --from 4 --to 4 --json
 json "one entry" "$out" '[.seq, .op_id, .payload.n]' '[4,"b",1]'
+run heddle log show t --from 4 --to 4 --raw
+exits "--raw shows it as stored" 0
+has "the payload too" "$out" '{'
 run heddle log show t --from 9 --to 2
 same "an empty range is empty" "$out$err$status" "0"
 run heddle log show nosuch --json
 json "an unknown thread is not found" "$out" '.error.code' '"NOT_FOUND"'
+run append '{"kind":"model_response","payload":{"body":"data: {}","completion_tokens":7,"finish":"stop","headers":"Date: today","model":"m","prompt_tokens":20,"provider":"p"}}' read
+run append '{"kind":"note","payload":{"a":"b"}}' read
+run heddle log show read
+same "a line says what a reader wants to know" "$out" '#0 model_response  m · stop · prompt_tokens 20 · completion_tokens 7
+#1 note  {"a":"b"}'
 run append '{"kind":"note","payload":{"t":"\\\\u001b]0;owned\\\\u0007"}}' term
 heddle log show term >"$scratch/shown"
 ok "nothing in the log can talk to the terminal" sh -c '! LC_ALL=C grep -q "$(printf "\033")" "$1"' sh "$scratch/shown"

@@ -1,6 +1,6 @@
 #!/bin/sh
 # Agents at work at the same time: other branches never wait, the same node is one's at a time, and
-# a holder that dies holds nothing for ever.
+# a holder that dies holds nothing forever.
 # shellcheck source=tests/e2e/lib.sh
 . "$(dirname "$0")/lib.sh"
 
@@ -20,12 +20,8 @@ right=$(heddle say t --at "$root" 'Right.')
 right=${right#[} right=${right%]}
 
 # leased ID [THREAD]: wait until someone holds the node.
-leased() {
-    for _ in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21 22 23 24 25 26 27 28 29 30; do
-        heddle log show "${2:-t}" --json | jq -e --arg id "$1" 'select(.payload.mark == "lease" and .payload.node == $id)' >/dev/null && return
-        sleep 0.1
-    done
-}
+is_leased() { heddle log show "$2" --json | jq -e --arg id "$1" 'select(.payload.mark == "lease" and .payload.node == $id)' >/dev/null; }
+leased() { await is_leased "$1" "${2:-t}"; }
 
 # While it waits for its model, One is at the node that the model goes on from, wherever it was
 # before, and nobody changes the path that the model was sent.

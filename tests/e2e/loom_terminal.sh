@@ -27,12 +27,17 @@ press() {
     # shellcheck disable=SC2059
     printf "$1" >&9
     [ $# -gt 1 ] || return 0
-    tries=0
-    while ! tr -d '\b\r\033' <screen | grep -qF -e "$2"; do
-        tries=$((tries + 1))
-        [ $tries -lt 100 ] || { echo "# not on the screen: $2"; return 1; }
-        sleep 0.1
-    done
+    await is_shown "$2" || { echo "# not on the screen: $2"; return 1; }
+}
+is_shown() { tr -d '\b\r\033' <screen | grep -qF -e "$1"; }
+
+# answered KEYS: press them, and wait for the prompt that comes after.
+prompts() { grep -o '›' screen | wc -l; }
+has_prompts() { [ "$(prompts)" -ge "$1" ]; }
+answered() {
+    next=$(($(prompts) + 1))
+    press "$1"
+    await has_prompts $next
 }
 
 stop() {
@@ -41,16 +46,13 @@ stop() {
 }
 
 # The terminal forgets what was typed behind Ctrl-C: it is pressed alone, and answered by a new line.
-give_up() {
-    press '\003'
-    sleep 0.5
-}
+give_up() { answered '\003'; }
 
 start
 ok "the prompt tells where one is" press '' '[a7x2] ›'
 ok "commands and ids are completed" press '/vi\tr0\t\n' '"Root."'
 ok "an id behind a key" press '/view branch:a7\tas:nodes\n' 'Next.'
-press '/path and this is given up'
+press '/path and this is given up' 'given up'
 give_up
 ok "Ctrl-C gives up the line and nothing else" press '/path\n' 'Path to [a7x2] (2 nodes)'
 press '/annotate r001 "never\n' '…'
@@ -58,8 +60,7 @@ give_up
 ok "and a quotation that is open" press '/list r001 annotations\n' 'annotations: none'
 ok "→ is completed like /" press '→ memo\t\n' 'Working Memory'
 press 'one\n/two\nthree' 'three'
-press '\n'
-sleep 0.5
+answered '\n'
 press '/think\nonly for me\n→ prune a7x2\n←\n'
 ok "a thought ends with ←" press '/tree summary\n' 'leaf'
 press '\004'

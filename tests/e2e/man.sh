@@ -1,5 +1,6 @@
 #!/bin/sh
 # The manual pages are the command table, byte for byte, and the settings' page knows every key.
+# postgres: no, it has no log
 # shellcheck source=tests/e2e/lib.sh
 . "$(dirname "$0")/lib.sh"
 source=$(cd "$(dirname "$0")/../.." && pwd)
@@ -36,7 +37,7 @@ while read -r key; do
 done <open
 
 # Every variable that the program reads is told of in heddle(1).
-grep -rhoE 'getenv\("[A-Z_]+"\)|setenv\("HEDDLE_[A-Z_]+"|"(HEDDLE|XDG)_[A-Z_]+"|"[A-Z]+_API_KEY"' "$source/src" |
+grep -rhoE '(getenv\(|workspace_variable\([^"]*)"[A-Z_]+"\)|setenv\("HEDDLE_[A-Z_]+"|"(HEDDLE|XDG)_[A-Z_]+"|"[A-Z]+_API_KEY"' "$source/src" |
     grep -oE '[A-Z][A-Z_]+' | sort -u >variables
 ok "variables are read" test -s variables
 while read -r variable; do

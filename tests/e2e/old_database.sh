@@ -1,6 +1,7 @@
 #!/bin/sh
 # A database of schema 4, made by a version that knew chain version 1 only: it is opened, read,
 # appended to and verified, no entry of it is rewritten, and it is erasable after `log rechain`.
+# postgres: no, it is about database files of older versions
 # shellcheck source=tests/e2e/lib.sh disable=SC2016
 . "$(dirname "$0")/lib.sh"
 here=$(cd "$(dirname "$0")" && pwd)
@@ -63,7 +64,7 @@ run heddle verify --pin "$scratch/pin"
 exits "the head before it is still known" 0
 run heddle tree t
 has "nodes have the ids they had" "$out" "[w7ev] → [9x7j] → [x0jg]"
-run heddle log show t --to 1
+run heddle log show t --to 1 --raw
 has "so have entries" "$out" "e_ec02bcbc59f10fd407a2"
 run heddle log show t --json
 has "the old head is kept" "$out" '"kind":"rechain"'
@@ -73,4 +74,17 @@ run heddle verify
 exits "and is whole" 0
 ok "the copy is gone" test ! -e .heddle/heddle.db.v4.bak
 lacks "and so is what was said" "$(strings -a .heddle/heddle.db* 2>/dev/null || cat .heddle/heddle.db)" "number 2, said"
+# ---- a backup with such a log in it
+base64 -d "$here/old_database.b64" | gunzip >heddle.db
+sum=$(sha256sum heddle.db | cut -d' ' -f1)
+printf '{"at":1,"format":1,"objects":0,"store":{"bytes":%s,"sha256":"%s"},"threads":[]}' "$(stat -c %s heddle.db)" "$sum" >heddle-backup.json
+tar --format=ustar -cf ../old.tar heddle-backup.json heddle.db
+run heddle backup --check ../old.tar
+exits "a backup of an older version is checked" 0
+run heddle restore-backup ../old.tar --force
+exits "and restored" 0
+same "no copy of it is left" "$(find .heddle -name '.heddle-tmp*')" ""
+run heddle verify
+exits "the log is whole" 0
+
 done_testing

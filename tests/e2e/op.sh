@@ -102,6 +102,7 @@ run heddle project t --at -2
 exits "--at before everything is misuse" 2
 run heddle project t --at 99999 --json
 exits "--at beyond the end is the end" 0
+has "which is said" "$err" "there is no entry 99999: the thread ends with "
 run heddle project nosuch --json
 json "an unknown thread" "$out" .error.code '"NOT_FOUND"'
 run heddle project t --lane nosuch --json

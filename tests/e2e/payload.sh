@@ -1,5 +1,6 @@
 #!/bin/sh
 # input.md from the outside: the command as a person or a planner uses it.
+# postgres: no, it has no log
 # shellcheck disable=SC2016,SC2317
 # shellcheck source=tests/e2e/lib.sh
 . "$(dirname "$0")/lib.sh"
@@ -133,7 +134,11 @@ src/core/a.py'
 run heddle turn new --json
 json "as JSON, without a report" "$out" '[.session, .number, (.entries | length)]' '["demo",3,5]'
 run heddle session list --json
-json "the list of sessions" "$out" '.sessions | map([.name, .turns, .state])' '[["demo",3,"empty"]]'
+json "the list of sessions" "$out" '.items | map([.name, .turns, .state])' '[["demo",3,"empty"]]'
+json "with the time in UTC" "$out" '.items[0].created_at | test("^20..-..-..T..:..:..\\....Z$")' 'true'
+run heddle session new 'x' --thread 'a/b'
+exits "a session is not bound to what is no name" 1
+not_ok "and is not made" test -e .teddy/sessions/x
 run heddle turn new --session nope
 exits "an unknown session" 1
 has "with a hint" "$err" "heddle session list"
@@ -155,7 +160,7 @@ run heddle turn new --session demo
 exits "a session whose thread is not known gets no turn" 1
 has "it is damaged" "$err" "CORRUPT"
 run heddle session list --json
-json "and listed so" "$out" '.sessions | map(select(.name == "demo") | .state)' '["damaged"]'
+json "and listed so" "$out" '.items | map(select(.name == "demo") | .state)' '["damaged"]'
 rm .teddy/sessions/demo/session.json
 rm .teddy/sessions/demo/03/turn.context
 mkdir .teddy/sessions/demo/03/turn.context
@@ -172,6 +177,12 @@ exits "a memo is added" 0
 same "the rest is kept" "$(cat .teddy/memos.yaml)" "$(printf '# team\r\n- one\r\n- "use pnpm: always"\r\n')"
 run heddle memo list
 has "memos are listed" "$out" "  2  use pnpm: always"
+run heddle memo list --json
+json "as JSON" "$out" '.items' '["one","use pnpm: always"]'
+run heddle memo add ' one ' --json
+json "a memo is added once" "$out" '.' '{"result":"already there","memo":"one"}'
+run heddle memo add '  '
+exits "an empty memo is refused" 1
 run heddle memo remove 'one'
 same "one is removed" "$(cat .teddy/memos.yaml)" "$(printf '# team\r\n- "use pnpm: always"\r\n')"
 run heddle memo remove 'no such'
@@ -468,5 +479,45 @@ if [ "$(id -u)" -ne 0 ]; then
 else
     skip "an unreadable file" "the tests run as root"
 fi
+
+# ---- by the names of operations ----
+
+call() { # NAME PARAMS [OPTION...]
+    name=$1 params=$2
+    shift 2
+    heddle api call "$name" --params "$params" "$@"
+}
+mkdir called && cd called && mkdir .teddy sub || exit 1
+printf '# hi\n' >README.md && printf 'int x;\n' >sub/a.c
+heddle payload README.md sub >"$scratch/by-words.md" 2>/dev/null
+out=$(call payload.make '{"paths":["README.md","sub"]}' --out "$scratch/by-name.md")
+ok "the same bytes through every door" cmp "$scratch/by-words.md" "$scratch/by-name.md"
+json "the document says how much" "$out" '[.payload.bytes, .shown, .counted_by]' "[$(wc -c <"$scratch/by-name.md"),2,null]"
+out=$(call payload.make '{"paths":["README.md"],"manifest":true}' --out /dev/null)
+json "or is the manifest" "$out" '[.format, .resources[0].path]' '["heddle-manifest-1","README.md"]'
+json "what is outside is refused" "$(call payload.make '{"paths":["../README.md"]}' --out /dev/null)" .error.code '"PERMISSION_DENIED"'
+json "paths and names do not go together" "$(call payload.make '{"paths":["a"],"names":["b"]}' --out /dev/null)" .error.code '"INVALID_SYNTAX"'
+json "patterns keep their commas" "$(call payload.make '{"include":["*.{c,h}"]}' --out /dev/null)" .shown 1
+out=$(call payload.explain '{"paths":["README.md"]}' --out /dev/null)
+json "explain has the parts" "$out" '[.items[] | [.section, .fate]]' '[["resource","kept"],["tree","kept"],["frame","kept"]]'
+json "that add up" "$out" '([.items[].bytes] | add) == .bytes' true
+json "weigh has the tree" "$(call payload.weigh '{"paths":["sub"]}' --out /dev/null)" '[.items[] | [.name, .depth]]' '[["sub/",0],["a.c",1]]'
+heddle payload README.md --output held.md >/dev/null
+json "check knows the file that it checks" "$(call payload.check '{"paths":["README.md"],"file":"held.md"}')" . '{"differences":[]}'
+printf 'more\n' >>README.md
+json "compare lists what changed" "$(call payload.compare '{"paths":["README.md"],"file":"held.md"}')" . '{"differences":[{"change":"changed","path":"README.md"}]}'
+run heddle payload README.md --check held.md --json
+exits "under --json a difference is a bad verdict" 1
+json "beside the document" "$out" '.differences | length' 1
+has "told on stderr" "$err" "1 thing has changed since"
+json "no file of others is read" "$(call payload.compare '{"file":"/etc/passwd"}')" .error.code '"PERMISSION_DENIED"'
+json "a text or a file" "$(call payload.parse '{}')" .error.code '"INVALID_SYNTAX"'
+params=$(jq -cn --rawfile text held.md '{text:$text,into:"back"}')
+json "a text is read back" "$(call payload.parse "$params")" '[.resources[] | .path, .content]' '["README.md","# hi\n"]'
+same "and written below the workspace" "$(cat back/README.md)" "# hi"
+params=$(jq -cn --rawfile text held.md '{text:$text,into:"../out"}')
+json "not elsewhere" "$(call payload.parse "$params")" .error.code '"PERMISSION_DENIED"'
+not_ok "nothing is there" test -e ../out
+cd .. || exit 1
 
 done_testing

@@ -1,5 +1,6 @@
 #!/bin/sh
 # The acceptance cases of input.md, each against the exact bytes of the whole payload.
+# postgres: no, it has no log
 # shellcheck disable=SC2016,SC2094,SC2317
 # shellcheck source=tests/e2e/lib.sh
 . "$(dirname "$0")/lib.sh"
@@ -74,7 +75,7 @@ mkdir "$top/bare" && cd "$top/bare" || exit 1
 teddy context --no-copy >"$scratch/got" 2>"$scratch/err"
 { begin '' && four && printf '## 5. Resource Contents\n'; } >"$scratch/want"
 is "no .teddy: an empty payload"
-same "the default list" "$(cat .teddy/global.context)" '# One file, folder, glob or URL a line.'
+same "the default list" "$(cat .teddy/global.context)" '# One file, directory, glob or URL per line.'
 printf '*\n' >"$scratch/star"
 ok "and .teddy/.gitignore is a star" cmp .teddy/.gitignore "$scratch/star"
 
@@ -429,7 +430,7 @@ ln -s /dev/zero zero
 echo fine >fine.txt
 list pipe link round zero pipe.context /proc/self/status fine.txt
 status=0
-timeout 20 "$HEDDLE" payload >"$scratch/got" 2>"$scratch/err" || status=$?
+timeout 120 "$HEDDLE" payload >"$scratch/got" 2>"$scratch/err" || status=$?
 exits "pipes, loops and devices end" 0
 {
     begin 'fine.txt
@@ -455,7 +456,7 @@ for special in .teddy/global.context .teddy/memos.yaml .gitignore .teddyignore; 
     rm -f "$special"
     mkfifo "$special"
     status=0
-    timeout 20 "$HEDDLE" payload >"$scratch/got" 2>"$scratch/err" || status=$?
+    timeout 120 "$HEDDLE" payload >"$scratch/got" 2>"$scratch/err" || status=$?
     exits "a pipe in the place of $special ends" 0
     rm "$special"
 done

@@ -1,6 +1,7 @@
 #!/bin/sh
 # What `heddle payload` is told on the command line: paths, patterns, lists on stdin; and what
 # `--parse --output` writes and refuses to write.
+# postgres: no, it has no log
 # shellcheck disable=SC2016
 # shellcheck source=tests/e2e/lib.sh
 . "$(dirname "$0")/lib.sh"
@@ -132,6 +133,28 @@ echo more >>big.txt
 run heddle payload big.txt README.md --budget 600 --since "$scratch/cut.md"
 same "a cut file that changed" "$out" "changed  big.txt"
 rm big.txt
+mkdir fit && seq 100 >fit/one.txt && seq 200 300 >fit/two.txt && seq 400 500 >fit/three.txt
+printf 'fit/two.txt\nfit/three.txt\n' >.teddy/global.context
+for form in md json; do
+    case $form in
+    md) heddle payload fit/one.txt --no-tree --budget 1000 --output "$scratch/fit.md" >/dev/null 2>&1 ;;
+    json) heddle payload fit/one.txt --no-tree --budget 1000 --json >"$scratch/fit.json" 2>/dev/null ;;
+    esac
+    seq 600 900 >>fit/one.txt
+    run heddle payload fit/one.txt --no-tree --budget 1000 --json
+    json "one file grows, and others are cut for it" "$out" '[.resources[] | select(.cut) | .path]' '["fit/two.txt","fit/three.txt"]'
+    run heddle payload fit/one.txt --no-tree --budget 1000 --since "$scratch/fit.$form"
+    same "only the one that grew has changed ($form)" "$out" "changed  fit/one.txt"
+    sed 1d fit/two.txt >fit/new && mv fit/new fit/two.txt
+    run heddle payload fit/one.txt --no-tree --budget 1000 --since "$scratch/fit.$form"
+    same "one that is cut now and has changed is told ($form)" "$out" "changed  fit/one.txt
+changed  fit/two.txt"
+    seq 100 >fit/one.txt && seq 200 300 >fit/two.txt
+    heddle payload fit/one.txt --no-tree --budget 500 --output "$scratch/tight.md" >/dev/null 2>&1
+    run heddle payload fit/one.txt --no-tree --budget 90000 --since "$scratch/tight.md"
+    same "nothing has changed where nothing is cut any more ($form)" "$out" ""
+done
+rm -r fit .teddy/global.context
 
 # ---- writing files back ----
 cat >"$scratch/evil.md" <<'END'

@@ -1,6 +1,7 @@
 #!/bin/sh
 # What is not sent: secrets in files, memos, URLs and by the names of files. And what is sent as
 # something else: memos that are no text, text in other encodings.
+# postgres: no, it has no log
 # shellcheck source=tests/e2e/lib.sh
 . "$(dirname "$0")/lib.sh"
 

@@ -1,5 +1,6 @@
 #!/bin/sh
 # `heddle project --format`: request bodies and text, and repairs told on stderr.
+# postgres: no, it has no log that it writes
 # shellcheck source=tests/e2e/lib.sh
 . "$(dirname "$0")/lib.sh"
 

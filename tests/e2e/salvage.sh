@@ -1,5 +1,6 @@
 #!/bin/sh
 # A damaged log gives back every entry that can be read, says what is missing, and exits with 1.
+# postgres: no, it damages the database file
 # shellcheck source=tests/e2e/lib.sh disable=SC2016,SC2317
 . "$(dirname "$0")/lib.sh"
 

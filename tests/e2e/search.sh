@@ -173,11 +173,7 @@ fails slow MODEL_ERROR 'timeout: tavily did not answer in time'
 printf '{"search":{"tavily_url":"http://127.0.0.1:1"}}\n' >"$settings"
 fails looms MODEL_ERROR 'serviceUnavailable: tavily cannot be reached'
 if [ -n "$tls" ]; then
-    tries=0
-    while [ ! -s "$tls.port" ] && [ $tries -lt 100 ]; do
-        sleep 0.1
-        tries=$((tries + 1))
-    done
+    await test -s "$tls.port"
     printf '{"search":{"tavily_url":"https://localhost:%s"}}\n' "$(cat "$tls.port")" >"$settings"
     fails looms MODEL_ERROR 'serviceUnavailable: tavily cannot be reached'
     same "a certificate that nobody signed gets no key" "$asked" ""

@@ -1,13 +1,14 @@
 #!/bin/sh
 # A workspace without its log: a clone, a deleted .heddle, a folder that Leslie wrote. References keep
 # their id, binding, scope and copies.
+# postgres: no, a log on a server belongs to the id in .leslie, so that a copy of the folder is no workspace without its log
 # shellcheck source=tests/e2e/lib.sh
 . "$(dirname "$0")/lib.sh"
 
 T=.leslie/threads
 spawn() { heddle spawn --objective o --no-run --intent "work of $1" --id "$@"; }
 put() { mkdir -p "$(dirname "$1")" && printf '%s\n' "$2" >"$1"; }
-refs() { heddle status "$1" --json 2>/dev/null | jq -cS '[.data.references[] | {ref_id, target, binding, scope, state, copied_at, created_at, files: [.files[]? | {name, local_path, hash, state}]}]'; }
+refs() { heddle status "$1" --json 2>/dev/null | jq -cS '[.references[] | {ref_id, target, binding, scope, state, copied_at, created_at, files: [.files[]? | {name, local_path, hash, state}]}]'; }
 top=$PWD
 mkdir origin && cd origin || exit 1
 heddle init >/dev/null
@@ -55,14 +56,14 @@ mkdir changed && cp -r origin/.leslie changed/ && cd changed || exit 1
 chmod u+w $T/F/context/inherited/plan.md && echo forged >$T/F/context/inherited/plan.md
 run heddle read F plan.md
 exits "a copy that was changed in a clone is not passed off" 1
-json "status tells" "$(heddle status F --json)" '.data.references[0].state' '"edited"'
+json "status tells" "$(heddle status F --json)" '.references[0].state' '"edited"'
 cd "$top" || exit 1
 
 # ---- an early heddle did not say whose a copy is ----
 mkdir early && cp -r origin/.leslie early/ && cd early || exit 1
 rm $T/*/context/.frozen.json
 run heddle status K --json
-json "one source: the copies are its" "$out" '[.data.references[0].binding, (.data.references[0].files | length)]' '["frozen",2]'
+json "one source: the copies are its" "$out" '[.references[0].binding, (.references[0].files | length)]' '["frozen",2]'
 has "and that it was guessed is said" "$out$err" "no file says whose they are"
 cd "$top" || exit 1
 
@@ -99,10 +100,10 @@ add() { # FROM TO REF BINDING SCOPE: as Leslie adds a reference
 }
 add R S ref-11111111 frozen '["all"]'
 add Q S ref-22222222 live '["design"]'
-json "Leslie's frozen reference is one" "$(heddle status R --json)" '.data.references[0] | [.ref_id, .binding, .copied_at, .files[0].local_path]' \
+json "Leslie's frozen reference is one" "$(heddle status R --json)" '.references[0] | [.ref_id, .binding, .copied_at, .files[0].local_path]' \
     "[\"ref-11111111\",\"frozen\",\"2026-03-01T10:00:05.120Z\",\"$T/R/context/inherited/S/plan.md\"]"
 same "its copy is read" "$(heddle read R S/plan.md)" "as Leslie copied it"
-json "its scope counts" "$(heddle status Q --json 2>/dev/null)" '.data.references[0] | [.ref_id, .binding, .scope]' '["ref-22222222","live",["design"]]'
+json "its scope counts" "$(heddle status Q --json 2>/dev/null)" '.references[0] | [.ref_id, .binding, .scope]' '["ref-22222222","live",["design"]]'
 run heddle read Q plan.md
 exits "and limits" 1
 add Q S ref-33333333 live '["plan.md"]'

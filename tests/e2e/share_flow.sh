@@ -95,7 +95,7 @@ while [ $i -lt 60 ]; do
     i=$((i + 1))
 done
 wait
-same "sixty at once all succeed" "$(cat "$scratch"/p* | grep -c '^thread-')" 60
+same "sixty at once all succeed" "$(cat "$scratch"/p* | grep -c '^child-')" 60
 json "all are children of the root" "$(cat .leslie/thread_relations.json)" '[(.relations.root.children | length), ([.threads[] | select(.parent_id == "root")] | length), (.metadata.thread_count == (.threads | length))]' '[60,60,true]'
 same "each has its folder" "$(jq -r '.relations.root.children[]' .leslie/thread_relations.json | while read -r t; do test -d "$T/$t/context/live" && echo y; done | grep -c y)" 60
 same "no lock is left" "$(find .leslie -name '*.lock' -o -name '.heddle-*')" ""
@@ -192,13 +192,13 @@ run heddle graph --format dot
 has "dot" "$out" "digraph threads"
 run heddle graph --format mermaid
 has "mermaid" "$out" "flowchart LR"
-json "json" "$(heddle graph --json)" '.data | keys' '["edges","threads"]'
+json "json" "$(heddle graph --json)" keys '["edges","format","objectives","threads"]'
 # ---- a workspace that was copied is nobody's change ----
 
 # A lock folder that a killed command left would be copied as one that somebody holds.
 heddle objective create "Before the copy" >/dev/null
 cp -R . "$scratch/copy"
-run heddle --root "$scratch/copy" spawn --intent 'In the copy' --objective "$(heddle objective list --json | jq -r '.data[0].id')" --no-run
+run heddle --root "$scratch/copy" spawn --intent 'In the copy' --objective "$(heddle objective list --json | jq -r '.items[0].id')" --no-run
 exits "a copied workspace goes on" 0
 same "without a word about its files" "$err" ""
 same "and nothing is set aside" "$(find "$scratch/copy" -name '*.unreadable-*')" "$(find . -name '*.unreadable-*' | sed "s|^[.]|$scratch/copy|")"

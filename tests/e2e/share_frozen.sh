@@ -1,5 +1,6 @@
 #!/bin/sh
 # Frozen copies: each has a place of its own, none is lost, none is passed off as another.
+# postgres: no, it removes .leslie, with the id by which a server finds the log
 # shellcheck source=tests/e2e/lib.sh
 . "$(dirname "$0")/lib.sh"
 
@@ -9,7 +10,7 @@ heddle objective create "O" --id o >/dev/null
 spawn() { heddle spawn --objective o --no-run --intent "work of $1" --id "$@"; }
 put() { mkdir -p "$(dirname "$1")" && printf '%s\n' "$2" >"$1"; }
 freeze() { heddle reference --from "$1" --target "$2" --binding frozen >/dev/null; }
-state() { heddle status "$1" --json | jq -c '[.data.references[].state]'; }
+state() { heddle status "$1" --json | jq -c '[.references[].state]'; }
 
 # ---- places ----
 spawn both >/dev/null
@@ -190,9 +191,9 @@ put $T/turned/plan/a.md "now a folder"
 mkfifo $T/turned/progress.md
 run heddle status taker --json
 exits "status tells when a file became a folder" 0
-json "as a file that is missing" "$out" '[.data.references[0].state, (.data.references[0].files | map(.state))]' '["stale",["missing","missing"]]'
+json "as a file that is missing" "$out" '[.references[0].state, (.references[0].files | map(.state))]' '["stale",["missing","missing"]]'
 heddle refresh --from taker >/dev/null
-json "and refresh takes the folder" "$(heddle status taker --json)" '.data.references[0] | [.state, (.files | map(.name))]' '["fresh",["plan/a.md"]]'
+json "and refresh takes the folder" "$(heddle status taker --json)" '.references[0] | [.state, (.files | map(.name))]' '["fresh",["plan/a.md"]]'
 mkdir -p elsewhere && ln -s ../../../elsewhere $T/turned/code
 run heddle refresh --from taker
 has "a link to a folder is named, not followed" "$err" "$T/turned/code' is a link"

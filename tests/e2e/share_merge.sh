@@ -89,13 +89,13 @@ same "the source's line is taken" "$(sed -n 2p $T/t/plan.md)" "B again of s"
 kept=$(printf '%s\n' "$out" | sed -n 's/^kept  //p')
 same "the overwritten text is reachable" "$(sed -n 2p "$kept")" "B of t"
 json "and in the JSON" "$(printf 'a\nX\nc\n' >$T/t/plan.md; printf 'a\nY\nc\n' >$T/s/plan.md; heddle merge --sources s --target t --strategy agent-first --json)" \
-    '[.data.mergedFiles, (.data.keptFiles | length)]' '[[".leslie/threads/t/plan.md"],1]'
+    '[.merged_files, (.kept_files | length)]' '[[".leslie/threads/t/plan.md"],1]'
 lacks "it is not shared on" "$(spawn u; heddle reference --from u --target t --binding frozen 2>&1; find $T/u/context/inherited)" replaced
 printf 'a\nX2\nc\n' >$T/t/plan.md
 printf 'a\nY2\nc\n' >$T/s/plan.md
 run heddle merge --sources s --target t --json
 exits "a conflict with markers exits 1" 1
-json "the answer is printed all the same" "$out" .data.conflicts '["plan.md"]'
+json "the answer is printed all the same" "$out" .conflicts '["plan.md"]'
 has "and stderr says what to do" "$err" "between <<<<<<<"
 has "both texts are there" "$(cat $T/t/plan.md)" "X2"
 printf 'a\nsettled\nc\n' >$T/t/plan.md

@@ -31,7 +31,7 @@ r-  plan        $T/all/context/inherited/plan.md
 r-  other       $T/all/context/inherited/closure-report.md
 r-  other       $T/all/context/inherited/code/
 r-  other       $T/all/context/inherited/discuss/"
-json "in JSON too" "$(heddle artifacts all --json)" '[.data[0] | .thread, .access], [.data[1] | .thread, .access]' '["all","rw"]
+json "in JSON too" "$(heddle artifacts all --json)" '[.items[0] | .thread, .access], [.items[1] | .thread, .access]' '["all","rw"]
 ["back","r"]'
 lacks "the block has five types" "$(heddle context all)" discuss
 export HEDDLE
@@ -55,7 +55,7 @@ put $T/back/plan.md "changed"
 touch -d 2026-11-16T08:00:00Z $T/back/plan.md
 has "since when it is stale" "$(heddle context all --notes)" "; stale since 2026-11-16 08:00; 4 files"
 has "status says it too" "$(heddle status all)" "frozen back  stale since 2026-11-16T08:00:00.000Z  4 files, 29 bytes  Work of back"
-json "and in JSON" "$(heddle status all --json)" '.data.references[0] | [.title, .target_status, .stale_since, .file_count, .bytes]' \
+json "and in JSON" "$(heddle status all --json)" '.references[0] | [.title, .target_status, .stale_since, .file_count, .bytes]' \
     '["Work of back","active","2026-11-16T08:00:00.000Z",4,29]'
 json "the block with notes is read back" "$(heddle context all --notes | heddle context --parse)" '[.thread, .refs[0].assets[0].type]' '["all","plan"]'
 

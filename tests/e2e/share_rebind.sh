@@ -8,7 +8,7 @@ heddle init >/dev/null
 heddle objective create "O" --id o >/dev/null
 spawn() { heddle spawn --objective o --no-run --intent "work of $1" --id "$@"; }
 put() { mkdir -p "$(dirname "$1")" && printf '%s\n' "$2" >"$1"; }
-refs() { heddle status "$1" --json 2>/dev/null | jq -c '[.data.references[] | [.target, .binding, .state]]'; }
+refs() { heddle status "$1" --json 2>/dev/null | jq -c '[.references[] | [.target, .binding, .state]]'; }
 edges() { jq -c ".relations.$1.references_to" .leslie/thread_relations.json; }
 
 # ---- which binding ----
@@ -21,7 +21,7 @@ same "spawn prints the id alone" "$out" R
 has "and says that it reads live" "$err" "R → A  live"
 run spawn R2 --ref A --binding frozen
 has "or frozen" "$err" "R2 ▣ A  frozen, 1 file copied"
-json "in JSON too" "$(spawn R3 --ref A --json)" '[.data.references[] | .target, .binding]' '["A","live"]'
+json "in JSON too" "$(spawn R3 --ref A --json)" '[.references[] | .target, .binding]' '["A","live"]'
 has "reference says frozen" "$(heddle reference --from R --target C)" "R ▣ C  frozen, 1 file copied"
 run heddle reference --from R --target C --binding sometimes
 exits "another word is misuse" 2
@@ -30,7 +30,7 @@ exits "another word is misuse" 2
 spawn F >/dev/null
 heddle reference --from F --target A >/dev/null
 heddle reference --from F --target C >/dev/null
-id=$(heddle status F --json | jq -r '.data.references[0].ref_id')
+id=$(heddle status F --json | jq -r '.references[0].ref_id')
 put $T/A/plan.md "newer plan of A"
 run heddle unreference --from F --target A
 exits "a reference is dropped" 0
@@ -74,7 +74,7 @@ run heddle rebind --from F --target A
 exits "how must be said" 2
 spawn S --ref A:plan.md >/dev/null 2>&1
 heddle rebind --from S --target A --binding frozen >/dev/null
-json "the scope stays" "$(heddle status S --json)" '.data.references[0] | [.binding, .scope]' '["frozen",["plan.md"]]'
+json "the scope stays" "$(heddle status S --json)" '.references[0] | [.binding, .scope]' '["frozen",["plan.md"]]'
 ok "and all verifies" heddle verify
 
 # ---- circles ----
@@ -103,7 +103,7 @@ put $T/C/design/a "no"
 spawn K >/dev/null
 heddle reference --from K --target C --scope 'design/a\,b.md' >/dev/null
 same "a comma in a name can be given" "$(heddle read K 'design/a,b.md')" comma
-json "it is one name" "$(heddle status K --json)" '.data.references[0].scope' '["design/a,b.md"]'
+json "it is one name" "$(heddle status K --json)" '.references[0].scope' '["design/a,b.md"]'
 same "and in --ref" "$(spawn K2 --ref 'C:design/a\,b.md' 2>/dev/null; heddle read K2 'design/a,b.md')" "K2
 comma"
 

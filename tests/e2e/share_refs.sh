@@ -55,7 +55,7 @@ heddle reference --from reader --target back --binding frozen >/dev/null
 same "a frozen copy is read" "$(heddle read reader plan.md)" "the plan of back"
 put $T/back/artifacts/plan.md "changed"
 same "the source may change, the copy does not" "$(heddle read reader plan.md)" "the plan of back"
-json "status says so" "$(heddle status reader --json)" '[.data.references[0].state, (.data.references[0].files[] | select(.name == "plan.md") | .state)]' '["stale","stale"]'
+json "status says so" "$(heddle status reader --json)" '[.references[0].state, (.references[0].files[] | select(.name == "plan.md") | .state)]' '["stale","stale"]'
 has "the block shows the copy" "$(heddle context reader)" '"plan" path=".leslie/threads/reader/context/inherited/plan.md"'
 rm $T/back/design/api.md
 put $T/back/design/new.md "new"
@@ -63,7 +63,7 @@ run heddle refresh --from reader
 same "refresh says what it did" "$out" "back: 1 added, 1 changed, 1 removed"
 same "then the copy is new" "$(heddle read reader plan.md)" "changed"
 not_ok "deleted files are gone" test -e $T/reader/context/inherited/design/api.md
-json "and all is fresh" "$(heddle status reader --json)" '.data.references[0].state' '"fresh"'
+json "and all is fresh" "$(heddle status reader --json)" '.references[0].state' '"fresh"'
 ok "verify agrees with the files and copies" heddle verify
 chmod u+w $T/reader/context/inherited/plan.md && echo forged >$T/reader/context/inherited/plan.md
 run heddle read reader plan.md

@@ -24,8 +24,8 @@ exits "other threads go on" 0
 ok "with their folders" test -d $T/d/context/inherited
 json "and their rows" "$(cat $R)" '.threads | has("d")' true
 has "status says what is not done" "$(heddle status b 2>/dev/null)" "not done on disk: inject"
-json "also as JSON" "$(heddle status b --json 2>/dev/null)" '.data.not_done[0].operation' '"inject"'
-json "and nothing of it for others" "$(heddle status d --json)" .data.not_done '[]'
+json "also as JSON" "$(heddle status b --json 2>/dev/null)" '.not_done[0].operation' '"inject"'
+json "and nothing of it for others" "$(heddle status d --json)" .not_done '[]'
 run heddle doctor
 exits "doctor finds it" 1
 has "and names it" "$out$err" "inject of 'b' is recorded and not done on disk"
@@ -35,7 +35,7 @@ heddle lifecycle d suspend >/dev/null
 has "it is done when the way is free" "$(cat $T/b/.meta/injections.log)" "content=hello"
 run heddle doctor
 exits "and doctor is content" 0
-json "status too" "$(heddle status b --json)" .data.not_done '[]'
+json "status too" "$(heddle status b --json)" .not_done '[]'
 
 # ---- a folder where one of the views must go ----
 rm $T/.global/registry.json
@@ -56,7 +56,7 @@ echo second >$T/a/plan.md
 rmdir $T/c/context/inherited/plan.md 2>/dev/null
 heddle refresh --from c >/dev/null 2>&1 || heddle reference --from c --target a --binding frozen >/dev/null 2>&1
 heddle lifecycle e suspend >/dev/null
-copy=$(heddle status c --json | jq -r '.data.references[0].files[] | select(.name == "plan.md") | .local_path')
+copy=$(heddle status c --json | jq -r '.references[0].files[] | select(.name == "plan.md") | .local_path')
 same "the newest copy stands, beside what was in the way" "$(cat "$copy")" second
 ok "verify agrees" heddle verify
 

@@ -17,6 +17,8 @@ cat >"$HOME/.config/heddle/config.json" <<'JSON'
   "agent": ["sh", "-c", "cat >got-$HEDDLE_THREAD; echo \"$HEDDLE_ACTOR was here\"; test ! -e hold || while test -e hold; do sleep 0.02; done; echo more"],
   "fails": ["sh", "-c", "exit 3"],
   "missing": ["/no/such/program"],
+  "nowhere": ["no-such-program-anywhere"],
+  "bare": ["./bare-script", "one"],
   "sleeps": ["sh", "-c", "sleep 300 & sleep 300"],
   "tampers": ["sh", "-c", "echo changed >>.leslie/threads/source/plan.md; echo new >.leslie/threads/source/new.md; chmod -R u+w .leslie/threads/$HEDDLE_THREAD/context; echo x >>.leslie/threads/$HEDDLE_THREAD/context/inherited/notes.md; rm .leslie/threads/other/plan.md"],
   "reads": ["sh", "-c", "cat .leslie/threads/source/plan.md; echo own >.leslie/threads/$HEDDLE_THREAD/plan.md"],
@@ -25,24 +27,24 @@ cat >"$HOME/.config/heddle/config.json" <<'JSON'
 JSON
 export HEDDLE
 run heddle spawn --intent "Write the plan" --objective goal --id w1 --json
-json "spawn says how it runs" "$out" '.data.run_mode' '"background"'
-ok "wait succeeds when it did" heddle wait w1 --timeout 20
+json "spawn says how it runs" "$out" '.run_mode' '"background"'
+ok "wait succeeds when it did" heddle wait w1 --timeout 120
 same "the prompt came on stdin" "$(cat got-w1)" '<thread_context thread="w1" objective="goal" relations_file=".leslie/thread_relations.json">
 </thread_context>
 
 Write the plan'
 same "the thread is done" "$(state w1)" completed
 has "the output is its transcript" "$(cat .leslie/threads/w1/.meta/transcripts/*.txt)" "agent:agent was here"
-json "ps knows it" "$(heddle ps --json)" '[.data[] | select(.thread == "w1") | .state, .exit_code]' '["exited",0]'
+json "ps knows it" "$(heddle ps --json)" '[.items[] | select(.thread == "w1") | .state, .exit_code]' '["exited",0]'
 
 heddle spawn --intent x --objective goal --id w2 --with fails >/dev/null
-not_ok "wait fails when it did" heddle wait w2 --timeout 20
+not_ok "wait fails when it did" heddle wait w2 --timeout 120
 same "a failure leaves the state alone" "$(state w2)" active
 heddle spawn --intent x --objective goal --id w3 --with missing >/dev/null
-not_ok "a program that is not there is a failure" heddle wait w3 --timeout 20
+not_ok "a program that is not there is a failure" heddle wait w3 --timeout 120
 
 heddle spawn --intent x --objective goal --id w4 --with asks >/dev/null
-heddle wait w4 --timeout 20 >/dev/null
+heddle wait w4 --timeout 120 >/dev/null
 same "a state changed during the run is kept" "$(state w4)" suspended
 json "and the session it named is stored" "$(cat .leslie/thread_relations.json)" '.threads.w4.session_id' '"s-42"'
 
@@ -51,17 +53,17 @@ touch hold
 heddle spawn --intent parent --objective goal --id mother >/dev/null
 heddle spawn --intent child --objective goal --id kid --parent mother --no-run >/dev/null
 rm hold
-heddle wait mother --timeout 20 >/dev/null
+heddle wait mother --timeout 120 >/dev/null
 same "a parent with an open child waits" "$(state mother)" suspended
 json "as the system" "$(cat .leslie/thread_relations.json)" '[.operations[] | select(.params.thread_id == "mother" and .command == "lifecycle") | .operator, .params.reason]' '["system","Waiting for child threads"]'
 heddle lifecycle kid 'done' >/dev/null
-heddle wait mother --timeout 20 >/dev/null
+heddle wait mother --timeout 120 >/dev/null
 same "and goes on when the last child has ended" "$(state mother)" completed
 
 # ---- stopping ----
 heddle spawn --intent x --objective goal --id w5 --with sleeps >/dev/null
-pid=$(heddle ps --json | jq '.data[] | select(.thread == "w5") | .pid')
-json "it runs" "$(heddle ps --json)" '[.data[] | select(.thread == "w5") | .state]' '["running"]'
+pid=$(heddle ps --json | jq '.items[] | select(.thread == "w5") | .pid')
+json "it runs" "$(heddle ps --json)" '[.items[] | select(.thread == "w5") | .state]' '["running"]'
 not_ok "wait can give up" heddle wait w5 --timeout 0
 run heddle wait w5 --timeout 9223372036854775807
 exits "a time that no clock reaches is a misuse" 2
@@ -70,11 +72,11 @@ same "its whole group is gone" "$(ps -e -o pgid=,stat= | grep -v Z | grep -c "^ 
 
 # ---- a worker that dies without a word ----
 heddle spawn --intent x --objective goal --id w6 --with sleeps >/dev/null
-pid=$(heddle ps --json | jq '.data[] | select(.thread == "w6") | .pid')
+pid=$(heddle ps --json | jq '.items[] | select(.thread == "w6") | .pid')
 sleep 0.3
 kill -9 "-$pid"
-sleep 0.1
-json "is noticed" "$(heddle ps --json)" '[.data[] | select(.thread == "w6") | .state]' '["lost"]'
+is_lost() { heddle ps --json | jq -e '.items[] | select(.thread == "w6" and .state == "lost")' >/dev/null; }
+ok "is noticed" await is_lost
 not_ok "and is not a success" heddle wait w6 --timeout 5
 
 # ---- in the foreground ----
@@ -85,9 +87,23 @@ has "and why is said" "$err" "the worker of 'f1' ended with code 3"
 has "with the place of its output" "$err" ".leslie/logs/workers/f1.log"
 run heddle spawn --intent x --objective goal --id f2 --with missing --foreground --json
 exits "so does one that is not there" 1
-json "the answer is printed all the same" "$out" '[.success, .data.thread_id, .data.run_mode]' '[true,"f2","foreground"]'
+json "the answer is printed all the same" "$out" '[.thread_id, .run_mode]' '["f2","foreground"]'
 run heddle spawn --intent x --objective goal --id f3 --foreground
 exits "one that ends well succeeds" 0
+
+run heddle spawn --intent x --objective goal --id f0 --with nobody --foreground --json
+json "nothing is made for an executor that is not set" "$out" '[.error.code, .error.reason]' '["NOT_FOUND","executor"]'
+run heddle status f0
+exits "not the thread either" 1
+run heddle spawn --intent x --objective goal --id f4 --with nowhere --foreground
+exits "a command that is on no PATH fails" 1
+has "and its log says what was looked for" "$(cat .leslie/logs/workers/f4.log)" "no-such-program-anywhere: No such file or directory"
+has "so does that of a path that leads nowhere" "$(cat .leslie/logs/workers/f2.log)" "/no/such/program: No such file or directory"
+echo 'echo "a script with $1 word"' >bare-script
+chmod +x bare-script
+run heddle spawn --intent x --objective goal --id f5 --with bare --foreground
+exits "a script that does not say what runs it is run by sh" 0
+has "with its words" "$(cat .leslie/logs/workers/f5.log)" "a script with one word"
 
 # ---- what a worker may only read ----
 for t in source other frozen; do heddle spawn --intent $t --objective goal --id $t --no-run >/dev/null; done
@@ -102,7 +118,7 @@ run heddle spawn --intent x --objective goal --id g2 --with tampers --foreground
 exits "one that changed what it may only read is not" 1
 has "the copy is named" "$err" ".leslie/threads/g2/context/inherited/notes.md"
 has "and the live file" "$err" ".leslie/threads/source/plan.md"
-json "the log has all of it" "$(heddle ps --json)" '[.data[] | select(.thread == "g2") | .changed[]] | sort' \
+json "the log has all of it" "$(heddle ps --json)" '[.items[] | select(.thread == "g2") | .changed[]] | sort' \
     '[".leslie/threads/g2/context/inherited/notes.md",".leslie/threads/other/plan.md",".leslie/threads/source/new.md",".leslie/threads/source/plan.md"]'
 has "status says so" "$(heddle status g2 2>/dev/null)" "changed what it may only read"
 has "and so does its log" "$(cat .leslie/logs/workers/g2.log)" "other/plan.md of thread 'other' was removed"
@@ -118,7 +134,7 @@ run heddle spawn --intent x --objective goal --id g3 --with touches --foreground
 exits "where another worker is at work nobody is blamed" 0
 has "but it is said" "$(heddle status g3 2>/dev/null)" "by it or by another worker"
 rm hold
-heddle wait source2 --timeout 20 >/dev/null
+heddle wait source2 --timeout 120 >/dev/null
 
 # ---- secrets stay here ----
 HEDDLE_CHECKPOINT_KEYS=k1:hush42 TAVILY_API_KEY=hush42 BRAVE_API_KEY=hush42 ANTHROPIC_API_KEY=theirs \

@@ -2,6 +2,7 @@
 # What a stranger wrote cannot act on a terminal: no command that prints text for a person passes
 # control characters (C0, C1, DEL), characters that turn the direction of text or characters that
 # cannot be seen. Bytes for programs stay as they are, unless a terminal reads them.
+# postgres: no, it is about what a terminal is sent
 # shellcheck source=tests/e2e/lib.sh disable=SC2016
 . "$(dirname "$0")/lib.sh"
 

@@ -1,5 +1,6 @@
 #!/bin/sh
 # `heddle tokens`: counts, ids, borders, estimates, and tables that are not as they should be.
+# postgres: no, it has no log
 # shellcheck source=tests/e2e/lib.sh
 . "$(dirname "$0")/lib.sh"
 share=$(dirname "$HEDDLE")/share/heddle
@@ -65,6 +66,10 @@ run heddle tokens a.txt nothing . emoji
 exits "a file that cannot be read does not hide the others" 1
 has "they are counted" "$out" "2  a.txt"
 has "and it is said" "$err" "2 of 4 files could not be read"
+run heddle tokens a.txt nothing
+same "of two files the one that is left has a total, too" "$out" "2  a.txt
+2  total"
+has "the other is named" "$err" "nothing: No such file"
 run heddle tokens --json a.txt nothing
 exits "in JSON there is one answer" 1
 json "the error" "$out" '.error.code' '"NOT_FOUND"'
@@ -77,6 +82,16 @@ run heddle tokens --ids --estimate a.txt
 exits "an estimate has no ids" 2
 run heddle tokens --color sometimes a.txt
 exits "a colour is always, never or auto" 2
+
+# ---- by its name ----
+
+same "a text is a parameter" "$(echo '{"text":"hello world"}' | heddle api call tokens.count)" \
+    '{"encoding":"o200k_base","estimate":false,"files":[{"path":"-","bytes":11,"tokens":2,"invalid_utf8":false}],"total":2}'
+json "a file of the workspace" "$(echo '{"files":["a.txt"],"ids":true}' | heddle api call tokens.count)" '.files[0].ids' '[24912,2375]'
+json "no other file" "$(echo '{"files":["/etc/passwd"]}' | heddle api call tokens.count)" '.error.code' '"PERMISSION_DENIED"'
+json "text or files" "$(echo '{}' | heddle api call tokens.count)" '.error.code' '"INVALID_SYNTAX"'
+json "what could not be read is counted" "$(echo '{"files":["a.txt","nothing"],"keep_going":true}' | heddle api call tokens.count 2>warned)" '[.total, .unread]' '[2,1]'
+json "and warned about" "$(head -n 1 warned)" '.warning.code' '"NOT_FOUND"'
 
 # ---- models and estimates ----
 

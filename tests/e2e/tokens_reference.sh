@@ -2,6 +2,7 @@
 # asan: no (it is about numbers)
 # Ids and counts against the reference implementation, where node and npm can be had. A fixed set of
 # texts with its answers is compared everywhere, by tests/unit/tokens_golden.c.
+# postgres: no, it has no log
 # shellcheck source=tests/e2e/lib.sh
 . "$(dirname "$0")/lib.sh"
 source=$(cd "$(dirname "$0")/../.." && pwd)

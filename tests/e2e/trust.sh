@@ -1,6 +1,7 @@
 #!/bin/sh
 # What the settings of a checkout may do by themselves (nothing), what the user's own may, and how a
 # workspace comes to be trusted; and whose workspace is used at all.
+# postgres: no, it is about where settings come from, and HEDDLE_STORE is one of them
 # shellcheck source=tests/e2e/lib.sh disable=SC2016
 . "$(dirname "$0")/lib.sh"
 
@@ -17,7 +18,9 @@ hostile() { printf '{"executors":{"agent":["touch","%s/%s"]},"loom":{"budget":7}
 # ---- a checkout runs nothing
 
 hostile ran
-run spawn t1
+run spawn t0
+exits "there is nothing to wait for" 1
+run heddle spawn --id t1 --intent x --objective o
 exits "a thread is made all the same" 0
 ok "but the program of the checkout does not run" test ! -e ran
 has "that it is ignored is said, with what to do" "$err" "run: heddle trust"
@@ -31,8 +34,8 @@ has "the list says what does not count" "$out" '"]  [workspace untrusted]'
 has "and what does" "$out" "7  [workspace]"
 has "and what is not set" "$out" "(default 1000)  [default]"
 run heddle config list --json
-json "as JSON too" "$out" '."$sources"' '{"executors.agent":"workspace untrusted","loom.budget":"workspace"}'
-json "where it is not among what counts" "$out" '.executors | length' 0
+json "as JSON too" "$out" '[.items[] | select(.source != "default") | {(.key): .source}] | add' '{"executors.agent":"workspace untrusted","loom.budget":"workspace"}'
+json "where it is not among what counts" "$out" '.settings.executors | length' 0
 HEDDLE_STORE=postgres://me:secret@host/db run heddle config list
 has "the environment is named" "$out" "postgres://…@host/db  [environment]"
 lacks "without a password" "$out" secret
@@ -46,9 +49,20 @@ has "and the command to run" "$out" "heddle trust --root $here"
 echo y >"$scratch/yes"
 run setsid -w "$HEDDLE" trust <"$scratch/yes"
 exits "an answer on stdin is none" 1
+printf '{"sha256":"%s"}' "$(sha256sum .heddle/config.json | cut -d' ' -f1)" >"$scratch/call"
+run heddle api call workspace.trust <"$scratch/call"
+exits "nor is the hash, by another door" 1
+has "which says why" "$out$err" "only a person at a terminal"
 ok "nothing was written down" test ! -e "$trusted"
 
 if command -v script >/dev/null; then
+    # is_answered WORDS: type them until the command has ended: what is typed before it reads is thrown away.
+    is_answered() {
+        kill -0 "$terminal" 2>/dev/null || return 0
+        (printf '%s\n' "$1" >&9) 2>/dev/null
+        sleep 0.1
+        return 1
+    }
     # answer WORDS COMMAND: run the command at a terminal, and type the words once it has asked.
     answer() {
         rm -f "$scratch/keys"
@@ -57,13 +71,8 @@ if command -v script >/dev/null; then
         setsid -w script -qefc "$2" "$scratch/screen" <"$scratch/keys" >/dev/null 2>&1 &
         terminal=$!
         exec 9>"$scratch/keys"
-        tries=0
-        while ! grep -q '\[y/N\]' "$scratch/screen" && [ $tries -lt 100 ]; do
-            sleep 0.1
-            tries=$((tries + 1))
-        done
-        sleep 0.2 # what was typed before the question is thrown away
-        printf '%s\n' "$1" >&9
+        await grep -q '\[y/N\]' "$scratch/screen"
+        await is_answered "$1"
         status=0
         wait $terminal || status=$?
         exec 9>&-
@@ -103,7 +112,7 @@ if command -v script >/dev/null; then
     run heddle --root ../moved config list
     has "another place is another workspace" "$out" '"]  [workspace untrusted]'
     run heddle trust --list --json
-    json "those that are trusted are listed" "$out" '[.[] | .root]' "[\"$here\"]"
+    json "those that are trusted are listed" "$out" '[.items[] | .root]' "[\"$here\"]"
     run heddle trust --remove --json
     json "trust can be taken back" "$out" '[.removed, .root]' "[true,\"$here\"]"
     same "that none is left is said" "$(heddle trust --list)" "no workspace is trusted"
@@ -112,14 +121,14 @@ if command -v script >/dev/null; then
     run heddle trust --remove
     exits "twice is harmless" 0
     echo '{' >"$trusted"
-    run spawn t6
+    run heddle spawn --id t6 --intent x --objective o
     exits "a list that is broken stops nobody" 0
     has "but trusts nothing, and says so" "$err" "trust.json"
     rm "$trusted"
 
     # A setting cannot hide on the screen.
     printf '{"executors":{"agent":["true","\\u001b[2J\\u202egnihton","\\u009b1A"]}}\n' >.heddle/config.json
-    answer n "'$HEDDLE' trust"
+    answer n "NO_COLOR=1 '$HEDDLE' trust" # colours are heddle's own
     same "nothing in it reaches the terminal raw" "$(printf '%s' "$out" | LC_ALL=C grep -c "$(printf '\033')\\|$(printf '\342\200\256')\\|$(printf '\302\233')")" 0
     has "it is shown as it is" "$out" '\u202egnihton'
 else

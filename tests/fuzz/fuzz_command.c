@@ -1,7 +1,8 @@
 /* The → language: whatever comes in, nothing crashes; what parses prints to a line that parses to
- * the same call, and that line is its own canonical form. The scanner loses no command. */
+ * the same call, and that line is its own canonical form. The scanner loses no command, and finds
+ * the same in an output that comes in pieces, which it may end early. */
 #include "command/grammar.h"
-#include "command/scan.h"
+#include "command/scan_watch.h"
 #include "command/tools.h"
 
 #include <stdlib.h>
@@ -27,6 +28,32 @@ static void check_line(struct sv line, struct arena *a)
         abort();
 }
 
+static bool same_line(const struct scanned_line *x, const struct scanned_line *y)
+{
+    return sv_eq(x->text, y->text) && x->is_think == y->is_think && x->is_refused == y->is_refused;
+}
+
+/* In pieces of n bytes, until the watch says that it is over. */
+static void check_watch(struct sv text, const struct scan *whole, size_t n, struct arena *a)
+{
+    struct scan_watch w;
+    struct scan       part;
+
+    scan_watch_init(&w, a, NULL, NULL);
+    for (struct sv rest = text; rest.n; rest = sv_skip(rest, n))
+        if (scan_watch_feed(&w, sv_first(rest, n)))
+            break;
+    scan_watch_end(&w);
+    scan_output(scan_watch_text(&w), a, &part);
+    if (!sv_eq(part.prose, whole->prose) || part.n != whole->n || part.commands != whole->commands)
+        abort();
+    for (size_t i = 0; i < part.n; i++)
+        if (!same_line(&part.lines[i], &whole->lines[i]))
+            abort();
+    if (w.is_over && part.discarded.n) /* what ends it is not part of what counts */
+        abort();
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     struct arena a = { 0 };
@@ -38,6 +65,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     for (size_t i = 0; i < scan.n; i++)
         if (!scan.lines[i].is_think)
             check_line(scan.lines[i].text, &a);
+    for (size_t n = 1; size && n <= size; n = n < 4 ? n + 1 : n * 7)
+        check_watch(text, &scan, n, &a);
     arena_free(&a);
     return 0;
 }

@@ -23,7 +23,7 @@ static void check(const struct copy_list *copies, struct arena *a)
     }
     jw_open(&w, '{');
     jw_kstr(&w, "operation", SV("reference"));
-    ref_write(&w, &r);
+    share_ref_write(&w, &r);
     jw_close(&w, '}');
     if (json_parse(sb_sv(&b), 0, a, &v, &e) || operation_check(&v, a, &e))
         abort();
@@ -34,7 +34,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     struct arena     a = { 0 };
     struct copy_list copies = { 0 };
     struct err       e;
-    enum status      r = frozen_parse((struct sv){ (const char *)data, size }, &a, &copies, &e);
+    enum status r = import_frozen_parse((struct sv){ (const char *)data, size }, &a, &copies, &e);
 
     if (r && r != ST_INVALID_SYNTAX && r != ST_LIMIT_EXCEEDED)
         abort();

@@ -65,7 +65,7 @@ static void compare(struct sv pattern, struct sv text, struct arena *a)
 
 static void memo_round_trip(struct sv text, struct arena *a)
 {
-    memos      all, fewer;
+    memo_list  all, fewer;
     struct err e;
 
     if (memo_read(text, a, &all, &e))
@@ -80,10 +80,10 @@ static void memo_round_trip(struct sv text, struct arena *a)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    struct arena  a = { 0 };
-    struct sv     text = { (const char *)data, size };
-    struct sv_cut c = sv_cut(text, '\n');
-    struct report report;
+    struct arena          a = { 0 };
+    struct sv             text = { (const char *)data, size };
+    struct sv_cut         c = sv_cut(text, '\n');
+    struct report_actions report;
 
     compare(c.head, c.tail, &a);
     const struct ignore *g = ignore_in(c.found ? c.tail : text, &a);

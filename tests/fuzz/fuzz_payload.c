@@ -42,13 +42,13 @@ static void make(struct payload *p, struct sv rest, struct sv *bodies, struct ar
     p->memos = take(&rest);
     p->has_memos = true;
     while (rest.n && p->lists.resources.n < RESOURCES_MAX) {
-        struct sv   name = take(&rest), body = take(&rest);
-        struct scan s = { 0 };
-        size_t      before = p->lists.resources.n;
+        struct sv         name = take(&rest), body = take(&rest);
+        struct scan_found s = { 0 };
+        size_t            before = p->lists.resources.n;
         if (!name.n)
             continue;
-        enum scope       scope = (enum scope)(name.n % SCOPE_COUNT);
-        struct resource *r = lists_add(&p->lists, scope, name, RESOURCE_FILE);
+        enum resource_scope scope = (enum resource_scope)(name.n % SCOPE_COUNT);
+        struct resource    *r = lists_add(&p->lists, scope, name, RESOURCE_FILE);
         if (p->lists.resources.n == before)
             continue;
         scan_text(&s, body, NULL, false, false);
@@ -62,9 +62,9 @@ static void make(struct payload *p, struct sv rest, struct sv *bodies, struct ar
 
 static struct sv written(struct payload *p, const struct sv *bodies, struct arena *a)
 {
-    struct sb   out = sb_in(a, 0);
-    struct sink sink = { .out = &out };
-    struct emit e = { .p = p, .sink = &sink };
+    struct sb        out = sb_in(a, 0);
+    struct emit_sink sink = { .out = &out };
+    struct emit      e = { .p = p, .sink = &sink };
 
     e.b = sb_in(&e.keep, 0);
     emit_markdown.begin(&e);
@@ -106,7 +106,7 @@ static void round_trip(struct sv bytes)
     for (int s = 0; s < SCOPE_COUNT; s++)
         for (size_t i = 0; i < p.lists.shown[s].n; i++, entries++) {
             must(entries < back.summary.n);
-            must(back.summary.v[entries].scope == (enum scope)s);
+            must(back.summary.v[entries].scope == (enum resource_scope)s);
             must(sv_eq(back.summary.v[entries].name,
                        p.lists.resources.v[p.lists.shown[s].v[i]].name));
         }

@@ -8,10 +8,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    struct arena a = { 0 };
-    struct pin  *pins, *again;
-    size_t       n, m;
-    struct err   e;
+    struct arena     a = { 0 };
+    struct head_pin *pins, *again;
+    size_t           n, m;
+    struct err       e;
 
     if (pins_read((struct sv){ (const char *)data, size }, &a, &pins, &n, &e) == ST_OK) {
         struct sb b = sb_in(&a, 0);

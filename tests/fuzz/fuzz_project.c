@@ -2,6 +2,7 @@
  * and at the end, every lane is projected and compared with the plain reference, and the log is
  * verified. */
 #include "naive.h"
+#include "store/store.h"
 #include "thread/project.h"
 
 #include <stdlib.h>
@@ -26,7 +27,7 @@ static void compare(struct log *l, struct sv thread, struct dice *d, struct aren
         struct projection_of of = { thread, sv_of(naive_lanes[k]), upto, SV("CP") };
         struct projection    p;
         struct sb            b = sb_in(a, 0);
-        if (project(l, &of, a, &p, &e) || project_write(&p, &b, &e) ||
+        if (project_start(l, &of, a, &p, &e) || project_write(&p, &b, &e) ||
             !sv_eq(sb_sv(&b), naive_project(&n, thread, of.lane, upto, SV("CP"))))
             abort();
     }

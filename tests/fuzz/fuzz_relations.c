@@ -1,6 +1,7 @@
 /* thread_relations.json of another program: importing it never fails half-way, the file we
  * then write is valid JSON, and importing that changes nothing. */
 #include "share/share_internal.h"
+#include "store/store.h"
 #include "thread/lane.h"
 
 #include <stdlib.h>

@@ -3,6 +3,7 @@
 #include "base/utf8.h"
 #include "tokens/counter.h"
 
+#include <err.h>
 #include <stdlib.h>
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
@@ -19,8 +20,8 @@ static struct tokens *counter(enum tokens_encoding enc, bool plain)
     struct err            e;
 
     if (!open[enc][plain]) {
-        if (tokens_open(enc, &open[enc][plain], &e))
-            die("%s", e.text);
+        if (tokens_open(enc, (struct sv){ 0 }, &open[enc][plain], &e))
+            errx(1, "%s", e.text);
         if (plain) {
             open[enc][plain]->kernel = &kernel_plain;
             open[enc][plain]->merge.encode = kernel_plain.window;

@@ -33,10 +33,10 @@ check() {
     "$HEDDLE" list --json >list.json 2>errors || fail "list: $(cat errors)"
     grep -q "could not be" errors && fail "$(cat errors)"
     "$HEDDLE" verify >/dev/null || fail "verify"
-    [ "$(jq -c '[.data[].id]' list.json)" = "$(jq -c '[.threads[].id]' "${files[2]}")" ] || fail "the registry differs from the log"
-    for id in $(jq -r '.data[].id' list.json); do
+    [ "$(jq -c '[.items[].id]' list.json)" = "$(jq -c '[.threads[].id]' "${files[2]}")" ] || fail "the registry differs from the log"
+    for id in $(jq -r '.items[].id' list.json); do
         [ -d ".leslie/threads/$id/context/inherited" ] || fail "$id has no folder"
-        "$HEDDLE" status "$id" --json | jq -r '.data.references[].files[].local_path' | while read -r copy; do
+        "$HEDDLE" status "$id" --json | jq -r '.references[].files[].local_path' | while read -r copy; do
             [ -f "$copy" ] || fail "$copy is missing"
         done
     done
@@ -66,4 +66,4 @@ while [ $round -lt "$rounds" ]; do
     [ $((round % 20)) -ne 0 ] || check
 done
 check
-echo "$rounds commands, $done_ of them to their end, $(jq '.data | length' list.json) threads: all whole"
+echo "$rounds commands, $done_ of them to their end, $(jq '.items | length' list.json) threads: all whole"

@@ -3,7 +3,7 @@
 #
 #     tests/torture/syscalls.sh                          everything
 #     SYSCALLS_ONLY="append spawn" SYSCALLS_CALLS="pwrite64 fdatasync" SYSCALLS_ERRORS=EIO
-#     SYSCALLS_MOST=20                                   at most so many N of each, spread evenly
+#     SYSCALLS_MOST=20                                   at most this many N of each, spread evenly
 #
 # After each failure:
 #   - the program ended by itself, not by a signal;
@@ -48,7 +48,7 @@ make_shared() {
     printf '# Plan\n' >.leslie/threads/src/plan.md
     h spawn --id reader --intent reader --objective o --no-run
 }
-log_has() { h log export "$1" 2>/dev/null | grep -q "$2"; }
+log_has() { h log export "$1" 2>/dev/null | grep "$2" >/dev/null; }
 
 make_append() { make_plain; }
 run_append() { printf '%s\n' "$message" | "$@" log append t --op-id new; }
@@ -64,7 +64,7 @@ is_done_op() { log_has t snapshot; }
 
 make_run() { make_plain; }
 run_run() { "$@" run start t --text 'the new one' --request-id r1; }
-is_done_run() { h run status t --json 2>/dev/null | grep -q r1; }
+is_done_run() { h run status t --json 2>/dev/null | grep r1 >/dev/null; }
 
 make_say() { make_plain; }
 run_say() { "$@" say t 'the new one'; }
@@ -80,7 +80,7 @@ is_done_spawn() { h status fresh >/dev/null 2>&1; }
 
 make_reference() { make_shared; }
 run_reference() { "$@" reference --from reader --target src --binding frozen; }
-is_done_reference() { h status reader 2>/dev/null | grep -q src; }
+is_done_reference() { h status reader 2>/dev/null | grep src >/dev/null; }
 
 make_refresh() { make_shared; h reference --from reader --target src --binding frozen; echo more >>.leslie/threads/src/plan.md; }
 run_refresh() { "$@" refresh --from reader; }
@@ -151,7 +151,7 @@ check() { # check NAME STATUS: in the workspace after the failure
     [ "$rc" -lt 128 ] || complain "ended by signal $((rc - 128)): $(tail -n 1 "$work/err")"
     ! grep -q 'Assertion\|Sanitizer' "$work/err" || complain "$(grep -m1 'Assertion\|Sanitizer' "$work/err")"
     if [ -e "$work/$name.kept" ]; then
-        h log export t 2>/dev/null | head -n 3 | cmp -s - "$work/$name.kept" ||
+        h log export t 2>/dev/null | sed -n 1,3p | cmp -s - "$work/$name.kept" ||
             complain "an acknowledged entry is gone (exit $rc)"
     fi
     whole_files
@@ -212,7 +212,7 @@ for name in $only; do
     mkdir "$work/$name.tpl"
     cd "$work/$name.tpl" || exit 1
     "make_$name" >/dev/null 2>"$work/made" || { echo "# make_$name: $(tail -n 1 "$work/made")"; }
-    [ ! -e .heddle/heddle.db ] || h log export t 2>/dev/null | head -n 3 >"$work/$name.kept"
+    [ ! -e .heddle/heddle.db ] || h log export t 2>/dev/null | sed -n 1,3p >"$work/$name.kept"
     [ -s "$work/$name.kept" ] || rm -f "$work/$name.kept"
     ! "is_done_$name" || touch "$work/$name.was"
     case $name in init | doctor) touch "$work/$name.was" ;; esac # in steps, harmless when repeated

@@ -2,8 +2,9 @@
 #include "tap.h"
 
 struct asked {
-    struct sv thread;
-    int64_t   limit;
+    struct sv      thread;
+    int64_t        limit;
+    struct sv_list tags;
 };
 
 static const char *const states[] = { "open", "closed", NULL };
@@ -12,6 +13,7 @@ static const char *const states[] = { "open", "closed", NULL };
 static const struct param params[] = {
     { "thread", PARAM_NAME,   offsetof(struct asked, thread), .value = "T", .required = true, .help = "which" },
     { "limit",  PARAM_NUMBER, offsetof(struct asked, limit),  .value = "N", .min = 1, .max = 9, .fallback = "5", .help = "at most" },
+    { "tags",   PARAM_LIST,   offsetof(struct asked, tags),   .value = "A,B", .fallback = "a,b\\,c", .help = "some" },
     { 0 },
 };
 static const struct field item[] = {
@@ -84,11 +86,17 @@ static void the_schema_says_what_the_tables_say(void)
     struct jw w = jw_in(&b, 0);
 
     schema_params(&w, &op);
-    CHECK_SV(sb_sv(&b), SV("{\"type\":\"object\",\"properties\":{\"thread\":{\"type\":\"string\","
-                           "\"description\":\"which\"},"
-                           "\"limit\":{\"type\":\"integer\",\"description\":\"at "
-                           "most\",\"minimum\":1,\"maximum\":9,\"default\":5}},"
-                           "\"required\":[\"thread\"],\"additionalProperties\":false}"));
+    CHECK_SV(sb_sv(&b),
+             SV("{\"$schema\":\"https://json-schema.org/draft/2020-12/schema\",\"type\":\"object\","
+                "\"properties\":{\"thread\":{\"type\":\"string\",\"description\":\"which\","
+                "\"minLength\":1,\"maxLength\":128,\"pattern\":"
+                "\"^[^./\\\\\\\\\\\\u0000-\\\\u001f\\\\u007f-\\\\u009f]"
+                "[^/\\\\\\\\\\\\u0000-\\\\u001f\\\\u007f-\\\\u009f]*$\"},"
+                "\"limit\":{\"type\":\"integer\",\"description\":\"at most\",\"minimum\":1,"
+                "\"maximum\":9,\"default\":5},"
+                "\"tags\":{\"type\":\"array\",\"description\":\"some\",\"items\":"
+                "{\"type\":\"string\"},\"default\":[\"a\",\"b,c\"]}},"
+                "\"required\":[\"thread\"],\"additionalProperties\":false}"));
     b = sb_in(&a, 0);
     w = jw_in(&b, 0);
     schema_answer(&w, &op);

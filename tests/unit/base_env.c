@@ -43,14 +43,38 @@ static void the_rest_of_the_environment_is_passed_on(void)
 {
     struct arena a = { 0 };
 
-    setenv("HEDDLE_CHECKPOINT_KEYS", "k:s", 1);
-    setenv("PLAIN", "a=b", 1);
-    char **tool = env_for(ENV_TOOL, &a), **agent = env_for(ENV_AGENT, &a);
+    char keys[] = "HEDDLE_CHECKPOINT_KEYS=k:s", plain[] = "PLAIN=a=b",
+         *all[] = { keys, plain, NULL };
+    char **tool = env_for(ENV_TOOL, all, &a), **agent = env_for(ENV_AGENT, all, &a);
     CHECK(holds(tool, "PLAIN=a=b") && holds(agent, "PLAIN=a=b"));
     CHECK(!holds(tool, "HEDDLE_CHECKPOINT_KEYS=k:s") &&
           !holds(agent, "HEDDLE_CHECKPOINT_KEYS=k:s"));
     arena_free(&a);
 }
 
-TAP_MAIN(T(every_search_key_is_kept_back), T(a_tool_gets_nothing_that_looks_like_a_secret),
-         T(the_rest_of_the_environment_is_passed_on), )
+static void a_variable_is_found_by_its_whole_name(void)
+{
+    char  one[] = "HOME=/h", other[] = "HOMES=/x", empty[] = "EMPTY=", bare[] = "BARE";
+    char *all[] = { other, one, empty, bare, NULL };
+
+    CHECK(sv_is(env_find(all, "HOME"), "/h"));
+    CHECK(env_find(all, "EMPTY").s && !env_find(all, "EMPTY").n);
+    CHECK(!env_find(all, "BARE").s && !env_find(all, "HOM").s && !env_find(NULL, "HOME").s);
+}
+
+static void a_variable_is_replaced_or_added(void)
+{
+    struct arena a = { 0 };
+    char         one[] = "ONE=1", two[] = "TWO=2";
+    char        *given[] = { one, two, NULL };
+    char       **changed = env_with(env_with(given, "ONE", SV("x=y"), &a), "THREE", SV(""), &a);
+
+    CHECK(holds(changed, "ONE=x=y") && holds(changed, "TWO=2") && holds(changed, "THREE="));
+    CHECK(!holds(changed, "ONE=1") && !changed[3]);
+    CHECK(given[0] == one && !given[2]);
+    arena_free(&a);
+}
+
+TAP_MAIN(T(a_variable_is_found_by_its_whole_name), T(every_search_key_is_kept_back),
+         T(a_tool_gets_nothing_that_looks_like_a_secret),
+         T(the_rest_of_the_environment_is_passed_on), T(a_variable_is_replaced_or_added), )

@@ -432,7 +432,7 @@ static void leftovers_of_a_killed_run_are_not_in_the_way(void)
         pid_t child = fork();
         if (child == 0) {
             struct err e = { 0 };
-            setenv("HEDDLE_SEED", "leftover", 1);
+            rand_seed(SV("leftover"));
             if (round == 0) { /* make the temporary file, then be killed */
                 struct rlimit limit = { 0, 0 };
                 setrlimit(RLIMIT_FSIZE, &limit);
@@ -539,7 +539,7 @@ static void nothing_is_written_into_git_through_a_link(void)
     drop_place(&p);
 }
 
-/* In a process that draws the names HEDDLE_SEED gives: 0 plants links there, others write. */
+/* In a process that draws the names of a seed: 0 plants links there, others write. */
 static int write_where_links_wait(int root, int round)
 {
     struct arena    a = { 0 };
@@ -548,7 +548,7 @@ static int write_where_links_wait(int root, int round)
     char            name[FS_TEMP_NAME];
     int             wrong = 0;
 
-    setenv("HEDDLE_SEED", "links", 1);
+    rand_seed(SV("links"));
     for (int i = 0; round == 0 && i < 5; i++)
         wrong += symlinkat("../secret", root, rand_id(".heddle-tmp-", 12, &a).s) != 0;
     if (round == 1) {

@@ -58,6 +58,18 @@ static void base64url_has_its_own_alphabet_and_no_padding(void)
     CHECK_SV(encode(SV("\0\0")), SV("AAA"));
 }
 
+static void base64_has_padding(void)
+{
+    struct sb b = sb_in(&a, 0);
+
+    sb_add_base64(&b, SV("\xfb\xff"));
+    sb_addc(&b, ' ');
+    sb_add_base64(&b, SV("fo"));
+    sb_addc(&b, ' ');
+    sb_add_base64(&b, SV(""));
+    CHECK_SV(sb_sv(&b), SV("+/8= Zm8= "));
+}
+
 static void base64url_reads_back_every_length(void)
 {
     char bytes[300];
@@ -95,4 +107,5 @@ static void base64url_refuses_what_is_not_exactly_it(void)
 
 TAP_MAIN(T(the_hashes_are_the_published_ones), T(parts_are_hashed_as_one_message),
          T(hashes_compare_by_all_their_bytes), T(base64url_has_its_own_alphabet_and_no_padding),
-         T(base64url_reads_back_every_length), T(base64url_refuses_what_is_not_exactly_it), )
+         T(base64_has_padding), T(base64url_reads_back_every_length),
+         T(base64url_refuses_what_is_not_exactly_it), )

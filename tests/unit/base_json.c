@@ -110,6 +110,39 @@ static void escapes_are_read_and_only_the_needed_ones_written(void)
     CHECK_SV(canonical((struct sv){ "\"\\\0\"", 4 }), SV("INVALID_SYNTAX"));
 }
 
+/* Strings are read eight bytes at a time: each byte that means something, in each place, behind
+ * plain bytes and behind one (0xed) that only the writer has to look at. */
+static void what_ends_a_run_of_plain_bytes_is_found_in_every_place(void)
+{
+    static const char *const fills[] = { "a", "\xed\x95\x9c" }; /* U+D55C */
+
+    static const struct {
+        const char *format; /* with a run before and behind what ends it */
+        bool        good;
+    } texts[] = {
+        { "[\"%s\",\"%s\"]", true }, { "[\"%s\\n%s\"]", true },  { "[\"%s\\\"%s\"]", true },
+        { "[\"%s\x1f%s\"]", false }, { "[\"%s\\q%s\"]", false }, { "[\"%s%s", false },
+    };
+
+    for (size_t f = 0; f < COUNT(fills); f++)
+        for (size_t n = 0; n < 20; n++) {
+            struct sb run = sb_in(&a, 0);
+            for (size_t i = 0; i < n; i++)
+                sb_adds(&run, fills[f]);
+            for (size_t i = 0; i < COUNT(texts); i++) {
+                struct sb   text = sb_in(&a, 0);
+                const char *at = texts[i].format, *hole;
+                for (; (hole = strstr(at, "%s")); at = hole + 2) {
+                    sb_add(&text, (struct sv){ at, (size_t)(hole - at) });
+                    sb_add(&text, sb_sv(&run));
+                }
+                sb_adds(&text, at);
+                CHECK_SV(canonical(sb_sv(&text)),
+                         texts[i].good ? sb_sv(&text) : SV("INVALID_SYNTAX"));
+            }
+        }
+}
+
 static void a_lone_surrogate_is_kept(void)
 {
     SAME("\"\\ud83d\"");
@@ -408,11 +441,54 @@ static void members_that_are_not_known_are_kept(void)
     CHECK(!json_others(&v, known, COUNT(known), &a).s);
 }
 
-TAP_MAIN(T(members_that_are_not_known_are_kept), T(in_a_line_the_error_names_the_column_alone),
+static void canonical_text_is_known_without_a_parser(void)
+{
+    static const char *const yes[] = { "{}",
+                                       "[]",
+                                       "1",
+                                       "\"x\"",
+                                       "{\"a\":1,\"b\":{\"c\":[{\"d\":1},[]]}}",
+                                       "{\"a\":\"}\\\"{\",\"ab\":null}" };
+    static const char *const no[] = { "",
+                                      "{\"b\":1,\"a\":2}",
+                                      "{\"a\":1,\"a\":2}",
+                                      "{\"a\":{\"d\":1,\"c\":2}}",
+                                      "[{\"b\":1,\"a\":1}]",
+                                      "{\"a\":\"\xff\"}",
+                                      "{\"a\\n\":1}",
+                                      "{\"a\":1",
+                                      "{ \"a\":1}",
+                                      "[[[[[[[[[[[[[[[[[[1]]]]]]]]]]]]]]]]]]" };
+
+    for (size_t i = 0; i < COUNT(yes); i++)
+        CHECK(json_is_canonical(sv_of(yes[i])));
+    for (size_t i = 0; i < COUNT(no); i++)
+        CHECK(!json_is_canonical(sv_of(no[i])));
+}
+
+static void bytes_that_are_not_text_become_replacement_characters(void)
+{
+    struct arena scratch = { 0 };
+    struct sb    b = sb_in(&scratch, 0);
+    struct jw    w = jw_in(&b, 0);
+
+    jw_open(&w, '{');
+    jw_klossy(&w, "a", SV("x\xff"));
+    jw_klossy(&w, "b", SV("ö"));
+    jw_klossy(&w, "c", (struct sv){ 0 });
+    jw_close(&w, '}');
+    CHECK_SV(sb_sv(&b), SV("{\"a\":\"x\xef\xbf\xbd\",\"b\":\"ö\",\"c\":null}"));
+    arena_free(&scratch);
+}
+
+TAP_MAIN(T(canonical_text_is_known_without_a_parser),
+         T(bytes_that_are_not_text_become_replacement_characters),
+         T(members_that_are_not_known_are_kept), T(in_a_line_the_error_names_the_column_alone),
          T(depth_is_counted_outside_strings), T(the_canonical_form_has_sorted_keys_and_no_spaces),
          T(keys_are_sorted_by_bytes_not_by_letters), T(numbers_keep_their_text),
          T(numbers_that_json_does_not_have_are_refused), T(integers_are_read_within_their_range),
          T(escapes_are_read_and_only_the_needed_ones_written), T(a_lone_surrogate_is_kept),
+         T(what_ends_a_run_of_plain_bytes_is_found_in_every_place),
          T(bytes_that_look_like_half_a_surrogate_are_not_eaten),
          T(control_characters_and_bad_utf8_are_refused), T(a_key_that_stands_twice_is_refused),
          T(broken_texts_are_refused), T(the_error_names_line_and_column),

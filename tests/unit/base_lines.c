@@ -135,6 +135,45 @@ static void a_line_that_is_too_long_can_be_passed_over(void)
     arena_free(&a);
 }
 
-TAP_MAIN(T(a_line_that_is_too_long_can_be_passed_over), T(lines_end_with_lf_or_crlf_or_the_end),
+/* Gives its text in pieces of two bytes, then fails or ends. */
+struct source {
+    struct sv rest;
+    int       fails;
+};
+
+static ssize_t give(void *ctx, char *into, size_t n)
+{
+    struct source *s = ctx;
+    size_t         some = s->rest.n < 2 ? s->rest.n : 2;
+
+    CHECK(n >= some);
+    if (!some && s->fails) {
+        errno = s->fails;
+        return -1;
+    }
+    memcpy(into, s->rest.s, some);
+    s->rest = sv_skip(s->rest, some);
+    return (ssize_t)some;
+}
+
+static void lines_can_come_from_a_function_which_may_fail(void)
+{
+    struct source s = { SV("one\ntwo"), 0 };
+    struct lines  in = lines_from(give, &s, 100, &a);
+    struct sv     line;
+    struct err    e;
+    bool          more;
+
+    CHECK(lines_next(&in, &line, &more, &e) == ST_OK && more && sv_is(line, "one"));
+    CHECK(lines_next(&in, &line, &more, &e) == ST_OK && more && sv_is(line, "two"));
+    CHECK(lines_next(&in, &line, &more, &e) == ST_OK && !more);
+    s = (struct source){ SV("cut"), EIO };
+    in = lines_from(give, &s, 100, &a);
+    CHECK(lines_next(&in, &line, &more, &e) == ST_IO);
+    arena_free(&a);
+}
+
+TAP_MAIN(T(lines_can_come_from_a_function_which_may_fail),
+         T(a_line_that_is_too_long_can_be_passed_over), T(lines_end_with_lf_or_crlf_or_the_end),
          T(a_line_over_the_limit_is_refused_wherever_it_stands), T(a_long_line_is_given_whole),
          T(memory_does_not_grow_with_the_file), T(a_folder_cannot_be_read_as_lines), )

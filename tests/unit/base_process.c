@@ -1,7 +1,7 @@
 /* What a process that holds keys leaves behind when it crashes: nothing. */
 #include "base/process.h"
 
-#include "front/keys.h"
+#include "api/run/keys.h"
 #include "tap.h"
 
 #include <stdlib.h>
@@ -44,12 +44,14 @@ static int keep(void)
 static int load_keys(void)
 {
     struct arena           a = { 0 };
-    struct app             app = { .a = &a, .ws.root_fd = -1 };
+    char                   variable[] = KEYS_ENV "=k1:long-enough-to-count";
+    char                  *variables[] = { variable, NULL };
+    struct workspace       ws = { .root_fd = -1, .variables = variables };
+    struct request         r = { .a = &a, .ws = &ws };
     struct checkpoint_keys keys;
     struct err             e;
 
-    setenv(KEYS_ENV, "k1:long-enough-to-count", 1);
-    return keys_for_verifying(&app, &keys, &e) == ST_OK && keys.n == 1 && is_closed() ? 0 : 1;
+    return keys_for_verifying(&r, &keys, &e) == ST_OK && keys.n == 1 && is_closed() ? 0 : 1;
 }
 
 static int look_around(void)
@@ -58,10 +60,10 @@ static int look_around(void)
     setenv("PATH", "/bin", 1);
     setenv("EMPTY_API_KEY", "", 1);
     setenv("KEYBOARD", "us", 1);
-    if (process_has_keys())
+    if (process_has_keys(environ))
         return 1;
     setenv("ANTHROPIC_API_KEY", "x", 1);
-    return process_has_keys() ? 0 : 2;
+    return process_has_keys(environ) ? 0 : 2;
 }
 
 static void a_process_is_closed_and_programs_may_open_themselves(void)

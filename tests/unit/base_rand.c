@@ -19,9 +19,7 @@ static void first_draw(const char *seed, const char *salt, char out[17])
     if (child == 0) {
         struct arena a = { 0 };
         if (seed)
-            setenv("HEDDLE_SEED", seed, 1);
-        else
-            unsetenv("HEDDLE_SEED");
+            rand_seed(sv_of(seed));
         if (salt)
             rand_mix(sv_of(salt));
         struct sv id = rand_id("", 16, &a);

@@ -5,6 +5,7 @@
 #include "fresh.h"
 #include "tap.h"
 
+#include <errno.h>
 #include <unistd.h>
 
 static struct sv plain(struct sv v, struct arena *a)
@@ -269,7 +270,69 @@ static void characters_survive_the_end_of_the_buffer(void)
     arena_free(&a);
 }
 
-TAP_MAIN(T(text_on_its_way_to_a_descriptor_is_made_fit_for_it),
+static void styles_pass_where_they_are_let_and_nothing_else_does(void)
+{
+    struct arena a = { 0 };
+    struct sv    text =
+        SV("\x1b[1mHEAD\x1b[0m \x1b[31mbad\x1b[36m\x1b[2m \x1b[30m\x1b[37m\x1b[8m\x1b[3m"
+           "\x1b[2J\x1b[1;1H\x1b[\x1b");
+
+    CHECK_SV(through(SB_STYLED, text, text.n, &a),
+             SV("\x1b[1mHEAD\x1b[0m \x1b[31mbad\x1b[36m\x1b[2m \\x1b[30m\\x1b[37m\\x1b[8m\\x1b[3m"
+                "\\x1b[2J\\x1b[1;1H\\x1b[\\x1b"));
+    for (size_t shift = 0; shift < 6;
+         shift++) { /* a style may stand across the end of the buffer */
+        struct sb b = sb_in(&a, 0);
+        sb_pad(&b, 'x', shift);
+        for (size_t i = 0; i < 10000; i++)
+            sb_adds(&b, "\x1b[31m.");
+        CHECK_SV(through(SB_STYLED, sb_sv(&b), sb_sv(&b).n, &a), sb_sv(&b));
+        CHECK_SV(through(SB_STYLED, sb_sv(&b), 7, &a), sb_sv(&b));
+    }
+    arena_free(&a);
+}
+
+struct taken {
+    struct sb all;
+    size_t    most; /* bytes that are wanted */
+};
+
+static int take(void *ctx, struct sv bytes)
+{
+    struct taken *t = ctx;
+
+    sb_add(&t->all, bytes);
+    return t->all.n > t->most ? EPIPE : 0;
+}
+
+static void a_sink_gets_all_bytes_in_order_until_it_wants_no_more(void)
+{
+    struct arena a = { 0 };
+    struct taken t = { sb_in(&a, 0), SIZE_MAX };
+    struct sb    b = sb_to_sink(take, &t, &a), want = sb_in(&a, 0);
+    struct err   e;
+
+    for (int i = 0; i < 20000; i++) {
+        sb_addf(&b, "%d,", i);
+        sb_addf(&want, "%d,", i);
+    }
+    sb_add(&b, SV("end"));
+    sb_adds(&want, "end");
+    CHECK(sb_flush(&b, &e) == ST_OK);
+    CHECK_SV(sb_sv(&t.all), sb_sv(&want));
+    t = (struct taken){ sb_in(&a, 0), 10 };
+    b = sb_to_sink(take, &t, &a);
+    sb_pad(&b, 'x', 100);
+    CHECK(sb_flush(&b, &e) == ST_IO && sv_is(sv_of(e.reason), "reader_gone"));
+    sb_adds(&b, "more");
+    CHECK(sb_flush(&b, &e) == ST_IO);
+    CHECK_INT(t.all.n, 100);
+    arena_free(&a);
+}
+
+TAP_MAIN(T(a_sink_gets_all_bytes_in_order_until_it_wants_no_more),
+         T(styles_pass_where_they_are_let_and_nothing_else_does),
+         T(text_on_its_way_to_a_descriptor_is_made_fit_for_it),
          T(characters_survive_the_end_of_the_buffer), T(a_terminal_shows_what_cannot_be_seen),
          T(a_word_for_a_shell_is_quoted_when_it_must_be), T(an_empty_builder_is_the_empty_text),
          T(pieces_stand_one_after_the_other), T(a_formatted_piece_may_be_long),

@@ -1,15 +1,18 @@
 #include "base/status.h"
 
+#include "front/warn.h"
 #include "tap.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <unistd.h>
 
-static void every_code_has_a_word_an_exit_and_an_http_status(void)
+static void every_code_has_a_word_a_sentence_an_exit_and_an_http_status(void)
 {
-    for (enum status s = ST_OK; s <= ST_USAGE; s++) {
-        CHECK(status_word(s)[0]);
+    for (enum status s = ST_OK; s <= STATUS_LAST; s++) {
+        CHECK(status_word(s)[0] && status_meaning(s)[0]);
+        for (enum status other = ST_OK; other < s; other++)
+            CHECK(strcmp(status_meaning(s), status_meaning(other)) != 0);
         CHECK(s == ST_OK ? status_exit(s) == 0 : status_exit(s) >= 1);
         CHECK(status_http(s) >= 200 && status_http(s) < 600);
         CHECK(s == ST_OK || status_leslie(s)[0] == 'T');
@@ -136,7 +139,8 @@ static void commands_in_hints_can_be_pasted(void)
     CHECK_INT(strlen(e.hint), sizeof e.hint - 1);
 }
 
-TAP_MAIN(T(commands_in_hints_can_be_pasted), T(every_code_has_a_word_an_exit_and_an_http_status),
+TAP_MAIN(T(commands_in_hints_can_be_pasted),
+         T(every_code_has_a_word_a_sentence_an_exit_and_an_http_status),
          T(setting_forgets_the_error_before),
          T(context_goes_in_front_and_keeps_code_hint_and_reason),
          T(long_texts_are_cut_and_never_overrun), T(system_errors_become_codes_with_hints),

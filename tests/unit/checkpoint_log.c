@@ -1,4 +1,5 @@
 /* Checkpoints of a log: what one holds at each moment of a run, and putting it back. */
+#include "store/store.h"
 #include "tap.h"
 #include "thread/checkpoint.h"
 #include "thread/project.h"
@@ -118,7 +119,7 @@ static struct sv project_now(void)
     struct context       c = { 0 };
 
     CHECK(log_begin(&l, SV("t"), STORE_READ, &e) == ST_OK);
-    CHECK(project(&l, &of, &arena, &p, &e) == ST_OK && project_context(&p, &c, &e) == ST_OK);
+    CHECK(project_start(&l, &of, &arena, &p, &e) == ST_OK && project_context(&p, &c, &e) == ST_OK);
     struct sv text = context_stored(&c, SV("x"), &arena);
     log_abort(&l);
     return text;

@@ -175,14 +175,14 @@ static void what_does_not_fit_is_refused(void)
 
 static void every_example_prints_and_parses_to_the_same(void)
 {
-    for (size_t i = 0; tools[i].name; i++) {
-        CHECK(tools[i].examples[0] != NULL);
-        for (size_t k = 0; tools[i].examples[k]; k++) {
+    for (size_t i = 0; tool_table[i].name; i++) {
+        CHECK(tool_table[i].examples[0] != NULL);
+        for (size_t k = 0; tool_table[i].examples[k]; k++) {
             struct call once, again;
             struct err  e;
             struct sb   b = sb_in(&a, 0);
-            CHECK(call_parse(sv_of(tools[i].examples[k]), &a, &once, &e) == ST_OK);
-            CHECK(once.tool == &tools[i]);
+            CHECK(call_parse(sv_of(tool_table[i].examples[k]), &a, &once, &e) == ST_OK);
+            CHECK(once.tool == &tool_table[i]);
             call_print(&b, &once);
             CHECK(call_parse(sb_sv(&b), &a, &again, &e) == ST_OK);
             CHECK(call_eq(&once, &again));
@@ -194,22 +194,23 @@ static void the_table_is_complete(void)
 {
     size_t n = 0;
 
-    for (size_t i = 0; tools[i].name; i++, n++) {
+    for (size_t i = 0; tool_table[i].name; i++, n++) {
         bool grouped = false;
         for (size_t k = 0; tool_groups[k]; k++)
-            grouped = grouped || strcmp(tools[i].group, tool_groups[k]) == 0;
-        CHECK(grouped && tools[i].summary && tools[i].remark && tools[i].run && tools[i].params);
-        CHECK(tools[i].syntax[0] && tools[i].syntax[TOOL_LINES_MAX - 1] == NULL);
-        CHECK(sv_starts(sv_of(tools[i].syntax[0]), sv_of(tools[i].name)));
+            grouped = grouped || strcmp(tool_table[i].group, tool_groups[k]) == 0;
+        CHECK(grouped && tool_table[i].summary && tool_table[i].remark && tool_table[i].run &&
+              tool_table[i].params);
+        CHECK(tool_table[i].syntax[0] && tool_table[i].syntax[TOOL_LINES_MAX - 1] == NULL);
+        CHECK(sv_starts(sv_of(tool_table[i].syntax[0]), sv_of(tool_table[i].name)));
         size_t params = 0;
-        for (const struct tool_slot *p = tools[i].params; p->type; p++)
+        for (const struct tool_slot *p = tool_table[i].params; p->type; p++)
             params++;
         CHECK(params <= CALL_ARGS_MAX);
     }
     CHECK_INT(n, 32);
-    for (size_t i = 0; synonyms[i].phrase; i++)
-        CHECK(synonyms[i].tool ? tool_find(sv_of(synonyms[i].tool)) != NULL
-                               : synonyms[i].hint != NULL);
+    for (size_t i = 0; phrase_synonyms[i].phrase; i++)
+        CHECK(phrase_synonyms[i].tool ? tool_find(sv_of(phrase_synonyms[i].tool)) != NULL
+                                      : phrase_synonyms[i].hint != NULL);
 }
 
 /* Does every way to say `late` begin with a way to say `early`? */
@@ -239,12 +240,12 @@ static bool choices_begin(const char *early, const char *late)
 /* A phrase that stands behind one it begins with would never be reached. */
 static void no_synonym_hides_another(void)
 {
-    for (size_t i = 0; synonyms[i].phrase; i++)
-        for (size_t k = i + 1; synonyms[k].phrase; k++) {
-            bool begins = choices_begin(synonyms[i].phrase, synonyms[k].phrase);
-            if (begins && synonyms[i].next == NEXT_ANY && !synonyms[i].also)
-                printf("# '%s' hides '%s'\n", synonyms[i].phrase, synonyms[k].phrase);
-            CHECK(!(begins && synonyms[i].next == NEXT_ANY && !synonyms[i].also));
+    for (size_t i = 0; phrase_synonyms[i].phrase; i++)
+        for (size_t k = i + 1; phrase_synonyms[k].phrase; k++) {
+            bool begins = choices_begin(phrase_synonyms[i].phrase, phrase_synonyms[k].phrase);
+            if (begins && phrase_synonyms[i].next == NEXT_ANY && !phrase_synonyms[i].also)
+                printf("# '%s' hides '%s'\n", phrase_synonyms[i].phrase, phrase_synonyms[k].phrase);
+            CHECK(!(begins && phrase_synonyms[i].next == NEXT_ANY && !phrase_synonyms[i].also));
         }
 }
 

@@ -79,13 +79,21 @@ static void slips_are_refused_by_name(void)
     CHECK(!reads(SV("{\"store\\u0000x\":\"y\"}")));
 }
 
+static struct sv schema_of(enum config_file file)
+{
+    struct sb b = sb_in(&a, 0);
+    struct jw w = jw_in(&b, 0);
+
+    config_schema(&w, file);
+    return sb_sv(&b);
+}
+
 static void the_schema_is_json_and_closed(void)
 {
-    struct sb   b = sb_in(&a, 0);
+    struct sv   text = schema_of(CONFIG_OF_WORKSPACE);
     struct json v;
 
-    config_schema(&b, CONFIG_OF_WORKSPACE);
-    CHECK_INT(json_parse(sb_sv(&b), 0, &a, &v, &e), ST_OK);
+    CHECK_INT(json_parse(text, 0, &a, &v, &e), ST_OK);
     CHECK(json_is(json_find(&v, "additionalProperties"), JSON_FALSE));
     const struct json *properties = json_find(&v, "properties");
     CHECK(properties && properties->n > 0);
@@ -138,9 +146,31 @@ static void a_setting_that_is_none_is_refused(void)
 
 /* What a stranger's file can do: named here, so that a new setting has to be thought about. */
 static const char *const guarded[] = {
-    "executors.*",        "loom.summary_model", "search.tavily_url",          "search.brave_url",
-    "search.searxng_url", "search.proxy",       "payload.allow_private_urls", "payload.proxy",
+    "stores",
+    "stores.*",
+    "executors.*",
+    "loom.summary_model",
+    "loom.classifier",
+    "models.small",
+    "models.small.*",
+    "compact.model",
+    "search.tavily_url",
+    "search.brave_url",
+    "search.searxng_url",
+    "search.proxy",
+    "payload.allow_private_urls",
+    "payload.proxy",
     "safe_workspaces",
+    "models.url",
+    "models.url.*",
+    "models.proxy",
+    "models.key_command",
+    "models.key_command.*",
+    "models.prices",
+    "models.prices.*",
+    "talk.max_rounds",
+    "talk.max_tokens",
+    "talk.max_cost",
 };
 
 static void settings_with_power_say_so(void)
@@ -190,6 +220,30 @@ static void the_workspace_counts_over_the_user_member_by_member(void)
     CHECK_INT(from, CONFIG_FROM_DEFAULT);
 }
 
+static void count_told(void *ctx, struct sv text)
+{
+    CHECK(sv_find(text, SV("payload.proxy in .heddle/config.json is ignored, since it")) == 0);
+    CHECK(sv_ends(text, SV("to allow it, run: heddle trust")));
+    ++*(int *)ctx;
+}
+
+static void a_withheld_value_is_told_once_and_only_when_asked_for(void)
+{
+    struct json own = file(CONFIG_OF_WORKSPACE, "{\"payload\":{\"proxy\":\"http://p\"}}");
+    int         told = 0;
+
+    config_join(&c, &none, &own, false, &a);
+    CHECK(!config_text(&c, "payload.proxy").s); /* nobody listens */
+    c.withheld = count_told;
+    c.withheld_ctx = &told;
+    config_find(&c, "search.proxy");
+    CHECK_INT(told, 0);
+    config_find(&c, "payload.proxy");
+    config_find(&c, "payload.proxy");
+    CHECK_INT(told, 1);
+    config_join(&c, &none, &own, true, &a);
+}
+
 static void what_needs_trust_is_withheld_without_it(void)
 {
     static const char text[] =
@@ -237,7 +291,6 @@ static void a_model_inside_the_program_needs_no_trust(void)
 static void some_settings_have_no_place_in_a_workspace(void)
 {
     struct json doc = { 0 };
-    struct sb   b = sb_in(&a, 0), own = sb_in(&a, 0);
 
     CHECK(!reads(SV("{\"safe_workspaces\":[\"*\"]}")));
     CHECK_INT(e.code, ST_INVALID_SYNTAX);
@@ -245,14 +298,14 @@ static void some_settings_have_no_place_in_a_workspace(void)
     CHECK_INT(
         config_read(SV("{\"safe_workspaces\":[\"*\"]}"), CONFIG_OF_USER, SV("x"), &a, &doc, &e),
         ST_OK);
-    config_schema(&b, CONFIG_OF_USER);
-    CHECK(sv_find(sb_sv(&b), SV("safe_workspaces")) > 0);
-    config_schema(&own, CONFIG_OF_WORKSPACE);
-    CHECK(sv_find(sb_sv(&own), SV("safe_workspaces")) < 0);
+    CHECK(sv_find(schema_of(CONFIG_OF_USER), SV("safe_workspaces")) > 0);
+    CHECK(sv_find(schema_of(CONFIG_OF_WORKSPACE), SV("safe_workspaces")) < 0);
 }
 
 TAP_MAIN(T(settings_with_power_say_so), T(the_workspace_counts_over_the_user_member_by_member),
-         T(what_needs_trust_is_withheld_without_it), T(a_model_inside_the_program_needs_no_trust),
+         T(what_needs_trust_is_withheld_without_it),
+         T(a_withheld_value_is_told_once_and_only_when_asked_for),
+         T(a_model_inside_the_program_needs_no_trust),
          T(some_settings_have_no_place_in_a_workspace), T(one_setting_changes_and_the_others_stay),
          T(a_setting_that_is_none_is_refused), T(settings_are_found_by_their_dotted_names),
          T(what_is_not_set_has_its_default), T(slips_are_refused_by_name),

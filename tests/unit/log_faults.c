@@ -281,7 +281,7 @@ static enum status project_all(struct log *l, struct err *e)
 
     if (log_begin(l, SV("t"), STORE_READ, e))
         return err_code(e);
-    enum status s = project(l, &of, &a, &p, e);
+    enum status s = project_start(l, &of, &a, &p, e);
     if (!s)
         s = project_each(&p, count_message, &n, e);
     log_abort(l);

@@ -1,11 +1,12 @@
 /* Views on demand: nothing for threads that never wanted them, in step for those that did. */
+#include "store/store.h"
 #include "tap.h"
 #include "thread/lane.h"
 
 /* Counts entries; how often it was called tells what a fold cost. */
 static int calls;
 
-static enum status count(struct fold *f, const struct entry *n, struct err *e)
+static enum status count(struct rows *f, const struct entry *n, struct err *e)
 {
     struct sv row = SV("0");
     bool      found;
@@ -13,13 +14,13 @@ static enum status count(struct fold *f, const struct entry *n, struct err *e)
 
     (void)n;
     calls++;
-    if (fold_get(f, SV("count"), &row, &found, e))
+    if (row_get(f, SV("count"), &row, &found, e))
         return err_code(e);
     if (found)
         sv_to_int(row, &so_far);
     struct sb b = sb_in(f->a, 0);
     sb_add_int(&b, so_far + 1);
-    return fold_put(f, SV("count"), sb_sv(&b), e);
+    return row_put(f, SV("count"), sb_sv(&b), e);
 }
 
 static const struct view counting = {
@@ -71,8 +72,8 @@ static struct sv counted(struct fixture *f, const char *thread)
     bool      found;
 
     CHECK(log_begin(&f->l, sv_of(thread), STORE_READ, &f->e) == ST_OK);
-    CHECK(log_row_get(&f->l, sv_of(thread), &counting, SV("count"), &f->a, &value, &found, &f->e) ==
-          ST_OK);
+    struct rows r = rows_of_view(&f->l, sv_of(thread), &counting, &f->a);
+    CHECK(row_get(&r, SV("count"), &value, &found, &f->e) == ST_OK);
     log_abort(&f->l);
     return found ? value : SV("");
 }
@@ -148,6 +149,57 @@ static void a_new_version_is_folded_anew_where_it_is_kept(void)
     done(&f);
 }
 
+/* ---- the past ---------------------------------------------------------------------------- */
+
+static void a_log_shows_a_thread_as_it_was(void)
+{
+    struct fixture    f = fresh();
+    struct store_head now, then;
+
+    f.l.wanted = &counting;
+    for (int i = 0; i < 5; i++)
+        append(&f, "t");
+    CHECK_SV(counted(&f, "t"), SV("5"));
+    CHECK(log_at(&f.l, SV("t"), 2, &f.e) == ST_OK);
+    CHECK(log_head(&f.l, SV("t"), &then, &f.e) == ST_OK);
+    CHECK_INT(then.rev, 3);
+    log_abort(&f.l);
+    CHECK_SV(counted(&f, "t"), SV("3")); /* and stays so from transaction to transaction */
+    CHECK(log_begin(&f.l, SV("t"), STORE_WRITE, &f.e) == ST_IO);
+    log_at_end(&f.l);
+    CHECK_SV(counted(&f, "t"), SV("5"));
+    append(&f, "t");
+    CHECK(log_begin(&f.l, SV("t"), STORE_READ, &f.e) == ST_OK);
+    CHECK(log_head(&f.l, SV("t"), &now, &f.e) == ST_OK);
+    log_abort(&f.l);
+    CHECK_INT(now.rev, 6);
+    done(&f);
+}
+
+static void the_end_of_a_log_costs_no_fold_and_no_thread_is_an_error(void)
+{
+    struct fixture f = fresh();
+
+    f.l.wanted = &counting;
+    append(&f, "t");
+    CHECK_SV(counted(&f, "t"), SV("1"));
+    calls = 0;
+    CHECK(log_at(&f.l, SV("t"), 0, &f.e) == ST_OK);
+    log_at_end(&f.l);
+    CHECK(log_at(&f.l, SV("t"), 1000, &f.e) == ST_OK);
+    log_at_end(&f.l);
+    CHECK_INT(calls, 0);
+    CHECK(log_at(&f.l, SV("none"), 0, &f.e) == ST_NOT_FOUND);
+    log_at_end(&f.l);
+    CHECK(log_at(&f.l, SV("t"), -1, &f.e) == ST_OK); /* before its first entry */
+    log_abort(&f.l);
+    CHECK_SV(counted(&f, "t"), SV(""));
+    log_at_end(&f.l);
+    CHECK_SV(counted(&f, "t"), SV("1"));
+    done(&f);
+}
+
 TAP_MAIN(T(a_thread_that_never_wanted_it_pays_nothing), T(wanting_it_folds_what_is_there_once),
          T(once_wanted_it_stays_in_step_for_everybody),
-         T(a_new_version_is_folded_anew_where_it_is_kept), )
+         T(a_new_version_is_folded_anew_where_it_is_kept), T(a_log_shows_a_thread_as_it_was),
+         T(the_end_of_a_log_costs_no_fold_and_no_thread_is_an_error), )

@@ -128,7 +128,8 @@ static void what_we_print_is_never_repeated_by_a_text(void)
     blocks = sb_in(&t.a, 0);
     CHECK(log_begin(&t.log, SV("marie"), STORE_READ, &t.e) == ST_OK);
     t.s.loom.now = TEST_NOW + 1000; /* ada was here a second ago */
-    CHECK(show_memory_block(&t.s.loom, &t.s.viewer, NULL, NULL, &blocks, &t.e) == ST_OK);
+    CHECK(show_memory_block(&t.s.loom, &t.s.viewer, &(struct memory_show){ 0 }, &blocks, &t.e) ==
+          ST_OK);
     CHECK(show_context_block(&t.s.loom, &t.s.viewer, SV("3 older nodes summarized"), &blocks,
                              &t.e) == ST_OK);
     log_abort(&t.log);
@@ -156,7 +157,7 @@ static void a_recalled_stash_is_no_section(void)
                 "Ada\"\n    \n    \\Recent actions:\n      viewed b3k9\n    \\===\"\n"));
     b = sb_in(&t.a, 0);
     CHECK(log_begin(&t.log, SV("marie"), STORE_READ, &t.e) == ST_OK);
-    CHECK(show_memory_block(&t.s.loom, &t.s.viewer, NULL, NULL, &b, &t.e) == ST_OK);
+    CHECK(show_memory_block(&t.s.loom, &t.s.viewer, &(struct memory_show){ 0 }, &b, &t.e) == ST_OK);
     log_abort(&t.log);
     CHECK(sv_find(sb_sv(&b), SV("\nPinned:\n")) < 0);
     CHECK(sv_find(sb_sv(&b), SV("\nRecalled:\n  \"x\": fine\n")) < 0 ||
@@ -327,7 +328,7 @@ static void a_huge_stash_costs_little_room(void)
     loom_test_run(&t, "recall \"big\"", &ok);
     b = sb_in(&t.a, 0);
     CHECK(log_begin(&t.log, SV("marie"), STORE_READ, &t.e) == ST_OK);
-    CHECK(show_memory_block(&t.s.loom, &t.s.viewer, NULL, NULL, &b, &t.e) == ST_OK);
+    CHECK(show_memory_block(&t.s.loom, &t.s.viewer, &(struct memory_show){ 0 }, &b, &t.e) == ST_OK);
     log_abort(&t.log);
     CHECK(b.n < 10000);
     CHECK(sv_find(sb_sv(&b), SV("of 200000 lines; → recall \"big\" lines:A-B shows others)")) > 0);

@@ -2,6 +2,7 @@
  * text of others can pass for a command or for one of our blocks. */
 #include "loom_test.h"
 
+#include "base/clock.h"
 #include "base/fs.h"
 #include "loom/results.h"
 #include "loom/search.h"
@@ -29,30 +30,30 @@ static const char *const before[][2] = {
 
 static void every_example_of_the_help_runs(void)
 {
-    for (size_t i = 0; tools[i].name; i++)
-        for (size_t k = 0; tools[i].examples[k]; k++) {
+    for (size_t i = 0; tool_table[i].name; i++)
+        for (size_t k = 0; tool_table[i].examples[k]; k++) {
             loom_test_open(&t, PERM_ALL);
             for (size_t b = 0; b < COUNT(before); b++)
-                if (strcmp(before[b][0], tools[i].name) == 0)
+                if (strcmp(before[b][0], tool_table[i].name) == 0)
                     loom_test_run(&t, before[b][1], &ok);
-            struct sv shown = loom_test_run(&t, tools[i].examples[k], &ok);
+            struct sv shown = loom_test_run(&t, tool_table[i].examples[k], &ok);
             if (!ok)
-                printf("# %s\n# " SV_FMT "\n", tools[i].examples[k], SV_ARG(shown));
+                printf("# %s\n# " SV_FMT "\n", tool_table[i].examples[k], SV_ARG(shown));
             CHECK(ok);
-            CHECK(shown.n > 0 || strcmp(tools[i].name, "think") == 0);
+            CHECK(shown.n > 0 || strcmp(tool_table[i].name, "think") == 0);
             loom_test_close(&t);
         }
 }
 
 static void every_tool_refuses_without_its_permission(void)
 {
-    for (size_t i = 0; tools[i].name; i++) {
+    for (size_t i = 0; tool_table[i].name; i++) {
         loom_test_open(&t, PERM_ALL);
-        t.s.agent.permissions &= ~(unsigned)tools[i].needs;
-        struct sv shown = loom_test_run(&t, tools[i].examples[0], &ok);
+        t.s.agent.permissions &= ~(unsigned)tool_table[i].needs;
+        struct sv shown = loom_test_run(&t, tool_table[i].examples[0], &ok);
         CHECK(!ok);
         CHECK(sv_starts(shown, SV("✗ PERMISSION_DENIED: ")));
-        CHECK(has(shown, permission_name(tools[i].needs)));
+        CHECK(has(shown, permission_name(tool_table[i].needs)));
         loom_test_close(&t);
     }
 }
@@ -117,7 +118,7 @@ static enum status slow_ask(void *ctx, const struct model_request *q, struct are
 
     l.now += LEASE_MS + 1;
     snprintf(now, sizeof now, "%lld", (long long)l.now);
-    setenv("HEDDLE_NOW", now, 1);
+    CHECK(clock_set(sv_of(now), e) == ST_OK);
     CHECK(log_begin(&t.log, SV("marie"), STORE_WRITE, e) == ST_OK);
     CHECK(node_find(&l, SV("f7q8"), &n, e) == ST_OK);
     CHECK(lease_take(&l, SV("Other"), &n, e) == ST_OK);
@@ -130,10 +131,10 @@ static void what_came_is_kept_when_the_lease_is_lost(void)
     loom_test_open(&t, PERM_ALL);
     t.s.env.ask = slow_ask;
     struct sv shown = loom_test_run(&t, "continue from f7q8 n:3", &ok);
-    unsetenv("HEDDLE_NOW");
+    CHECK(clock_set(SV(""), &t.e) == ST_OK);
     CHECK(ok && has(shown, "\"Answer 1.\""));
-    CHECK(has(shown, "✗ MODEL_ERROR: 2 of 3 failed: \"Other\" is generating at [f7q8]\n"));
-    CHECK_INT(t.requests, 1);
+    CHECK(has(shown, "(another agent took this node over meanwhile; the answers are kept)\n"));
+    CHECK_INT(t.requests, 3); /* all of them were asked for at once */
     shown = loom_test_run(&t, "respond f7q8 \"x\"", &ok);
     CHECK(!ok && has(shown, "✗ CONFLICT")); /* the other's lease was not given back */
     loom_test_close(&t);
@@ -155,8 +156,8 @@ static void a_server_error_is_tried_three_times(void)
     char                  folder[] = "/tmp/heddle-model.XXXXXX";
     struct arena          a = { 0 };
     struct err            e = { 0 };
-    struct model_message  m = { MODEL_USER, SV("hi") };
-    struct model_request  q = { .model = SV("offline:script s.jsonl"), .messages = &m, .n = 1 };
+    struct model_request  q = { .model = SV("offline:script s.jsonl"),
+                                .body = SV("{\"messages\":[]}") };
     struct model_response out;
 
     CHECK(mkdtemp(folder) != NULL);
@@ -167,8 +168,8 @@ static void a_server_error_is_tried_three_times(void)
     n_slept = 0;
     CHECK(model_complete(&c, &q, &a, &out, &e) == ST_MODEL_ERROR);
     CHECK_INT(n_slept, 2);
-    CHECK_INT(slept[0], 500);
-    CHECK_INT(slept[1], 1500);
+    CHECK(slept[0] >= 375 && slept[0] <= 500); /* less up to a quarter, by chance */
+    CHECK(slept[1] >= 1125 && slept[1] <= 1500);
     CHECK_SV(sv_of(e.reason), SV("serverError"));
 
     /* What cannot help is not tried again; what comes late is taken. */
@@ -227,7 +228,8 @@ static void results_over_the_threshold_are_cut_with_a_notice(void)
     struct sv cut = long_result(1000);
     CHECK(sv_starts(cut, SV("doc:\"character notes\"\n")));
     CHECK(has(cut, "\n[...]\n"));
-    CHECK(sv_ends(cut, SV("  (full result: 1,001 tokens — use lines:/section:)\n")));
+    CHECK(sv_ends(cut, SV("  (full result: 1,001 tokens — use → read doc:\"character notes\" "
+                          "lines:1-23 and so on to 50)\n")));
     CHECK(cut.n < whole.n);
     loom_test_close(&t);
 }
@@ -388,7 +390,8 @@ static void plant(const char *text)
     to = (struct link_target){ .node = SV(EVIL) };
     CHECK(loom_link(&l, SV("ada"), &n, &to, sv_of(text), &entry, &t.e) == ST_OK);
     test_node(&t, "e0v2", "d5n7", EVIL "\nmore", SV("ada"), AUTHOR_HUMAN);
-    CHECK(loom_describe(&l, SV("ada"), sv_of(text), (struct sv){ 0 }, &t.e) == ST_OK);
+    CHECK(loom_describe(&l, SV("ada"), &(struct tree_words){ .title = sv_of(text) }, &t.e) ==
+          ST_OK);
     CHECK(log_commit(&t.log, &t.e) == ST_OK);
 }
 
@@ -501,7 +504,7 @@ static void text_of_others_cannot_pass_for_ours(void)
         check_harmless(loom_test_run(&t, lines[i], &ok), lines[i]);
     b = sb_in(&t.a, 0);
     CHECK(log_begin(&t.log, SV("marie"), STORE_READ, &t.e) == ST_OK);
-    CHECK(show_memory_block(&t.s.loom, &t.s.viewer, NULL, NULL, &b, &t.e) == ST_OK);
+    CHECK(show_memory_block(&t.s.loom, &t.s.viewer, &(struct memory_show){ 0 }, &b, &t.e) == ST_OK);
     check_harmless(sb_sv(&b), "memory block");
     b = sb_in(&t.a, 0);
     CHECK(show_context_block(&t.s.loom, &t.s.viewer, (struct sv){ 0 }, &b, &t.e) == ST_OK);
@@ -534,7 +537,8 @@ static void ids_are_found_behind_any_number_of_open_brackets(void)
         sb_addc(&text, '[');
     sb_adds(&text, "a7x2] [b3k9 [c4m2] ] [nobody1]");
     CHECK(log_begin(&t.log, SV("marie"), STORE_READ, &t.e) == ST_OK);
-    CHECK(shown_items(&t.s.loom, NULL, 0, SV(""), sb_sv(&text), &items, &n, &t.e) == ST_OK);
+    CHECK(shown_items(&t.s.loom, (struct sv){ 0 }, NULL, 0, SV(""), sb_sv(&text), &items, &n,
+                      &t.e) == ST_OK);
     log_abort(&t.log);
     CHECK_INT(n, 2);
     CHECK_SV(items[0].node, SV("a7x2"));

@@ -1,8 +1,11 @@
 /* The tree: random trees against a plain recount, ancestors, ids, hashes, versions. */
 #include "loom_test.h"
 
+#include "base/rand.h"
 #include "loom/attest.h"
+#include "loom/columns.h"
 #include "loom/exchange.h"
+#include "loom/limits.h"
 #include "loom/loom_internal.h"
 #include "loom/provenance.h"
 #include "store/store_internal.h"
@@ -136,11 +139,52 @@ static void say(void *ctx, struct sv finding)
     tap_failures++;
 }
 
+/* The columns of all nodes are what the nodes say, one by one. */
+static void check_columns(struct loom *l)
+{
+    struct tree_columns c;
+
+    CHECK(loom_columns(l, -1, &c, &t.e) == ST_OK);
+    CHECK_INT(c.n, n_plain);
+    for (size_t i = 0; i < c.n && i < n_plain; i++) {
+        struct node n;
+        int64_t     up = plain[i].parent;
+        CHECK(node_at(l, plain[i].seq, &n, &t.e) == ST_OK);
+        CHECK_INT(c.seq[i], plain[i].seq);
+        CHECK_INT(c.parent[i], up < 0 ? COLUMN_NO_PARENT : plain[up].seq);
+        CHECK_INT(c.flags[i], (n.pruned ? COLUMN_PRUNED : 0) | (int)n.kind);
+        CHECK(n.local.n != COLUMN_LOCAL || memcmp(c.local[i], n.local.s, COLUMN_LOCAL) == 0);
+    }
+}
+
+/* Whoever has the columns of an earlier entry, and takes in what came since, has those of now. */
+static void check_columns_since(struct loom *l, const struct tree_columns *then)
+{
+    struct tree_columns now, more;
+    size_t              n = then->n;
+
+    CHECK(loom_columns(l, -1, &now, &t.e) == ST_OK &&
+          loom_columns(l, then->rev - 1, &more, &t.e) == ST_OK);
+    for (size_t i = 0, at = 0; i < more.n; i++) {
+        CHECK(i == 0 || more.seq[i - 1] < more.seq[i]);
+        while (at < now.n && now.seq[at] != more.seq[i])
+            at++;
+        CHECK(at < now.n && now.flags[at] == more.flags[i] && now.parent[at] == more.parent[i]);
+        if (more.seq[i] >= then->rev)
+            n++;
+        else
+            then->flags[at] = more.flags[i];
+    }
+    CHECK_INT(n, now.n);
+    CHECK(memcmp(then->flags, now.flags, then->n) == 0);
+}
+
 static void totals_follow_random_growth_and_prunes(void)
 {
     loom_test_open(&t, PERM_ALL);
-    struct loom l = { .log = &t.log, .thread = SV("random"), .a = &t.a, .now = TEST_NOW };
-    int64_t     entries;
+    struct loom         l = { .log = &t.log, .thread = SV("random"), .a = &t.a, .now = TEST_NOW };
+    struct tree_columns then = { 0 };
+    int64_t             entries;
 
     n_plain = 0;
     CHECK(log_begin(&t.log, l.thread, STORE_WRITE, &t.e) == ST_OK);
@@ -151,6 +195,12 @@ static void totals_follow_random_growth_and_prunes(void)
             prune_or_restore(&l);
         if (step % 7 == 0)
             compare(&l, step);
+        if (step % 50 == 49) {
+            check_columns(&l);
+            if (then.n)
+                check_columns_since(&l, &then);
+            CHECK(loom_columns(&l, -1, &then, &t.e) == ST_OK);
+        }
     }
     CHECK(log_commit(&t.log, &t.e) == ST_OK);
     CHECK(log_verify(&t.log, l.thread, say, NULL, &entries, &t.e) == ST_OK);
@@ -307,16 +357,16 @@ static void draw_bytes(void *ctx, unsigned char *out, size_t n)
 static void a_hundred_thousand_ids_are_different(void)
 {
     loom_test_open(&t, PERM_ALL);
-    struct arena     a = { 0 };
-    struct loom_rows r = { t.store, SV("marie"), SV("loom"), &a, NULL };
-    size_t           longest = 0;
+    struct arena a = { 0 };
+    struct rows  r = { t.store, SV("marie"), SV("loom"), &a };
+    size_t       longest = 0;
 
     CHECK(log_begin(&t.log, SV("marie"), STORE_WRITE, &t.e) == ST_OK);
     for (int i = 0; i < 100000; i++) {
         struct arena_mark m = arena_mark(&a);
         struct sv         id;
         int64_t           taken;
-        CHECK(local_id_new(&r, draw_bytes, NULL, &id, &t.e) == ST_OK);
+        CHECK(loom_local_id_new(&r, draw_bytes, NULL, &id, &t.e) == ST_OK);
         CHECK(row_int(&r, key_of_name("l", id, &a), NO_NODE, &taken, &t.e) == ST_OK);
         CHECK_INT(taken, NO_NODE);
         CHECK(row_put_int(&r, key_of_name("l", id, &a), i, &t.e) == ST_OK);
@@ -329,12 +379,31 @@ static void a_hundred_thousand_ids_are_different(void)
     loom_test_close(&t);
 }
 
+/* Bytes that spell a word or a number are drawn again; an id only becomes longer when short ones
+ * are taken. */
+static void an_id_is_short_while_short_ones_are_free(void)
+{
+    loom_test_open(&t, PERM_ALL);
+    struct loom     l = { .log = &t.log, .thread = SV("many"), .a = &t.a, .now = TEST_NOW };
+    struct new_node n = { .text = SV("x"), .author = SV("ada"), .via = "say" };
+    struct node     made;
+
+    rand_seed(SV("3"));
+    CHECK(log_begin(&t.log, l.thread, STORE_WRITE, &t.e) == ST_OK);
+    for (int i = 0; i < 1000; i++) {
+        CHECK(loom_add(&l, &n, &made, &t.e) == ST_OK);
+        CHECK_INT(made.local.n, LOCAL_ID_MIN);
+    }
+    log_abort(&t.log);
+    loom_test_close(&t);
+}
+
 static void ids_are_neither_words_nor_numbers(void)
 {
-    CHECK(local_id_is_valid(SV("a7x2")) && local_id_is_valid(SV("a7x2''")));
-    CHECK(!local_id_is_valid(SV("tree")) && !local_id_is_valid(SV("1234")));
-    CHECK(!local_id_is_valid(SV("A7X2")) && !local_id_is_valid(SV("a7 2")));
-    CHECK(!local_id_is_valid(SV("")) && !local_id_is_valid(SV("'")));
+    CHECK(loom_local_id_is_valid(SV("a7x2")) && loom_local_id_is_valid(SV("a7x2''")));
+    CHECK(!loom_local_id_is_valid(SV("tree")) && !loom_local_id_is_valid(SV("1234")));
+    CHECK(!loom_local_id_is_valid(SV("A7X2")) && !loom_local_id_is_valid(SV("a7 2")));
+    CHECK(!loom_local_id_is_valid(SV("")) && !loom_local_id_is_valid(SV("'")));
 }
 
 /* Messages of a run, which name no place, become nodes of their lane all the same. */
@@ -363,7 +432,7 @@ static void plain_messages_are_nodes(void)
     CHECK(log_begin(&t.log, l.thread, STORE_READ, &t.e) == ST_OK);
     CHECK(loom_lane_tip(&l, SV("b"), &tip, &found, &t.e) == ST_OK && found);
     CHECK_INT(tip.parent, 0);
-    CHECK(local_id_is_valid(tip.local));
+    CHECK(loom_local_id_is_valid(tip.local));
     CHECK(node_at(&l, 0, &root, &t.e) == ST_OK);
     CHECK_INT(root.kids, 2);
     CHECK_INT(root.kind, AUTHOR_HUMAN);
@@ -463,6 +532,6 @@ static void a_changed_byte_shows_on_the_whole_path(void)
 TAP_MAIN(T(the_published_hashes_come_out), T(totals_follow_random_growth_and_prunes),
          T(ancestors_are_found_at_every_depth), T(a_long_chain_is_climbed_in_few_steps),
          T(a_mistyped_id_costs_little), T(a_slip_is_not_a_node_of_another_tree),
-         T(a_hundred_thousand_ids_are_different), T(ids_are_neither_words_nor_numbers),
-         T(plain_messages_are_nodes), T(versions_do_not_break_hashes),
-         T(a_changed_byte_shows_on_the_whole_path), )
+         T(a_hundred_thousand_ids_are_different), T(an_id_is_short_while_short_ones_are_free),
+         T(ids_are_neither_words_nor_numbers), T(plain_messages_are_nodes),
+         T(versions_do_not_break_hashes), T(a_changed_byte_shows_on_the_whole_path), )

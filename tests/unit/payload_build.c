@@ -27,7 +27,7 @@ static struct sv tree_of(const struct fresh *f, struct tree_limits limits)
     struct walk w;
     struct sb   b = sb_in(&a, 0);
 
-    walk_read(rules_in(f->fd, sv_of(f->path), &a), f->fd, &a, &w);
+    walk_read(rules_in(f->fd, sv_of(f->path), environ, &a), f->fd, &a, &w);
     tree_write(&b, &w, limits);
     return sb_sv(&b);
 }
@@ -403,12 +403,12 @@ static bool collect_part(void *ctx, struct sv part)
 static enum status read_after(const struct fresh *f, struct sv first, struct sv then, bool hash,
                               struct sv *got)
 {
-    struct load_config c = { .root_fd = f->fd, .hash = hash };
-    struct load_own    own = { 0 };
-    struct resource    r = { .name = SV("log") };
-    struct buffer      b = { 0 };
-    struct sb          out = sb_in(&a, 0);
-    struct err         e;
+    struct resource_load_config c = { .root_fd = f->fd, .hash = hash };
+    struct resource_load_own    own = { 0 };
+    struct resource             r = { .name = SV("log") };
+    struct pipeline_buffer      b = { 0 };
+    struct sb                   out = sb_in(&a, 0);
+    struct err                  e;
 
     put(f, "log", first);
     resource_load(&c, &own, &r, &b);
@@ -417,7 +417,7 @@ static enum status read_after(const struct fresh *f, struct sv first, struct sv 
     enum status s = resource_parts(&c, &r, &b, collect_part, &out, &e);
     *got = sb_sv(&out);
     arena_free(&own.scratch);
-    buffer_free(&b);
+    pipeline_buffer_free(&b);
     return s;
 }
 
@@ -527,7 +527,7 @@ static void the_total_is_the_count_of_the_text(void)
     struct err     e;
 
     fill(&f);
-    if (tokens_open(TOKENS_O200K, &t, &e)) {
+    if (tokens_open(TOKENS_O200K, (struct sv){ 0 }, &t, &e)) {
         printf("# %s\n", e.text);
         FAIL("vocabulary");
         return;
@@ -560,7 +560,7 @@ static void a_large_file_counts_as_what_is_written(void)
     put(&f, "big.txt", sb_sv(&big));
     put(&f, "small.c", SV("int x;\n"));
     put(&f, ".teddy/global.context", SV("big.txt\nsmall.c\n"));
-    CHECK(tokens_open(TOKENS_O200K, &t, &e) == ST_OK);
+    CHECK(tokens_open(TOKENS_O200K, (struct sv){ 0 }, &t, &e) == ST_OK);
     for (int format = PAYLOAD_MARKDOWN; format <= PAYLOAD_JSON; format++)
         for (int numbers = 0; numbers < 2; numbers++) {
             struct made m = { .q = { .count = true,
@@ -626,7 +626,7 @@ static void every_budget_is_kept_and_every_cut_is_named(void)
     struct err     e;
 
     fill(&f);
-    CHECK(tokens_open(TOKENS_O200K, &t, &e) == ST_OK);
+    CHECK(tokens_open(TOKENS_O200K, (struct sv){ 0 }, &t, &e) == ST_OK);
     for (int format = PAYLOAD_MARKDOWN; format <= PAYLOAD_JSON; format++) {
         struct payload_request q = { .count = true, .format = (enum payload_format)format };
         q.turn = SV(".teddy/x/01");
@@ -778,16 +778,16 @@ static void a_manifest_tells_what_changed(void)
 
 static void after_turn_99_a_new_session_goes_on(void)
 {
-    struct fresh   f = fresh_folder();
-    struct session s;
-    struct turn    t;
-    struct err     e;
+    struct fresh        f = fresh_folder();
+    struct session_dir  s;
+    struct session_turn t;
+    struct err          e;
 
     put(&f, ".teddy/sessions/s/session.context", SV("a.txt\n"));
     put(&f, ".teddy/sessions/s/99/report.md", SV("# R\n"));
     put(&f, ".teddy/sessions/s/99/turn.context", SV("b.txt\n"));
     CHECK(session_find(f.fd, SV("s"), &a, &s, &e) == ST_OK && s.turn == 99);
-    CHECK(turn_new(f.fd, &s, SV(""), 0, &a, &t, &e) == ST_OK);
+    CHECK(session_turn_new(f.fd, &s, SV(""), 0, &a, &t, &e) == ST_OK);
     CHECK_SV(t.dir, SV(".teddy/sessions/s-2/01"));
     CHECK_SV(t.session, SV("s-2"));
     CHECK_INT(t.entries.n, 2);
@@ -801,11 +801,11 @@ static void after_turn_99_a_new_session_goes_on(void)
 
 static void a_turn_with_a_message_goes_to_the_session(void)
 {
-    struct fresh   f = fresh_folder();
-    struct session s;
-    struct turn    t;
-    struct err     e;
-    struct sv      text;
+    struct fresh        f = fresh_folder();
+    struct session_dir  s;
+    struct session_turn t;
+    struct err          e;
+    struct sv           text;
 
     put(&f, ".teddy/sessions/s/session.context", SV("# mine\r\n\na.txt # not a comment"));
     put(&f, ".teddy/sessions/s/01/plan.md", SV("# P\n## Message\nhi\n"));
@@ -814,7 +814,7 @@ static void a_turn_with_a_message_goes_to_the_session(void)
            "- **Resource:** [old.c](/old.c)\n"));
     put(&f, ".teddy/sessions/s/01/turn.context", SV("old.c\nz.c\n"));
     CHECK(session_find(f.fd, SV("s"), &a, &s, &e) == ST_OK);
-    CHECK(turn_new(f.fd, &s, SV(""), 0, &a, &t, &e) == ST_OK);
+    CHECK(session_turn_new(f.fd, &s, SV(""), 0, &a, &t, &e) == ST_OK);
     CHECK(fs_read(f.fd, SV(".teddy/sessions/s/02/turn.context"), 0, &a, &text, &e) == ST_OK);
     CHECK_SV(text, SV("x.c\nz.c\n"));
     CHECK(fs_read(f.fd, SV(".teddy/sessions/s/session.context"), 0, &a, &text, &e) == ST_OK);

@@ -138,7 +138,7 @@ static paths ours(const char *dir, int root, struct arena *a)
         struct arena *a;
     } to = { &list, a };
 
-    walk_read(rules_in(root, sv_of(dir), a), root, a, &w);
+    walk_read(rules_in(root, sv_of(dir), environ, a), root, a, &w);
     walk_files(&w, &w.nodes.v[0], SV(""), collect, &to);
     qsort(list.v, list.n, sizeof list.v[0], by_bytes);
     return list;

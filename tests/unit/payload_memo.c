@@ -9,7 +9,7 @@ static struct arena a;
 
 static struct sv nth(struct sv file, size_t i)
 {
-    memos      all;
+    memo_list  all;
     struct err e;
 
     CHECK(memo_read(file, &a, &all, &e) == ST_OK);
@@ -37,7 +37,7 @@ static void every_way_to_write_a_string_is_read(void)
 
 static void what_is_no_list_is_refused(void)
 {
-    memos      all;
+    memo_list  all;
     struct err e;
 
     CHECK(memo_read(SV("key: value\n"), &a, &all, &e) == ST_INVALID_SYNTAX);
@@ -69,7 +69,7 @@ static void what_is_added_is_read_back(void)
 static void removing_takes_whole_items(void)
 {
     struct sv  file = SV("# head\n- a\n# about b\n- b\n  more\n\n- c\n");
-    memos      all;
+    memo_list  all;
     struct err e;
 
     CHECK(memo_read(file, &a, &all, &e) == ST_OK && all.n == 3);
@@ -79,7 +79,7 @@ static void removing_takes_whole_items(void)
 
 static void both_forms_of_a_report_are_read(void)
 {
-    struct report r;
+    struct report_actions r;
 
     report_read(SV("# Execution Report: x\n## 2. Execution Summary\n### Action Log\n"
                    "#### `READ`\n- **Status:** ✅ Completed\n- **Resource:** [src/a.c](/src/a.c)\n"
@@ -104,8 +104,8 @@ static void both_forms_of_a_report_are_read(void)
     CHECK_SV(r.actions.v[1].target, SV(".gitignore")); /* keeps its dot */
     CHECK(r.actions.v[1].is_range);
     CHECK(r.actions.v[2].outcome == ACTION_SKIPPED);
-    CHECK(plan_has_message(SV("# Plan\n## Message\nhello\n")));
-    CHECK(!plan_has_message(SV("# Plan\n```\n## Message\n```\n### Message\n")));
+    CHECK(report_plan_has_message(SV("# Plan\n## Message\nhello\n")));
+    CHECK(!report_plan_has_message(SV("# Plan\n```\n## Message\n```\n### Message\n")));
 }
 
 static void a_turn_is_found_by_its_number(void)

@@ -46,21 +46,22 @@ static void what_is_written_is_read_back(void)
 
     for (size_t i = 0; i < COUNT(odd); i++) {
         struct sv back;
-        CHECK(path_unshow(built(sb_add_path, sv_of(odd[i])), &a, &back));
+        CHECK(show_unshow(built(sb_add_path, sv_of(odd[i])), &a, &back));
         CHECK_SV(back, sv_of(odd[i]));
     }
     struct sv back;
-    CHECK(!path_unshow(SV("\"a"), &a, &back));
-    CHECK(!path_unshow(SV("\"\\8\""), &a, &back));
-    CHECK(!path_unshow(SV(""), &a, &back));
+    CHECK(!show_unshow(SV("\"a"), &a, &back));
+    CHECK(!show_unshow(SV("\"\\8\""), &a, &back));
+    CHECK(!show_unshow(SV(""), &a, &back));
 }
 
 static void a_scheme_makes_a_url(void)
 {
-    CHECK(is_url(SV("http://h")) && is_url(SV("HTTPS://h/")) && is_url(SV("ftp://h/x")) &&
-          is_url(SV("file:///etc")));
-    CHECK(!is_url(SV("src/a.c")) && !is_url(SV("C://x")) && !is_url(SV("http:/x")) &&
-          !is_url(SV("://x")) && !is_url(SV("a b://x")) && !is_url(SV("")) && !is_url(SV("+x://")));
+    CHECK(show_is_url(SV("http://h")) && show_is_url(SV("HTTPS://h/")) &&
+          show_is_url(SV("ftp://h/x")) && show_is_url(SV("file:///etc")));
+    CHECK(!show_is_url(SV("src/a.c")) && !show_is_url(SV("C://x")) && !show_is_url(SV("http:/x")) &&
+          !show_is_url(SV("://x")) && !show_is_url(SV("a b://x")) && !show_is_url(SV("")) &&
+          !show_is_url(SV("+x://")));
 }
 
 static void links_and_labels(void)
@@ -73,8 +74,8 @@ static void links_and_labels(void)
              SV("[https://h.example/p?q=1](https://h.example/p?q=1)"));
     CHECK_SV(built(sb_add_label, SV("a b.c")), SV("`[a b.c](/a b.c)`"));
     CHECK_SV(built(sb_add_label, SV("a`b")), SV("``[a`b](/a`b)``"));
-    CHECK_INT(backtick_run(SV("a``b````c`")), 4);
-    CHECK_INT(backtick_run(SV("")), 0);
+    CHECK_INT(show_backtick_run(SV("a``b````c`")), 4);
+    CHECK_INT(show_backtick_run(SV("")), 0);
 }
 
 static void language_tags(void)
@@ -283,17 +284,17 @@ static void values_of_environment_files_are_secrets(void)
 /* The same answer in one piece and in parts of every length. */
 static void a_scan_in_parts_is_a_scan(void)
 {
-    struct sv   text = SV("a ``` b\n`````` c\n"
-                            "ghp_"
-                            "A1b2C3d4E5f6G7h8I9j0K1l2M3n4O5p6Q7r8 \xc3\xa9 ````````\n");
-    struct scan whole = { .path = SV("x") };
+    struct sv         text = SV("a ``` b\n`````` c\n"
+                                        "ghp_"
+                                        "A1b2C3d4E5f6G7h8I9j0K1l2M3n4O5p6Q7r8 \xc3\xa9 ````````\n");
+    struct scan_found whole = { .path = SV("x") };
 
     scan_text(&whole, text, NULL, true, true);
     CHECK_INT(whole.run, 8);
     CHECK(whole.secret && whole.secret_line == 3);
     for (size_t n = 1; n < text.n; n++) {
-        struct scan s = { .path = SV("x") };
-        scan_begin(&s, NULL, true, true);
+        struct scan_found s = { .path = SV("x") };
+        CHECK(scan_begin(&s, NULL, true, true));
         for (struct sv rest = text; rest.n;) {
             size_t take = n < rest.n ? n : rest.n;
             while (take < rest.n && ((unsigned char)rest.s[take] & 0xc0) == 0x80)
@@ -312,7 +313,7 @@ static void a_scan_in_parts_is_a_scan(void)
 
 static void what_is_no_text_is_seen(void)
 {
-    struct scan nul = { 0 }, bad = { 0 }, empty = { 0 };
+    struct scan_found nul = { 0 }, bad = { 0 }, empty = { 0 };
 
     scan_text(&nul, SV("a\0b"), NULL, false, true);
     scan_text(&bad, SV("0123456789012345678901234567890123456789\xff"), NULL, false, true);
@@ -321,8 +322,8 @@ static void what_is_no_text_is_seen(void)
     CHECK(bad.is_invalid && !bad.has_nul);
     CHECK(!empty.has_nul && !empty.is_invalid && empty.size == 0 && empty.last == 0);
     for (int hash = 0; hash < 2; hash++) { /* reading on is for the hash alone */
-        struct scan parts = { .path = SV("x") };
-        scan_begin(&parts, NULL, hash, true);
+        struct scan_found parts = { .path = SV("x") };
+        CHECK(scan_begin(&parts, NULL, hash, true));
         scan_add(&parts, SV("text"));
         CHECK(scan_wants_more(&parts));
         scan_add(&parts, SV("\0"));
@@ -403,7 +404,7 @@ static bool is_private(const char *text)
         s.ss_family = AF_INET;
     else if (inet_pton(AF_INET6, text, &v6->sin6_addr) == 1)
         s.ss_family = AF_INET6;
-    return address_is_private((struct sockaddr *)&s);
+    return http_address_is_private((struct sockaddr *)&s);
 }
 
 static void private_addresses_in_all_their_forms(void)
@@ -536,9 +537,9 @@ static void other_encodings_become_utf8(void)
 
 static struct sv expanded(const char *pattern)
 {
-    patterns   all = { 0 };
-    struct err e;
-    struct sb  b = sb_in(&a, 0);
+    pattern_list all = { 0 };
+    struct err   e;
+    struct sb    b = sb_in(&a, 0);
 
     if (pattern_expand(sv_of(pattern), &a, &all, &e))
         return sv_dup(sv_of(e.text), &a);
@@ -551,9 +552,9 @@ static struct sv expanded(const char *pattern)
 
 static void patterns_are_taken_apart(void)
 {
-    patterns   p = pattern_split(SV("a,{b,c},d\\,e,[,],,f"), &a);
-    struct sv  out;
-    struct err e;
+    pattern_list p = pattern_split(SV("a,{b,c},d\\,e,[,],,f"), &a);
+    struct sv    out;
+    struct err   e;
 
     CHECK_INT(p.n, 5);
     CHECK_SV(p.v[1], SV("{b,c}"));

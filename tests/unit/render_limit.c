@@ -9,7 +9,7 @@ static void begin(struct projection *p)
     struct projection_of of = { THREAD, LANE_DEFAULT, NOW, SV("CP") };
 
     OK(log_begin(&t.l, THREAD, STORE_READ, &t.e));
-    OK(project(&t.l, &of, &t.a, p, &t.e));
+    OK(project_start(&t.l, &of, &t.a, p, &t.e));
 }
 
 /* Rendered from the end of the lane; *read is how many entries that took. */

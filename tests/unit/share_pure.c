@@ -1,4 +1,6 @@
 /* What needs no disk: states, slugs, the guide, three-way merge, the block and its reader. */
+#include "base/path.h"
+#include "base/utf8.h"
 #include "share/block.h"
 #include "share/guide.h"
 #include "share/operation.h"
@@ -43,7 +45,7 @@ static void a_transfer_revives_nothing_that_has_ended(void)
         for (size_t k = 0; k < COUNT(directions); k++) {
             enum thread_status to;
             bool can = lifecycle_next((enum thread_status)from, sv_of(directions[k]), &to);
-            bool over = thread_has_ended((enum thread_status)from) || from == THREAD_FROZEN;
+            bool over = share_thread_has_ended((enum thread_status)from) || from == THREAD_FROZEN;
             CHECK_INT(can, !over);
         }
     CHECK(!lifecycle_is_direction(SV("sideways")));
@@ -160,6 +162,54 @@ static void changes_in_different_places_merge_cleanly(void)
     CHECK(clean);
     CHECK_SV(merged("a\n", "a\n", "", MERGE_MARKERS, &clean), SV(""));
     CHECK(clean);
+}
+
+static void an_id_from_a_title_is_words_and_dashes(void)
+{
+    static const struct {
+        const char *title, *id;
+    } cases[] = {
+        { "Ship the lexer", "ship-the-lexer" },
+        { "  --Ship--  it!  ", "ship-it" },
+        { "Don\xe2\x80\x99t & can't", "dont-cant" },
+        { "first line\nsecond", "first-line" },
+        { "", "" },
+        { "!!! \xf0\x9f\x9a\x80 \xe2\x80\x94", "" },
+        { "\xff\xfe", "" },
+        { "a\xe2\x80\x8b"
+          "b",
+          "a-b" },
+        { "../../etc/passwd", "etc-passwd" },
+        { "Caf\xc3\xa9 \xc2\xab"
+          "noir\xc2\xbb",
+          "caf\xc3\xa9-noir" },
+        { "abcdefghijklmnopqrstuvwxyzabcdefghijklmnopqrstuvwxyz",
+          "abcdefghijklmnopqrstuvwxyzabcdefghijklmn" },
+    };
+
+    for (size_t i = 0; i < COUNT(cases); i++)
+        CHECK_SV(id_of_title(sv_of(cases[i].title), &a), sv_of(cases[i].id));
+}
+
+/* Whatever the title, the id is one that may be given. */
+static void every_id_from_a_title_is_allowed(void)
+{
+    for (int32_t c = 1; c < 0x110000; c += c == 0xd7ff ? 0x801 : c < 0x3100 ? 1 : 97) {
+        struct arena_mark m = arena_mark(&a);
+        struct sb         b = sb_in(&a, 0);
+        struct err        e;
+        sb_addf(&b, "%040d", 7);
+        for (int i = 0; i < 60; i++)
+            sb_add_utf8(&b, (uint32_t)c);
+        struct sv id = id_of_title(sb_sv(&b), &a);
+        CHECK(name_check_new(id, "id", &e) == ST_OK);
+        b = sb_in(&a, 0);
+        for (int i = 0; i < 60; i++)
+            sb_add_utf8(&b, (uint32_t)c);
+        id = id_of_title(sb_sv(&b), &a);
+        CHECK(!id.n || name_check_new(id, "id", &e) == ST_OK);
+        arena_reset(&a, m);
+    }
 }
 
 static void the_same_line_changed_twice_is_a_conflict(void)
@@ -348,6 +398,7 @@ static void a_record_with_one_bad_field_fails_the_check(void)
 }
 
 TAP_MAIN(T(the_table_of_states_is_the_published_one), T(a_transfer_revives_nothing_that_has_ended),
+         T(an_id_from_a_title_is_words_and_dashes), T(every_id_from_a_title_is_allowed),
          T(pending_is_read_as_active), T(slugs_and_cuts_are_upstreams),
          T(actors_are_of_three_kinds), T(the_guide_is_made_appended_and_idempotent),
          T(the_guide_is_replaced_between_its_tags_only), T(another_major_version_asks_first),

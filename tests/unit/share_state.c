@@ -5,6 +5,7 @@
 #include "share/asset.h"
 #include "share/operation.h"
 #include "share/share_internal.h"
+#include "store/store.h"
 #include "tap.h"
 #include "thread/lane.h"
 
@@ -106,9 +107,10 @@ static void spawn(struct place *p, const char *id, const char *parent)
 
 static void make_objective(struct place *p)
 {
-    struct sv id;
+    const struct objective_request objective = { .title = SV("An objective"), .id = SV("obj") };
+    struct sv                      id;
 
-    CHECK(share_objective_create(&p->s, SV("An objective"), SV("obj"), &id, &p->e) == ST_OK);
+    CHECK(share_objective_create(&p->s, &objective, &id, &p->e) == ST_OK);
 }
 
 static enum status refer(struct place *p, const char *from, const char *target, bool frozen)
@@ -467,15 +469,15 @@ static void check_place(struct recount *c, struct sv key, struct sv place)
 static void count_ref(struct recount *c, const struct share_ref *r, bool current)
 {
     for (size_t i = 0; r->frozen && i < r->n_files; i++) {
-        struct sv key = key_pair("", r->from, r->files[i].place, &c->p->a), owner;
-        owner = key_pair("", r->target, r->files[i].source, &c->p->a);
+        struct sv key = key_of_names("", r->from, r->files[i].place, &c->p->a), owner;
+        owner = key_of_names("", r->target, r->files[i].source, &c->p->a);
         int64_t *n = map_find(&c->blobs, r->files[i].hash);
         if (!n) {
             n = ARENA_NEW(&c->p->a, int64_t, 1);
             map_put(&c->blobs, r->files[i].hash, n);
         }
         ++*n;
-        check_place(c, key_pair("", r->from, owner, &c->p->a), r->files[i].place);
+        check_place(c, key_of_names("", r->from, owner, &c->p->a), r->files[i].place);
         struct sv *had = map_find(&c->owners, key);
         if (had)
             CHECK_SV(owner, *had);
@@ -498,7 +500,7 @@ static void rows_count_what_references_hold(struct place *p, struct map *places)
         CHECK(share_rows_below(&p->s, sv_of(prefixes[k]), false, &p->a, &rows, &n, &p->e) == ST_OK);
         for (size_t i = 0; i < n; i++) {
             struct share_ref r;
-            CHECK(ref_read(rows[i], &p->a, &r, &p->e) == ST_OK);
+            CHECK(share_ref_read(rows[i], &p->a, &r, &p->e) == ST_OK);
             count_ref(&c, &r, k < 2);
         }
     }

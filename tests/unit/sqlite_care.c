@@ -3,6 +3,7 @@
 #include "base/status.h"
 #include "fresh.h"
 #include "store/sqlite_internal.h"
+#include "store/store.h"
 #include "tap.h"
 
 #include <fcntl.h>
@@ -40,7 +41,7 @@ static void fresh(void)
 static void clean(void)
 {
     static const char *const suffixes[] = { "",        "-wal",    "-shm",        ".v2.bak",
-                                            ".v3.bak", ".v5.bak", ".v5.bak.part" };
+                                            ".v3.bak", ".v6.bak", ".v6.bak.part" };
 
     for (size_t i = 0; i < COUNT(suffixes); i++)
         unlink(beside(suffixes[i]));
@@ -179,17 +180,20 @@ static void tamper(const char *sql)
     sqlite3_close(db);
 }
 
-/* The file as a version of the program before heads were recorded left it. */
+/* The file as an older version of the program left it. */
 static void make_old(int version)
 {
-    char sql[400];
+    char sql[100];
 
-    snprintf(sql, sizeof sql,
-             "ALTER TABLE thread DROP COLUMN rev; ALTER TABLE thread DROP COLUMN chain;"
-             "ALTER TABLE thread DROP COLUMN version; ALTER TABLE entry DROP COLUMN salt;"
-             "ALTER TABLE entry DROP COLUMN content;"
-             "PRAGMA user_version = %d",
-             version);
+    tamper("DROP INDEX entry_message; CREATE INDEX entry_message ON entry(lane) WHERE mark = 1;"
+           "UPDATE entry SET kind = 'ai_message' WHERE kind = '';"
+           "UPDATE entry SET lane = 'default' WHERE mark = 1 AND lane IS NULL");
+    if (version < 5)
+        tamper("ALTER TABLE thread DROP COLUMN version; ALTER TABLE entry DROP COLUMN salt;"
+               "ALTER TABLE entry DROP COLUMN content;");
+    if (version < 4)
+        tamper("ALTER TABLE thread DROP COLUMN rev; ALTER TABLE thread DROP COLUMN chain;");
+    snprintf(sql, sizeof sql, "PRAGMA user_version = %d", version);
     tamper(sql);
 }
 
@@ -219,16 +223,16 @@ static void an_older_schema_is_migrated_after_a_copy(void)
     CHECK(sqlite_number(q, "SELECT count(*) FROM thread WHERE title = 'named'", &n, &e) == ST_OK);
     CHECK_INT(n, 1);
     CHECK_INT(rev(s), 3);
-    CHECK_INT(number_in(beside(".v5.bak"), "PRAGMA user_version"), SQLITE_SCHEMA_VERSION);
-    CHECK_INT(number_in(beside(".v5.bak"), "SELECT count(*) FROM entry"), 3);
-    CHECK_INT(number_in(beside(".v5.bak"), "PRAGMA application_id"), SQLITE_APPLICATION_ID);
-    CHECK_INT(number_in(beside(".v5.bak"), "SELECT count(*) FROM pragma_table_info('thread')"), 6);
+    CHECK_INT(number_in(beside(".v6.bak"), "PRAGMA user_version"), SQLITE_SCHEMA_VERSION);
+    CHECK_INT(number_in(beside(".v6.bak"), "SELECT count(*) FROM entry"), 3);
+    CHECK_INT(number_in(beside(".v6.bak"), "PRAGMA application_id"), SQLITE_APPLICATION_ID);
+    CHECK_INT(number_in(beside(".v6.bak"), "SELECT count(*) FROM pragma_table_info('thread')"), 6);
     CHECK(sqlite_migrate(q, to_next, COUNT(to_next), NEXT, &e) == ST_OK); /* nothing left to do */
     store_close(s);
 
     struct store *again; /* by the program that knows only the one before it */
     CHECK(try_open(&(struct store_options){ 0 }, &again) == ST_IO);
-    CHECK(strstr(e.text, "schema 6") && strstr(e.hint, "newer"));
+    CHECK(strstr(e.text, "schema 7") && strstr(e.hint, "newer"));
     CHECK(try_open(&(struct store_options){ .read_only = true }, &again) == ST_IO);
     CHECK_INT(number_in(path, "PRAGMA user_version"), NEXT);
     clean();
@@ -261,7 +265,7 @@ static void a_failed_step_leaves_the_old_schema(void)
     int64_t              n;
     CHECK(append(s, SV("{}"), 3) == ST_OK);
     CHECK(sqlite_migrate(q, to_broken, COUNT(to_broken), NEXT + 1, &e) == ST_IO);
-    CHECK(strstr(e.text, "schema 7") != NULL);
+    CHECK(strstr(e.text, "schema 8") != NULL);
     CHECK(sqlite_number(q, "PRAGMA user_version", &n, &e) == ST_OK);
     CHECK_INT(n, SQLITE_SCHEMA_VERSION);
     CHECK(sqlite_number(q, "SELECT count(*) FROM pragma_table_info('thread')", &n, &e) == ST_OK);
@@ -284,14 +288,14 @@ static void no_copy_no_migration(void)
     struct sqlite_store *q = sqlite_of(s);
     int64_t              n;
     CHECK(append(s, SV("{}"), 1) == ST_OK);
-    CHECK(mkdir(beside(".v5.bak"), 0755) == 0); /* in the way of the copy */
-    CHECK(mkdir(beside(".v5.bak/x"), 0755) == 0);
+    CHECK(mkdir(beside(".v6.bak"), 0755) == 0); /* in the way of the copy */
+    CHECK(mkdir(beside(".v6.bak/x"), 0755) == 0);
     CHECK(sqlite_migrate(q, to_next, COUNT(to_next), NEXT, &e) != ST_OK);
     CHECK(strstr(e.text, "copy before migration") != NULL);
     CHECK(sqlite_number(q, "PRAGMA user_version", &n, &e) == ST_OK);
     CHECK_INT(n, SQLITE_SCHEMA_VERSION);
-    rmdir(beside(".v5.bak/x"));
-    rmdir(beside(".v5.bak"));
+    rmdir(beside(".v6.bak/x"));
+    rmdir(beside(".v6.bak"));
     store_close(s);
     clean();
 }
@@ -903,37 +907,6 @@ static void heads_of_an_older_file_are_recorded_without_touching_its_entries(voi
     clean();
 }
 
-static void an_older_file_in_a_read_only_place_is_read_as_it_is(void)
-{
-    struct store *s;
-
-    fresh();
-    s = open_log();
-    CHECK(append(s, SV("{}"), 3) == ST_OK);
-    CHECK(store_compact(s, &e) == ST_OK);
-    store_close(s);
-    make_old(3);
-    number_in(path, "PRAGMA wal_checkpoint(TRUNCATE)");
-    unlink(beside("-wal"));
-    unlink(beside("-shm"));
-    pid_t child = fork();
-    if (child == 0) { /* as someone who may not write */
-        bool ok = chmod(path, 0444) == 0 && chmod(folder, 0555) == 0 &&
-                  (geteuid() != 0 || setresuid(65534, 65534, 65534) == 0) &&
-                  try_open(&(struct store_options){ .read_only = true }, &s) == ST_OK;
-        struct store_head h;
-        ok = ok && store_head(s, SV("t"), &h, &e) == ST_OK && h.rev == 3 && h.recorded_rev == 3;
-        _exit(ok ? 0 : 1);
-    }
-    int how = -1;
-    waitpid(child, &how, 0);
-    CHECK_INT(how, 0);
-    chmod(folder, 0755);
-    clean();
-}
-
-/* ---- a file that somebody changed -------------------------------------------------------- */
-
 static int  complaints;
 static char last_complaint[400];
 
@@ -943,6 +916,131 @@ static void hear(void *ctx, struct sv text)
     complaints++;
     snprintf(last_complaint, sizeof last_complaint, SV_FMT, SV_ARG(text));
 }
+
+/* As many messages of lane `lane` as there should be? */
+static bool has_messages(struct store *s, struct sv lane, int64_t want)
+{
+    struct store_query q = {
+        .thread = SV("t"), .to = STORE_TO_END, .lane = lane, .mark = MARK_MESSAGE
+    };
+    struct store_scan *scan;
+    struct entry       n;
+    bool               more = true;
+    int64_t            found = -1;
+
+    if (store_scan(s, &q, &scan, &e))
+        return false;
+    for (; more; found++)
+        if (store_next(scan, &n, &more, &e) ||
+            (more && (!sv_eq(n.lane, lane) || !sv_is(n.kind, "ai_message"))))
+            return false;
+    store_scan_close(scan);
+    return found == want;
+}
+
+static void read_as_it_is(int version)
+{
+    struct store_head head = { 0 };
+    struct store     *s;
+
+    fresh();
+    s = open_log();
+    for (int i = 0; i < 3; i++) {
+        struct entry n = { .at = i,
+                           .kind = SV("ai_message"),
+                           .mark = MARK_MESSAGE,
+                           .lane = i ? SV("default") : SV("side"),
+                           .payload = SV("{}"),
+                           .refs = SV("{}") };
+        CHECK(store_begin(s, STORE_WRITE, &e) == ST_OK);
+        CHECK(store_append(s, SV("t"), i, &n, 1, &head, &e) == ST_OK);
+        CHECK(store_commit(s, &e) == ST_OK);
+    }
+    CHECK(store_compact(s, &e) == ST_OK);
+    store_close(s);
+    make_old(version);
+    number_in(path, "PRAGMA wal_checkpoint(TRUNCATE)");
+    unlink(beside("-wal"));
+    unlink(beside("-shm"));
+    pid_t child = fork();
+    if (child == 0) { /* as someone who may not write */
+        bool ok = chmod(path, 0444) == 0 && chmod(folder, 0555) == 0 &&
+                  (geteuid() != 0 || setresuid(65534, 65534, 65534) == 0) &&
+                  try_open(&(struct store_options){ .read_only = true }, &s) == ST_OK;
+        struct store_head h;
+        ok = ok && store_head(s, SV("t"), &h, &e) == ST_OK && h.rev == 3 && h.recorded_rev == 3 &&
+             has_messages(s, SV("default"), 2) && has_messages(s, SV("side"), 1) &&
+             store_check(s, hear, NULL, &e) == ST_OK && !complaints;
+        _exit(ok ? 0 : 1);
+    }
+    int how = -1;
+    waitpid(child, &how, 0);
+    CHECK_INT(how, 0);
+    chmod(folder, 0755);
+    clean();
+}
+
+static void older_files_in_a_read_only_place_are_read_as_they_are(void)
+{
+    for (int version = SQLITE_SCHEMA_READABLE; version < SQLITE_SCHEMA_VERSION; version++)
+        read_as_it_is(version);
+}
+
+/* As when another process restores a backup in which the threads have other numbers. */
+static void a_thread_that_got_another_number_meanwhile_is_found(void)
+{
+    fresh();
+    struct store     *s = open_log();
+    struct store_head h;
+    CHECK(append(s, SV("{}"), 3) == ST_OK);
+    tamper("UPDATE entry SET key = key + (4 << 36); UPDATE thread SET tid = tid + 4;"
+           "INSERT INTO thread(tid, id, version) VALUES(1, 'other', 2);");
+    CHECK(append(s, SV("{}"), 1) == ST_OK);
+    CHECK_INT(rev(s), 4);
+    CHECK(store_head(s, SV("other"), &h, &e) == ST_OK);
+    CHECK_INT(h.rev, 0);
+    CHECK_INT(number_in(path, "SELECT count(*) FROM entry WHERE key >> 36 = 5"), 4);
+    store_close(s);
+    clean();
+}
+
+/* ---- rows of messages ---------------------------------------------------------------------- */
+
+/* What a message has in common with most others is not in its row; every combination reads back. */
+static void kinds_lanes_and_marks_read_back_in_every_combination(void)
+{
+    static const struct sv kinds[] = { SV_STATIC("ai_message"), SV_STATIC("note") };
+    static const struct sv lanes[] = { SV_STATIC("default"), SV_STATIC("side"), { 0 } };
+    struct store_head      head = { 0 };
+
+    fresh();
+    struct store *s = open_log();
+    CHECK(store_begin(s, STORE_WRITE, &e) == ST_OK);
+    for (int i = 0; i < 2 * 3 * 3 * 3; i++) {
+        struct entry       n = { .at = i,
+                                 .kind = kinds[i % 2],
+                                 .lane = lanes[i / 2 % 3],
+                                 .mark = (enum entry_mark)(i / 6 % 3),
+                                 .payload = SV("{}"),
+                                 .refs = SV("{}") };
+        struct store_query q = { .thread = SV("t"), .from = i, .to = i };
+        struct entry       back;
+        bool               found;
+        CHECK(store_append(s, SV("t"), i, &n, 1, &head, &e) == ST_OK);
+        for (int again = 0; again < 2; again++) { /* as it came, then with another mark */
+            CHECK(store_first(s, &q, &a, &back, &found, &e) == ST_OK && found);
+            CHECK_SV(back.kind, n.kind);
+            CHECK_SV(back.lane, n.lane);
+            CHECK(!back.lane.s == !n.lane.s);
+            CHECK(store_set_mark(s, SV("t"), i, (enum entry_mark)(i / 18), &e) == ST_OK);
+        }
+    }
+    CHECK(store_commit(s, &e) == ST_OK);
+    store_close(s);
+    clean();
+}
+
+/* ---- a file that somebody changed -------------------------------------------------------- */
 
 static int check(struct store *s)
 {
@@ -1141,7 +1239,9 @@ static void a_file_cut_short_gives_what_is_there(void)
 
 TAP_MAIN(T(a_cut_end_is_noticed_and_not_appended_to), T(an_added_or_exchanged_end_is_noticed),
          T(heads_of_an_older_file_are_recorded_without_touching_its_entries),
-         T(an_older_file_in_a_read_only_place_is_read_as_it_is),
+         T(older_files_in_a_read_only_place_are_read_as_they_are),
+         T(a_thread_that_got_another_number_meanwhile_is_found),
+         T(kinds_lanes_and_marks_read_back_in_every_combination),
          T(a_trigger_in_the_file_does_nothing_and_is_named),
          T(a_table_that_swallows_entries_is_told),
          T(a_thread_whose_row_is_gone_is_noticed_and_given_a_name),

@@ -1,5 +1,6 @@
 /* Erasing: what goes, what is found beside it, what is refused, what stays the same. */
 #include "thread/erase.h"
+#include "thread/op.h"
 #include "thread/token.h"
 #include "thread_test.h"
 
@@ -142,6 +143,41 @@ static void the_same_text_is_found_whatever_it_is_packed_into(void)
               sv_find(entry_at(i).refs, SV("Karenina")) < 0);
 }
 
+/* The steps of a run have its ids, parts of messages their types, answers the form of their
+ * provider: none of that is what was said. */
+static void ids_and_words_of_a_format_are_not_looked_for(void)
+{
+    line("{\"kind\":\"ai_message\",\"payload\":{\"role\":\"user\",\"content\":[{\"type\":"
+         "\"input_text\",\"text\":\"" SECRET "\"},{\"type\":\"image\",\"media_type\":"
+         "\"image/png\",\"data\":\"aGk=\"}]},\"refs\":{\"run_id\":\"turn_0123456789\","
+         "\"request_id\":\"turn_0123456789\"}}");
+    line("{\"kind\":\"ai_message\",\"payload\":{\"role\":\"assistant\",\"content\":[{\"type\":"
+         "\"input_text\",\"text\":\"an image/png file\"}]},\"refs\":{\"run_id\":"
+         "\"turn_0123456789\"}}");
+    line("{\"kind\":\"run_finished\",\"payload\":{\"outcome\":\"completed\",\"reason\":\"done\","
+         "\"run_id\":\"turn_0123456789\"}}");
+    for (int i = 0; i < 2; i++)
+        line("{\"kind\":\"model_response\",\"payload\":{\"body\":\"event: "
+             "content_block_delta\\ndata: {\\\"t\\\":1}\\n\\n\",\"headers\":\"Content-Type: "
+             "text/event-stream\",\"model\":\"a-model-of-theirs\",\"run_id\":"
+             "\"turn_0123456789\"}}");
+    OK(erase_one(0, false, false));
+    CHECK_SV(planned(), SV("0"));
+    CHECK_INT(plan.kept.n, 0);
+    OK(erase_one(3, false, false));
+    CHECK_SV(planned(), SV("3"));
+    CHECK_INT(plan.kept.n, 0);
+}
+
+/* A member of such a name that holds words is looked for all the same. */
+static void words_under_the_name_of_an_id_are_looked_for(void)
+{
+    line("{\"kind\":\"note\",\"payload\":{\"type\":\"" SECRET "\"}}");
+    line("{\"kind\":\"note\",\"payload\":{\"x\":\"" SECRET "\"}}");
+    CHECK(erase_one(0, false, false) == ST_CONFLICT);
+    CHECK_SV(planned(), SV("0 1+"));
+}
+
 static void summaries_commands_and_answers_are_found_by_structure(void)
 {
     line("{\"kind\":\"model_response\",\"payload\":{\"body\":\"An\",\"hash\":"
@@ -162,6 +198,26 @@ static void summaries_commands_and_answers_are_found_by_structure(void)
     OK(erase_one(1, true, false));
     CHECK(sv_find(entry_at(1).payload, SV("aa\"")) < 0); /* no hash of it stays */
     check_erased(6);
+}
+
+static void the_summary_of_a_document_goes_with_what_was_written(void)
+{
+    line("{\"kind\":\"document_write\",\"payload\":{\"doc\":\"plan\",\"path\":\"docs/plan.md\","
+         "\"after\":\"00000000000000000000000000000000000000000000000000000000000000bb\"}}");
+    line(
+        "{\"kind\":\"summary\",\"payload\":{\"target\":{\"doc\":\"docs/plan.md\",\"type\":\"doc\"},"
+        "\"of\":\"00000000000000000000000000000000000000000000000000000000000000bb\",\"text\":\"a "
+        "plan\"}}");
+    line("{\"kind\":\"summary\",\"payload\":{\"target\":{\"doc\":\"docs/"
+         "other.md\",\"type\":\"doc\"},"
+         "\"text\":\"another\"}}");
+    CHECK(erase_one(0, false, false) == ST_CONFLICT);
+    CHECK_SV(planned(), SV("0 1+"));
+    OK(erase_one(0, true, false));
+    CHECK(sv_find(entry_at(1).payload, SV("bb\"")) < 0); /* no hash of it stays */
+    check_erased(2);
+    say("user", SECRET);
+    OK(erase_one(rev() - 1, false, false)); /* a message is not a document */
 }
 
 static void other_threads_are_looked_through(void)
@@ -214,6 +270,8 @@ static void words_are_looked_for_besides(void)
     line("{\"kind\":\"note\",\"payload\":{\"x\":\"" SECRET "\"}}");
     say("user", "off to 12 Mill Lane then");
     CHECK(erase_with((struct erase_what){ .words = words, .n_words = 1 }, false, false) ==
+          ST_CONFLICT);
+    CHECK(erase_with((struct erase_what){ .words = words, .n_words = 1 }, false, true) ==
           ST_NOT_FOUND);
     OK(erase_with((struct erase_what){ .words = words, .n_words = 1 }, true, false));
     CHECK_SV(planned(), SV("0+ 1+"));
@@ -235,6 +293,30 @@ static void repeating_what_was_erased_is_a_duplicate(void)
     int64_t before = rev();
     OK(append_entries(THREAD, LOG_ANY_REV, &again, 1));
     CHECK(t.l.repeated);
+    CHECK_INT(rev(), before);
+}
+
+static void repeating_an_operation_that_was_erased_is_a_duplicate(void)
+{
+    struct op        op = { .thread = THREAD,
+                            .type = OP_REPLACE,
+                            .op_id = SV("r1"),
+                            .actor = SV("tester"),
+                            .context = SV("{\"messages\":[{\"content\":\"" SECRET
+                                          "\",\"role\":\"user\"}],\"system_prompt\":null}") };
+    struct op_result r;
+
+    say("user", "one");
+    OK(op_apply(&t.l, &op, &t.a, &r, &t.e));
+    CHECK(r.applied && !r.duplicate);
+    OK(erase_one(1, false, false));
+    int64_t before = rev();
+    OK(op_apply(&t.l, &op, &t.a, &r, &t.e));
+    CHECK(r.duplicate);
+    CHECK_INT(r.seq, 1);
+    op.lane = SV("another"); /* not what the entry says */
+    CHECK(op_apply(&t.l, &op, &t.a, &r, &t.e) == ST_CONFLICT);
+    CHECK_SV(sv_of(t.e.reason), SV("op_id"));
     CHECK_INT(rev(), before);
 }
 
@@ -329,14 +411,16 @@ static void needles_are_found_and_short_ones_refused(void)
     CHECK(needles_in_json(&set, SV("{\"a\\u0062\":\"needle\\u0020number 7.\"}")));
 }
 
-THREAD_MAIN(T(what_was_said_goes_and_its_place_stays),
-            T(a_snapshot_that_showed_it_is_named_and_refused),
-            T(a_snapshot_of_another_lane_is_not_derived),
-            T(a_snapshot_made_of_a_derived_one_is_derived),
-            T(the_same_text_is_found_whatever_it_is_packed_into),
-            T(summaries_commands_and_answers_are_found_by_structure),
-            T(other_threads_are_looked_through), T(what_is_left_is_said),
-            T(an_actor_or_a_time_says_what_goes), T(words_are_looked_for_besides),
-            T(repeating_what_was_erased_is_a_duplicate), T(an_erasure_is_pending_until_it_is_done),
-            T(a_thread_of_version_1_is_erasable_after_a_rechain),
-            T(needles_are_found_and_short_ones_refused), )
+THREAD_MAIN(
+    T(what_was_said_goes_and_its_place_stays), T(a_snapshot_that_showed_it_is_named_and_refused),
+    T(a_snapshot_of_another_lane_is_not_derived), T(a_snapshot_made_of_a_derived_one_is_derived),
+    T(the_same_text_is_found_whatever_it_is_packed_into),
+    T(ids_and_words_of_a_format_are_not_looked_for),
+    T(words_under_the_name_of_an_id_are_looked_for),
+    T(summaries_commands_and_answers_are_found_by_structure),
+    T(the_summary_of_a_document_goes_with_what_was_written), T(other_threads_are_looked_through),
+    T(what_is_left_is_said), T(an_actor_or_a_time_says_what_goes), T(words_are_looked_for_besides),
+    T(repeating_what_was_erased_is_a_duplicate),
+    T(repeating_an_operation_that_was_erased_is_a_duplicate),
+    T(an_erasure_is_pending_until_it_is_done), T(a_thread_of_version_1_is_erasable_after_a_rechain),
+    T(needles_are_found_and_short_ones_refused), )

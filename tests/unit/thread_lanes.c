@@ -225,7 +225,7 @@ static void a_cursor_from_before_a_fork_starts_afresh(void)
     apply(FORK("side", "f", "default", 0)); /* 2 */
     say_on("side", "user", "3");
     OK(log_begin(&t.l, THREAD, STORE_READ, &t.e));
-    OK(project(&t.l, &of, &t.a, &p, &t.e));
+    OK(project_start(&t.l, &of, &t.a, &p, &t.e));
     OK(project_since(&p, 1, &restarts, NULL, NULL, &t.e));
     CHECK(restarts); /* at 1 the lane was not there; now it begins with entry 0 */
     OK(project_since(&p, 3, &restarts, NULL, NULL, &t.e));

@@ -396,6 +396,7 @@ static struct outcome expect_answer(int agent, struct sv id, struct sv text, siz
     for (size_t i = 0; i < n_calls; i++) {
         r->calls[i] = ARENA_NEW(m.a, struct call, 1);
         *r->calls[i] = (struct call){ .id = text_of("c%d.%zu", m.step, i), .run = r->id };
+        /* NOLINTNEXTLINE(bugprone-sizeof-expression): the items are pointers */
         *vec_push(&m.calls, m.a) = r->calls[i];
         sb_addf(&names, "%s" SV_FMT, i ? "," : "[", SV_ARG(r->calls[i]->id));
     }
@@ -807,7 +808,7 @@ static struct sv real_brief(struct sv lane, int64_t upto)
     struct context       c;
     struct sb            b = sb_in(m.a, 0);
 
-    if (!OK(project(&t.l, &of, m.a, &p, &t.e)) || !OK(project_context(&p, &c, &t.e)))
+    if (!OK(project_start(&t.l, &of, m.a, &p, &t.e)) || !OK(project_context(&p, &c, &t.e)))
         return SV("(failed)");
     sb_add(&b, c.system_prompt);
     sb_addc(&b, '|');

@@ -53,7 +53,7 @@ static void a_snapshot_keeps_fields_that_are_not_ours(void)
         struct projection    proj;
         struct context       c = { 0 };
         OK(log_begin(&t.l, THREAD, STORE_READ, &t.e));
-        OK(project(&t.l, &of, &t.a, &proj, &t.e));
+        OK(project_start(&t.l, &of, &t.a, &proj, &t.e));
         OK(project_context(&proj, &c, &t.e));
         log_abort(&t.l);
         struct op op = { REPLACE("default", "o2", "") };

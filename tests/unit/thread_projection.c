@@ -7,7 +7,7 @@ static void an_empty_log_has_nothing_to_project(void)
     struct projection    p;
 
     OK(log_begin(&t.l, THREAD, STORE_READ, &t.e));
-    CHECK_INT(project(&t.l, &of, &t.a, &p, &t.e), ST_NOT_FOUND);
+    CHECK_INT(project_start(&t.l, &of, &t.a, &p, &t.e), ST_NOT_FOUND);
     log_abort(&t.l);
 }
 
@@ -170,7 +170,7 @@ static void a_result_without_a_name_has_that_of_its_call(void)
     struct context       c;
     bool                 all;
     OK(log_begin(&t.l, THREAD, STORE_READ, &t.e));
-    OK(project(&t.l, &of, &t.a, &p, &t.e));
+    OK(project_start(&t.l, &of, &t.a, &p, &t.e));
     OK(project_newest(&p, 2, &c, &all, &t.e)); /* the calls lie before what is read */
     log_abort(&t.l);
     CHECK_SV(c.messages[0].name, SV("\"ls\""));
@@ -358,9 +358,9 @@ static void the_same_log_gives_the_same_bytes(void)
     struct projection    p;
     struct context       c, d;
     OK(log_begin(&t.l, THREAD, STORE_READ, &t.e));
-    OK(project(&t.l, &of, &t.a, &p, &t.e));
+    OK(project_start(&t.l, &of, &t.a, &p, &t.e));
     OK(project_context(&p, &c, &t.e));
-    OK(project(&t.l, &of, &t.a, &p, &t.e));
+    OK(project_start(&t.l, &of, &t.a, &p, &t.e));
     OK(project_context(&p, &d, &t.e));
     log_abort(&t.l);
     CHECK_SV(context_stored(&c, SV("x"), &t.a), context_stored(&d, SV("y"), &t.a)); /* id, times */
@@ -455,7 +455,7 @@ static int64_t cost_of(struct sv thread, struct sv lane, int64_t upto, int64_t *
 
     *returned = 0;
     OK(log_begin(&t.l, thread, STORE_READ, &t.e));
-    OK(project(&t.l, &of, &t.a, &p, &t.e));
+    OK(project_start(&t.l, &of, &t.a, &p, &t.e));
     OK(project_each(&p, count_one, returned, &t.e));
     log_abort(&t.l);
     return p.read;

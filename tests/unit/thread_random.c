@@ -35,7 +35,7 @@ static struct sv projected(struct sv thread, struct sv lane, int64_t upto, struc
     struct projection    p;
     struct sb            b = sb_in(a, 0);
 
-    OK(project(&t.l, &of, a, &p, &t.e) ? t.e.code : project_write(&p, &b, &t.e));
+    OK(project_start(&t.l, &of, a, &p, &t.e) ? t.e.code : project_write(&p, &b, &t.e));
     return sb_sv(&b);
 }
 
@@ -112,10 +112,10 @@ static struct sv continued(struct sv thread, struct sv lane, int64_t cursor, int
     struct texts         texts = { .a = a };
     bool                 restarts;
 
-    OK(project(&t.l, &of, a, &p, &t.e));
+    OK(project_start(&t.l, &of, a, &p, &t.e));
     OK(project_each(&p, keep_text, &texts, &t.e));
     of.upto = upto;
-    OK(project(&t.l, &of, a, &p, &t.e));
+    OK(project_start(&t.l, &of, a, &p, &t.e));
     OK(project_since(&p, cursor, &restarts, keep_text, &texts, &t.e));
     if (restarts) {
         texts.list.n = 0;
@@ -130,7 +130,7 @@ static struct sv from_scratch(struct sv thread, struct sv lane, int64_t upto, st
     struct projection    p;
     struct texts         texts = { .a = a };
 
-    OK(project(&t.l, &of, a, &p, &t.e));
+    OK(project_start(&t.l, &of, a, &p, &t.e));
     OK(project_each(&p, keep_text, &texts, &t.e));
     return joined(&texts, texts.list.n);
 }
@@ -232,7 +232,7 @@ static size_t count_messages(struct sv thread, struct sv lane, struct arena *a)
     struct projection    p;
     struct texts         texts = { .a = a };
 
-    OK(project(&t.l, &of, a, &p, &t.e));
+    OK(project_start(&t.l, &of, a, &p, &t.e));
     OK(project_each(&p, keep_text, &texts, &t.e));
     return texts.list.n - p.snapshot.n;
 }

@@ -2,6 +2,7 @@
 #include "tap.h"
 #include "tokens_text.h"
 
+#include <err.h>
 #include <stdlib.h>
 
 enum { ROUNDS = 400 };
@@ -24,7 +25,7 @@ static struct tokens_ids encode(struct tokens *t, struct sv text)
     struct err        e;
 
     if (tokens_encode(t, text, &scratch, &ids, &e))
-        die("%s", e.text);
+        errx(1, "%s", e.text);
     return ids;
 }
 
@@ -36,7 +37,7 @@ static struct sv decode(struct tokens *t, const uint32_t *ids, size_t n)
     for (size_t i = 0; i < n; i++) {
         struct sv text;
         if (tokens_text(t, ids[i], &text, &e))
-            die("%s", e.text);
+            errx(1, "%s", e.text);
         sb_add(&b, text);
     }
     return sb_sv(&b);

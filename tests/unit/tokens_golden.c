@@ -4,6 +4,8 @@
 #include "tap.h"
 #include "tokens_text.h"
 
+#include <err.h>
+
 static struct arena   a;
 static struct sv      golden;
 static struct tokens *counters[2];
@@ -20,7 +22,7 @@ static void the_texts_are_there(void)
     struct err e;
 
     if (fs_read(AT_FDCWD, SV("tests/spec/tokens.golden"), 0, &a, &golden, &e))
-        die("%s", e.text);
+        errx(1, "%s", e.text);
     counters[0] = tokens_of(TOKENS_O200K);
     counters[1] = tokens_of(TOKENS_CL100K);
     CHECK(golden.n > 100000);

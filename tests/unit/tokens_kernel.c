@@ -2,6 +2,7 @@
 #include "tap.h"
 #include "tokens_text.h"
 
+#include <err.h>
 #include <stdlib.h>
 
 enum { ROUNDS = 1500 };
@@ -57,8 +58,8 @@ static size_t defined_count(const struct vocab *v, struct sv piece, uint32_t *id
 
 static bool same_starts(struct tokens *t, struct sv text)
 {
-    struct split fast = { .v = t->v, .p = (const uint8_t *)text.s, .n = text.n }, slow = fast;
-    struct batch b;
+    struct split_state fast = { .v = t->v, .p = (const uint8_t *)text.s, .n = text.n }, slow = fast;
+    struct count_batch b;
 
     for (size_t at = 0; at < text.n;) {
         size_t end = t->kernel->split(&fast, at, true, &b), expect = at;
@@ -200,7 +201,7 @@ static void add_token(struct sb *b, struct vocab *v, uint32_t id)
     struct err e;
 
     if (vocab_text(v, id, &text, &e))
-        die("%s", e.text);
+        errx(1, "%s", e.text);
     sb_add(b, text);
 }
 
@@ -280,8 +281,8 @@ static void add_completed(struct sb *b, struct sv token)
 /* Counted piece by piece, without cuts. */
 static size_t uncut_count(struct tokens *t, struct sv text)
 {
-    struct split s = { .v = t->v, .p = (const uint8_t *)text.s, .n = text.n };
-    size_t       total = 0;
+    struct split_state s = { .v = t->v, .p = (const uint8_t *)text.s, .n = text.n };
+    size_t             total = 0;
 
     for (size_t at = 0, end; at < s.n; at = end) {
         end = split_piece(&s, at);

@@ -2,6 +2,7 @@
 #include "tap.h"
 #include "tokens_text.h"
 
+#include <err.h>
 #include <pthread.h>
 
 enum { THREADS = 4, ROUNDS = 12 };
@@ -25,7 +26,7 @@ static void *count(void *arg)
         struct err        e;
         job->total += tokens_count(t, text);
         if (tokens_encode(t, text, &a, &ids, &e) || tokens_text(t, ids.v[0], &part, &e))
-            die("%s", e.text);
+            errx(1, "%s", e.text);
         job->total += ids.n + part.n;
         tokens_close(t);
         arena_free(&a);

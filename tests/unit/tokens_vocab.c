@@ -3,6 +3,7 @@
 #include "tap.h"
 #include "tokens/counter.h"
 
+#include <err.h>
 #include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -14,11 +15,11 @@ static void setup(void)
 {
     struct err e;
 
-    if (vocab_open(TOKENS_O200K, &real, &e))
-        die("%s", e.text);
+    if (vocab_open(TOKENS_O200K, (struct sv){ 0 }, &real, &e))
+        errx(1, "%s", e.text);
     copy = aligned_alloc(4096, (real->map_size + 4095) / 4096 * 4096);
     if (!copy)
-        die("out of memory");
+        errx(1, "out of memory");
     memcpy(copy, real->map, real->map_size);
     CHECK(copy != NULL);
 }
@@ -156,35 +157,33 @@ static void put_file(const char *dir, size_t n)
     CHECK(f && fwrite(copy, 1, n, f) == n && fclose(f) == 0);
 }
 
-static void the_folder_named_in_the_environment_is_the_only_one(void)
+static void the_directory_that_is_named_is_the_only_one(void)
 {
     char           dir[] = "/tmp/heddle-vocab-XXXXXX", path[512];
     struct tokens *t = NULL;
     struct err     e;
 
-    vocab_close(real); /* nothing mapped: the next open looks again */
-    real = NULL;
     CHECK(mkdtemp(dir) != NULL);
-    setenv("HEDDLE_VOCAB_DIR", dir, 1);
-    CHECK(tokens_open(TOKENS_O200K, &t, &e) == ST_NOT_FOUND);
+    struct sv named = sv_of(dir);
+    CHECK(tokens_open(TOKENS_O200K, named, &t, &e) == ST_NOT_FOUND);
     CHECK(strstr(e.text, dir) && strstr(e.hint, "HEDDLE_VOCAB_DIR"));
-    CHECK(tokens_open_or_estimate(TOKENS_O200K, &t, &e) == ST_NOT_FOUND);
+    CHECK(tokens_open_or_estimate(TOKENS_O200K, named, &t, &e) == ST_NOT_FOUND);
     put_file(dir, 10);
-    CHECK(tokens_open_or_estimate(TOKENS_O200K, &t, &e) == ST_CORRUPT);
+    CHECK(tokens_open_or_estimate(TOKENS_O200K, named, &t, &e) == ST_CORRUPT);
     put_file(dir, 100000);
-    CHECK(tokens_open(TOKENS_O200K, &t, &e) == ST_CORRUPT);
+    CHECK(tokens_open(TOKENS_O200K, named, &t, &e) == ST_CORRUPT);
     put_file(dir, head()->size);
-    CHECK(tokens_open(TOKENS_O200K, &t, &e) == ST_OK);
+    CHECK(tokens_open(TOKENS_O200K, named, &t, &e) == ST_OK);
     CHECK_INT(tokens_count(t, SV("hello world")), 2);
     tokens_close(t);
     snprintf(path, sizeof path, "%s/o200k_base.tok", dir);
     unlink(path);
     CHECK(mkdir(path, 0777) == 0); /* a folder of that name */
-    CHECK(tokens_open(TOKENS_O200K, &t, &e) != ST_OK);
+    CHECK(tokens_open(TOKENS_O200K, named, &t, &e) != ST_OK);
     rmdir(path);
     rmdir(dir);
-    unsetenv("HEDDLE_VOCAB_DIR");
-    CHECK(tokens_open(TOKENS_O200K, &t, &e) == ST_OK);
+    vocab_close(real);
+    CHECK(tokens_open(TOKENS_O200K, (struct sv){ 0 }, &t, &e) == ST_OK);
     tokens_close(t);
     free(copy);
 }
@@ -192,4 +191,4 @@ static void the_folder_named_in_the_environment_is_the_only_one(void)
 TAP_MAIN(T(setup), T(a_whole_table_is_read), T(a_changed_byte_anywhere_is_found),
          T(swapped_words_are_found), T(a_cut_table_is_found), T(heads_that_lie_are_refused),
          T(damaged_texts_are_found_when_they_are_asked_for),
-         T(the_folder_named_in_the_environment_is_the_only_one), )
+         T(the_directory_that_is_named_is_the_only_one), )

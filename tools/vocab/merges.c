@@ -77,7 +77,7 @@ static uint32_t id_of(const struct map *ids, const char *s, size_t n)
 static bool derive(const struct map *ids, struct merges *m, uint32_t id)
 {
     struct sv text = m->text[id];
-    size_t    start[TOKEN_MAX_BYTES + 1], n = text.n;
+    size_t    start[TOKEN_MAX_BYTES + 1] = { 0 }, n = text.n;
 
     for (size_t i = 0; i <= n; i++)
         start[i] = i;

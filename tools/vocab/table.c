@@ -1,6 +1,7 @@
 /* The table that heddle maps, from a merge list and the classes of characters. */
 #include "vocab.h"
 
+#include <err.h>
 #include <stdlib.h>
 
 struct image {
@@ -10,7 +11,7 @@ struct image {
     const struct merges *m;
 };
 
-static void *add_section(struct image *im, enum section s, size_t size)
+static void *add_section(struct image *im, enum section_kind s, size_t size)
 {
     im->head.sections[s].size = size;
     return im->section[s] = arena_alloc(im->a, size + LINE_BYTES, 1, LINE_BYTES);
@@ -64,7 +65,7 @@ static void fold_classes(struct image *im, const uint8_t *class_of)
         stage[b] = (uint8_t)at;
     }
     if (used > 256)
-        die("more than 256 kinds of class blocks");
+        errx(1, "more than 256 kinds of class blocks");
     im->head.sections[SECTION_CLASSES].size = CLASS_BLOCKS + used * 128;
 }
 
@@ -120,7 +121,7 @@ static void make_pairs(struct image *im)
     }
 }
 
-static void make_tokens(struct image *im, enum section s, size_t shortest, size_t longest)
+static void make_tokens(struct image *im, enum section_kind s, size_t shortest, size_t longest)
 {
     unsigned words = longest > 7 ? 2 : 1;
     size_t   n = 0, n_tokens = im->head.n_tokens;

@@ -1,4 +1,7 @@
+/* Choosing an encoding and a factor from parameters and settings. */
 #include "api/payload/token_choice.h"
+
+#include "api/workspace.h"
 
 #include <stdlib.h>
 
@@ -69,4 +72,13 @@ enum status token_choose(const struct config *c, struct sv encoding, struct sv m
         return err_code(e);
     *out = choice;
     return ST_OK;
+}
+
+enum status token_counter_open(const struct workspace *ws, struct sv model,
+                               struct token_choice *choice, struct tokens **out, struct err *e)
+{
+    if (token_choose(&ws->config, (struct sv){ 0 }, model, choice, e))
+        return err_code(e);
+    return tokens_open_or_estimate(choice->encoding, workspace_variable(ws, TOKENS_VOCAB_DIR), out,
+                                   e);
 }

@@ -9,6 +9,8 @@ const struct opt global_opts[] = {
     { OPT_FLAG, "json", NULL,  "print JSON, errors too",                             offsetof(struct cli_globals, json), 0 },
     { OPT_TEXT, "root", "DIR", "start looking for the workspace in DIR",             offsetof(struct cli_globals, root), 0 },
     { OPT_TEXT, "as",   "WHO", "who does this; recorded in the log (HEDDLE_ACTOR)",  offsetof(struct cli_globals, as),   0 },
+    { OPT_TEXT, "color", "WHEN", "colours: auto (on a terminal; NO_COLOR, CLICOLOR_FORCE), always or never", offsetof(struct cli_globals, color), 0 },
+    { OPT_FLAG, "via-server", NULL, "ask the server that runs for the workspace, where that is possible", offsetof(struct cli_globals, via_server), 0 },
     { OPT_FLAG, "help", NULL,  "say how the command is used",                        offsetof(struct cli_globals, help), 'h' },
     { 0 },
 };
@@ -25,7 +27,7 @@ static bool is_family_word(struct sv word)
     return false;
 }
 
-/* A first word alone: right, but half of a command. */
+/* The error for the first word of a two-word command alone. */
 static enum status half_a_command(struct sv word, struct err *e)
 {
     struct arena scratch = { 0 };
@@ -44,55 +46,99 @@ static enum status half_a_command(struct sv word, struct err *e)
     return e->code;
 }
 
+/* The largest distance for a suggestion: smaller for short words, because nearly every word is
+ * close to them. */
+static size_t near_enough(struct sv word)
+{
+    return word.n < 3 ? 0 : word.n < 5 ? 1 : 2;
+}
+
+struct guess {
+    const char *name; /* a command; NULL: none is near */
+    size_t      distance;
+    bool        family; /* only its first word is meant */
+};
+
+static void consider(struct guess *g, const char *name, struct sv part, struct sv word, bool family)
+{
+    size_t d = sv_distance(part, word);
+
+    if (d <= near_enough(word) && (!g->name || d < g->distance))
+        *g = (struct guess){ name, d, family };
+}
+
+/* The command somebody seems to have meant: by its name, else by its first or its second word. */
+static struct guess guess_command(struct sv word, struct sv two, bool is_family)
+{
+    struct guess g = { 0 };
+
+    for (size_t i = 0; commands[i]; i++) {
+        const char *name = commands[i]->name;
+        if (commands[i]->hidden || (is_family && !sv_eq(sv_cut(sv_of(name), ' ').head, word)))
+            continue;
+        consider(&g, name, sv_of(name), two, false);
+        consider(&g, name, sv_of(name), word, false);
+    }
+    for (size_t i = 0; commands[i] && !is_family; i++) {
+        struct sv_cut c = sv_cut(sv_of(commands[i]->name), ' ');
+        if (!c.found || commands[i]->hidden)
+            continue;
+        consider(&g, commands[i]->name, c.head, word, true);
+        consider(&g, commands[i]->name, c.tail, word, false);
+    }
+    return g;
+}
+
+static enum status option_first(struct sv word, struct err *e)
+{
+    err_set(e, ST_USAGE, "unknown command '" SV_FMT "'", SV_ARG(word));
+    return sv_is(word, "-v") || sv_is(word, "-V")
+               ? err_hint(e, "`heddle version` prints the version")
+               : err_hint(e, "options of a command stand behind its name; `heddle help` lists the "
+                             "commands");
+}
+
 static enum status unknown_command(struct sv word, struct sv two, struct err *e)
 {
-    const char *nearest = NULL;
-    size_t      best = 3;
-    bool        is_family = is_family_word(word); /* then that word is right: look no further */
+    bool is_family = is_family_word(word); /* then that word is right: look no further */
 
     if (is_family && (two.n == word.n || two.s[word.n + 1] == '-'))
         return half_a_command(word, e);
-    for (size_t i = 0; commands[i]; i++) {
-        struct sv name = sv_of(commands[i]->name);
-        if (is_family && !sv_eq(sv_cut(name, ' ').head, word))
-            continue;
-        size_t d1 = sv_distance(name, two), d2 = sv_distance(name, word);
-        size_t d = d1 < d2 ? d1 : d2;
-        if (d < best) {
-            best = d;
-            nearest = commands[i]->name;
-        }
-    }
+    if (sv_starts(word, SV("-")) && word.n > 1)
+        return option_first(word, e);
+    struct guess g = guess_command(word, two, is_family);
     err_set(e, ST_USAGE, "unknown command '" SV_FMT "'", SV_ARG(is_family ? two : word));
-    if (nearest)
-        return err_hint(e, "did you mean `heddle %s`?", nearest);
+    if (g.family)
+        return err_hint(
+            e, "did you mean `heddle " SV_FMT "`? `heddle help " SV_FMT "` shows its forms",
+            SV_ARG(sv_cut(sv_of(g.name), ' ').head), SV_ARG(sv_cut(sv_of(g.name), ' ').head));
+    if (g.name)
+        return err_hint(e, "did you mean `heddle %s`?", g.name);
     if (is_family)
         return err_hint(e, "`heddle help " SH_FMT "` shows its forms", SV_ARG(word));
     return err_hint(e, "`heddle help` lists the commands");
 }
 
-enum status command_find(char **args, size_t n, const struct command **out, size_t *used,
-                         struct err *e)
+enum status command_find(char **args, size_t n, struct arena *a, const struct command **out,
+                         size_t *used, struct err *e)
 {
-    struct arena scratch = { 0 };
-    struct sb    b = sb_in(&scratch, 0);
-    struct sv    word = sv_of(n ? args[0] : ""), two = word;
+    const struct command *row = NULL;
+    struct sb             b = sb_in(a, 0);
+    struct sv             word = sv_of(n ? args[0] : ""), two = word;
 
     if (n > 1) {
         sb_addf(&b, "%s %s", args[0], args[1]);
         two = sb_sv(&b);
     }
-    *out = NULL;
     for (size_t i = 0; commands[i]; i++) {
         bool both = sv_is(two, commands[i]->name) && n > 1;
-        if (both || (!*out && sv_is(word, commands[i]->name))) {
-            *out = commands[i];
+        if (both || (!row && sv_is(word, commands[i]->name))) {
+            row = commands[i];
             *used = both ? 2 : 1;
         }
     }
-    enum status s = *out ? ST_OK : unknown_command(word, two, e);
-    arena_free(&scratch);
-    return s;
+    *out = row ? command_complete(row, a) : NULL;
+    return row ? ST_OK : unknown_command(word, two, e);
 }
 
 static const struct opt *opt_named(const struct opt *opts, struct sv name)
@@ -133,7 +179,7 @@ static enum status set_value(const struct command *c, const struct opt *o, void 
     char *field = (char *)into + o->offset;
 
     if (o->type == OPT_PARAM)
-        return command_set_param(c->op, o, into, value, a, e);
+        return command_set_param(c, o, into, value, a, e);
     if (o->type == OPT_NUMBER && !sv_to_int(value, (int64_t *)(void *)field))
         return err_set(e, ST_USAGE, "--%s takes a whole number, not '" SV_FMT "'", o->name,
                        SV_ARG(value));
@@ -246,14 +292,18 @@ static enum status hint_usage(const struct command *c, struct err *e)
 
 enum status command_need(const char *name, const char *option, struct sv value, struct err *e)
 {
-    size_t i = 0;
+    struct arena scratch = { 0 };
+    size_t       i = 0;
 
     if (sv_trim(value).n)
         return ST_OK;
     err_set(e, ST_USAGE, "`heddle %s` needs --%s", name, option);
     while (commands[i] && strcmp(commands[i]->name, name) != 0)
         i++;
-    return commands[i] ? hint_usage(commands[i], e) : err_code(e);
+    if (commands[i])
+        hint_usage(command_complete(commands[i], &scratch), e);
+    arena_free(&scratch);
+    return err_code(e);
 }
 
 static enum status check_arg_count(const struct parse *p, char *const *rest, size_t n)
@@ -274,7 +324,8 @@ static enum status check_arg_count(const struct parse *p, char *const *rest, siz
 
 static void *options_init(const struct command *c, struct arena *a)
 {
-    char *into = arena_alloc(a, 1, c->opts_size ? c->opts_size : 1, _Alignof(max_align_t));
+    char *into = c->op ? params_init(c->op->params, c->opts_size, a)
+                       : arena_alloc(a, 1, c->opts_size ? c->opts_size : 1, _Alignof(max_align_t));
 
     for (const struct opt *o = c->opts; o && o->type; o++)
         if (o->type == OPT_NUMBER)
@@ -289,7 +340,7 @@ enum status command_parse(struct app *app, const struct command *c, char **args,
     VEC(char *) rest = { 0 };
     bool only_args = false;
 
-    p.opts = c->op ? params_init(c->op->params, c->opts_size, app->a) : options_init(c, app->a);
+    p.opts = options_init(c, app->a);
     while (p.at < n) {
         char *word = args[p.at++];
         if (only_args || word[0] != '-' || !word[1])

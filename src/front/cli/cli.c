@@ -1,17 +1,14 @@
+/* The shell's door: from the words of a command line to a command and back to an exit status. */
 #include "front/cli/cli.h"
 
+#include "api/workspace_open.h"
 #include "base/clock.h"
 #include "base/path.h"
-#include "base/process.h"
 #include "front/cli/help.h"
-#include "front/leslie/leslie.h"
 
-#include <signal.h>
-#include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 
-/* The program's other names have words of their own for some commands. */
+/* Under its other names the program has other words for some commands. */
 static const struct {
     const char *program, *word;
     char        command[16];
@@ -32,28 +29,25 @@ static char *own_word(const struct app *app, char *word)
     return word;
 }
 
-/* Find what the command needs, then run it. */
-static enum status prepare_and_run(struct app *app, const struct command *c,
-                                   const struct cli_globals *g, const void *opts, struct err *e)
+/* Find what the command needs. */
+static enum status prepare(struct app *app, const struct command *c, const struct cli_globals *g,
+                           struct err *e)
 {
     if (g->as.n)
         app->actor = g->as;
-    if (name_check(app->actor, "actor", e) || clock_check(e))
+    if (name_check(app->actor, "actor", e) ||
+        clock_set(workspace_variable(&app->ws, "HEDDLE_NOW"), e))
         return err_code(e);
-    if (c->needs >= NEEDS_PLACE &&
-        app_find_place(app, g->root.n ? sv_cstr(g->root, app->a) : NULL, e))
+    app->dir = g->root.n ? sv_cstr(g->root, app->a) : NULL;
+    app->ws.only_here = c->op && c->op->here;
+    if (workspace_open(&app->ws, app->dir, c->needs, app->a, e))
         return err_code(e);
-    if (c->needs >= NEEDS_ROOT && app_read_settings(app, e))
-        return err_code(e);
-    if (c->needs >= NEEDS_LOG &&
-        app_open_log(app, c->needs == NEEDS_WRITE ? STORE_WRITE : STORE_READ, e))
-        return err_code(e);
-    app->log.wanted = c->view;
     app->command = c;
-    return c->run(app, opts, e);
+    return ST_OK;
 }
 
-/* `heddle log --help`, `heddle --help log`: is help wanted for a word that is no whole command? */
+/* `heddle log --help`, `heddle --help log`: is help wanted for a word that is not a whole
+ * command? */
 static bool asks_for_help(char **words, size_t first, size_t n)
 {
     bool asked = false;
@@ -73,7 +67,66 @@ static void put_command_first(char **words, size_t options, size_t command)
     }
 }
 
-enum status cli_run(struct app *app, char **words, size_t n, struct err *e)
+static enum status check_colour(struct sv when, struct err *e)
+{
+    if (!when.s || sv_is(when, "auto") || sv_is(when, "always") || sv_is(when, "never"))
+        return ST_OK;
+    return err_set(e, ST_USAGE, "--color is auto, always or never, not '" SV_FMT "'", SV_ARG(when));
+}
+
+/* What the program says about itself is text; with --json it is the document {"text":…}. */
+static enum status say(struct app *app,
+                       enum status (*about)(struct app *, const void *, struct err *),
+                       const void *what, struct err *e)
+{
+    struct sb out = app->out;
+
+    if (!app->json)
+        return about(app, what, e);
+    app->out = sb_in(app->a, 0);
+    enum status s = about(app, what, e);
+    struct sv   text = sb_sv(&app->out);
+    app->out = out;
+    if (s)
+        return s;
+    struct jw w = jw_in(&app->out, 0);
+    jw_open(&w, '{');
+    jw_kstr(&w, "text", text);
+    jw_close(&w, '}');
+    sb_addc(&app->out, '\n');
+    return ST_OK;
+}
+
+static enum status say_help(struct app *app, const void *command, struct err *e)
+{
+    return help_print(app, command, e);
+}
+
+static enum status say_family(struct app *app, const void *word, struct err *e)
+{
+    return help_family(&app->out, sv_of(word)) ? ST_OK : err_code(e); /* of command_find() */
+}
+
+/* One command, its words parsed. */
+static enum status run_parsed(struct app *app, const struct command *c, struct cli_globals *g,
+                              const void *opts, struct err *e)
+{
+    app->json = g->json;
+    app->colour = g->color;
+    app->via_server = g->via_server;
+    if (check_colour(g->color, e))
+        return err_code(e);
+    if (!c->data && !app->json)
+        app->out.show = SB_PLAIN;
+    if (g->help)
+        return say(app, say_help, c, e);
+    if (prepare(app, c, g, e))
+        return err_code(e);
+    return c->text ? say(app, c->run, opts, e) : c->run(app, opts, e);
+}
+
+/* One command: find it, parse its words, run it. */
+static enum status cli_run(struct app *app, char **words, size_t n, struct err *e)
 {
     const struct command *c;
     struct cli_globals    g = { 0 };
@@ -81,66 +134,23 @@ enum status cli_run(struct app *app, char **words, size_t n, struct err *e)
     size_t                used, first = command_options_before(words, n);
     char                  version_word[] = "version";
 
-    if (first == n) { /* no command at all: --help, or nothing */
-        help_overview(&app->out);
+    if (!n) {
+        help_goals(&app->out);
         return ST_OK;
     }
+    for (size_t i = 0; i < n; i++) /* known early, so that usage errors are JSON too */
+        app->json = app->json || sv_is(sv_of(words[i]), "--json");
+    if (first == n) /* --help, or other options without a command */
+        return say(app, say_help, NULL, e);
     if (sv_is(sv_of(words[first]), "--version"))
         words[first] = version_word;
     words[first] = own_word(app, words[first]);
-    for (size_t i = 0; i < n; i++) /* known early, so that usage errors are JSON too */
-        app->json = app->json || sv_is(sv_of(words[i]), "--json");
-    if (command_find(words + first, n - first, &c, &used, e))
-        return asks_for_help(words, first, n) && help_family(&app->out, sv_of(words[first]))
-                   ? ST_OK
-                   : err_code(e);
+    if (command_find(words + first, n - first, app->a, &c, &used, e))
+        return asks_for_help(words, first, n) ? say(app, say_family, words[first], e) : err_code(e);
     put_command_first(words, first, used);
     if (command_parse(app, c, words + used, n - used, &g, &opts, e))
         return err_code(e);
-    app->json = g.json;
-    if (!c->data && !app->json && !sv_is(app->program, "leslie"))
-        app->out.show = SB_PLAIN;
-    if (g.help) {
-        help_command(&app->out, c);
-        return ST_OK;
-    }
-    return prepare_and_run(app, c, &g, opts, e);
+    return run_parsed(app, c, &g, opts, e);
 }
 
-/* A reader that has had enough knows it. */
-static bool reader_is_gone(const struct err *e)
-{
-    return strcmp(e->reason, "reader_gone") == 0;
-}
-
-int cli_main(int argc, char **argv)
-{
-    struct arena a = { 0 };
-    struct app   app;
-    struct err   e = { 0 }, late = { 0 };
-
-    if (process_has_keys())
-        process_hide();
-    signal(SIGPIPE, SIG_IGN); /* a closed pipe is an error of write(), not the end */
-    app_init(&app, &a);
-    commands_load(&a);
-    app.program = path_base(sv_of(argc > 0 ? argv[0] : "heddle"));
-    bool        leslie = sv_is(app.program, "leslie");
-    size_t      n = argc > 0 ? (size_t)argc - 1 : 0;
-    enum status s = leslie ? leslie_run(&app, argv + 1, n, &e) : cli_run(&app, argv + 1, n, &e);
-    if (s && leslie)
-        leslie_fail(&app, &e);
-    else if (s && !reader_is_gone(&e))
-        app_fail(&app, &e);
-    if (sb_flush(&app.out, &late) && !s) {
-        s = late.code;
-        app.json = false;
-        /* Without this the exit status would say that nothing happened. */
-        err_in(&late, "the command was done, but its answer could not be printed");
-        if (!reader_is_gone(&late))
-            app_fail(&app, &late);
-    }
-    app_release(&app);
-    arena_free(&a);
-    return leslie && s ? 1 : status_exit(s);
-}
+const struct app_door cli_door = { cli_run, app_fail, status_exit };

@@ -1,3 +1,4 @@
+/* Copying a file to the clipboard, by a program that is installed or by the terminal. */
 #include "front/cli/clipboard.h"
 
 #include "base/env.h"
@@ -9,7 +10,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* Terminals drop longer sequences without a word. */
+/* Terminals silently drop longer sequences. */
 enum { TERMINAL_MAX = 74994 };
 
 static char wl_copy[] = "wl-copy", xclip[] = "xclip", xsel[] = "xsel", pbcopy[] = "pbcopy";
@@ -23,8 +24,8 @@ static char *const programs[][4] = {
     { pbcopy, NULL },
 };
 
-/* True when the program ran and said that it was done. It may leave a child that keeps the
- * selection: that one must not hold our output open. */
+/* True when the program ran and succeeded. It may leave a child that keeps the selection: that
+ * child must not keep this program's output open. */
 static bool give_to(char *const *argv, int fd)
 {
     posix_spawn_file_actions_t actions;
@@ -38,7 +39,8 @@ static bool give_to(char *const *argv, int fd)
     posix_spawn_file_actions_adddup2(&actions, fd, 0);
     posix_spawn_file_actions_addopen(&actions, 1, "/dev/null", O_WRONLY, 0);
     posix_spawn_file_actions_addopen(&actions, 2, "/dev/null", O_WRONLY, 0);
-    int error = posix_spawnp(&pid, argv[0], &actions, NULL, argv, env_for(ENV_TOOL, &scratch));
+    int error =
+        posix_spawnp(&pid, argv[0], &actions, NULL, argv, env_for(ENV_TOOL, environ, &scratch));
     arena_free(&scratch);
     posix_spawn_file_actions_destroy(&actions);
     if (error)
@@ -79,7 +81,7 @@ static enum status give_to_terminal(int fd, struct err *e)
         err_in(e, "the terminal's clipboard");
     if (!s) {
         struct sb b = sb_to_fd(tty, &scratch);
-        b.show = SB_RAW; /* the terminal is to obey */
+        b.show = SB_RAW; /* the terminal must interpret the sequence */
         sb_adds(&b, "\033]52;c;");
         add_base64(&b, bytes);
         sb_adds(&b, "\a");

@@ -1,5 +1,5 @@
-/* The clipboard of whoever sits at the terminal: through a program that is installed, else
- * through the terminal itself (OSC 52). */
+/* The clipboard of the person at the terminal: through a program that is installed, else through
+ * the terminal itself (OSC 52). */
 #ifndef HEDDLE_CLIPBOARD_H
 #define HEDDLE_CLIPBOARD_H
 

@@ -13,12 +13,12 @@
 
 struct step {
     const char *say;
-    const char *commands; /* for sh, one a line; heddle is on PATH, the cwd is the workspace */
+    const char *commands; /* for sh, one per line; heddle is on PATH, the cwd is the workspace */
 };
 
 /* clang-format off */
 static const struct step steps[] = {
-    { "A workspace is a folder with a log in it.",
+    { "A workspace is a directory with a log in it.",
       "heddle init" },
     { "What is said goes into the log of a thread, one JSON line an entry. It is on the disk when the command returns.",
       "printf '%s\\n' '{\"kind\":\"ai_message\",\"payload\":{\"role\":\"user\",\"content\":\"Which store should we use?\"}}' \\\n"
@@ -31,7 +31,7 @@ static const struct step steps[] = {
       "echo '{\"kind\":\"ai_message\",\"payload\":{\"role\":\"assistant\",\"content\":\"PostgreSQL, from the start.\"}}' |\n"
       "  heddle log append design --lane postgres\n"
       "heddle project design --lane postgres --format text" },
-    { "Compaction is an operation like any other. The log keeps everything; an op_id is applied once, for ever.",
+    { "Compaction is an operation like any other. The log keeps everything; an op_id is applied once, forever.",
       "echo '{\"system_prompt\":\"Be brief.\",\"messages\":[{\"role\":\"user\",\"content\":\"(summary) We chose SQLite.\"}]}' > short.json\n"
       "heddle op replace design --lane default --context short.json --reason compaction --op-id compact-1\n"
       "heddle op replace design --lane default --context short.json --reason compaction --op-id compact-1" },
@@ -74,12 +74,33 @@ static const struct step steps[] = {
       "printf '→ tree\\n→ continue n:1\\n→ respond \"Nobody. It never went out.\"\\n' | heddle do tale --agent Muse\n"
       "printf 'I like that better.\\n\\n→ stash \"twist\" \"It never went out.\"\\n→ memory\\n' | heddle do tale --agent Muse\n"
       "heddle tree tale" },
+    { "What a model is sent for a turn is assembled from the log. Each part has a source and an exact number of tokens.",
+      "heddle assemble tale --agent Muse --task 'How does it end?' --explain\n"
+      "heddle assemble tale --agent Muse --task 'How does it end?' --format text | tail -14" },
+    { "A budget is kept. Older messages become summaries or are counted; pins, the prompt and the task stay; the model is told what is missing.",
+      "for n in 1 2 3 4 5 6 7 8 9 10 11 12 13 14; do\n"
+      "  echo \"{\\\"kind\\\":\\\"ai_message\\\",\\\"payload\\\":{\\\"role\\\":\\\"user\\\",\\\"content\\\":\\\"Night $n passed. The lamp was seen from the harbour, and the keeper wrote it down in the book that nobody reads.\\\"}}\"\n"
+      "  done | heddle log append watch\n"
+      "printf '→ find \"Night 2\"\\n→ pin result\\n' | heddle do watch --agent Muse\n"
+      "heddle assemble watch --agent Muse --task 'What did he see?' --budget 900 --explain\n"
+      "heddle assemble watch --agent Muse --task 'What did he see?' --budget 900 --format text 2>/dev/null |\n"
+      "  sed -n -e '/Earlier Conv/,/^  ===$/p' -e '/Loom Context/,$p'" },
+    { "A turn of a model (here: a script, which needs no network): it is sent that, its commands run as they come, their results go back, and it goes on until it has said what it has to say.",
+      "printf '%s\\n' '{\"text\":\"Let me see.\\n→ find \\\"Night 13\\\"\\n→ annotate here \\\"asked about the lamp\\\"\\n\",\"usage\":{\"input\":812,\"output\":24}}' \\\n"
+      "       '{\"text\":\"A light, thirteen nights in a row.\",\"usage\":{\"input\":905,\"output\":9}}' > muse.jsonl\n"
+      "heddle agent set Muse --model 'offline:script muse.jsonl'\n"
+      "heddle talk watch --agent Muse --message 'What did he see?' --budget 900" },
+    { "Every step of it is in the log, so that a turn whose process was killed goes on where it was.",
+      "heddle log show watch --tail 14" },
+    { "A long conversation can be shortened for good, and that can be taken back: the log keeps everything.",
+      "heddle compact watch --agent Muse --keep 4 --model none\n"
+      "heddle compact watch --agent Muse --undo" },
     { "Every entry is chained to the one before it, and every view can be rebuilt from entry 0.",
       "heddle verify" },
 };
 /* clang-format on */
 
-/* One command and, below it, what it prints: the child shares our stdout. */
+/* One command and, below it, what it prints: the child shares stdout. */
 static enum status run_one(struct app *app, struct sv command, struct err *e)
 {
     const char *text = sv_cstr(command, app->a);
@@ -120,7 +141,7 @@ static enum status run_step(struct app *app, const struct step *s, struct err *e
     return ST_OK;
 }
 
-/* A folder holding a link called heddle, put in front of PATH. */
+/* A directory holding a link called heddle, put in front of PATH. */
 static enum status put_on_path(struct app *app, struct sv dir, struct err *e)
 {
     char       *self = realpath("/proc/self/exe", NULL);
@@ -147,16 +168,20 @@ static enum status run(struct app *app, const void *opts, struct err *e)
     enum status s = ST_OK;
 
     (void)opts;
+    if (app->json) {
+        err_set(e, ST_USAGE, "`heddle demo` has no JSON: it shows what commands print");
+        return err_hint(e, "`heddle api schema` has every operation as JSON");
+    }
     sb_addf(&template, "%s/heddle-demo-XXXXXX", tmp && *tmp ? tmp : "/tmp");
     char *dir = (char *)(uintptr_t)sb_sv(&template).s;
     if (!mkdtemp(dir) || chdir(dir) != 0)
-        return err_errno(e, "make a folder for the demo");
+        return err_errno(e, "make a directory for the demo");
     unsetenv("HEDDLE_ACTOR");
     s = put_on_path(app, sv_of(dir), e);
     struct sb work = sb_in(app->a, 0);
     sb_addf(&work, "%s/work", dir);
     if (!s && (mkdir(sb_sv(&work).s, 0700) != 0 || chdir(sb_sv(&work).s) != 0))
-        s = err_errno(e, "make a folder for the demo");
+        s = err_errno(e, "make a directory for the demo");
     for (size_t i = 0; i < COUNT(steps) && !s; i++)
         s = run_step(app, &steps[i], e);
     struct err ignored;

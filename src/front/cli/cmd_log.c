@@ -1,288 +1,218 @@
-/* `log append | show | export`: the log itself, as JSON Lines. */
-#include "base/clock.h"
-#include "base/lines.h"
-#include "base/path.h"
+/* `log append | show | list | marks | follow | export | import | rechain`: the log itself, as JSON
+ * Lines. */
+#include "api/log/entry_doc.h"
 #include "front/cli/command.h"
-#include "front/cli/log_batch.h"
-#include "front/cli/progress.h"
-#include "thread/kind.h"
-#include "thread/log_read.h"
 
-/* ---- append ----------------------------------------------------------------------- */
+#include <signal.h>
 
-struct append_opts {
-    struct sv lane, op_id;
-    int64_t   expect;
-};
+extern const struct operation op_log_append, op_log_show, op_log_follow, op_log_export,
+    op_log_import, op_log_list, op_log_marks, op_log_rechain;
 
-static const struct opt append_opts[] = {
-    { OPT_TEXT, "lane", "L", "lane of lines that name none (default: default)",
-      offsetof(struct append_opts, lane), 0 },
-    { OPT_NUMBER, "expect", "REV", "append only if the thread has exactly REV entries",
-      offsetof(struct append_opts, expect), 0 },
-    { OPT_TEXT, "op-id", "ID", "append at most once: repeating it with the same lines is harmless",
-      offsetof(struct append_opts, op_id), 0 },
-    { 0 },
-};
-
-/* All lines of stdin. The first bad one is named. */
-static enum status read_batch(struct app *app, const struct entry_defaults *d, struct batch *b,
-                              struct err *e)
-{
-    struct lines in = lines_of(0, LINE_BYTES_MAX, app->a);
-    struct sv    line;
-    bool         more = true;
-
-    for (;;) {
-        if (lines_next(&in, &line, &more, e))
-            return err_code(e);
-        if (!more)
-            return ST_OK;
-        if (!sv_trim(line).n)
-            continue;
-        if (batch_add(b, line, in.number, d, e))
-            return err_code(e);
-        if (b->lines.n > BATCH_ENTRIES_MAX || b->bytes > BATCH_BYTES_MAX) {
-            err_set(e, ST_LIMIT_EXCEEDED, "more than %d lines or %d bytes in one append",
-                    BATCH_ENTRIES_MAX, BATCH_BYTES_MAX);
-            return err_hint(e, "`heddle log import` takes files of any length");
-        }
-    }
-}
-
-/* The op_id of the i-th entry of a batch: ID, ID#2, ID#3 … So it is known as a whole. */
-static struct sv batch_op(struct sv id, size_t i, struct arena *a)
-{
-    struct sb b = sb_in(a, 0);
-
-    sb_add(&b, id);
-    if (i)
-        sb_addf(&b, "#%zu", i + 1);
-    return sb_sv(&b);
-}
-
-/* Mark each entry with the op_id of the batch, unless it has one of its own. */
-static void mark_batch(struct entry *list, size_t n, struct sv op_id, struct arena *a)
-{
-    for (size_t i = 0; i < n; i++)
-        if (i == 0 || (!list[i].op_id.s && kind_of(list[i].kind) != KIND_AI_CONTEXT_OPERATION))
-            list[i].op_id = batch_op(op_id, i, a);
-}
-
-/* log_append() found all lines in the log. Were there more of them the first time? */
-static enum status check_longer(struct app *app, struct sv thread, struct sv op_id, size_t n,
+/* Lines or entries were printed while they arrived, and are the whole answer. */
+static enum status nothing_more(struct app *app, struct request *r, const void *params,
                                 struct err *e)
 {
-    struct entry old;
-    bool         there = false;
-
-    if (store_find_op(app->log.store, thread, batch_op(op_id, n, app->a), app->a, &old, &there, e))
-        return err_code(e);
-    if (!there)
-        return ST_OK;
-    err_set(e, ST_CONFLICT, "op_id '" SV_FMT "' was used before, with other content",
-            SV_ARG(op_id));
-    err_reason(e, "op_id");
-    return err_hint(e, "use a new op_id for new content");
-}
-
-static enum status append_batch(struct app *app, struct sv thread, const struct append_opts *o,
-                                const struct batch *b, struct err *e)
-{
-    struct entry     *list = batch_entries(b, app->a);
-    int64_t           n = (int64_t)b->lines.n;
-    struct store_head head;
-
-    if (o->op_id.s && n)
-        mark_batch(list, b->lines.n, o->op_id, app->a);
-    if (batch_append(&app->log, thread, o->expect == OPT_UNSET ? LOG_ANY_REV : o->expect, b, list,
-                     NULL, &head, e))
-        return err_code(e);
-    bool repeated = app->log.repeated;
-    if (repeated && o->op_id.s && check_longer(app, thread, o->op_id, b->lines.n, e))
-        return err_code(e);
-    if (log_commit(&app->log, e))
-        return err_code(e);
-    int64_t first = repeated ? list[0].seq : head.rev - n;
-    print_appended(app, head.rev, first, first + n - 1, repeated);
-    batch_tell_unknown(b);
+    (void)app;
+    (void)r;
+    (void)params;
+    (void)e;
     return ST_OK;
 }
 
-static enum status run_append(struct app *app, const void *opts, struct err *e)
-{
-    const struct append_opts *o = opts;
-    struct entry_defaults d = { clock_now_ms(), o->lane.n ? o->lane : LANE_DEFAULT, app->actor };
-    struct batch          b = { .a = app->a };
-    struct sv             thread = app_arg(app, 0);
+/* ---- append --------------------------------------------------------------------------- */
 
-    if (o->expect != OPT_UNSET && o->expect < 0)
-        return err_set(e, ST_USAGE, "--expect takes a revision: 0 or more");
-    if ((o->lane.s && name_check(o->lane, "lane", e)) || read_batch(app, &d, &b, e) ||
-        batch_check_operations(&b, e))
+static const struct cli_word append_words[] = {
+    { "thread", WORD_PLAIN },
+    { "entries", WORD_HIDDEN }, /* the shell has standard input */
+    { 0 },
+};
+
+static enum status finish_append(struct app *app, struct request *r, const void *params,
+                                 struct err *e)
+{
+    struct json doc;
+
+    (void)params;
+    if (json_parse(request_document(r), 0, app->a, &doc, e))
         return err_code(e);
-    if (log_begin(&app->log, thread, STORE_WRITE, e))
-        return err_code(e);
-    enum status s = append_batch(app, thread, o, &b, e);
-    log_abort(&app->log); /* nothing is open any more when all went well */
-    return s;
+    return json_find(&doc, "appended") ? ST_OK /* --each: every line has had its answer */
+                                       : command_print_answer(app, r->op, r, e);
 }
 
 const struct command cmd_log_append = {
     .name = "log append",
-    .synopsis = "T [--lane L] [--expect REV] [--op-id ID]",
-    .group = GROUP_LOG,
-    .summary = "Append entries to a thread, read as JSON Lines from stdin",
-    .details =
-        "Each line is {\"kind\":…,\"payload\":{…}}, with optional id, at (milliseconds), lane, "
-        "refs,\n"
-        "actor and op_id. The thread comes into being with its first entry. All lines are\n"
-        "written or none; when the command returns they are on the disk.\n"
-        "\n"
-        "A message is an ai_message with role (user, assistant or tool) and content; another role\n"
-        "is refused. A system prompt belongs to a context operation: see `heddle op replace`. A\n"
-        "message of an assistant may have tool_calls\n"
-        "[{\"id\":…,\"name\":…,\"arguments\":{…}}], and the results are messages of role tool "
-        "with\n"
-        "their tool_call_id; name is optional and taken from the call. A payload that is not what\n"
-        "its kind demands is refused. A kind that is not known is kept as it is, is part of no\n"
-        "context, and is warned of.\n"
-        "\n"
-        "Repeating the same lines with the same op_id is harmless.\n"
-        "\n"
-        "  echo '{\"kind\":\"ai_message\",\"payload\":{\"role\":\"user\",\"content\":\"hi\"}}' |\n"
-        "      heddle log append t1 --json",
-    .opts = append_opts,
-    .opts_size = sizeof(struct append_opts),
-    .min_args = 1,
-    .max_args = 1,
-    .needs = NEEDS_WRITE,
-    .run = run_append,
+    .op = &op_log_append,
+    .words = append_words,
+    .finish = finish_append,
 };
 
-/* ---- show and export ----------------------------------------------------------------- */
+/* ---- show ----------------------------------------------------------------------------- */
 
 struct show_opts {
-    int64_t from, to;
+    bool raw;
 };
-
 static const struct opt show_opts[] = {
-    { OPT_NUMBER, "from", "SEQ", "first entry", offsetof(struct show_opts, from), 0 },
-    { OPT_NUMBER, "to", "SEQ", "last entry", offsetof(struct show_opts, to), 0 },
+    { OPT_FLAG, "raw", NULL, "everything that is stored of each entry",
+      offsetof(struct show_opts, raw), 0 },
     { 0 },
 };
+static const struct cli_word thread_words[] = { { "thread", WORD_PLAIN }, { 0 } };
 
-/* kind lane #seq time actor, then the payload on the next line. */
-static void show_entry(struct app *app, const struct entry *n)
+static enum status raw_event(void *ctx, struct sv document, struct err *e)
 {
-    struct sb *out = &app->out;
-
-    sb_addf(out, "#%lld ", (long long)n->seq);
-    sb_add_iso_ms(out, n->at);
-    sb_addf(out, " " SV_FMT, SV_ARG(n->kind));
-    if (n->lane.s)
-        sb_addf(out, " lane:" SV_FMT, SV_ARG(n->lane));
-    sb_addf(out, " by " SV_FMT " " SV_FMT "\n    ", SV_ARG(n->actor.n ? n->actor : SV("-")),
-            SV_ARG(entry_id(n, app->a)));
-    sb_add_plain(out, n->payload);
-    if (!sv_is(n->refs, "{}")) {
-        sb_adds(out, "\n    refs ");
-        sb_add_plain(out, n->refs);
-    }
-    sb_addc(out, '\n');
-}
-
-static void say(void *ctx, struct sv finding)
-{
+    struct app  *app = ctx;
     struct arena scratch = { 0 };
-    struct sb    b = sb_in(&scratch, 0);
+    struct term  t = { .out = &app->out, .a = &scratch };
+    struct json  doc;
+    enum status  s = json_parse(document, JSON_KEEP_ORDER, &scratch, &doc, e);
 
-    (void)ctx;
-    sb_add_plain(&b, finding);
-    warn("%s", sb_sv(&b).s);
+    if (!s)
+        entry_print_raw(&doc, &t);
     arena_free(&scratch);
+    return s || !app->out.failed ? s : sb_flush(&app->out, e);
 }
 
-static void print_entry(struct app *app, const struct entry *n, bool as_json, bool intact)
+static enum status prepare_show(struct app *app, struct request *r, void *params, struct err *e)
 {
-    if (!as_json) {
-        show_entry(app, n);
-        return;
-    }
-    if (intact)
-        entry_write(&app->out, n);
-    else
-        entry_write_damaged(&app->out, n, app->a);
-    sb_addc(&app->out, '\n');
-}
+    const struct show_opts *o = command_shell_opts(app->command, params);
 
-/* Every entry that can be read, and at the end what is wrong with the rest. */
-static enum status each_entry(struct app *app, const struct show_opts *o, bool as_json,
-                              struct err *e)
-{
-    struct log_reader r;
-    struct entry      n;
-    bool              more = true, intact;
-    enum status       s =
-        log_read_open(&r, &app->log, app_arg(app, 0), o->from == OPT_UNSET ? 0 : o->from,
-                      o->to == OPT_UNSET ? STORE_TO_END : o->to, say, NULL, e);
-    struct progress p = progress_of("export", r.end > 0 ? r.end : 0);
-
-    while (!s && !app->out.failed) { /* failed: nobody reads any more */
-        struct arena_mark m = arena_mark(app->a);
-        s = log_read_next(&r, &n, &intact, &more, e);
-        if (s || !more)
-            break;
-        print_entry(app, &n, as_json, intact);
-        arena_reset(app->a, m);
-        progress_at(&p, n.seq);
-    }
-    progress_end(&p);
-    log_read_close(&r);
-    return s || app->out.failed ? s : log_read_result(&r, e);
-}
-
-static enum status run_show(struct app *app, const void *opts, struct err *e)
-{
-    return each_entry(app, opts, app->json, e);
-}
-
-static enum status run_export(struct app *app, const void *opts, struct err *e)
-{
-    return each_entry(app, opts, true, e);
+    (void)e;
+    if (o->raw && !app->json)
+        r->event = raw_event;
+    return ST_OK;
 }
 
 const struct command cmd_log_show = {
     .name = "log show",
-    .synopsis = "T [--from SEQ] [--to SEQ]",
-    .group = GROUP_LOG,
-    .summary = "Show the entries of a thread, oldest first",
-    .details = "  heddle log show design --from 1",
+    .op = &op_log_show,
+    .words = thread_words,
     .opts = show_opts,
     .opts_size = sizeof(struct show_opts),
-    .min_args = 1,
-    .max_args = 1,
-    .needs = NEEDS_LOG,
-    .run = run_show,
+    .prepare = prepare_show,
+    .finish = nothing_more,
 };
+
+/* ---- follow --------------------------------------------------------------------------- */
+
+/* Static, because a signal handler has no other way to reach them. */
+static atomic_bool stopped, writing;
+static enum status (*send_on)(void *ctx, struct sv document, struct err *e);
+
+/* Between two lines the operation ends by itself. While a line is being written to a reader that
+ * does not read, it would never end. */
+static void on_signal(int number)
+{
+    stopped = true;
+    if (writing) {
+        signal(number, SIG_DFL);
+        raise(number);
+    }
+}
+
+static enum status send_line(void *ctx, struct sv document, struct err *e)
+{
+    writing = true;
+    enum status s = send_on(ctx, document, e);
+    writing = false;
+    return s;
+}
+
+/* A signal that the parent process ignores, as a shell does for background jobs, stays ignored. */
+static void catch_signal(int number)
+{
+    struct sigaction action = { .sa_handler = on_signal }, old;
+
+    if (sigaction(number, NULL, &old) == 0 && old.sa_handler != SIG_IGN)
+        sigaction(number, &action, NULL);
+}
+
+static enum status prepare_follow(struct app *app, struct request *r, void *params, struct err *e)
+{
+    (void)params;
+    (void)e;
+    catch_signal(SIGINT);
+    catch_signal(SIGTERM);
+    send_on = r->event;
+    r->event = send_line;
+    r->cancel = &stopped;
+    r->peer = app->out.fd;
+    return ST_OK;
+}
+
+static const struct cli_word follow_words[] = { { "thread", WORD_OPTIONAL }, { 0 } };
+
+const struct command cmd_log_follow = {
+    .name = "log follow",
+    .op = &op_log_follow,
+    .words = follow_words,
+    .prepare = prepare_follow,
+    .finish = nothing_more,
+};
+
+/* ---- export, import, rechain ---------------------------------------------------------- */
+
+static const struct cli_word export_words[] = { { "thread", WORD_OPTIONAL }, { 0 } };
 
 const struct command cmd_log_export = {
     .name = "log export",
-    .synopsis = "T [--from SEQ] [--to SEQ]",
-    .group = GROUP_LOG,
-    .summary = "Write the entries of a thread as JSON Lines, loss-free",
-    .details =
-        "`heddle log import` reads them back: into an empty thread, they give the same chain.\n"
-        "The chain is recomputed on the way. From a damaged database it writes every entry that\n"
-        "can be read, says which are missing or changed, and fails; what it wrote can be taken in\n"
-        "with `heddle log import --salvage`. An entry whose bytes are no longer JSON becomes one\n"
-        "of kind damaged_entry that holds them in base64.\n\n"
-        "  heddle log export design > design.jsonl",
-    .opts = show_opts,
-    .opts_size = sizeof(struct show_opts),
-    .min_args = 1,
-    .max_args = 1,
-    .needs = NEEDS_LOG,
+    .synopsis = "T [--from SEQ] [--to SEQ] | --all",
+    .op = &op_log_export,
+    .words = export_words,
     .data = true,
-    .run = run_export,
+    .finish = nothing_more,
+};
+
+static const struct cli_word import_words[] = {
+    { "thread", WORD_OPTIONAL },
+    { "file", WORD_OPTIONAL | WORD_SOURCE },
+    { 0 },
+};
+
+static struct sv *text_param(const struct operation *op, void *params, const char *name)
+{
+    return (struct sv *)(void *)((char *)params + param_find(op->params, sv_of(name))->offset);
+}
+
+/* With --all there is no thread: the only word is the file. */
+static enum status prepare_import(struct app *app, struct request *r, void *params, struct err *e)
+{
+    const struct operation *op = app->command->op;
+    struct sv              *thread = text_param(op, params, "thread");
+    struct sv              *file = text_param(op, params, "file");
+    bool all = *(const bool *)((char *)params + param_find(op->params, SV("all"))->offset);
+
+    (void)r;
+    if (all && file->s)
+        return err_set(e, ST_USAGE, "--all takes no thread");
+    if (all) {
+        *file = *thread;
+        *thread = (struct sv){ 0 };
+    }
+    return ST_OK;
+}
+
+const struct command cmd_log_import = {
+    .name = "log import",
+    .synopsis = "T [FILE|-] [--salvage] | --all [FILE|-] [--salvage]",
+    .op = &op_log_import,
+    .words = import_words,
+    .prepare = prepare_import,
+};
+
+const struct command cmd_log_rechain = {
+    .name = "log rechain",
+    .op = &op_log_rechain,
+    .words = thread_words,
+};
+
+const struct command cmd_log_list = {
+    .name = "log list",
+    .op = &op_log_list,
+    .words = thread_words,
+};
+
+const struct command cmd_log_marks = {
+    .name = "log marks",
+    .op = &op_log_marks,
+    .words = thread_words,
 };

@@ -11,7 +11,7 @@
 #ifndef HEDDLE_COMMAND_H
 #define HEDDLE_COMMAND_H
 
-#include "api/operation.h"
+#include "api/request.h"
 #include "front/app.h"
 
 enum opt_type {
@@ -20,7 +20,7 @@ enum opt_type {
     OPT_TEXT,   /* struct sv; absent: .s == NULL. Given twice, the last one wins */
     OPT_NUMBER, /* int64_t; absent: OPT_UNSET. */
     OPT_LIST,   /* struct sv: comma-separated; given twice, joined with a comma */
-    OPT_LINES,  /* struct sv: values as they are, one a line, for what may hold commas */
+    OPT_LINES,  /* struct sv: values as they are, one per line, for what may hold commas */
     OPT_PARAM,  /* a parameter of the command's operation; `offset` is its number in the table */
 };
 
@@ -44,6 +44,10 @@ enum word_how {
     WORD_FILE = 8,    /* names a file whose bytes are the value; "-" is standard input */
     WORD_OPTION = 16, /* not a word but an option, named here for its `how` */
     WORD_HIDDEN = 32, /* not on the command line at all */
+    WORD_SOURCE = 64, /* names the file that r->in reads, "-" standard input; the parameter keeps
+                       * the name, for messages */
+    WORD_WHOLE = 128, /* an option that is a list: each value is one item, whatever commas it has */
+    WORD_EITHER = 256, /* a word, or an option of its name */
 };
 struct cli_word {
     const char   *param; /* NULL ends the list */
@@ -54,51 +58,83 @@ struct command {
     const char *name;     /* "log append": one or two words */
     const char *synopsis; /* what follows the name: "T [--lane L]" */
     const char *summary;  /* one line, no full stop */
-    const char *details;  /* paragraphs, blank line between; lines starting with two
-                           * blanks are shown as they are. NULL: none */
-    enum op_group      group;
-    const struct opt  *opts;               /* ends with OPT_END; NULL: none */
-    size_t             opts_size;          /* of the options struct; 0 when opts is NULL */
-    size_t             min_args, max_args; /* positional; max SIZE_MAX: any number */
-    enum op_needs      needs;
-    const struct view *view;   /* a view on demand the command reads or writes; NULL: none */
-    bool               hidden; /* left out of `heddle help` */
-    bool               data;   /* prints bytes for programs or models, which stay as they are unless
-                                * a terminal reads them; else text for a person (SB_PLAIN) */
+    const char *details;  /* paragraphs, blank line between; lines starting with two spaces are
+                           * shown as they are. NULL: none */
+    enum op_group     group;
+    const struct opt *opts;               /* ends with OPT_END; NULL: none */
+    size_t            opts_size;          /* of the options struct; 0 when opts is NULL */
+    size_t            min_args, max_args; /* positional; max SIZE_MAX: any number */
+    enum op_needs     needs;
+    bool              hidden; /* left out of `heddle help` */
+    bool              data;   /* prints bytes for programs or models, which stay as they are unless
+                               * a terminal reads them; else text for a person (SB_PLAIN) */
+    bool text;                /* prints text about the program: with --json it is {"text":…} */
     enum status (*run)(struct app *app, const void *opts, struct err *e);
 
-    /* A command that is an operation has only a name, these two and, where the one that is made
-     * from the parameters is not good enough, a synopsis: the rest comes from the operation. */
+    /* A command that is an operation has only a name, these two and, where those of the operation
+     * do not fit, a synopsis, a summary or details: the rest comes from the operation. One
+     * with `needs` of its own has less than the operation needs, and its `prepare` finds the rest.
+     * `run`, unless it is NULL, chooses between operations (command_call()). */
     const struct operation *op;
     const struct cli_word  *words; /* in order; NULL: every parameter is an option */
+
+    /* What only a shell has to do: ask a person, open what the words name. `prepare` runs once the
+     * parameters are filled, `finish` in the place of printing the answer. Both may be NULL.
+     * `opts` of such a row are options that only the shell has; command_shell_opts() finds their
+     * struct. */
+    enum status (*prepare)(struct app *app, struct request *r, void *params, struct err *e);
+    enum status (*finish)(struct app *app, struct request *r, const void *params, struct err *e);
 };
 
-/* All commands, ends with NULL; empty until commands_load() has been called, which completes the
- * rows of operations in `a`. */
-extern const struct command *const *commands;
-void                                commands_load(struct arena *a);
+/* What an operation warned of, on stderr. */
+void command_say_warnings(struct app *app, const struct request *r);
 
-/* op_command.c: the row of an operation, completed; and one of its options, set. */
-const struct command *command_of_operation(const struct command *row, struct arena *a);
-enum status           command_set_param(const struct operation *op, const struct opt *o, void *into,
-                                        struct sv value, struct arena *a, struct err *e) MUST_USE;
+/* Run the operation of `row` with parameters that are filled already, and print its answer: for a
+ * command that chooses between operations. Of the row, words are not used. */
+enum status command_call(struct app *app, const struct command *row, void *params,
+                         struct err *e) MUST_USE;
 
-/* Options every command takes: --json, --root, --as, --help. */
+/* The answer as the door prints it: JSON, Leslie's envelope, or text. */
+enum status command_print_answer(struct app *app, const struct operation *op, struct request *r,
+                                 struct err *e) MUST_USE;
+
+/* All commands, ends with NULL, as their rows stand in the source: the name, `hidden`, `op` and
+ * `words` can be read there. A start pays for one command and not for all of them, so the rest of a
+ * row is asked for: its summary and group by these functions, everything by command_complete(). */
+extern const struct command *const commands[];
+const char                        *command_summary(const struct command *row);
+enum op_group                      command_group(const struct command *row);
+
+/* The struct of `c->opts` as the row of an operation has them, beside its parameters. */
+void *command_shell_opts(const struct command *c, const void *params);
+
+/* The row with what its operation adds to it, in `a`; the row itself where it has no operation. */
+const struct command *command_complete(const struct command *row, struct arena *a);
+
+/* Sets one option of a command that is an operation. */
+/* Give a parameter of an operation by hand; an absent value gives none. `typed` is its name as a
+ * person types it, for errors: "--base-seq", or "thread" for a word without an option. */
+enum status command_set(const struct operation *op, void *params, const char *typed,
+                        struct sv value, struct arena *a, struct err *e) MUST_USE;
+enum status command_set_param(const struct command *c, const struct opt *o, void *into,
+                              struct sv value, struct arena *a, struct err *e) MUST_USE;
+
+/* Options every command takes: --json, --root, --as, --color, --via-server, --help. */
 extern const struct opt global_opts[];
 
 /* How many words in front of a command's name are options of every command and their values, as in
  * `heddle --root DIR stats`. */
 size_t command_options_before(char **words, size_t n);
 
-/* The command named by the first one or two of args; *used says how many words that
- * took. ST_USAGE with the nearest name as a hint. */
-enum status command_find(char **args, size_t n, const struct command **out, size_t *used,
-                         struct err *e) MUST_USE;
+/* The command named by the first one or two of args, completed in `a`; *used says how many words
+ * that took. ST_USAGE with the nearest name as a hint. */
+enum status command_find(char **args, size_t n, struct arena *a, const struct command **out,
+                         size_t *used, struct err *e) MUST_USE;
 
 /* Options land in the command's struct, fresh from `a`; what is left is in app->args. */
 struct cli_globals {
-    bool      help, json;
-    struct sv root, as;
+    bool      help, json, via_server;
+    struct sv root, as, color;
 };
 enum status command_parse(struct app *app, const struct command *c, char **args, size_t n,
                           struct cli_globals *g, void **opts, struct err *e) MUST_USE;

@@ -1,5 +1,9 @@
+/* Help: what is printed for people from the table of commands. */
 #include "front/cli/help.h"
+
+#include "api/start/goal.h"
 #include "base/utf8.h"
+#include "front/cli/pager.h"
 
 #include <string.h>
 
@@ -107,7 +111,7 @@ static void put_usage(struct sb *out, const char *lead, const struct command *c)
     sb_addc(out, '\n');
 }
 
-/* Paragraphs are filled; lines that start with two blanks stay as they are. */
+/* Paragraphs are filled; lines that start with two spaces stay as they are. */
 static void put_details(struct sb *out, struct sv text)
 {
     size_t at = 0;
@@ -131,23 +135,35 @@ static void put_details(struct sb *out, struct sv text)
 
 /* ---- what is printed ------------------------------------------------------------------ */
 
-void help_overview(struct sb *out)
+static const char title[] =
+    "heddle " HEDDLE_VERSION ": keeps what agents said and did, and weaves what they see next\n\n";
+
+void help_goals(struct sb *out)
+{
+    sb_adds(out, title);
+    for (const struct goal *g = goal_table; g->name; g++)
+        sb_addf(out, "  %-26s heddle init --for %-7s %s\n", g->what, g->name, g->words);
+    sb_addf(out, "  %-26s %-25s %s\n", "look at it", "heddle demo", "stats, verify, doctor");
+    sb_adds(out, "\n`heddle init --for GOAL` begins here and names the next three commands.\n"
+                 "`heddle help` lists all commands, `heddle help COMMAND` explains one.\n");
+}
+
+static void help_overview(struct sb *out)
 {
     enum { TEXT_AT = 21 };
 
-    sb_adds(out, "heddle " HEDDLE_VERSION
-                 ": keeps what agents said and did, and weaves what they see next\n\n"
-                 "usage: heddle COMMAND [ARGUMENTS] [--json] [--root DIR] [--as WHO]\n");
+    sb_adds(out, title);
+    sb_adds(out, "usage: heddle COMMAND [ARGUMENTS] [--json] [--root DIR] [--as WHO]\n");
     for (size_t g = 0; g < GROUP_COUNT; g++) {
         bool any = false;
         for (size_t i = 0; commands[i]; i++) {
-            if (commands[i]->group != g || commands[i]->hidden)
+            if (command_group(commands[i]) != g || commands[i]->hidden)
                 continue;
             if (!any)
                 sb_addf(out, "\n%s\n", op_group_title((enum op_group)g));
             any = true;
             sb_addf(out, "  %-18s ", commands[i]->name);
-            put_wrapped(out, sv_of(commands[i]->summary), TEXT_AT, TEXT_AT);
+            put_wrapped(out, sv_of(command_summary(commands[i])), TEXT_AT, TEXT_AT);
             sb_addc(out, '\n');
         }
     }
@@ -180,22 +196,26 @@ static void opt_lines(struct sb *out, const struct opt *o)
     }
 }
 
-/* `tree` is a command and the first word of others. */
+/* `tree` is a command and the first word of others. A form stands on one line. */
 static void name_forms(struct sb *out, const struct command *c)
 {
-    bool any = false;
+    size_t start = out->n;
 
-    for (size_t i = 0; commands[i]; i++)
-        if (commands[i] != c && !commands[i]->hidden &&
-            sv_is(help_first_word(commands[i]), c->name)) {
-            sb_addf(out, "%s`heddle help %s`", any ? ", " : "\nsee also ", commands[i]->name);
-            any = true;
-        }
-    if (any)
+    for (size_t i = 0, wide = 0; commands[i]; i++) {
+        size_t more = strlen(commands[i]->name) + sizeof ", `heddle help `" - 1;
+        if (commands[i]->hidden || strcmp(commands[i]->name, c->name) == 0 ||
+            !sv_is(help_first_word(commands[i]), c->name))
+            continue;
+        bool breaks = wide && wide + more >= HELP_COLUMNS;
+        sb_addf(out, "%s%s`heddle help %s`", out->n == start ? "\nsee also" : ",",
+                breaks ? "\n" : " ", commands[i]->name);
+        wide = breaks ? more : (wide ? wide : sizeof "see also" - 1) + more;
+    }
+    if (out->n > start)
         sb_addc(out, '\n');
 }
 
-void help_command(struct sb *out, const struct command *c)
+static void help_command(struct sb *out, const struct command *c)
 {
     put_usage(out, "usage: ", c);
     sb_addf(out, "\n%s.\n", c->summary);
@@ -209,17 +229,30 @@ void help_command(struct sb *out, const struct command *c)
     name_forms(out, c);
 }
 
+enum status help_print(struct app *app, const struct command *c, struct err *e)
+{
+    struct sb text = sb_in(app->a, 0);
+
+    if (c)
+        help_command(&text, c);
+    else
+        help_overview(&text);
+    return pager_print(app, sb_sv(&text), e);
+}
+
 bool help_family(struct sb *out, struct sv word)
 {
-    bool any = false;
+    struct arena scratch = { 0 };
+    bool         any = false;
 
     for (size_t i = 0; commands[i]; i++) {
         if (commands[i]->hidden || !sv_eq(help_first_word(commands[i]), word))
             continue;
-        put_usage(out, any ? "       " : "usage: ", commands[i]);
-        sb_addf(out, "           %s\n", commands[i]->summary);
+        put_usage(out, any ? "       " : "usage: ", command_complete(commands[i], &scratch));
+        sb_addf(out, "           %s\n", command_summary(commands[i]));
         any = true;
     }
+    arena_free(&scratch);
     if (any)
         sb_addf(out, "\n`heddle help " SV_FMT " FORM` tells more of each.\n", SV_ARG(word));
     return any;
@@ -235,7 +268,7 @@ struct sv help_about(struct sv word, struct arena *a)
         if (commands[i]->hidden || !sv_eq(c.head, word))
             continue;
         sb_addf(&b, "%s" SV_FMT, summary ? ", " : "", SV_ARG(c.found ? c.tail : c.head));
-        summary = summary ? "" : commands[i]->summary;
+        summary = summary ? "" : command_summary(commands[i]);
     }
     return summary && summary[0] ? sv_of(summary) : sb_sv(&b);
 }

@@ -4,9 +4,11 @@
 
 #include "front/cli/command.h"
 
-void help_overview(struct sb *out);
-void help_command(struct sb *out, const struct command *c);
-bool help_family(struct sb *out, struct sv word); /* all commands "word …"; false: none */
+void help_goals(struct sb *out); /* the goals of users, in a dozen lines */
+
+/* The whole list (c is NULL), or how one command is used; through a pager when it is long. */
+enum status help_print(struct app *app, const struct command *c, struct err *e) MUST_USE;
+bool        help_family(struct sb *out, struct sv word); /* all commands "word …"; false: none */
 
 /* What argument i is called in the usage: "T", "TEXT|-". Absent when there is no such one that must
  * be given. */

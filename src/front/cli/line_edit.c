@@ -1,3 +1,4 @@
+/* The prompt: libedit when there is one and a person types, plain lines otherwise. */
 #include "front/cli/line_edit.h"
 
 #include <dlfcn.h>
@@ -10,7 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* libedit has one global state, as readline has: so have we. */
+/* libedit has global state, as readline has, so this file has it too. */
 static struct {
     bool              tried;
     struct line_edit *current;
@@ -26,7 +27,7 @@ static struct {
     sigjmp_buf            give_up;
 } lib;
 
-/* Ctrl-C leaves the line, not the program: readline() waits in a read and has nothing in hand. */
+/* Ctrl-C ends the line, not the program: readline() waits in read() and holds no resources. */
 static void on_interrupt(int signal)
 {
     if (lib.reads)
@@ -49,13 +50,13 @@ static char **attempt(const char *start, int from, int to)
     (void)from; /* counted in characters, and not everywhere */
     (void)to;
     lib.before = sv_ends(line, sv_of(start)) ? sv_first(line, line.n - strlen(start)) : line;
-    lib.reads = 0; /* what looks for words must not be left half-way */
+    lib.reads = 0; /* the completion must not be interrupted by Ctrl-C */
     char **found = lib.matches(start, next_match);
     lib.reads = 1;
     return found;
 }
 
-/* A function pointer out of dlsym() without the cast that ISO C does not know. */
+/* Stores a function pointer from dlsym() without a cast that ISO C does not allow. */
 static void find(void *so, const char *name, void *into)
 {
     void *p = dlsym(so, name);

@@ -40,7 +40,7 @@ static void roff_prose(struct sb *out, struct sv text)
     sb_addc(out, '\n');
 }
 
-/* Paragraphs; lines that start with two blanks are set as displayed text. */
+/* Paragraphs; lines that start with two spaces are set as displayed text. */
 static void roff_details(struct sb *out, struct sv text)
 {
     bool shown = false, gap = true; /* inside a display; a new paragraph is due */
@@ -141,20 +141,47 @@ static const struct {
     { "HEDDLE_CHECKPOINT_KEYS",
       "The keys that sign and verify checkpoint tokens: kid:secret, several with commas between\n"
       "them; see\n.Xr heddle-checkpoint 1 ." },
+    { "HEDDLE_HOOK_WAIT",
+      "1:\n.Xr heddle-hook 1\nrecords before it ends, not in a process of its own." },
     { "HEDDLE_NOW", "A fixed time, in milliseconds or as an ISO 8601 instant." },
     { "HEDDLE_SEED", "A fixed source of ids.\nKeys are never drawn from it." },
     { "HEDDLE_SESSION", "Set for an executor: the session that its last start named." },
     { "HEDDLE_STORE", "Where the log is, over the setting\n.Ic store ." },
-    { "HEDDLE_THREAD", "Set for an executor: the thread it works on." },
+    { "HEDDLE_THREAD",
+      "Set for an executor: the thread it works on.\nHooks bind a session to it, and\n.Xr "
+      "heddle-mcp 1\nserves it." },
     { "HEDDLE_VOCAB_DIR", "Where the token vocabularies are, when not beside the program." },
     { "ANTHROPIC_API_KEY , OPENAI_API_KEY",
       "Keys of model providers; which of them is set decides what\n.Xr heddle-summarize 1\nasks." },
+    { "GEMINI_API_KEY", "The key of Google's models." },
+    { "ANTHROPIC_BASE_URL , OPENAI_BASE_URL , GOOGLE_GEMINI_BASE_URL",
+      "Where these providers are; see\n.Xr heddle-config 5\nfor this and for the keys of others." },
+    { "ANTHROPIC_AUTH_TOKEN", "Sent to Anthropic as a bearer's token when there is no key." },
     { "TAVILY_API_KEY , BRAVE_API_KEY", "Keys of search services; see\n.Xr heddle-config 5 ." },
     { "XDG_CONFIG_HOME , XDG_STATE_HOME , XDG_CACHE_HOME",
       "Where the user's settings, what was trusted, and fetched pages are kept." },
     { "HOME", "Where they are kept when those are not set." },
+    { "CLAUDE_CONFIG_DIR , CODEX_HOME , XDG_DATA_HOME , GEMINI_CLI_HOME",
+      "Where Claude Code, Codex, opencode and Gemini CLI keep their sessions; see\n.Xr "
+      "heddle-import 1 ." },
+    { "PI_CODING_AGENT_DIR , PI_CODING_AGENT_SESSION_DIR", "The same of pi." },
+    { "CLAUDE_PID , CLAUDE_PROJECT_DIR",
+      "Set by Claude Code for\n.Xr heddle-hook 1 :\nits process, whose command line says what a "
+      "session was\nforked from, and the project." },
+    { "XDG_RUNTIME_DIR", "Where a server that runs is found, and its socket for the shell; "
+                         "see\n.Xr heddle-serve 1 ." },
+    { "BROWSER", "The program with which\n.Xr heddle-open 1\nshows the page." },
+    { "LISTEN_FDS , LISTEN_PID , NOTIFY_SOCKET",
+      "Set by systemd: sockets that\n.Xr heddle-serve 1\nserves, and where it says that it is "
+      "ready." },
     { "SUDO_UID", "Under\n.Xr sudo 8 ,\nthe user whose workspaces root may use as well." },
-    { "NO_COLOR , TERM", "Whether\n.Xr heddle-tokens 1\nuses colours." },
+    { "NO_COLOR , CLICOLOR_FORCE , TERM",
+      "Whether there are colours, when\n.Fl \\-color\ndoes not say it: none with\n.Ev NO_COLOR "
+      ",\nalways with\n"
+      ".Ev CLICOLOR_FORCE\nother than 0, else on a terminal that is not dumb." },
+    { "HEDDLE_PAGER , PAGER , LESS", "Through what text goes that is longer than the terminal: the "
+                                     "first that is set, else\n.Xr less 1 ;\nan empty "
+                                     "one or\n.Ic cat\nis none." },
     { "SHELL", "Named in a payload." },
     { "PATH , TMPDIR", "Where\n.Xr heddle-demo 1\nworks." },
 };
@@ -180,35 +207,49 @@ static const char man_exit_status[] =
     "An error is printed on standard error as\n.Dq \\[u2717] CODE: message\n"
     "with a hint on the next line; with\n.Fl \\-json\nas an object on standard output.\n";
 
+/* The codes of errors, each with its exit status and its sentence. */
+static void man_codes(struct sb *out)
+{
+    sb_adds(out, "The codes:\n.Bl -tag -width Ds\n");
+    for (enum status s = ST_OK + 1; s <= STATUS_LAST; s++) {
+        sb_addf(out, ".It Er %s , No exit status %d\n", status_word(s), status_exit(s));
+        roff_prose(out, sv_of(status_meaning(s)));
+    }
+    sb_adds(out, ".El\n");
+}
+
+/* Every command whose name begins with `word`. */
+static void man_each(struct sb *out, struct sv                                         word,
+                     void (*print)(struct sb *, const struct command *), struct arena *a)
+{
+    for (size_t i = 0; commands[i]; i++)
+        if (!commands[i]->hidden && sv_eq(help_first_word(commands[i]), word))
+            print(out, command_complete(commands[i], a));
+}
+
 bool man_page(struct sb *out, struct sv word)
 {
     struct arena scratch = { 0 };
     struct sb    name = sb_in(&scratch, 0);
     struct sv    about = help_about(word, &scratch);
+    bool         known = about.n > 0;
 
-    if (about.n) {
+    if (known) {
         sb_addf(&name, "heddle-" SV_FMT, SV_ARG(word));
         man_head(out, sb_sv(&name), sb_sv(&name), about);
+        sb_adds(out, ".Sh SYNOPSIS\n");
+        man_each(out, word, man_synopsis, &scratch);
+        sb_adds(out, ".Sh DESCRIPTION\n");
+        man_each(out, word, man_command, &scratch);
+        sb_adds(out, ".Sh OPTIONS OF EVERY COMMAND\n.Bl -tag -width Ds\n");
+        man_opts(out, global_opts);
+        sb_adds(out, ".El\n");
+        sb_adds(out, man_environment);
+        sb_adds(out, man_exit_status);
+        sb_adds(out, ".Sh SEE ALSO\n.Xr heddle 1\n");
     }
-    bool known = about.n > 0;
     arena_free(&scratch);
-    if (!known)
-        return false;
-    sb_adds(out, ".Sh SYNOPSIS\n");
-    for (size_t i = 0; commands[i]; i++)
-        if (!commands[i]->hidden && sv_eq(help_first_word(commands[i]), word))
-            man_synopsis(out, commands[i]);
-    sb_adds(out, ".Sh DESCRIPTION\n");
-    for (size_t i = 0; commands[i]; i++)
-        if (!commands[i]->hidden && sv_eq(help_first_word(commands[i]), word))
-            man_command(out, commands[i]);
-    sb_adds(out, ".Sh OPTIONS OF EVERY COMMAND\n.Bl -tag -width Ds\n");
-    man_opts(out, global_opts);
-    sb_adds(out, ".El\n");
-    sb_adds(out, man_environment);
-    sb_adds(out, man_exit_status);
-    sb_adds(out, ".Sh SEE ALSO\n.Xr heddle 1\n");
-    return true;
+    return known;
 }
 
 void man_overview(struct sb *out)
@@ -227,7 +268,7 @@ void man_overview(struct sb *out)
                 struct sv_cut c = sv_cut(sv_of(commands[k]->name), ' ');
                 if (c.found)
                     sb_addf(out, ".Cm " SV_FMT " :\n", SV_ARG(c.tail));
-                roff(out, sv_of(commands[k]->summary));
+                roff(out, sv_of(command_summary(commands[k])));
                 sb_adds(out, ".\n");
             }
     }
@@ -237,6 +278,7 @@ void man_overview(struct sb *out)
     man_variables(out);
     sb_adds(out, man_files);
     sb_adds(out, man_exit_status);
+    man_codes(out);
     sb_adds(out, ".Sh SEE ALSO\n.Xr leslie 1 ,\n.Xr teddy 1 ,\n.Xr heddle-config 5 ,\n"
                  ".Xr heddle-loom 7\n");
 }

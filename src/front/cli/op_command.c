@@ -1,13 +1,19 @@
 /* Commands that are operations: the options, the synopsis and the words of the command line are
  * made from the table of parameters, and the answer is printed by the operation's own printer. */
+#include "api/remote.h"
 #include "api/request.h"
 #include "api/term.h"
 #include "base/vec.h"
 #include "front/cli/command.h"
-#include "front/leslie/format.h"
-#include "front/share/door.h"
+#include "front/cli/interrupt.h"
+#include "front/cli/pager.h"
+#include "front/cli/progress.h"
 
+#include <errno.h>
+#include <fcntl.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 /* ---- from parameters to options ------------------------------------------------------ */
 
@@ -21,7 +27,7 @@ static enum word_how how_of(const struct command *row, const struct param *p)
 
 static bool is_option(enum word_how how)
 {
-    return (how & WORD_OPTION) && !(how & WORD_HIDDEN);
+    return (how & (WORD_OPTION | WORD_EITHER)) && !(how & WORD_HIDDEN);
 }
 
 /* expected_rev is written expected-rev on a command line. */
@@ -48,15 +54,55 @@ static const char *value_name(const struct param *p, struct arena *a)
 }
 
 /* The errors name the option as a person typed it. */
-enum status command_set_param(const struct operation *op, const struct opt *o, void *into,
+enum status command_set_param(const struct command *c, const struct opt *o, void *into,
                               struct sv value, struct arena *a, struct err *e)
 {
-    struct param p = op->params[o->offset];
+    struct param p = c->op->params[o->offset];
     struct sb    b = sb_in(a, 0);
 
+    if (p.type == PARAM_LIST && (how_of(c, &p) & WORD_WHOLE)) {
+        param_list_add((struct sv_list *)(void *)((char *)into + p.offset), value, a);
+        return ST_OK;
+    }
     sb_addf(&b, "--%s", o->name);
     p.name = sb_sv(&b).s;
     return param_set(&p, into, value, a, e);
+}
+
+/* The parameter behind a name as it is typed: base_seq is written --base-seq. */
+static const struct param *typed_param(const struct operation *op, const char *typed)
+{
+    struct arena        scratch = { 0 };
+    struct sv           name = sv_of(typed);
+    const struct param *p = op->params;
+
+    name = sv_starts(name, SV("--")) ? sv_skip(name, 2) : name;
+    while (!sv_is(name, dashed(p->name, &scratch)))
+        p++;
+    arena_free(&scratch);
+    return p;
+}
+
+enum status command_set(const struct operation *op, void *params, const char *typed,
+                        struct sv value, struct arena *a, struct err *e)
+{
+    struct param p = *typed_param(op, typed);
+
+    p.name = typed;
+    return value.s ? param_set(&p, params, value, a, e) : ST_OK;
+}
+
+/* Where the shell's own options begin, behind the parameters. */
+static size_t shell_offset(const struct operation *op)
+{
+    size_t unit = _Alignof(max_align_t);
+
+    return (op->params_size + unit - 1) / unit * unit;
+}
+
+void *command_shell_opts(const struct command *c, const void *params)
+{
+    return (char *)params + shell_offset(c->op); /* the caller may change it */
 }
 
 static const struct opt *options_of(const struct command *row, struct arena *a)
@@ -75,6 +121,11 @@ static const struct opt *options_of(const struct command *row, struct arena *a)
             .offset = flag ? p->offset : (size_t)(p - row->op->params),
             .letter = p->letter,
         };
+    }
+    for (const struct opt *o = row->opts; o && o->type; o++) {
+        struct opt *own = vec_push(&list, a);
+        *own = *o;
+        own->offset += shell_offset(row->op);
     }
     *vec_push(&list, a) = (struct opt){ 0 };
     return list.v;
@@ -112,6 +163,9 @@ static const char *synopsis_of(const struct command *row, struct arena *a)
     put_words(&b, row, a);
     put_options(&b, row, true, a);
     put_options(&b, row, false, a);
+    for (const struct opt *o = row->opts; o && o->type; o++)
+        sb_addf(&b, "%s[--%s%s%s]", b.n ? " " : "", o->name, o->value ? " " : "",
+                o->value ? o->value : "");
     return sb_sv(&b).s;
 }
 
@@ -128,20 +182,33 @@ static void count_words(const struct command *row, size_t *min, size_t *max)
 
 static enum status run_operation(struct app *app, const void *opts, struct err *e);
 
-const struct command *command_of_operation(const struct command *row, struct arena *a)
+const char *command_summary(const struct command *row)
+{
+    return row->summary ? row->summary : row->op->summary;
+}
+
+enum op_group command_group(const struct command *row)
+{
+    return row->op ? row->op->group : row->group;
+}
+
+const struct command *command_complete(const struct command *row, struct arena *a)
 {
     const struct operation *op = row->op;
-    struct command         *c = ARENA_NEW(a, struct command, 1);
 
+    if (!op)
+        return row;
+    struct command *c = ARENA_NEW(a, struct command, 1);
     *c = *row;
     c->synopsis = row->synopsis ? row->synopsis : synopsis_of(row, a);
-    c->summary = op->summary;
+    c->summary = command_summary(row);
     c->details = row->details ? row->details : op->details;
-    c->group = op->group;
+    c->group = command_group(row);
     c->opts = options_of(row, a);
-    c->opts_size = op->params_size;
-    c->needs = op->needs < NEEDS_ROOT ? op->needs : NEEDS_ROOT; /* the request opens the log */
-    c->run = run_operation;
+    c->opts_size = shell_offset(op) + row->opts_size;
+    if (!row->needs)
+        c->needs = op->needs < NEEDS_ROOT ? op->needs : NEEDS_ROOT; /* the request opens the log */
+    c->run = row->run ? row->run : run_operation;
     count_words(row, &c->min_args, &c->max_args);
     return c;
 }
@@ -149,11 +216,14 @@ const struct command *command_of_operation(const struct command *row, struct are
 /* ---- from words to parameters ---------------------------------------------------------- */
 
 /* The text that a word stands for: itself, standard input, or the bytes of a file. */
-static enum status word_text(struct app *app, enum word_how how, struct sv *text, struct err *e)
+static enum status word_text(struct app *app, const struct param *p, enum word_how how,
+                             struct sv *text, struct err *e)
 {
+    size_t most = p->type == PARAM_TEXT ? (size_t)p->max : 0;
+
     if ((how & (WORD_STDIN | WORD_FILE)) && sv_is(*text, "-"))
         return app_text(app, *text, text, e);
-    return how & WORD_FILE ? app_file(app, *text, 0, text, e) : ST_OK;
+    return how & WORD_FILE ? app_file(app, *text, most, text, e) : ST_OK;
 }
 
 static enum status set_word(struct app *app, const struct param *p, enum word_how how, void *into,
@@ -161,11 +231,11 @@ static enum status set_word(struct app *app, const struct param *p, enum word_ho
 {
     struct sv_list *list = (struct sv_list *)(void *)((char *)into + p->offset);
 
-    if (word_text(app, how, &text, e))
+    if (!(how & WORD_EITHER) && word_text(app, p, how, &text, e)) /* load_options() does it */
         return err_code(e);
     if (p->type != PARAM_LIST)
         return param_set(p, into, text, app->a, e);
-    sv_list_add(list, text, app->a); /* a word is one item, whatever commas it has */
+    param_list_add(list, text, app->a); /* a word is one item, whatever commas it has */
     return ST_OK;
 }
 
@@ -192,69 +262,44 @@ static enum status load_options(struct app *app, const struct command *c, void *
     for (const struct cli_word *w = c->words; w && w->param; w++) {
         const struct param *p = param_find(c->op->params, sv_of(w->param));
         struct sv          *field = (struct sv *)(void *)((char *)into + p->offset);
-        if ((w->how & WORD_OPTION) && field->s && word_text(app, w->how, field, e))
+        if ((w->how & (WORD_OPTION | WORD_EITHER)) && field->s &&
+            word_text(app, p, w->how, field, e))
             return err_code(e);
     }
     return ST_OK;
 }
 
-/* ---- the answer ------------------------------------------------------------------------ */
-
-static void say_warnings(struct app *app, const struct request *r)
-{
-    for (size_t i = 0; i < r->warnings.n; i++)
-        app_note(app, SV_FMT, SV_ARG(r->warnings.v[i].message));
-}
-
-static void put_warning(struct jw *w, const struct warning *x)
-{
-    jw_open(w, '{');
-    jw_kstr(w, "code", x->code);
-    jw_kstr(w, "message", x->message);
-    if (x->thread.s) {
-        jw_key(w, "context");
-        jw_open(w, '{');
-        jw_kstr(w, "thread", x->thread);
-        jw_close(w, '}');
-    }
-    jw_close(w, '}');
-}
-
-/* Under the name `leslie` the document stands in Leslie's envelope; of a list only the items. */
-static enum status print_envelope(struct app *app, struct request *r, struct err *e)
-{
-    struct sb          b = sb_in(app->a, 0);
-    struct jw          w = jw_in(&b, 2);
-    struct json        doc;
-    const struct json *items;
-
-    if (json_parse(request_document(r), JSON_KEEP_ORDER, app->a, &doc, e))
-        return err_code(e);
-    items = json_find(&doc, "items");
-    jw_open(&w, '{');
-    jw_kbool(&w, "success", true);
-    jw_key(&w, "data");
-    jw_json(&w, items ? items : &doc);
-    if (r->warnings.n) {
-        jw_key(&w, "warnings");
-        jw_open(&w, '[');
-        for (size_t i = 0; i < r->warnings.n; i++)
-            put_warning(&w, &r->warnings.v[i]);
-        jw_close(&w, ']');
-    }
-    jw_close(&w, '}');
-    sb_addc(&b, '\n');
-    return format_print(&app->out, sb_sv(&b), app->format, app->a, e);
-}
-
-static enum status print_answer(struct app *app, const struct operation *op, struct request *r,
+/* A required parameter that is an option: the error shows the usage. */
+static enum status need_options(const struct command *c, const void *params, struct arena *a,
                                 struct err *e)
 {
-    struct term t = app_term(app);
+    for (const struct param *p = c->op->params; p && p->type; p++)
+        if (p->required && is_option(how_of(c, p)) && !param_is_given(p, params))
+            return command_need(c->name, dashed(p->name, a), (struct sv){ 0 }, e);
+    return ST_OK;
+}
+
+/* ---- the answer ------------------------------------------------------------------------ */
+
+/* Warnings about shared threads, which have a code, are printed as notes, as Leslie does. */
+void command_say_warnings(struct app *app, const struct request *r)
+{
+    for (size_t i = 0; i < r->warnings.n; i++) {
+        const struct warning *x = &r->warnings.v[i];
+        if (x->in_doc && app->json)
+            continue;
+        if (x->code.n)
+            app_note(app, SV_FMT, SV_ARG(x->message));
+        else
+            warn(SV_FMT, SV_ARG(x->message));
+    }
+}
+
+enum status command_print_answer(struct app *app, const struct operation *op, struct request *r,
+                                 struct err *e)
+{
     struct json doc;
 
-    if (is_leslie(app))
-        return print_envelope(app, r, e);
     if (app->json) {
         sb_add(&app->out, request_document(r));
         sb_addc(&app->out, '\n');
@@ -262,29 +307,208 @@ static enum status print_answer(struct app *app, const struct operation *op, str
     }
     if (json_parse(request_document(r), JSON_KEEP_ORDER, app->a, &doc, e))
         return err_in(e, "the answer of %s", op->name);
+    struct term t = app_term(app);
     op->print(&doc, &t);
     return ST_OK;
+}
+
+/* The same for a command whose answer is all it prints: a long one goes through a pager. */
+static enum status print_paged(struct app *app, const struct command *c, struct request *r,
+                               struct err *e)
+{
+    struct sb   text = sb_in(app->a, 0);
+    struct json doc;
+
+    if (app->json || c->data || !isatty(app->out.fd))
+        return command_print_answer(app, c->op, r, e);
+    if (json_parse(request_document(r), JSON_KEEP_ORDER, app->a, &doc, e))
+        return err_in(e, "the answer of %s", c->op->name);
+    struct term t = app_term(app);
+    t.out = &text;
+    c->op->print(&doc, &t);
+    return pager_print(app, sb_sv(&text), e);
+}
+
+/* Print the details of an error for a person. */
+static void print_details(struct app *app, const struct operation *op, const struct request *r)
+{
+    struct json doc;
+    struct err  ignored;
+
+    if (!op->print_details || !r->error_details.s || app->json ||
+        json_parse(r->error_details, JSON_KEEP_ORDER, app->a, &doc, &ignored))
+        return;
+    struct term t = app_term(app);
+    op->print_details(&doc, &t);
+}
+
+/* A terminal can be resized between two events, but not while a bulk of them is printed: those ask
+ * for its width once. */
+static struct term event_term(struct app *app, struct arena *a)
+{
+    bool bulk = app->command->op->streams & STREAM_BULK;
+
+    if (!app->event_term.out || !bulk)
+        app->event_term = app_term(app);
+    app->event_term.a = a;
+    return app->event_term;
+}
+
+/* One event as it arrives: a line of JSON, or the text for a person, printed at once unless there
+ * are many. */
+static enum status take_event(void *ctx, struct sv document, struct err *e)
+{
+    struct app             *app = ctx;
+    const struct operation *op = app->command->op;
+    struct arena            scratch = { 0 };
+    struct json             doc;
+    enum status             s = ST_OK;
+
+    if (app->json || !op->print_event) {
+        sb_add(&app->out, document);
+        sb_addc(&app->out, '\n');
+    } else {
+        struct term t = event_term(app, &scratch);
+        s = json_parse(document, JSON_KEEP_ORDER, &scratch, &doc, e);
+        if (!s)
+            op->print_event(&doc, &t);
+    }
+    arena_free(&scratch);
+    if (s || ((op->streams & STREAM_BULK) && !app->out.failed))
+        return s;
+    return sb_flush(&app->out, e);
+}
+
+static void show_progress(void *ctx, const char *what, int64_t done, int64_t total)
+{
+    struct progress *p = ctx;
+
+    if (p->what != what) {
+        if (p->what)
+            progress_end(p);
+        *p = progress_of(what, total);
+    }
+    progress_at(p, done);
+}
+
+/* A shell's user may name any file. */
+static enum status open_named(void *ctx, struct sv name, int *fd, struct err *e)
+{
+    const struct app *app = ctx;
+
+    *fd = open(sv_cstr(name, app->a), O_RDONLY | O_CLOEXEC);
+    return *fd < 0 ? err_errno(e, "open " SV_FMT, SV_ARG(name)) : ST_OK;
+}
+
+/* The file that r->in reads: standard input unless a word names another. */
+static enum status open_source(struct app *app, const struct command *c, const void *params,
+                               int *fd, struct err *e)
+{
+    *fd = STDIN_FILENO;
+    for (const struct cli_word *w = c->words; w && w->param; w++) {
+        const struct param *p = param_find(c->op->params, sv_of(w->param));
+        const struct sv *name = (const struct sv *)(const void *)((const char *)params + p->offset);
+        if (!(w->how & WORD_SOURCE) || !name->s || sv_is(*name, "-"))
+            continue;
+        if (open_named(app, *name, fd, e))
+            return err_code(e);
+    }
+    return ST_OK;
+}
+
+/* The same for a directory to write below. */
+static enum status make_named(void *ctx, struct sv name, int *fd, struct err *e)
+{
+    const struct app *app = ctx;
+
+    if (mkdir(sv_cstr(name, app->a), 0777) != 0 && errno != EEXIST)
+        return err_errno(e, "mkdir " SV_FMT, SV_ARG(name));
+    *fd = open(sv_cstr(name, app->a), O_PATH | O_DIRECTORY | O_CLOEXEC);
+    return *fd < 0 ? err_errno(e, SV_FMT, SV_ARG(name)) : ST_OK;
+}
+
+static enum status run_request(struct app *app, struct request *r, void *params, struct err *e)
+{
+    const struct command *c = app->command;
+    struct lines          in;
+    int                   fd = -1;
+
+    if (set_words(app, c, params, e) || need_options(c, params, app->a, e))
+        return err_code(e);
+    if (load_options(app, c, params, e) || (c->prepare && c->prepare(app, r, params, e)))
+        return err_code(e);
+    if ((c->op->streams & STREAM_IN) && !r->in) {
+        if (open_source(app, c, params, &fd, e))
+            return err_code(e);
+        if (fd == STDIN_FILENO)
+            app_say_waiting(app);
+        in = lines_of(fd, REQUEST_LINE_MAX, app->a);
+        r->in = &in;
+    }
+    if (c->op->cancels && !r->cancel)
+        r->cancel = interrupt_begin();
+    enum status s = app->via_server && remote_can(c->op, params)
+                        ? remote_run(c->op, r, params, e)
+                        : operation_run(c->op, r, params, e);
+    if (c->op->cancels)
+        interrupt_end();
+    if (fd > STDIN_FILENO)
+        close(fd);
+    r->in = NULL;
+    return s;
+}
+
+static bool ask(void *ctx, struct sv question)
+{
+    return app_ask(ctx, question);
 }
 
 static enum status run_operation(struct app *app, const void *opts, struct err *e)
 {
     const struct command *c = app->command;
-    void                 *params = (void *)opts; /* fresh from command_parse(), and ours */
+    void                 *params = (void *)opts; /* command_parse() made it for this call */
+    struct progress       progress = { 0 };
     struct request        r;
 
     request_init(&r, &app->ws, app->a);
     r.actor = app->actor;
     r.out = &app->out;
-    enum status s = set_words(app, c, params, e);
-    if (!s && is_leslie(app) && !app->ws.has_heddle) /* upstream makes one with any command */
-        s = workspace_make(&app->ws, SV(".heddle"), e);
-    if (!s)
-        s = load_options(app, c, params, e);
-    if (!s)
-        s = operation_run(c->op, &r, params, e);
+    r.event = take_event;
+    r.event_ctx = app;
+    r.open = open_named;
+    r.directory = make_named;
+    r.open_ctx = app;
+    r.ask = ask;
+    r.ask_ctx = app;
+    r.progress = show_progress;
+    r.progress_ctx = &progress;
+    enum status s = run_request(app, &r, params, e);
+    if (progress.what)
+        progress_end(&progress);
     app->error_details = r.error_details;
     request_end(&r);
-    if (!is_leslie(app))
-        say_warnings(app, &r);
-    return s ? s : print_answer(app, c->op, &r, e);
+    command_say_warnings(app, &r);
+    if (s)
+        print_details(app, c->op, &r);
+    if (!s)
+        s = c->finish ? c->finish(app, &r, params, e) : print_paged(app, c, &r, e);
+    if (!s && r.verdict.code) { /* the document is printed; the verdict goes to stderr */
+        app->answered = true;
+        *e = r.verdict;
+        s = e->code;
+    }
+    return s;
+}
+
+enum status command_call(struct app *app, const struct command *row, void *params, struct err *e)
+{
+    const struct command *asked = app->command;
+    size_t                n_args = app->n_args;
+
+    app->command = row;
+    app->n_args = 0;
+    enum status s = run_operation(app, params, e);
+    app->command = asked;
+    app->n_args = n_args;
+    return s;
 }

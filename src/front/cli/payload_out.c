@@ -1,3 +1,4 @@
+/* Where a payload goes: files, pipes, standard output, the clipboard. */
 #include "front/cli/payload_out.h"
 
 #include "base/fs.h"
@@ -63,10 +64,10 @@ static enum status open_chosen(struct app *app, struct sv path, struct payload_o
     return d->dir < 0 ? err_errno(e, "open " SV_FMT, SV_ARG(parent)) : ST_OK;
 }
 
-enum status payload_out_open(struct app *app, struct sv output, struct sv turn, bool report,
-                             struct payload_out *d, struct err *e)
+enum status payload_out_find(struct app *app, struct sv output, struct sv turn, bool report,
+                             bool copy, struct payload_out *d, struct err *e)
 {
-    *d = (struct payload_out){ .dir = -1, .plain = -1, .kept = -1 };
+    *d = (struct payload_out){ .app = app, .dir = -1, .plain = -1, .kept = -1, .copy = copy };
     if (output.n && !sv_is(output, "-"))
         return open_chosen(app, output, d, e);
     if (!output.n && turn.n) {
@@ -83,75 +84,99 @@ enum status payload_out_open(struct app *app, struct sv output, struct sv turn, 
 
 void payload_out_close(struct payload_out *d)
 {
+    if (d->drafted)
+        fs_draft_drop(&d->draft);
+    d->drafted = false;
     fd_undo(&d->dir);
     fd_undo(&d->kept);
     if (d->plain > 2)
         close(d->plain);
 }
 
-bool payload_out_may_repeat(const struct payload_out *d)
+/* ---- writing -------------------------------------------------------------------------------- */
+
+static enum status open_file(struct payload_out *d, struct err *e)
 {
-    return d->plain < 0;
+    if (fs_draft_open(&d->draft, d->dir, d->name, 0644, e))
+        return err_code(e);
+    d->drafted = true;
+    if (d->mode && fchmod(d->draft.fd, (mode_t)d->mode) != 0)
+        warn("the mode of " SV_FMT " could not be kept", SV_ARG(d->shown));
+    d->to = sb_to_fd(d->draft.fd, d->app->a);
+    return ST_OK;
 }
 
-/* ---- writing -------------------------------------------------------------------------------- */
+/* To memory first, because it is needed twice. */
+static enum status open_memory(struct payload_out *d, struct err *e)
+{
+    d->kept = memfd_create("payload", MFD_CLOEXEC);
+    if (d->kept < 0)
+        return err_errno(e, "memory for the clipboard");
+    d->to = sb_to_fd(d->kept, d->app->a);
+    return ST_OK;
+}
+
+static enum status open_out(void *ctx, struct sb **out, struct err *e)
+{
+    struct payload_out *d = ctx;
+
+    *out = &d->to;
+    if (d->name.n)
+        return open_file(d, e);
+    if (d->copy)
+        return open_memory(d, e);
+    if (d->plain > 1)
+        d->to = sb_to_fd(d->plain, d->app->a);
+    else
+        *out = d->plain < 0 ? NULL : &d->app->out;
+    return ST_OK;
+}
+
+/* What stdout or a device has got cannot be taken back. */
+static bool drop_out(void *ctx)
+{
+    struct payload_out *d = ctx;
+
+    if (d->drafted)
+        fs_draft_drop(&d->draft);
+    d->drafted = false;
+    fd_undo(&d->kept);
+    return d->name.n || d->copy || d->plain < 0;
+}
+
+void payload_out_take(struct payload_out *d, struct request *r)
+{
+    r->out = NULL;
+    r->out_open = open_out;
+    r->out_drop = drop_out;
+    r->out_ctx = d;
+}
+
+/* ---- afterwards ----------------------------------------------------------------------------- */
 
 /* Once more, from what was just written. */
 static enum status copy_to(int fd, struct sb *out, struct err *e)
 {
-    struct buffer b = { 0 };
-    ssize_t       n = 0;
+    enum { PART = 256 << 10 };
+    struct arena scratch = { 0 };
+    char        *part = ARENA_NEW(&scratch, char, PART);
+    ssize_t      n = 0;
 
-    buffer_reserve(&b, RESOURCE_PART);
-    for (off_t at = 0; (n = pread(fd, b.s, b.cap, at)) > 0; at += n)
-        sb_add(out, (struct sv){ b.s, (size_t)n });
-    buffer_free(&b);
-    return n < 0 ? err_errno(e, "read") : ST_OK;
+    for (off_t at = 0; (n = pread(fd, part, PART, at)) > 0; at += n)
+        sb_add(out, (struct sv){ part, (size_t)n });
+    enum status s = n < 0 ? err_errno(e, "read") : ST_OK;
+    arena_free(&scratch);
+    return s;
 }
 
-static enum status write_file(struct app *app, struct payload *p, struct payload_out *d,
-                              struct err *e)
+/* Write what was collected in memory to its destination. */
+static enum status hand_on(struct payload_out *d, struct err *e)
 {
-    struct fs_draft draft;
-
-    if (fs_draft_open(&draft, d->dir, d->name, 0644, e))
-        return err_code(e);
-    if (d->mode && fchmod(draft.fd, (mode_t)d->mode) != 0)
-        warn("the mode of " SV_FMT " could not be kept", SV_ARG(d->shown));
-    struct sb out = sb_to_fd(draft.fd, app->a);
-    if (payload_write(p, &out, e)) {
-        fs_draft_drop(&draft);
-        return err_in(e, SV_FMT, SV_ARG(d->shown));
-    }
-    return fs_draft_commit(&draft, e);
-}
-
-static enum status write_plain(struct app *app, struct payload *p, int fd, struct err *e)
-{
-    if (fd < 0)
-        return payload_write(p, NULL, e);
-    if (fd == 1)
-        return payload_write(p, &app->out, e);
-    struct sb out = sb_to_fd(fd, app->a);
-    return payload_write(p, &out, e);
-}
-
-/* To memory first, since it is wanted twice. */
-static enum status write_twice(struct app *app, struct payload *p, struct payload_out *d,
-                               struct err *e)
-{
-    fd_undo(&d->kept);
-    d->kept = memfd_create("payload", MFD_CLOEXEC);
-    if (d->kept < 0)
-        return err_errno(e, "memory for the clipboard");
-    struct sb memory = sb_to_fd(d->kept, app->a);
-    if (payload_write(p, &memory, e))
-        return err_code(e);
     if (d->plain == 1)
-        return copy_to(d->kept, &app->out, e);
+        return copy_to(d->kept, &d->app->out, e);
     if (d->plain < 0)
         return ST_OK;
-    struct sb out = sb_to_fd(d->plain, app->a);
+    struct sb out = sb_to_fd(d->plain, d->app->a);
     if (copy_to(d->kept, &out, e))
         return err_code(e);
     return sb_flush(&out, e);
@@ -170,24 +195,23 @@ static void copy_to_clipboard(struct app *app, int fd)
             tty ? "\033[0m" : "");
 }
 
-enum status payload_out_write(struct app *app, struct payload *p, struct payload_out *d, bool copy,
-                              struct err *e)
+enum status payload_out_done(struct payload_out *d, struct err *e)
 {
-    bool print = d->in_turn && sv_is(app->program, "teddy") && !app->json;
+    struct app *app = d->app;
+    bool        print = d->in_turn && sv_is(app->program, "teddy") && !app->json;
 
-    if (d->name.n) {
-        if (write_file(app, p, d, e))
+    if (d->drafted) {
+        d->drafted = false;
+        if (fs_draft_commit(&d->draft, e))
             return err_code(e);
-        if ((copy || print) && fs_open(d->dir, d->name, O_RDONLY, &d->kept, e))
+        if ((d->copy || print) && fs_open(d->dir, d->name, O_RDONLY, &d->kept, e))
             return err_code(e);
         if (print && copy_to(d->kept, &app->out, e))
             return err_code(e);
-    } else if (!copy) {
-        return write_plain(app, p, d->plain, e);
-    } else if (write_twice(app, p, d, e)) {
+    } else if (d->copy && hand_on(d, e)) {
         return err_code(e);
     }
-    if (copy)
+    if (d->copy)
         copy_to_clipboard(app, d->kept);
     return ST_OK;
 }

@@ -1,3 +1,4 @@
+/* The progress line of long work, on stderr of a terminal. */
 #include "front/cli/progress.h"
 
 #include "base/clock.h"

@@ -1,11 +1,8 @@
-/* init, config init, run. */
+/* init, config init, run: what is not a single operation. */
+#include "api/share/guide_write.h"
 #include "base/fs.h"
 #include "base/path.h"
-#include "front/leslie/format.h"
 #include "front/leslie/leslie_internal.h"
-#include "front/share/agents_md.h"
-#include "front/share/door.h"
-#include "front/share/worker.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,39 +10,33 @@
 #include <time.h>
 #include <unistd.h>
 
-static enum status reply(struct app *app, struct sb *data, struct err *e)
-{
-    struct sb b = sb_in(app->a, 0);
-
-    sb_addf(&b, "{\n  \"success\": true,\n  \"data\": " SV_FMT "\n}\n", SV_ARG(sb_sv(data)));
-    return format_print(&app->out, sb_sv(&b), app->format, app->a, e);
-}
-
 static struct jw data_in(struct sb *b, struct app *app)
 {
     struct jw w;
 
     *b = sb_in(app->a, 0);
-    w = jw_in(b, 2);
-    w.depth = 1;
-    w.after_key = true;
+    w = jw_in(b, 0);
     jw_open(&w, '{');
     return w;
 }
 
 enum status leslie_init(struct app *app, const struct leslie_call *call, struct err *e)
 {
-    struct guide g;
-    struct sb    b;
+    struct guide_write_params p = { .replace = leslie_value(call, "yes") != NULL };
+    struct request            r;
+    struct json               doc;
+    struct sb                 b;
 
-    if (agents_md_write(app, leslie_value(call, "yes") != NULL, &g, e))
+    if (leslie_operation(app, &op_guide_write, &p, &r, e) ||
+        json_parse(request_document(&r), JSON_KEEP_ORDER, app->a, &doc, e))
         return err_code(e);
     struct jw w = data_in(&b, app);
-    jw_kstr(&w, "status", sv_of(sv_is(sv_of(g.status), "unchanged") ? "updated" : g.status));
-    jw_kstr(&w, "previous_version", g.previous);
-    jw_kstr(&w, "next_version", SV(GUIDE_VERSION));
+    struct sv status = json_text(&doc, "status");
+    jw_kstr(&w, "status", sv_is(status, "unchanged") ? SV("updated") : status);
+    jw_kstr(&w, "previous_version", json_text(&doc, "previous_version"));
+    jw_kstr(&w, "next_version", json_text(&doc, "next_version"));
     jw_close(&w, '}');
-    return reply(app, &b, e);
+    return leslie_reply(app, sb_sv(&b), e);
 }
 
 /* ---- the environment file ---------------------------------------------------------------------
@@ -150,37 +141,61 @@ enum status leslie_config_init(struct app *app, const struct leslie_call *call, 
         jw_kstr(&w, "message", SV("The file exists; --force writes it anew"));
     }
     jw_close(&w, '}');
-    return reply(app, &b, e);
+    return leslie_reply(app, sb_sv(&b), e);
 }
 
-/* ---- run ---------------------------------------------------------------------------------------
- */
+/* ---- run ---------------------------------------------------------------------------- */
 
-static enum status is_completed(struct app *app, struct sv objective, bool *done, bool *working,
-                                struct err *e)
+struct given {
+    const char *name;
+    struct sv   value;
+};
+
+/* Call an operation and read its document, which lies in `a`. */
+static enum status ask(struct app *app, const char *name, const struct given *given,
+                       struct arena *a, struct json *doc, struct err *e)
 {
-    struct door            d;
-    struct share_objective o;
-    struct worker         *all;
-    size_t                 n;
+    const struct operation *op = operation_find(sv_of(name));
+    void                   *params = params_init(op->params, op->params_size, a);
+    struct request          r;
 
-    if (door_open(&d, app, STORE_READ, e) || share_objective(&d.s, objective, &o, e) ||
-        worker_list(&d.s, &all, &n, e))
-        return door_fail(&d, e);
-    *done = sv_is(sv_of(objective_status(&o)), "completed");
+    for (; given && given->name; given++)
+        if (param_set(param_find(op->params, sv_of(given->name)), params, given->value, a, e))
+            return err_code(e);
+    request_init(&r, &app->ws, a);
+    r.actor = app->actor;
+    enum status s = operation_run(op, &r, params, e);
+    request_end(&r);
+    return s ? s : json_parse(request_document(&r), JSON_KEEP_ORDER, a, doc, e);
+}
+
+static bool has_text(const struct json *list, struct sv text)
+{
+    for (size_t i = 0; i < list->n; i++)
+        if (sv_eq(json_sv(&list->items[i]), text))
+            return true;
+    return false;
+}
+
+static enum status look(struct app *app, struct sv objective, struct arena *a, bool *done,
+                        bool *working, struct err *e)
+{
+    struct given id[] = { { "id", objective }, { 0 } };
+    struct json  o, workers;
+
+    if (ask(app, "objective.status", id, a, &o, e) || ask(app, "worker.list", NULL, a, &workers, e))
+        return err_code(e);
+    *done = sv_is(json_text(&o, "status"), "completed");
     *working = false;
-    for (size_t i = 0; i < n; i++) {
-        struct share_thread t;
-        bool                found;
-        if (share_thread_find(&d.s, all[i].thread, &t, &found, e))
-            return door_fail(&d, e);
-        *working = *working || (found && sv_eq(t.objective, objective) && all[i].alive);
-    }
-    share_end(&d.s);
+    const struct json *items = json_find(&workers, "items"), *ids = json_find(&o, "thread_ids");
+    for (size_t i = 0; i < items->n; i++)
+        *working = *working || (json_truth(json_find(&items->items[i], "alive")) &&
+                                has_text(ids, json_text(&items->items[i], "thread")));
     return ST_OK;
 }
 
-/* Nobody works and it is not completed: a person is asked for, or a worker failed. */
+/* No worker is running and the objective is not completed: a person is needed, or a worker
+ * failed. */
 static enum status stuck(struct sv objective, struct err *e)
 {
     err_set(e, ST_CONFLICT, "objective " SV_FMT " is not completed and no worker runs",
@@ -189,51 +204,61 @@ static enum status stuck(struct sv objective, struct err *e)
                     SV_ARG(objective));
 }
 
-enum status leslie_run_objective(struct app *app, const struct leslie_call *call, struct err *e)
+static enum status wait_until_completed(struct app *app, struct sv objective, struct err *e)
 {
-    struct sv            title = sv_of(leslie_value(call, "title")), objective;
-    struct door          d;
-    struct share_thread  t;
-    struct spawn_request r = { .intent = title };
-    bool                 done = false, working = true;
-    int                  idle = 0;
-    struct worker        none;
-    struct sb            b;
+    enum { IDLE_MAX = 10 };
+    bool done = false, working = true;
 
-    if (door_open(&d, app, STORE_WRITE, e) ||
-        share_objective_create(&d.s, title, (struct sv){ 0 }, &objective, e))
-        return door_fail(&d, e);
-    r.objective = objective;
-    jw_open(d.data, '{');
-    if (share_spawn(&d.s, &r, &t, e) || door_commit(&d, e) ||
-        worker_start(&d, &t, (struct sv){ 0 }, false, &none, e))
-        return door_fail(&d, e);
+    for (int idle = 0;;) {
+        struct timespec step = { 0, 100 * 1000000L };
+        struct arena    scratch = { 0 };
+        enum status     s = look(app, objective, &scratch, &done, &working, e);
+        arena_free(&scratch);
+        if (s || done)
+            return s;
+        idle = working ? 0 : idle + 1;
+        if (idle > IDLE_MAX)
+            return stuck(objective, e);
+        nanosleep(&step, NULL);
+    }
+}
+
+static void say_made(struct app *app, struct sv objective, struct sv thread)
+{
     struct sb said = sb_in(app->a, 0);
+
     sb_adds(&said, "[run] objective ");
     sb_add_plain_line(&said, objective);
     sb_adds(&said, ", thread ");
-    sb_add_plain_line(&said, t.id);
+    sb_add_plain_line(&said, thread);
     sb_addc(&said, '\n');
     fputs(sb_sv(&said).s, stderr);
-    while (!done) {
-        struct timespec   step = { 0, 100 * 1000000L };
-        struct arena_mark m = arena_mark(app->a);
-        if (is_completed(app, objective, &done, &working, e))
-            return err_code(e);
-        idle = working ? 0 : idle + 1;
-        arena_reset(app->a, m);
-        if (!done && idle > 10)
-            return stuck(objective, e);
-        if (!done)
-            nanosleep(&step, NULL);
-    }
+}
+
+enum status leslie_run_objective(struct app *app, const struct leslie_call *call, struct err *e)
+{
+    struct sv    title = sv_of(leslie_value(call, "title"));
+    struct given make[] = { { "title", title }, { "id_from", SV("random") }, { 0 } };
+    struct json  objective, thread;
+    struct sb    b;
+
+    if (ask(app, "objective.create", make, app->a, &objective, e))
+        return err_code(e);
+    struct sv    id = json_text(&objective, "id");
+    struct given spawn[] = {
+        { "intent", title }, { "objective", id }, { "id_from", SV("random") }, { 0 }
+    };
+    if (ask(app, "thread.spawn", spawn, app->a, &thread, e))
+        return err_code(e);
+    say_made(app, id, json_text(&thread, "thread_id"));
+    if (wait_until_completed(app, id, e))
+        return err_code(e);
     struct jw w = data_in(&b, app);
-    jw_kstr(&w, "objective_id", objective);
+    jw_kstr(&w, "objective_id", id);
     jw_kstr(&w, "title", title);
     jw_kstr(&w, "status", SV("completed"));
     jw_kstr(&w, "runtime_dir", path_join(app->ws.root, SV(".leslie/logs/workers"), app->a));
-    jw_kstr(&w, "logs_dir",
-            path_join(path_join(app->ws.root, SV(".leslie/logs"), app->a), objective, app->a));
+    jw_kstr(&w, "logs_dir", json_text(&objective, "log_dir"));
     jw_close(&w, '}');
-    return reply(app, &b, e);
+    return leslie_reply(app, sb_sv(&b), e);
 }

@@ -1,3 +1,4 @@
+/* The envelope as a table or as YAML, for --format. */
 #include "front/leslie/format.h"
 
 #include <string.h>

@@ -1,6 +1,6 @@
 /* An answer in the form that --format asks for: json (as it is), table, yaml. */
-#ifndef HEDDLE_FORMAT_H
-#define HEDDLE_FORMAT_H
+#ifndef HEDDLE_LESLIE_FORMAT_H
+#define HEDDLE_LESLIE_FORMAT_H
 
 #include "base/json.h"
 

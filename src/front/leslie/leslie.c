@@ -1,69 +1,84 @@
+/* The commands of Leslie (upstream), and the operation of each. */
 #include "front/leslie/leslie.h"
 
-#include "base/fs.h"
+#include "api/workspace_open.h"
+#include "base/path.h"
 #include "base/vec.h"
-#include "front/cli/cli.h"
 #include "front/leslie/format.h"
 #include "front/leslie/leslie_internal.h"
 
 #include <string.h>
+#include <unistd.h>
 
 enum flag_kind {
     F_END,
-    F_ARGUMENT, /* its value is our next argument */
-    F_VALUE,    /* --ours=value */
-    F_FLAG,     /* --ours */
+    F_VALUE,
+    F_TEXT, /* a value; "-" is what standard input holds */
+    F_FLAG,
 };
 
 struct flag {
     enum flag_kind kind;
     const char    *name;
     bool           required;
-    const char    *ours; /* NULL: the same */
+    const char    *ours; /* the parameter; NULL: of the same name */
 };
 
 enum { FLAGS_MAX = 16 };
 
+/* "objectiveId=id" means that upstream's `objectiveId` is heddle's `id`. The listed members of a
+ * document become the data of the envelope, in this order, if the document has them; for a list,
+ * those of each item. */
+#define THREAD_ROW "id title objective status parent_id executor created_at"
+#define OBJECTIVE "id title created_at updated_at status thread_ids"
+
 /* clang-format off */
 static const struct translation {
-    const char *name, *ours; /* ours NULL: has a function */
+    const char *name;
+    const char *op;      /* NULL: has a function */
+    const char *members; /* of the document, as upstream has them */
+    unsigned    how;
+    const char *fixed;   /* "name=value", a parameter that upstream does not know; or NULL */
     struct flag flags[FLAGS_MAX];
     enum status (*run)(struct app *app, const struct leslie_call *call, struct err *e);
 } translations[] = {
-    { "init", NULL, { { F_FLAG, "yes", false, NULL } }, leslie_init },
-    { "config init", NULL, { { F_FLAG, "from-env", false, NULL }, { F_FLAG, "force", false, NULL } }, leslie_config_init },
-    { "run", NULL, { { F_VALUE, "title", true, NULL }, { F_FLAG, "no-tui", false, NULL } }, leslie_run_objective },
-    { "objective create", "objective create", { { F_ARGUMENT, "title", true, NULL } }, NULL },
-    { "objective list", "objective list", { { 0 } }, NULL },
-    { "objective status", "objective status", { { F_ARGUMENT, "id", true, NULL } }, NULL },
-    { "spawn", "spawn",
-      { { F_VALUE, "intent", true, NULL }, { F_VALUE, "objective", true, NULL }, { F_VALUE, "parent", false, NULL },
+    { "init", NULL, NULL, 0, NULL, { { F_FLAG, "yes", false, NULL } }, leslie_init },
+    { "config init", NULL, NULL, 0, NULL, { { F_FLAG, "from-env", false, NULL }, { F_FLAG, "force", false, NULL } }, leslie_config_init },
+    { "run", NULL, NULL, 0, NULL, { { F_VALUE, "title", true, NULL }, { F_FLAG, "no-tui", false, NULL } }, leslie_run_objective },
+    { "objective create", "objective.create", "objectiveId=id title logDir=log_dir", 0, "id_from=random", { { F_VALUE, "title", true, NULL } }, NULL },
+    { "objective list", "objective.list", OBJECTIVE, LESLIE_LIST, NULL, { { 0 } }, NULL },
+    { "objective status", "objective.status", OBJECTIVE, 0, NULL, { { F_VALUE, "id", true, NULL } }, NULL },
+    { "spawn", "thread.spawn", "thread_id parent_id status objective run_mode worker_log_path", LESLIE_WARNINGS, "id_from=random",
+      { { F_TEXT, "intent", true, NULL }, { F_VALUE, "objective", true, NULL }, { F_VALUE, "parent", false, NULL },
         { F_VALUE, "inherit", false, NULL }, { F_VALUE, "scope", false, NULL }, { F_VALUE, "ref", false, NULL },
         { F_VALUE, "executor", false, NULL }, { F_VALUE, "tags", false, NULL }, { F_VALUE, "binding", false, NULL },
-        { F_VALUE, "id", false, NULL }, { F_FLAG, "no-run", false, NULL }, { F_FLAG, "foreground", false, NULL } }, NULL },
-    { "reference", "reference",
+        { F_VALUE, "id", false, NULL }, { F_FLAG, "no-run", false, "no_run" }, { F_FLAG, "foreground", false, NULL } }, NULL },
+    { "reference", "reference.add", "ref_id snapshot_version copied_paths binding", LESLIE_WARNINGS, NULL,
       { { F_VALUE, "from", true, NULL }, { F_VALUE, "target", true, NULL }, { F_VALUE, "scope", false, NULL },
         { F_VALUE, "binding", false, NULL } }, NULL },
-    { "refresh", "refresh",
+    { "refresh", "reference.refresh", "ref_id target binding snapshot_version added changed removed source_gone", LESLIE_LIST, NULL,
       { { F_VALUE, "from", true, NULL }, { F_VALUE, "target", false, NULL }, { F_VALUE, "scope", false, NULL } }, NULL },
-    { "lifecycle", "lifecycle",
-      { { F_ARGUMENT, "thread", true, NULL }, { F_ARGUMENT, "action", true, NULL }, { F_VALUE, "reason", false, NULL } }, NULL },
-    { "list", "list", { { F_VALUE, "status", false, NULL } }, NULL },
-    { "status", "status", { { F_ARGUMENT, "thread", true, NULL } }, NULL },
-    { "artifacts", "artifacts", { { F_ARGUMENT, "thread", true, NULL } }, NULL },
-    { "transfer", "transfer",
-      { { F_ARGUMENT, "thread", true, NULL }, { F_ARGUMENT, "direction", true, NULL }, { F_VALUE, "scope", true, NULL },
+    { "lifecycle", "thread.lifecycle", "threadId=thread status", 0, NULL,
+      { { F_VALUE, "thread", true, NULL }, { F_VALUE, "action", true, NULL }, { F_VALUE, "reason", false, NULL } }, NULL },
+    { "list", "thread.list", THREAD_ROW, LESLIE_LIST, "shared=true", { { F_VALUE, "status", false, NULL } }, NULL },
+    { "status", "thread.status",
+      "id title objective created_at status tags parent_id storage_path executor updated_at session_id thread_context",
+      LESLIE_WARNINGS, "shared=true", { { F_VALUE, "thread", true, NULL } }, NULL },
+    { "artifacts", "asset.list", "type path thread access", LESLIE_LIST | LESLIE_WARNINGS, NULL, { { F_VALUE, "thread", true, NULL } }, NULL },
+    { "transfer", "thread.transfer", "threadId=thread status executor", 0, NULL,
+      { { F_VALUE, "thread", true, NULL }, { F_VALUE, "direction", true, NULL }, { F_VALUE, "scope", true, NULL },
         { F_VALUE, "reason", false, NULL }, { F_VALUE, "target", false, NULL } }, NULL },
-    { "inject", "inject",
-      { { F_ARGUMENT, "thread", true, NULL }, { F_VALUE, "type", true, NULL }, { F_VALUE, "content", true, NULL } }, NULL },
-    { "merge", "merge",
+    { "inject", "thread.inject", "threadId=thread injectedAt=injected_at", 0, NULL,
+      { { F_VALUE, "thread", true, NULL }, { F_VALUE, "type", true, NULL }, { F_TEXT, "content", true, NULL } }, NULL },
+    /* Conflicts are only in the answer: upstream exits with 0. */
+    { "merge", "thread.merge", "mergedFiles=merged_files conflicts removedFiles=removed_files keptFiles=kept_files dry_run", LESLIE_NO_VERDICT, NULL,
       { { F_VALUE, "sources", true, NULL }, { F_VALUE, "target", true, NULL }, { F_VALUE, "scope", false, NULL },
         { F_VALUE, "conflict_strategy", false, "strategy" }, { F_VALUE, "conflict-strategy", false, "strategy" },
-        { F_FLAG, "dry-run", false, NULL } }, NULL },
-    { "transcript", "transcript",
-      { { F_ARGUMENT, "thread", true, NULL }, { F_VALUE, "chat", true, NULL }, { F_VALUE, "query", true, NULL },
-        { F_VALUE, "assistant", true, NULL }, { F_VALUE, "start", false, NULL }, { F_VALUE, "end", false, NULL },
-        { F_VALUE, "mode", false, NULL }, { F_VALUE, "stop_reason", false, "stop-reason" } }, NULL },
+        { F_FLAG, "dry-run", false, "dry_run" } }, NULL },
+    { "transcript", "transcript.keep", "transcript_path", 0, NULL,
+      { { F_VALUE, "thread", true, NULL }, { F_VALUE, "chat", true, NULL }, { F_VALUE, "query", true, NULL },
+        { F_TEXT, "assistant", true, NULL }, { F_VALUE, "start", false, NULL }, { F_VALUE, "end", false, NULL },
+        { F_VALUE, "mode", false, NULL }, { F_VALUE, "stop_reason", false, NULL } }, NULL },
 };
 
 static const struct flag globals[] = {
@@ -132,7 +147,7 @@ static void take_flag(struct app *app, struct leslie_call *call, struct sv word,
     const struct flag *f = any_flag(c.head);
 
     if (!f)
-        return; /* upstream passes over what it does not know */
+        return; /* upstream ignores unknown flags */
     if (f->kind == F_FLAG)
         keep(app, call, f->name, SV("true"));
     else if (c.found)
@@ -180,40 +195,55 @@ static enum status check_required(const struct translation *t, const struct lesl
 
 /* ---- running ------------------------------------------------------------------------------- */
 
-static enum status run_ours(struct app *app, const struct translation *t,
-                            const struct leslie_call *call, struct err *e)
+static enum status set_flag(struct app *app, const struct operation *op, const struct flag *f,
+                            const char *value, void *params, struct err *e)
 {
-    static const char *const passed[] = { "as", "root" };
-    VEC(char *) words = { 0 };
-    struct sv name = sv_of(t->ours);
+    struct sv    text = sv_of(value);
+    struct param p = *param_find(op->params, sv_of(f->ours ? f->ours : f->name));
+    struct sb    name = sb_in(app->a, 0);
 
-    while (name.n) {
-        struct sv_cut c = sv_cut(name, ' ');
-        *vec_push(&words, app->a) = (char *)(uintptr_t)sv_cstr(c.head, app->a);
-        name = c.tail;
-    }
+    sb_addf(&name, "--%s", f->name); /* as it was typed, for the message */
+    p.name = sb_sv(&name).s;
+    if (f->kind == F_TEXT && app_text(app, text, &text, e))
+        return err_code(e);
+    if (param_set(&p, params, text, app->a, e) == ST_OK)
+        return ST_OK;
+    if (e->hint[0]) /* the envelope has no place for hints */
+        err_set(e, e->code, "'" SV_FMT "': %s", SV_ARG(text), sv_cstr(sv_of(e->hint), app->a));
+    return err_code(e);
+}
+
+/* Upstream makes a workspace with any command. When it cannot be made, the directory is read as it
+ * is. */
+static enum status make_workspace(struct app *app, struct err *e)
+{
+    if (app->ws.has_heddle || faccessat(app->ws.root_fd, ".", W_OK, 0) != 0)
+        return ST_OK;
+    return workspace_make(&app->ws, SV(".heddle"), e);
+}
+
+static enum status run_operation(struct app *app, const struct translation *t,
+                                 const struct leslie_call *call, struct err *e)
+{
+    const struct operation *op = operation_find(sv_of(t->op));
+    void                   *params = params_init(op->params, op->params_size, app->a);
+    struct request          r;
+    struct sv_cut           fixed = sv_cut(sv_of(t->fixed), '=');
+
+    if (t->fixed && param_set(param_find(op->params, fixed.head), params, fixed.tail, app->a, e))
+        return err_code(e);
     for (const struct flag *f = t->flags; f->kind != F_END; f++) {
         const char *v = leslie_value(call, f->name);
-        struct sb   b = sb_in(app->a, 0);
-        if (!v || f->kind == F_ARGUMENT)
-            continue;
-        sb_addf(&b, "--%s", f->ours ? f->ours : f->name);
-        if (f->kind == F_VALUE)
-            sb_addf(&b, "=%s", v);
-        *vec_push(&words, app->a) = (char *)(uintptr_t)sb_sv(&b).s;
+        if (v && set_flag(app, op, f, v, params, e))
+            return err_code(e);
     }
-    for (size_t i = 0; i < COUNT(passed); i++) {
-        struct sb b = sb_in(app->a, 0);
-        if (!leslie_value(call, passed[i]))
-            continue;
-        sb_addf(&b, "--%s=%s", passed[i], leslie_value(call, passed[i]));
-        *vec_push(&words, app->a) = (char *)(uintptr_t)sb_sv(&b).s;
-    }
-    *vec_push(&words, app->a) = (char *)(uintptr_t) "--";
-    for (const struct flag *f = t->flags; f->kind != F_END; f++)
-        if (f->kind == F_ARGUMENT && leslie_value(call, f->name))
-            *vec_push(&words, app->a) = (char *)(uintptr_t)leslie_value(call, f->name);
-    return cli_run(app, words.v, words.n, e);
+    if (make_workspace(app, e) || leslie_operation(app, op, params, &r, e) ||
+        leslie_answer(app, &r, t->members, t->how, e))
+        return err_code(e);
+    if (!r.verdict.code || (t->how & LESLIE_NO_VERDICT))
+        return ST_OK;
+    *e = r.verdict;
+    return err_code(e);
 }
 
 static void usage(struct sb *out)
@@ -230,7 +260,7 @@ static void usage(struct sb *out)
     sb_adds(out, "\n`heddle help` shows the same operations and more under their own name.\n");
 }
 
-enum status leslie_run(struct app *app, char **words, size_t n, struct err *e)
+static enum status leslie_run(struct app *app, char **words, size_t n, struct err *e)
 {
     struct leslie_call        call = { 0 };
     const struct translation *t;
@@ -244,19 +274,19 @@ enum status leslie_run(struct app *app, char **words, size_t n, struct err *e)
     t = find(app, &call, e);
     if (!t || leslie_environment(app, &call, e) || check_required(t, &call, e))
         return err_code(e);
-    if (t->run) {
-        if (leslie_value(&call, "as"))
-            app->actor = sv_of(leslie_value(&call, "as"));
-        if (app_find_root(app, leslie_value(&call, "root"), e))
-            return err_code(e);
-        return t->run(app, &call, e);
-    }
-    return run_ours(app, t, &call, e);
+    app->ws.variables = environ; /* setenv() may have moved it */
+    if (leslie_value(&call, "as"))
+        app->actor = sv_of(leslie_value(&call, "as"));
+    if (name_check(app->actor, "actor", e) ||
+        workspace_open(&app->ws, leslie_value(&call, "root"), NEEDS_ROOT, app->a, e))
+        return err_code(e);
+    return t->run ? t->run(app, &call, e) : run_operation(app, t, &call, e);
 }
 
 /* ---- errors ---------------------------------------------------------------------------------- */
 
-const char *leslie_code(const struct err *e)
+/* "T201" */
+static const char *leslie_code(const struct err *e)
 {
     for (size_t i = 0; i < COUNT(codes); i++)
         if (strcmp(e->reason, codes[i].reason) == 0)
@@ -264,7 +294,7 @@ const char *leslie_code(const struct err *e)
     return e->code == ST_NOT_FOUND || e->code == ST_CONFLICT ? "T902" : status_leslie(e->code);
 }
 
-/* Upstream says it in one line. */
+/* The message on one line, as upstream has it. */
 static struct sv message_of(const struct err *e)
 {
     struct sv text = sv_of(e->text);
@@ -273,7 +303,8 @@ static struct sv message_of(const struct err *e)
     return reason >= 0 ? sv_skip(text, (size_t)reason + 9) : text;
 }
 
-void leslie_fail(struct app *app, const struct err *e)
+/* The error envelope, with upstream's codes. */
+static void leslie_fail(struct app *app, const struct err *e)
 {
     struct sb   b = sb_in(app->a, 0);
     struct jw   w = jw_in(&b, 2);
@@ -297,3 +328,11 @@ void leslie_fail(struct app *app, const struct err *e)
     if (format_print(&app->out, sb_sv(&b), app->format, app->a, &late))
         sb_add(&app->out, sb_sv(&b));
 }
+
+/* Upstream has one exit status for all failures. */
+static int exit_status(enum status s)
+{
+    return s ? 1 : 0;
+}
+
+const struct app_door leslie_door = { leslie_run, leslie_fail, exit_status };

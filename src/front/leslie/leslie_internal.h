@@ -1,7 +1,9 @@
-/* Between leslie.c (words) and commands.c (what has no twin among our commands). */
+/* Between leslie.c (words), answer.c (the envelope) and commands.c (what is not a single
+ * operation). */
 #ifndef HEDDLE_LESLIE_INTERNAL_H
 #define HEDDLE_LESLIE_INTERNAL_H
 
+#include "api/request.h"
 #include "base/vec.h"
 #include "front/app.h"
 
@@ -15,6 +17,22 @@ struct leslie_call {
 };
 
 const char *leslie_value(const struct leslie_call *call, const char *name); /* NULL: not given */
+
+/* Run an operation; *r has its document and warnings. */
+enum status leslie_operation(struct app *app, const struct operation *op, void *params,
+                             struct request *r, struct err *e) MUST_USE;
+
+enum leslie_how {
+    LESLIE_LIST = 1,       /* the data is the list of items */
+    LESLIE_WARNINGS = 2,   /* the envelope has "warnings" even when there are none */
+    LESLIE_NO_VERDICT = 4, /* it succeeds whatever was found */
+};
+
+/* The envelope round the members of a document; see `translations`. */
+enum status leslie_answer(struct app *app, struct request *r, const char *members, unsigned how,
+                          struct err *e) MUST_USE;
+/* The same round data that is JSON. */
+enum status leslie_reply(struct app *app, struct sv data, struct err *e) MUST_USE;
 
 /* ~/.leslie/env, then what --config names: KEY=VALUE lines. */
 enum status leslie_environment(struct app *app, const struct leslie_call *call, struct err *e);

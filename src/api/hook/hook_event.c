@@ -1,0 +1,384 @@
+/* hook.event: what another program should be told about an event of one of its sessions. */
+#include "api/hook/hook.h"
+#include "api/share/share_call.h"
+#include "api/term.h"
+#include "base/clock.h"
+#include "base/path.h"
+#include "base/utf8.h"
+#include "share/prompt.h"
+
+#include <dirent.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* clang-format off */
+const char *const hook_harnesses[] = {
+#define X(id, name, title) name,
+    HARNESS_TABLE(X)
+#undef X
+    NULL,
+};
+const char *const hook_events[] = { "start", "prompt", "tool_before", "tool_after", "compact", "stop", "end", NULL };
+static const char *const hows[] = { "unbound", "given", "bound", "parent", "otherwise", "guessed", "new", NULL };
+
+#define P(field) offsetof(struct hook_event_params, field)
+static const struct param params[] = {
+    { "harness",    PARAM_ENUM,   P(harness),    .required = true, .value = "NAME", .values = hook_harnesses, .help = "the program" },
+    { "session",    PARAM_TEXT,   P(session),    .required = true, .value = "ID", .help = "its session" },
+    { "event",      PARAM_ENUM,   P(event),      .required = true, .value = "E", .values = hook_events, .help = "what happens" },
+    { "source",     PARAM_TEXT,   P(source),     .value = "S", .help = "of a start: startup, resume, clear, compact, fork" },
+    { "thread",     PARAM_NAME,   P(thread),     .value = "T", .help = "the thread that somebody named for this session" },
+    { "otherwise",  PARAM_NAME,   P(otherwise),  .value = "T", .help = "the thread of a session that is not bound" },
+    { "parent",     PARAM_TEXT,   P(parent),     .value = "ID", .help = "the session that started it, or that it was forked from" },
+    { "cwd",        PARAM_TEXT,   P(cwd),        .value = "DIR", .help = "where its tools work" },
+    { "transcript", PARAM_TEXT,   P(transcript), .value = "FILE", .help = "where the program writes it down" },
+    { "idle",       PARAM_NUMBER, P(idle),       .value = "S", .min = 0, .max = INT64_MAX, .help = "of a fork: seconds since the last answer of what it was forked from" },
+    { "tool",       PARAM_TEXT,   P(tool),       .value = "NAME", .help = "the tool" },
+    { "call",       PARAM_TEXT,   P(call),       .value = "ID", .help = "its call" },
+    { "paths",      PARAM_LIST,   P(paths),      .value = "PATH", .whole = true, .help = "files that it would write" },
+    { "whole",      PARAM_FLAG,   P(whole),      .help = "whether it removes or moves what is below them as well" },
+    { "command",    PARAM_TEXT,   P(command),    .value = "LINE", .help = "the line that it would give to a shell" },
+    { "prompted",   PARAM_FLAG,   P(prompted),   .help = "of a start: its prompt comes with it, and not as another event" },
+    { "runs",       PARAM_FLAG,   P(runs),       .help = "whether it may write files that nothing names" },
+    { "limit",      PARAM_NUMBER, P(limit),      .value = "N", .min = 200, .max = INT64_MAX, .fallback = "9500", .help = "longest context, in characters" },
+    { 0 },
+};
+static const struct field answer[] = {
+    { "thread",  FIELD_TEXT, .nullable = true, .help = "the thread of the session" },
+    { "lane",    FIELD_TEXT, .nullable = true, .help = "its lane, when it is bound" },
+    { "how",     FIELD_ENUM, .values = hows, .help = "how that is known" },
+    { "context", FIELD_TEXT, .nullable = true, .help = "what the agent is told now" },
+    { "waiting", FIELD_LIST, .item = FIELD_NUMBER, .help = "injections in it: for context.acknowledge, once it has been handed on" },
+    { "deny",    FIELD_TEXT, .nullable = true, .help = "why the tool may not run" },
+    { "report",  FIELD_TEXT, .nullable = true, .help = "what changed and should not have, for agent and person" },
+    { "record",  FIELD_FLAG, .help = "whether hook.record should follow" },
+    { 0 },
+};
+/* clang-format on */
+
+struct hooking {
+    struct request                 *r;
+    const struct hook_event_params *p;
+    enum harness                    harness;
+    enum hook_event                 event;
+    struct share                    s;
+    struct hook_thread              at;
+    bool                            exists; /* the thread */
+    bool                            gone;   /* the log, which was there before the tool ran */
+    struct sv                       context, deny, report;
+    struct injection               *pending;
+    size_t                          n_pending;
+};
+
+/* ---- which thread -------------------------------------------------------------------------- */
+
+enum status hook_thread_find(struct log *l, enum harness h, struct sv session, struct sv given,
+                             struct sv parent, struct sv otherwise, struct arena *a,
+                             struct hook_thread *out, struct err *e)
+{
+    struct harness_binding b = { 0 };
+    bool                   found;
+
+    *out = (struct hook_thread){ .how = HOOK_UNBOUND };
+    if (harness_bound(l, h, session, a, &b, &found, e))
+        return err_code(e);
+    if (found)
+        *out = (struct hook_thread){ HOOK_BOUND, b.thread, b.lane };
+    if (given.n && (!found || !sv_eq(given, b.thread)))
+        *out = (struct hook_thread){ HOOK_GIVEN, given, { 0 } };
+    if (out->how != HOOK_UNBOUND)
+        return ST_OK;
+    if (parent.n && harness_bound(l, h, parent, a, &b, &found, e))
+        return err_code(e);
+    if (parent.n && found)
+        *out = (struct hook_thread){ HOOK_PARENT, b.thread, { 0 } };
+    else if (otherwise.n)
+        *out = (struct hook_thread){ HOOK_OTHERWISE, otherwise, { 0 } };
+    return ST_OK;
+}
+
+/* How far the last change of a transcript is from the time at which the origin last answered. */
+static int64_t distance(const struct hooking *h, int dir, const char *name)
+{
+    struct stat st;
+    int64_t     then = clock_system_ms() / 1000 - (h->p->idle > 0 ? h->p->idle : 0);
+
+    if (fstatat(dir, name, &st, AT_SYMLINK_NOFOLLOW) != 0 || !S_ISREG(st.st_mode))
+        return INT64_MAX;
+    return st.st_mtime > then ? st.st_mtime - then : then - st.st_mtime;
+}
+
+/* A fork names no origin, and its transcript is not there yet when it starts. Its origin is a
+ * session whose transcript lies beside it, and that ended when the program says. */
+static enum status guess_origin(struct hooking *h, struct err *e)
+{
+    UNDO(fd_undo) int fd = -1;
+    struct err        ignored;
+    int64_t           best = INT64_MAX;
+    struct dirent    *d;
+
+    if (!h->p->transcript.n || request_open(h->r, path_dir(h->p->transcript), &fd, &ignored))
+        return ST_OK;
+    DIR *dir = fdopendir(fd);
+    if (!dir)
+        return ST_OK;
+    fd = -1; /* closed with it */
+    enum status s = ST_OK;
+    while (!s && (d = readdir(dir))) {
+        struct sv              name = sv_of(d->d_name);
+        struct harness_binding b;
+        bool                   found = false;
+        int64_t far = sv_ends(name, SV(".jsonl")) ? distance(h, dirfd(dir), d->d_name) : INT64_MAX;
+        if (far >= best)
+            continue;
+        s = harness_bound(&h->r->log, h->harness, sv_first(name, name.n - 6), h->r->a, &b, &found,
+                          e);
+        if (!s && found) {
+            best = far;
+            h->at = (struct hook_thread){ HOOK_GUESSED, b.thread, { 0 } };
+        }
+    }
+    closedir(dir);
+    return s;
+}
+
+static enum status find_thread(struct hooking *h, struct err *e)
+{
+    const struct hook_event_params *p = h->p;
+    struct share_thread             t;
+
+    if (hook_thread_find(&h->r->log, h->harness, p->session, p->thread, p->parent, p->otherwise,
+                         h->r->a, &h->at, e))
+        return err_code(e);
+    if (h->at.how == HOOK_UNBOUND && sv_is(p->source, "fork") && guess_origin(h, e))
+        return err_code(e);
+    if (h->at.how == HOOK_UNBOUND && h->event == HOOK_START) {
+        h->at.how = HOOK_NEW; /* hook.record chooses again, with `own` */
+        if (harness_thread_name(&h->r->log, h->harness, p->session, h->r->a, &h->at.thread, e))
+            return err_code(e);
+    }
+    return h->at.thread.n ? share_thread_find(&h->s, h->at.thread, &t, &h->exists, e) : ST_OK;
+}
+
+/* ---- what is told -------------------------------------------------------------------------- */
+
+static bool fits(const struct hooking *h, struct sv text)
+{
+    return (int64_t)utf8_count(text) <= h->p->limit;
+}
+
+/* A block that is too long for the program is cut by saying less, and at last by saying so. */
+static enum status make_short(struct hooking *h, struct err *e)
+{
+    struct prompt       all;
+    struct share_thread t;
+    struct sb           b = sb_in(h->r->a, 0);
+
+    if (prompt_make(&h->s, h->at.thread, 0, (struct sv){ 0 }, &all, e))
+        return err_code(e);
+    h->context = all.text;
+    if (fits(h, h->context))
+        return ST_OK;
+    if (share_thread(&h->s, h->at.thread, &t, e) ||
+        block_of_new(&h->s, t.id, t.objective, 0, &h->context, e))
+        return err_code(e);
+    sb_add(&b, h->context);
+    sb_addf(&b, "\nThe whole block has %zu characters, more than fit in here: run `heddle context ",
+            utf8_count(all.text));
+    sb_add_shell(&b, h->at.thread);
+    sb_adds(&b, "` to read it.");
+    h->context = sb_sv(&b);
+    h->n_pending = 0; /* they are told when the block is read */
+    return ST_OK;
+}
+
+static enum status make_context(struct hooking *h, struct err *e)
+{
+    struct prompt text;
+
+    if (!h->exists)
+        return block_of_new(&h->s, h->at.thread, HOOK_OBJECTIVE, BLOCK_NOTES, &h->context, e);
+    if (prompt_make(&h->s, h->at.thread, BLOCK_NOTES, (struct sv){ 0 }, &text, e))
+        return err_code(e);
+    h->context = text.text;
+    h->pending = text.pending;
+    h->n_pending = text.n_pending;
+    return fits(h, h->context) ? ST_OK : make_short(h, e);
+}
+
+/* What was injected while the session ran; the block was told when it started. */
+static enum status make_injections(struct hooking *h, struct err *e)
+{
+    if (!h->exists || h->at.how == HOOK_GUESSED)
+        return ST_OK;
+    if (share_pending(&h->s, h->at.thread, &h->pending, &h->n_pending, e))
+        return err_code(e);
+    if (!h->n_pending)
+        return ST_OK;
+    if (block_injections(h->pending, h->n_pending, h->r->a, &h->context, e))
+        return err_code(e);
+    if (!fits(h, h->context)) { /* they wait for a start, where the block is cut first */
+        h->context = (struct sv){ 0 };
+        h->n_pending = 0;
+    }
+    return ST_OK;
+}
+
+static enum status before_tool(struct hooking *h, struct err *e)
+{
+    struct sv thread = h->at.thread;
+
+    if (hook_deny(h->r, &h->s, thread, h->p, &h->deny, e))
+        return err_code(e);
+    return h->deny.n || !h->p->runs || !h->exists ? ST_OK
+                                                  : hook_marks_keep(h->r, &h->s, thread, h->p, e);
+}
+
+static enum status after_tool(struct hooking *h, struct err *e)
+{
+    if (!h->exists)
+        return ST_OK;
+    if (hook_marks_compare(h->r, &h->s, h->at.thread, h->p, &h->report, e))
+        return err_code(e);
+    return !h->report.n && hook_compacted_take(h->r, h->p->session) ? make_context(h, e) : ST_OK;
+}
+
+static enum status start(struct hooking *h, struct err *e)
+{
+    (void)hook_compacted_take(h->r, h->p->session); /* this start comes after it */
+    if (make_context(h, e))
+        return err_code(e);
+    /* A new session has not been told anything yet. Its caller may still find that it is not a
+     * session at all, so nothing is recorded for it here. */
+    if (!h->p->prompted && h->at.how != HOOK_NEW &&
+        hook_told(h->r, h->p->session, h->p->source, h->context)) {
+        h->context = (struct sv){ 0 };
+        h->n_pending = 0;
+    }
+    return ST_OK;
+}
+
+static enum status act(struct hooking *h, struct err *e)
+{
+    if (h->event == HOOK_PROMPT || h->event == HOOK_COMPACT || h->event == HOOK_END)
+        hook_told_forget(h->r, h->p->session);
+    switch (h->event) {
+    case HOOK_START: return start(h, e);
+    case HOOK_PROMPT:
+        return hook_compacted_take(h->r, h->p->session) ? make_context(h, e)
+                                                        : make_injections(h, e);
+    case HOOK_TOOL_BEFORE: return before_tool(h, e);
+    case HOOK_TOOL_AFTER: return after_tool(h, e);
+    case HOOK_END: hook_marks_drop(h->r, h->p); return ST_OK;
+    case HOOK_COMPACT:
+    case HOOK_STOP: break;
+    }
+    return ST_OK;
+}
+
+/* A prompt and the calls of tools are recorded with the answer they lead to. */
+static bool wants_record(const struct hooking *h)
+{
+    return h->event == HOOK_START || h->event == HOOK_COMPACT || h->event == HOOK_STOP ||
+           h->event == HOOK_END;
+}
+
+/* ---- the operation ------------------------------------------------------------------------- */
+
+static void put_answer(struct hooking *h)
+{
+    struct jw *w = h->r->doc;
+
+    jw_open(w, '{');
+    jw_kstr(w, "thread", h->at.thread.n ? h->at.thread : (struct sv){ 0 });
+    jw_kstr(w, "lane", h->at.lane.n ? h->at.lane : (struct sv){ 0 });
+    jw_kstr(w, "how", sv_of(hows[h->at.how]));
+    jw_kstr(w, "context", h->context);
+    jw_key(w, "waiting");
+    jw_open(w, '[');
+    for (size_t i = 0; i < h->n_pending; i++)
+        jw_int(w, h->pending[i].seq);
+    jw_close(w, ']');
+    jw_kstr(w, "deny", h->deny);
+    jw_kstr(w, "report", h->report);
+    jw_kbool(w, "record", wants_record(h));
+    jw_close(w, '}');
+}
+
+static size_t index_of(const char *const *names, struct sv name)
+{
+    size_t i = 0;
+
+    while (!sv_is(name, names[i]))
+        i++;
+    return i;
+}
+
+/* The log is only read, and nothing of other programs is imported on the way: that is what the next
+ * command does. Where there is none yet it is made, once; but not behind a tool, before which there
+ * was one. */
+static enum status begin(struct hooking *h, struct err *e)
+{
+    enum status s = request_log(h->r, STORE_READ, e);
+
+    h->gone = s == ST_NOT_FOUND && h->event == HOOK_TOOL_AFTER;
+    if (h->gone)
+        return ST_OK;
+    if (s == ST_NOT_FOUND)
+        s = request_log(h->r, STORE_WRITE, e);
+    share_init(&h->s, &h->r->log, h->r->ws->root_fd, h->r->actor, h->r->a);
+    h->s.read_only = true;
+    return s ? s : share_begin(&h->s, STORE_READ, e);
+}
+
+static enum status run(struct request *r, const void *given, struct err *e)
+{
+    const struct hook_event_params *p = given;
+    struct hooking                  h = { .r = r, .p = p };
+
+    harness_find(p->harness, &h.harness);
+    h.event = (enum hook_event)index_of(hook_events, p->event);
+    enum status s = begin(&h, e);
+    if (h.gone)
+        h.report =
+            SV("heddle: the log of this workspace, .heddle/heddle.db, is not there any more. "
+               "If it was this tool, stop and tell the person you work for: what was "
+               "recorded is gone, unless `heddle backup` made a copy.");
+    if (!s && !h.gone)
+        s = find_thread(&h, e);
+    if (!s && !h.gone && (h.at.thread.n || h.event == HOOK_TOOL_BEFORE))
+        s = act(&h, e);
+    if (r->log.store) /* else nothing was begun */
+        share_end(&h.s);
+    if (!s)
+        put_answer(&h);
+    return s;
+}
+
+static void print(const struct json *doc, struct term *t)
+{
+    static const char *const texts[] = { "context", "deny", "report" };
+
+    for (size_t i = 0; i < COUNT(texts); i++)
+        if (json_text(doc, texts[i]).n) {
+            term_text(t, json_text(doc, texts[i]));
+            term_f(t, "\n");
+        }
+}
+
+const struct operation op_hook_event = {
+    .name = "hook.event",
+    .summary = "Say what an event of a coding agent's session asks for",
+    .details =
+        "A session that starts, goes on or was compacted gets the <thread_context> of its\n"
+        "thread; a prompt gets what was injected meanwhile; a tool that would write what the\n"
+        "thread may only read is denied, and what one changed all the same is reported. The log\n"
+        "is not written: hook.record does that afterwards.",
+    .group = GROUP_DOORS,
+    .needs = NEEDS_ROOT,
+    .params = params,
+    .params_size = sizeof(struct hook_event_params),
+    .answer = answer,
+    .run = run,
+    .print = print,
+};

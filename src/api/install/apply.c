@@ -1,0 +1,311 @@
+/* A file without heddle's parts, and with them. */
+#include "api/install/install.h"
+#include "base/jsonc.h"
+
+#define BEGIN "heddle: begin"
+#define END "heddle: end"
+#define MARK "Written by `heddle install"
+
+/* ---- which parts are heddle's -------------------------------------------------------------- */
+
+/* Is one of the words of a command line `hook`, and the next one the name of the program? */
+static bool runs_hook(struct sv line, const char *name)
+{
+    struct sv before = { 0 };
+
+    for (struct sv_cut c = { .tail = line, .found = true }; c.found; before = c.head) {
+        c = sv_cut(c.tail, ' ');
+        if (sv_is(before, "hook") && sv_is(c.head, name))
+            return true;
+    }
+    return false;
+}
+
+static bool has_words(const struct json *args, const char *name)
+{
+    return json_is(args, JSON_ARRAY) && args->n >= 2 && sv_is(json_sv(&args->items[0]), "hook") &&
+           sv_is(json_sv(&args->items[1]), name);
+}
+
+/* A handler that runs `heddle hook NAME`. */
+static bool is_our_handler(void *ctx, const struct json *handler)
+{
+    const char *name = ctx;
+
+    return runs_hook(json_text(handler, "command"), name) ||
+           has_words(json_find(handler, "args"), name);
+}
+
+/* A rule as heddle writes it: one of install_denied, or for all of one thread. Others about the
+ * same directories are somebody else's. */
+static bool is_our_rule(struct sv rule)
+{
+    struct sv front = SV("Edit("), threads = SV(".leslie/threads/");
+
+    if (!sv_starts(rule, front) || !sv_ends(rule, SV(")")))
+        return false;
+    rule = sv_first(sv_skip(rule, front.n), rule.n - front.n - 1);
+    for (size_t i = 0; install_denied[i]; i++)
+        if (sv_is(rule, install_denied[i]))
+            return true;
+    if (!sv_starts(rule, threads))
+        return false;
+    struct sv_cut c = sv_cut(sv_skip(rule, threads.n), '/');
+    return c.head.n && sv_is(c.tail, "**");
+}
+
+/* How many handlers an item of a list of hooks has, and how many of them are heddle's. */
+static size_t count_handlers(const struct json *item, const char *name, size_t *ours)
+{
+    const struct json *hooks = json_find(item, "hooks");
+
+    *ours = 0;
+    if (!json_is(hooks, JSON_ARRAY))
+        return 0;
+    for (size_t i = 0; i < hooks->n; i++)
+        *ours += is_our_handler((void *)(uintptr_t)name, &hooks->items[i]);
+    return hooks->n;
+}
+
+/* An item of which nothing is somebody else's. */
+static bool is_ours(void *ctx, const struct json *item)
+{
+    size_t ours;
+
+    if (item->type == JSON_STRING)
+        return is_our_rule(json_sv(item));
+    return count_handlers(item, ctx, &ours) == ours && ours;
+}
+
+/* ---- JSON ---------------------------------------------------------------------------------- */
+
+static size_t split(struct sv dotted, struct sv *path)
+{
+    size_t n = 0;
+
+    for (struct sv_cut c = { .tail = dotted, .found = true }; c.found && n < INSTALL_DEPTH;) {
+        c = sv_cut(c.tail, '.');
+        path[n++] = c.head;
+    }
+    return n;
+}
+
+static size_t path_length(const struct install_part *p)
+{
+    size_t n = 0;
+
+    while (n < INSTALL_DEPTH && p->path[n].s)
+        n++;
+    return n;
+}
+
+/* Remove lists and objects on the path that are empty now, innermost first. */
+static enum status prune(struct sv *text, const struct sv *path, size_t n, struct arena *a,
+                         struct err *e)
+{
+    for (; n > 0; n--) {
+        struct sv   value;
+        struct json v;
+        if (jsonc_find(*text, path, n, a, &value, e))
+            return err_code(e);
+        if (!value.s || json_parse(value, 0, a, &v, e) ||
+            (v.type != JSON_ARRAY && v.type != JSON_OBJECT) || v.n)
+            return ST_OK;
+        if (jsonc_remove(*text, path, n, a, text, e))
+            return err_code(e);
+    }
+    return ST_OK;
+}
+
+/* Somebody put handlers of their own beside heddle's: theirs stay. */
+static enum status drop_handlers(const char *name, struct sv *path, size_t n, struct sv *text,
+                                 struct arena *a, struct err *e)
+{
+    struct sv   list;
+    struct json items;
+
+    if (jsonc_find(*text, path, n, a, &list, e))
+        return err_code(e);
+    if (!list.s || json_parse(jsonc_plain(list, a), 0, a, &items, e) || items.type != JSON_ARRAY)
+        return ST_OK;
+    for (size_t i = 0; i < items.n; i++) {
+        struct sb number = sb_in(a, 0);
+        size_t    ours;
+        if (count_handlers(&items.items[i], name, &ours) == ours || !ours)
+            continue;
+        sb_addf(&number, "%zu", i);
+        path[n] = sb_sv(&number);
+        path[n + 1] = SV("hooks");
+        if (jsonc_drop(*text, path, n + 2, is_our_handler, (void *)(uintptr_t)name, a, text, e))
+            return err_code(e);
+    }
+    return ST_OK;
+}
+
+static enum status json_without(const struct install_file *f, const char *name, struct sv *text,
+                                struct arena *a, struct err *e)
+{
+    struct sv path[INSTALL_DEPTH + 2];
+
+    for (size_t i = 0; i < f->parts.n; i++) {
+        const struct install_part *p = &f->parts.v[i];
+        size_t                     n = path_length(p);
+        if (p->kind == INSTALL_MEMBER &&
+            (jsonc_remove(*text, p->path, n, a, text, e) || prune(text, p->path, n - 1, a, e)))
+            return err_code(e);
+    }
+    for (size_t i = 0; i < f->lists.n; i++) {
+        struct sv before = *text;
+        size_t    n = split(f->lists.v[i], path);
+        if (jsonc_drop(*text, path, n, is_ours, (void *)(uintptr_t)name, a, text, e) ||
+            (!sv_eq(before, *text) && prune(text, path, n, a, e)) ||
+            drop_handlers(name, path, n, text, a, e))
+            return err_code(e);
+    }
+    return ST_OK;
+}
+
+/* ---- blocks of lines ----------------------------------------------------------------------- */
+
+/* "# heddle: begin", or "<!-- heddle: begin -->". */
+static struct sv mark_line(const char *comment, const char *what, struct arena *a)
+{
+    struct sb b = sb_in(a, 0);
+
+    sb_addf(&b, "%s %s%s\n", comment, what, sv_is(sv_of(comment), "<!--") ? " -->" : "");
+    return sb_sv(&b);
+}
+
+/* The block is removed together with the empty line in front of it, which was added with it. */
+static enum status block_without(const struct install_file *f, struct sv *text, struct arena *a,
+                                 struct err *e)
+{
+    struct sv begin = mark_line(f->comment, BEGIN, a), end = mark_line(f->comment, END, a);
+    ptrdiff_t from = sv_find(*text, begin);
+    struct sb b = sb_in(a, 0);
+
+    if (from < 0)
+        return ST_OK;
+    struct sv front = sv_first(*text, (size_t)from), rest = sv_skip(*text, (size_t)from);
+    ptrdiff_t to = sv_find(rest, end);
+    if (to < 0) {
+        err_set(e, ST_INVALID_SYNTAX, "the line '%s " BEGIN "' has no '%s " END "' behind it",
+                f->comment, f->comment);
+        return err_hint(e, "put the line back where heddle's lines end");
+    }
+    if (sv_ends(front, SV("\n\n")))
+        front.n--;
+    sb_add(&b, front);
+    sb_add(&b, sv_skip(rest, (size_t)to + end.n));
+    *text = sb_sv(&b);
+    return ST_OK;
+}
+
+/* A file of TOML in which somebody else has put this table. */
+static enum status check_toml(const struct install_file *f, struct sv bare, struct err *e)
+{
+    static const char *const taken[] = { "[mcp_servers.heddle]", "mcp_servers.heddle",
+                                         "mcp_servers =", "mcp_servers=" };
+
+    for (struct sv_cut c = { .tail = bare, .found = sv_is(sv_of(f->comment), "#") }; c.found;) {
+        c = sv_cut(c.tail, '\n');
+        for (size_t i = 0; i < COUNT(taken); i++)
+            if (sv_starts(sv_trim(c.head), sv_of(taken[i]))) {
+                err_set(e, ST_CONFLICT, "it has a line '" SV_FMT "' already",
+                        SV_ARG(sv_trim(c.head)));
+                return err_hint(e, "take it out, or put `heddle mcp` in there yourself");
+            }
+    }
+    return ST_OK;
+}
+
+static enum status block_with(const struct install_file *f, const struct install_part *p,
+                              struct sv *text, struct arena *a, struct err *e)
+{
+    struct sb b = sb_in(a, 0);
+
+    if (check_toml(f, *text, e))
+        return err_code(e);
+    if (sv_find(*text, SV("<leslie_system_guide")) >= 0)
+        return ST_OK; /* the long form of the same */
+    if (text->n) {
+        sb_add(&b, *text);
+        sb_adds(&b, sv_ends(*text, SV("\n")) ? "\n" : "\n\n");
+    }
+    sb_add(&b, mark_line(f->comment, BEGIN, a));
+    sb_add(&b, p->value);
+    sb_add(&b, mark_line(f->comment, END, a));
+    *text = sb_sv(&b);
+    return ST_OK;
+}
+
+/* ---- whole files --------------------------------------------------------------------------- */
+
+/* A file whose text has the mark, or that is the manifest of the plugin. */
+static bool is_own_file(const struct install_part *p, struct sv text)
+{
+    return sv_find(text, SV(MARK)) >= 0 ||
+           (sv_find(p->value, SV(MARK)) < 0 && sv_find(text, SV("\"heddle\"")) >= 0);
+}
+
+static enum status file_without(const struct install_part *p, struct sv *text, struct err *e)
+{
+    if (text->s && !is_own_file(p, *text)) {
+        err_set(e, ST_CONFLICT, "it is there, and is not heddle's");
+        return err_hint(e, "move it away");
+    }
+    *text = (struct sv){ 0 };
+    return ST_OK;
+}
+
+/* ---- both ---------------------------------------------------------------------------------- */
+
+static bool is_json(const struct install_file *f)
+{
+    return f->parts.n && f->parts.v[0].kind <= INSTALL_ITEM;
+}
+
+/* A JSON file in which nothing is left was made by heddle, or says nothing. */
+static bool says_nothing(struct sv text, struct arena *a)
+{
+    struct json v;
+    struct err  ignored;
+
+    return !sv_trim(text).n ||
+           (json_parse(text, 0, a, &v, &ignored) == ST_OK && v.type == JSON_OBJECT && !v.n);
+}
+
+enum status install_without(const struct install_file *f, enum harness h, struct sv text,
+                            struct arena *a, struct sv *out, struct err *e)
+{
+    *out = text;
+    if (!text.s)
+        return ST_OK;
+    enum status s = is_json(f) ? json_without(f, harness_name(h), out, a, e)
+                    : f->parts.v[0].kind == INSTALL_BLOCK ? block_without(f, out, a, e)
+                                                          : file_without(&f->parts.v[0], out, e);
+    if (!s && out->s && !sv_eq(*out, text) &&
+        (is_json(f) ? says_nothing(*out, a) : !sv_trim(*out).n))
+        *out = (struct sv){ 0 };
+    return s;
+}
+
+enum status install_with(const struct install_file *f, struct sv bare, struct arena *a,
+                         struct sv *out, struct err *e)
+{
+    *out = bare.s ? bare : SV("");
+    for (size_t i = 0; i < f->parts.n; i++) {
+        const struct install_part *p = &f->parts.v[i];
+        enum status                s = ST_OK;
+        size_t                     n = path_length(p);
+        switch (p->kind) {
+        case INSTALL_MEMBER: s = jsonc_set(*out, p->path, n, p->value, a, out, e); break;
+        case INSTALL_ITEM: s = jsonc_add(*out, p->path, n, p->value, a, out, e); break;
+        case INSTALL_BLOCK: s = block_with(f, p, out, a, e); break;
+        case INSTALL_FILE: *out = p->value; break;
+        }
+        if (s)
+            return s;
+    }
+    return ST_OK;
+}

@@ -1,0 +1,49 @@
+/* Shared by json_read.c, json_walk.c and json_write.c. The short functions are here because reader
+ * and writer call them for every string and object. */
+#ifndef HEDDLE_JSON_INTERNAL_H
+#define HEDDLE_JSON_INTERNAL_H
+
+#include "base/json.h"
+
+#include <string.h>
+
+/* The length of the quoted string at the start of v, quotes included (json_walk.c). */
+size_t json_string_length(struct sv v);
+
+/* The high bits of those of the eight bytes at s that do not stand for themselves in a JSON string,
+ * or are 0xed, with which a half of a surrogate pair begins. Subtracting the same from each byte of
+ * a word and looking at the high bits finds a zero byte, or one below 0x20, in a few instructions.
+ * The lowest bit is that of the first such byte; bits above it may be there by a borrow. */
+static inline uint64_t json_special_bytes(const char *s)
+{
+    const uint64_t ones = 0x0101010101010101u, high = ones << 7;
+    uint64_t       w, quote, slash, half;
+
+    memcpy(&w, s, 8);
+#if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
+    w = __builtin_bswap64(w);
+#endif
+    quote = w ^ ones * '"';
+    slash = w ^ ones * '\\';
+    half = w ^ ones * 0xed;
+    return (((w - ones * 0x20) & ~w) | ((quote - ones) & ~quote) | ((slash - ones) & ~slash) |
+            ((half - ones) & ~half)) &
+           high;
+}
+
+/* The order of members, for qsort(). */
+static inline int json_by_key(const void *a, const void *b)
+{
+    return sv_cmp(((const struct json_member *)a)->key, ((const struct json_member *)b)->key);
+}
+
+/* Do the keys of an object rise? */
+static inline bool json_is_sorted(const struct json *v)
+{
+    for (size_t i = 1; i < v->n; i++)
+        if (sv_cmp(v->members[i - 1].key, v->members[i].key) >= 0)
+            return false;
+    return true;
+}
+
+#endif

@@ -1,0 +1,97 @@
+/* The thread that makes summaries. */
+#include "front/cli/background.h"
+
+#include "api/loom/loom_env.h"
+#include "api/request.h"
+
+#include <errno.h>
+#include <time.h>
+
+extern const struct operation op_tree_summarize, op_tree_close;
+
+/* What fails is tried again the next time; nobody waits for it. */
+static void summarise(struct background *b, const struct operation *op)
+{
+    struct arena   a = { 0 };
+    struct request r;
+    struct err     ignored;
+    void          *params = params_init(op->params, op->params_size, &a);
+
+    request_init(&r, &b->app->ws, &a);
+    r.actor = b->app->actor;
+    r.cancel = &b->cancel;
+    if (param_set(param_find(op->params, SV("thread")), params, b->thread, &a, &ignored) ||
+        operation_run(op, &r, params, &ignored))
+        b->failed++;
+    request_end(&r);
+    arena_free(&a);
+}
+
+static void *work(void *ctx)
+{
+    struct background *b = ctx;
+
+    pthread_mutex_lock(&b->lock);
+    while (!b->ends) {
+        if (!b->wanted) {
+            pthread_cond_wait(&b->wake, &b->lock);
+            continue;
+        }
+        b->wanted = false;
+        pthread_mutex_unlock(&b->lock);
+        summarise(b, &op_tree_summarize);
+        pthread_mutex_lock(&b->lock);
+    }
+    pthread_mutex_unlock(&b->lock);
+    summarise(b, &op_tree_close);
+    pthread_mutex_lock(&b->lock);
+    b->over = true;
+    pthread_cond_signal(&b->done);
+    pthread_mutex_unlock(&b->lock);
+    return NULL;
+}
+
+void background_begin(struct background *b, struct app *app, struct sv thread)
+{
+    *b = (struct background){ .app = app, .thread = thread };
+    pthread_mutex_init(&b->lock, NULL);
+    pthread_cond_init(&b->wake, NULL);
+    pthread_cond_init(&b->done, NULL);
+    b->runs = loom_small_models(&app->ws).n && pthread_create(&b->worker, NULL, work, b) == 0;
+}
+
+void background_wake(struct background *b)
+{
+    pthread_mutex_lock(&b->lock);
+    b->wanted = true;
+    pthread_cond_signal(&b->wake);
+    pthread_mutex_unlock(&b->lock);
+}
+
+/* Under the lock: until the thread is done, or for as long as anybody should wait. */
+static void wait_for_it(struct background *b)
+{
+    struct timespec until;
+
+    clock_gettime(CLOCK_REALTIME, &until);
+    until.tv_sec += BACKGROUND_CLOSE_MS / 1000;
+    while (b->runs && !b->over && pthread_cond_timedwait(&b->done, &b->lock, &until) != ETIMEDOUT)
+        ;
+}
+
+void background_end(struct background *b, bool now)
+{
+    if (now)
+        atomic_store(&b->cancel, true);
+    pthread_mutex_lock(&b->lock);
+    b->ends = true;
+    pthread_cond_signal(&b->wake);
+    wait_for_it(b);
+    pthread_mutex_unlock(&b->lock);
+    atomic_store(&b->cancel, true);
+    if (b->runs)
+        pthread_join(b->worker, NULL);
+    pthread_cond_destroy(&b->wake);
+    pthread_cond_destroy(&b->done);
+    pthread_mutex_destroy(&b->lock);
+}

@@ -1,0 +1,33 @@
+/* Summaries that are made while a person and an agent talk: a thread that runs tree.summarize each
+ * time it is asked to, and never keeps a turn waiting. With the conversation the tree is closed
+ * (tree.close). Without a model that makes summaries there is nothing to do: extracts are made when
+ * they are looked at. */
+#ifndef HEDDLE_BACKGROUND_H
+#define HEDDLE_BACKGROUND_H
+
+#include "front/app.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+
+enum { BACKGROUND_CLOSE_MS = 5000 }; /* longest wait for the last summaries */
+
+struct background {
+    struct app     *app;
+    struct sv       thread;
+    pthread_t       worker;
+    pthread_mutex_t lock;
+    pthread_cond_t  wake, done;
+    bool            runs, wanted, ends, over; /* under the lock */
+    size_t          failed;
+    atomic_bool     cancel;
+};
+
+void background_begin(struct background *b, struct app *app, struct sv thread);
+void background_wake(struct background *b); /* there may be something to summarise */
+
+/* Close the tree, for at most BACKGROUND_CLOSE_MS, and end the thread; what was not made is made
+ * another time. `now`: nobody waits at all. */
+void background_end(struct background *b, bool now);
+
+#endif

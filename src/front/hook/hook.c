@@ -1,0 +1,451 @@
+/* The door for hooks: read the event, ask, print, and leave the rest to a process that nobody waits
+ * for. */
+#include "front/hook/hook.h"
+
+#include "api/hook/hook.h"
+#include "api/share/context.h"
+#include "api/user_file.h"
+#include "api/workspace_open.h"
+#include "base/clock.h"
+#include "base/failure.h"
+#include "base/path.h"
+#include "front/hook/event.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <sys/time.h>
+#include <unistd.h>
+
+/* ---- notes of what went wrong -------------------------------------------------------------- */
+
+enum { LOG_MAX = 1 << 20, NOTE_MAX = 700 };
+
+/* Where notes go; opened before anything can go wrong, since a signal may want it. */
+static int log_fd = -1;
+
+/* hook.log is cut off when it is full: only what happened lately is of use. */
+static void use_log(int fd)
+{
+    struct stat st;
+
+    if (fd < 0)
+        return;
+    if (fstat(fd, &st) == 0 && st.st_size > LOG_MAX && ftruncate(fd, 0) != 0) {
+        close(fd);
+        return;
+    }
+    if (log_fd >= 0)
+        close(log_fd);
+    log_fd = fd;
+}
+
+/* With the user's own files: until the workspace is known, and where there is none. */
+static void open_user_log(struct app *app)
+{
+    struct sv   trust = user_file_path(&app->ws, USER_TRUST, app->a);
+    const char *path = sv_cstr(path_join(path_dir(trust), SV("hook.log"), app->a), app->a);
+
+    if (trust.n)
+        use_log(open(path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600));
+}
+
+/* The same where the directory is missing, which is seen when there is something to write. */
+static void make_user_log(struct app *app)
+{
+    struct sv dir = path_dir(user_file_path(&app->ws, USER_TRUST, app->a));
+
+    for (size_t i = 1; i <= dir.n; i++)
+        if (i == dir.n || dir.s[i] == '/')
+            (void)!mkdir(sv_cstr(sv_first(dir, i), app->a), 0700);
+    open_user_log(app);
+}
+
+static void open_workspace_log(struct app *app)
+{
+    struct err ignored;
+    int        fd = -1;
+
+    if (app->ws.has_heddle && fs_open_own(app->ws.root_fd, SV(".heddle/hook.log"),
+                                          O_WRONLY | O_APPEND, &fd, &ignored) == ST_OK)
+        use_log(fd);
+}
+
+/* One line, in one write, without memory: it is called from a signal handler, too. */
+static void note_raw(const char *what)
+{
+    char   room[NOTE_MAX + 1];
+    size_t n = 0;
+
+    if (log_fd < 0)
+        return;
+    for (; what[n] && n < NOTE_MAX; n++)
+        room[n] = (unsigned char)what[n] < 0x20 || what[n] == 0x7f ? '?' : what[n];
+    room[n++] = '\n';
+    (void)!write(log_fd, room, n);
+}
+
+static void note(struct app *app, const char *fmt, ...) PRINTF(2, 3);
+static void note(struct app *app, const char *fmt, ...)
+{
+    struct sb b = sb_in(app->a, 0);
+    va_list   ap;
+
+    sb_add_iso_ms(&b, clock_now_ms());
+    sb_adds(&b, " hook: ");
+    va_start(ap, fmt);
+    sb_addvf(&b, fmt, ap);
+    va_end(ap);
+    if (log_fd < 0)
+        make_user_log(app);
+    note_raw(sb_sv(&b).s);
+}
+
+static void note_text(void *ctx, struct sv text)
+{
+    note(ctx, SV_FMT, SV_ARG(text));
+}
+
+static void fail(struct app *app, const struct err *e)
+{
+    note(app, "%s: %s", status_word(e->code), e->text);
+}
+
+/* ---- limits -------------------------------------------------------------------------------- */
+
+static void give_up(int signal)
+{
+    (void)signal;
+    note_raw("hook: it took too long, and was given up");
+    _exit(0);
+}
+
+static _Noreturn void end_quietly(const char *what)
+{
+    note_raw(what);
+    _exit(0);
+}
+
+static void set_limit(int64_t ms)
+{
+    struct itimerval t = { .it_value = { ms / 1000, ms % 1000 * 1000 } };
+
+    signal(SIGALRM, give_up);
+    setitimer(ITIMER_REAL, &t, NULL);
+}
+
+/* ---- the request --------------------------------------------------------------------------- */
+
+struct hooking {
+    struct app                *app;
+    const struct hook_options *o;
+    struct hook_seen           seen;
+    struct sv                  given; /* HEDDLE_THREAD */
+    struct json                answer, recorded;
+};
+
+/* The program names files of the user: its transcripts. */
+static enum status open_named(void *ctx, struct sv name, int *fd, struct err *e)
+{
+    const struct app *app = ctx;
+
+    *fd = open(sv_cstr(name, app->a), O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+    return *fd < 0 ? err_errno(e, "open " SV_FMT, SV_ARG(name)) : ST_OK;
+}
+
+static void init_request(struct hooking *h, struct request *r)
+{
+    request_init(r, &h->app->ws, h->app->a);
+    r->actor = sv_of(h->seen.harness);
+    r->open = open_named;
+    r->open_ctx = h->app;
+}
+
+/* The operations know what an absent parameter means; a name that is not one is said in the log. */
+static enum status ask(struct hooking *h, struct err *e)
+{
+    const struct hook_seen  *x = &h->seen;
+    struct hook_event_params p = { .harness = sv_of(x->harness),
+                                   .session = x->session,
+                                   .event = sv_of(x->event),
+                                   .source = x->source,
+                                   .thread = h->given,
+                                   .otherwise = h->o->thread,
+                                   .parent = x->parent,
+                                   .cwd = x->cwd,
+                                   .transcript = x->transcript,
+                                   .tool = x->tool,
+                                   .call = x->call,
+                                   .command = x->command,
+                                   .paths = x->paths,
+                                   .whole = x->whole,
+                                   .idle = x->idle,
+                                   .limit = 9500,
+                                   .runs = x->runs,
+                                   .prompted = x->prompted };
+    struct request           r;
+
+    init_request(h, &r);
+    enum status s = operation_run(&op_hook_event, &r, &p, e);
+    request_end(&r);
+    for (size_t i = 0; i < r.warnings.n; i++)
+        note_text(h->app, r.warnings.v[i].message);
+    return s ? s : json_parse(request_document(&r), JSON_KEEP_ORDER, h->app->a, &h->answer, e);
+}
+
+/* How much of a transcript is read before the answer, to learn what a session comes from. */
+enum { ORIGIN_BYTES = 1 << 20 };
+
+/* A session that is not bound belongs where hook.event has seen it; or where its transcript says,
+ * of which `limit` bytes are read (0: all); or, with `own`, in a thread of its own. */
+static enum status record(struct hooking *h, struct sv otherwise, bool own, int64_t limit,
+                          struct err *e)
+{
+    const struct hook_seen   *x = &h->seen;
+    struct hook_record_params p = { .harness = sv_of(x->harness),
+                                    .session = x->session,
+                                    .thread = h->given,
+                                    .otherwise = otherwise,
+                                    .parent = x->parent,
+                                    .cwd = x->cwd,
+                                    .transcript = x->transcript,
+                                    .limit = limit,
+                                    .own = own };
+    struct request            r;
+
+    init_request(h, &r);
+    enum status s = operation_run(&op_hook_record, &r, &p, e);
+    request_end(&r);
+    for (size_t i = 0; i < r.warnings.n; i++)
+        note_text(h->app, r.warnings.v[i].message);
+    return s ? s : json_parse(request_document(&r), JSON_KEEP_ORDER, h->app->a, &h->recorded, e);
+}
+
+static enum status acknowledge(struct hooking *h, struct err *e)
+{
+    const struct json                *waiting = json_find(&h->answer, "waiting");
+    struct context_acknowledge_params p = { .thread = json_text(&h->answer, "thread"),
+                                            .waiting = waiting };
+    struct request                    r;
+
+    if (!json_is(waiting, JSON_ARRAY) || !waiting->n)
+        return ST_OK;
+    init_request(h, &r);
+    enum status s = operation_run(&op_context_acknowledge, &r, &p, e);
+    request_end(&r);
+    return s;
+}
+
+/* ---- afterwards ---------------------------------------------------------------------------- */
+
+/* Another process, whose end nobody waits for: the program that called goes on. Memory is shared
+ * until it is written; the stores were closed before. */
+static bool leave(struct app *app)
+{
+    int null = open("/dev/null", O_RDWR | O_CLOEXEC);
+
+    if (sv_is(workspace_variable(&app->ws, "HEDDLE_HOOK_WAIT"), "1")) {
+        close(null);
+        return true;
+    }
+    pid_t child = fork();
+    if (child != 0) {
+        if (child < 0)
+            note(app, "nothing was recorded: fork: errno %d", errno);
+        close(null);
+        return false;
+    }
+    setsid();
+    for (int fd = 0; fd <= 2; fd++) /* a pipe that stays open would be waited for */
+        dup2(null, fd);
+    close(null);
+    return true;
+}
+
+/* The name of a new thread was told before it was taken. */
+static enum status record_all(struct hooking *h, struct err *e)
+{
+    struct sv told = json_text(&h->answer, "thread");
+    bool      is_new = sv_is(json_text(&h->answer, "how"), "new");
+
+    if (record(h, is_new ? (struct sv){ 0 } : told, is_new, 0, e))
+        return err_code(e);
+    struct sv thread = json_text(&h->recorded, "thread");
+    if (is_new && !sv_eq(thread, told))
+        note(h->app,
+             "session " SV_FMT " is recorded in " SV_FMT ", and was told " SV_FMT
+             ", which another session has taken meanwhile",
+             SV_ARG(h->seen.session), SV_ARG(thread), SV_ARG(told));
+    return ST_OK;
+}
+
+static void do_rest(struct hooking *h)
+{
+    struct err e = { 0 };
+
+    set_limit(HOOK_RECORD_S * 1000);
+    if (acknowledge(h, &e))
+        fail(h->app, &e);
+    if (json_truth(json_find(&h->answer, "record")) && record_all(h, &e))
+        fail(h->app, &e);
+}
+
+/* ---- all of it ----------------------------------------------------------------------------- */
+
+static enum status read_event(struct hooking *h, struct sv harness, struct err *e)
+{
+    struct app *app = h->app;
+    struct sv   text;
+    struct json doc, *kept = ARENA_NEW(app->a, struct json, 1);
+
+    if (fs_read_fd(STDIN_FILENO, HOOK_EVENT_MAX, app->a, &text, e) ||
+        json_parse(text, 0, app->a, &doc, e))
+        return err_in(e, "the event");
+    *kept = doc;
+    return hook_event_read(sv_cstr(harness, app->a), kept, app->a, &h->seen, e);
+}
+
+/* Claude Code says that a session is a fork and not of what; its own command line may (--resume
+ * ID). */
+static struct sv resumed_id(struct app *app)
+{
+    struct sv  pid = workspace_variable(&app->ws, "CLAUDE_PID"), text, id = { 0 };
+    struct sb  path = sb_in(app->a, 0);
+    int64_t    n;
+    struct err ignored;
+
+    if (!sv_to_int(pid, &n) || n < 1)
+        return id;
+    sb_addf(&path, "/proc/%lld/cmdline", (long long)n);
+    UNDO(fd_undo) int fd = open(sb_sv(&path).s, O_RDONLY | O_CLOEXEC);
+    if (fd < 0 || fs_read_fd(fd, 1 << 20, app->a, &text, &ignored))
+        return id;
+    for (struct sv_cut c = { .tail = text, .found = true }; c.found && !id.n;) {
+        c = sv_cut(c.tail, '\0');
+        if (sv_is(c.head, "--resume") || sv_is(c.head, "-r"))
+            id = sv_cut(c.tail, '\0').head;
+        else if (sv_starts(c.head, SV("--resume=")))
+            id = sv_skip(c.head, 9);
+    }
+    return id;
+}
+
+/* Where the session works; or the project, when it has gone elsewhere. */
+static enum status open_place(struct hooking *h, struct err *e)
+{
+    struct app *app = h->app;
+    struct sv   places[] = { h->seen.cwd, workspace_variable(&app->ws, "CLAUDE_PROJECT_DIR"),
+                             SV(".") };
+
+    for (size_t i = 0; i < COUNT(places) && !app->ws.is_workspace; i++) {
+        if (!places[i].n)
+            continue;
+        if (app->ws.root_fd >= 0)
+            close(app->ws.root_fd);
+        app->ws.root_fd = -1;
+        if (workspace_find(&app->ws, sv_cstr(places[i], app->a), app->a, e) == ST_OK)
+            app->ws.is_named = false;
+    }
+    return app->ws.is_workspace ? workspace_settings(&app->ws, app->a, e) : ST_OK;
+}
+
+static bool has_transcript(const struct hooking *h)
+{
+    return h->seen.transcript.n && access(sv_cstr(h->seen.transcript, h->app->a), R_OK) == 0;
+}
+
+/* A fork whose transcript is there says in it what it was forked from: then that is read first. */
+static bool knows_origin(const struct hooking *h)
+{
+    return sv_is(h->seen.source, "fork") && has_transcript(h);
+}
+
+/* The same for a session that came from nowhere, when a tool is about to run in it; and for one
+ * that starts and has a past, such as a lane that was exported. */
+static bool wants_origin(const struct hooking *h)
+{
+    struct sv how = json_text(&h->answer, "how");
+
+    return has_transcript(h) && (sv_is(how, "new") || (sv_is(how, "unbound") &&
+                                                       sv_is(sv_of(h->seen.event), "tool_before")));
+}
+
+static enum status answer(struct hooking *h, struct err *e)
+{
+    struct app *app = h->app;
+
+    struct sv unknown = { 0 };
+
+    if ((knows_origin(h) && record(h, unknown, false, ORIGIN_BYTES, e)) || ask(h, e))
+        return err_code(e);
+    if (wants_origin(h) && (record(h, unknown, false, ORIGIN_BYTES, e) || ask(h, e)))
+        return err_code(e);
+    sb_add(&app->out, hook_answer(&h->seen, &h->answer, app->a));
+    return sb_flush(&app->out, e);
+}
+
+enum status hook_serve(struct app *app, const struct hook_options *o, struct err *e)
+{
+    struct hooking h = { .app = app, .o = o };
+
+    open_user_log(app);
+    set_limit(HOOK_LIMIT_MS);
+    failure_handle(end_quietly);
+    app->out.show = SB_RAW;
+    app->ws.note = app->ws.warn = note_text;
+    app->ws.note_ctx = app->ws.warn_ctx = app;
+    h.given = workspace_variable(&app->ws, "HEDDLE_THREAD");
+    if ((h.given.n && name_check(h.given, "HEDDLE_THREAD", e)) ||
+        (o->thread.n && name_check(o->thread, "--thread", e)))
+        return err_code(e);
+    if (read_event(&h, o->harness, e))
+        return err_code(e);
+    if (sv_is(h.seen.source, "fork") && !h.seen.parent.n)
+        h.seen.parent = resumed_id(app);
+    if (!h.seen.event || open_place(&h, e))
+        return h.seen.event ? err_code(e) : ST_OK;
+    if (!app->ws.is_workspace)
+        return ST_OK; /* this project has nothing to do with heddle */
+    open_workspace_log(app);
+    if (answer(&h, e))
+        return err_code(e);
+    if ((json_truth(json_find(&h.answer, "record")) || json_find(&h.answer, "waiting")->n)) {
+        workspace_close_idle(&app->ws);
+        if (leave(app))
+            do_rest(&h);
+    }
+    return ST_OK;
+}
+
+/* ---- the command line ---------------------------------------------------------------------- */
+
+bool hook_is_for(int argc, char **argv)
+{
+    return argc > 2 && sv_is(sv_of(argv[1]), "hook") && argv[2][0] != '-';
+}
+
+/* A word that is not known is said in the log, and everything goes on: an exit status other than 0
+ * would stop the program that calls. */
+static enum status run(struct app *app, char **words, size_t n, struct err *e)
+{
+    struct hook_options o = { .harness = sv_of(words[1]) };
+    size_t              known = 2;
+
+    if (n > 3 && sv_is(sv_of(words[2]), "--thread")) {
+        o.thread = sv_of(words[3]);
+        known = 4;
+    }
+    if (n > known)
+        note(app, "'%s' is not a word that hook knows", words[known]);
+    return hook_serve(app, &o, e);
+}
+
+static int exit_status(enum status s)
+{
+    (void)s;
+    return 0;
+}
+
+const struct app_door hook_door = { .run = run, .fail = fail, .exit_status = exit_status };

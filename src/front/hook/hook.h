@@ -1,0 +1,26 @@
+/* Hooks of coding agents: the event on standard input, the answer on standard output.
+ *
+ * Whatever happens, the program that calls is not disturbed: the exit status is 0, nothing goes to
+ * standard error, and after HOOK_LIMIT_MS the process ends. What went wrong stands in hook.log, in
+ * .heddle of the workspace or with the user's own files. */
+#ifndef HEDDLE_FRONT_HOOK_H
+#define HEDDLE_FRONT_HOOK_H
+
+#include "front/app.h"
+
+enum {
+    HOOK_LIMIT_MS = 2000,     /* until the answer is out */
+    HOOK_RECORD_S = 120,      /* for what is done afterwards */
+    HOOK_EVENT_MAX = 64 << 20 /* bytes of an event: it may hold the text of a file */
+};
+
+/* heddle hook NAME [--thread T] */
+extern const struct app_door hook_door;
+
+/* Is this a command line for the door? What is not (--help, no name) is the shell's. */
+bool hook_is_for(int argc, char **argv);
+
+/* The same for a shell that has parsed the line already. */
+enum status hook_serve(struct app *app, const struct hook_options *o, struct err *e) MUST_USE;
+
+#endif

@@ -1,0 +1,122 @@
+/* Copies of the database, restoring one, dropping threads and measuring their size. */
+#include "store/sqlite_internal.h"
+
+#include "base/vec.h"
+
+/* Run one statement with a text for its parameter. */
+static enum status run_with(struct sqlite_store *q, const char *sql, struct sv text, struct err *e)
+{
+    sqlite3_stmt *st = NULL;
+    int           rc = sqlite3_prepare_v2(q->db, sql, -1, &st, NULL);
+
+    if (rc == SQLITE_OK) {
+        sqlite_bind_sv(st, 1, text);
+        rc = sqlite3_step(st);
+    }
+    enum status s = rc == SQLITE_DONE ? ST_OK : sqlite_fail(q, rc, e);
+    sqlite3_finalize(st);
+    return s;
+}
+
+/* VACUUM INTO reads one state of the file, and leaves out what is free in it. */
+enum status sqlite_backup(struct store *s, struct sv path, struct err *e)
+{
+    return run_with(sqlite_of(s), "VACUUM INTO ?", path, e);
+}
+
+enum status sqlite_attach(struct store *s, struct sv path, struct err *e)
+{
+    struct sqlite_store *q = sqlite_of(s);
+
+    return path.s ? run_with(q, "ATTACH ? AS copy", path, e) : sqlite_exec(q, "DETACH copy", e);
+}
+
+/* The tables have their columns in the same order: both were made by the same steps. */
+enum status sqlite_replace(struct store *s, struct err *e)
+{
+    struct sqlite_store *q = sqlite_of(s);
+
+    q->tid = 0;
+    q->cleared = true;
+    return sqlite_exec(q,
+                       "PRAGMA secure_delete = ON;"
+                       "DELETE FROM main.row; DELETE FROM main.entry; DELETE FROM main.blob;"
+                       "DELETE FROM main.thread;"
+                       "INSERT INTO main.thread SELECT * FROM copy.thread;"
+                       "INSERT INTO main.blob SELECT * FROM copy.blob;"
+                       "INSERT INTO main.entry SELECT * FROM copy.entry;"
+                       "INSERT INTO main.row SELECT * FROM copy.row;"
+                       "INSERT INTO main.text(text) VALUES('delete-all');",
+                       e);
+}
+
+/* ---- threads ------------------------------------------------------------------------------ */
+
+static enum status drop_tid(struct sqlite_store *q, int64_t tid, struct err *e)
+{
+    char *sql = sqlite3_mprintf(
+        "DELETE FROM entry WHERE key BETWEEN %lld AND %lld; DELETE FROM row WHERE tid = %lld;"
+        "DELETE FROM thread WHERE tid = %lld;"
+        "DELETE FROM blob WHERE hash NOT IN (SELECT blob FROM entry WHERE blob IS NOT NULL);"
+        "INSERT INTO text(text) VALUES('delete-all');",
+        (long long)entry_key(tid, 0), (long long)entry_key(tid, SEQ_MAX), (long long)tid,
+        (long long)tid);
+    enum status s = sql ? sqlite_exec(q, sql, e) : err_set(e, ST_IO, "out of memory");
+
+    sqlite3_free(sql);
+    return s;
+}
+
+enum status sqlite_drop(struct store *s, struct sv thread, struct err *e)
+{
+    struct sqlite_store *q = sqlite_of(s);
+    int64_t              tid;
+
+    if (sqlite_tid(q, thread, &tid, e))
+        return err_code(e);
+    if (!tid)
+        return ST_OK;
+    if (sqlite_exec(q, "PRAGMA secure_delete = ON", e) || drop_tid(q, tid, e))
+        return err_code(e);
+    q->tid = 0;
+    q->cleared = true;
+    return ST_OK;
+}
+
+enum status sqlite_sizes(struct store *s, struct arena *a, struct store_size **out, size_t *n,
+                         struct err *e)
+{
+    static const char sql[] =
+        "SELECT t.id, '' AS view, count(e.key), ifnull(sum("
+        " length(CAST(" SQLITE_KIND " AS BLOB)) + CASE WHEN e.kind = '' AND e.lane IS NULL"
+        " THEN length('" SQLITE_USUAL_LANE "') ELSE ifnull(length(CAST(e.lane AS BLOB)), 0) END +"
+        " ifnull(length(CAST(e.actor AS BLOB)), 0) + ifnull(length(CAST(e.id AS BLOB)), 0) +"
+        " ifnull(length(CAST(e.op AS BLOB)), 0) + ifnull(length(CAST(e.refs AS BLOB)), 0) +"
+        " ifnull(length(CAST(e.payload AS BLOB)), 0) +"
+        " ifnull((SELECT length(CAST(bytes AS BLOB)) FROM blob WHERE hash = e.blob), 0)), 0)"
+        " FROM thread t LEFT JOIN entry e ON e.key BETWEEN t.tid << 36 AND t.tid << 36 | "
+        "68719476735"
+        " GROUP BY t.tid "
+        "UNION ALL SELECT t.id, r.view, count(*), sum(length(r.key) + length(r.value))"
+        " FROM row r JOIN thread t ON t.tid = r.tid GROUP BY r.tid, r.view ORDER BY 1, 2";
+    struct sqlite_store *q = sqlite_of(s);
+    sqlite3_stmt        *st = NULL;
+    VEC(struct store_size) list = { 0 };
+    int rc = sqlite3_prepare_v2(q->db, sql, -1, &st, NULL);
+
+    while (rc == SQLITE_OK || rc == SQLITE_ROW) {
+        rc = sqlite3_step(st);
+        if (rc != SQLITE_ROW)
+            break;
+        struct sv view = sqlite_column_sv(st, 1);
+        *vec_push(&list, a) =
+            (struct store_size){ .thread = sv_dup(sqlite_column_sv(st, 0), a),
+                                 .view = view.n ? sv_dup(view, a) : (struct sv){ 0 },
+                                 .n = sqlite3_column_int64(st, 2),
+                                 .bytes = sqlite3_column_int64(st, 3) };
+    }
+    sqlite3_finalize(st);
+    *out = list.v;
+    *n = list.n;
+    return rc == SQLITE_DONE ? ST_OK : sqlite_fail(q, rc, e);
+}

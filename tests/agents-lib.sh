@@ -1,0 +1,116 @@
+# shellcheck shell=sh disable=SC2154 # npm_dir and scratch come from the files sourced before
+# Real coding agents against a model that is not one, in POSIX shell: tests/e2e/harness_model.js answers
+# them on this machine, in the dialect in which it is asked. Sourced after tests/e2e/lib.sh and
+# tests/npm-lib.sh.
+#
+#     agent_have claude || skip_all "Claude Code" "$npm_why"
+#     agent_model                                  $asked has what the model was asked, a line each
+#     claude -p "text"                             a function that runs the program
+#
+# Versions are fixed: what they send is part of what is tested.
+
+asked='' model=''
+agent_source=${HEDDLE_SOURCE:-$(cd "$(dirname "$0")/../.." && pwd)}
+
+agent_have() {
+    case $1 in
+    claude) npm_have claude @anthropic-ai/claude-code@2.1.325 ;;
+    codex) npm_have codex @openai/codex@0.166.0 ;;
+    gemini) npm_have gemini @google/gemini-cli@0.61.0 ;;
+    opencode) npm_have opencode opencode-ai@1.18.33 ;;
+    pi) npm_have pi @earendil-works/pi-coding-agent@0.87.1 ;;
+    esac || return 1
+    agent_dir=$npm_dir
+}
+
+# agent_model: starts the model; it ends with the test.
+agent_model() {
+    asked=$scratch/asked
+    : >"$asked"
+    node "$agent_source/tests/e2e/harness_model.js" "$asked" "$scratch/port" &
+    server=$!
+    trap 'kill $server 2>/dev/null; rm -rf "$scratch"' EXIT
+    model=http://127.0.0.1:$(wait_port)
+}
+
+agent_arch() {
+    case $(uname -m) in
+    aarch64) echo arm64 ;;
+    *) echo x64 ;;
+    esac
+}
+
+claude() {
+    ANTHROPIC_BASE_URL=$model ANTHROPIC_API_KEY=sk-ant-mock DISABLE_TELEMETRY=1 DISABLE_AUTOUPDATER=1 \
+        CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC=1 \
+        timeout 60 "$agent_dir/node_modules/@anthropic-ai/claude-code-linux-$(agent_arch)/claude" "$@"
+}
+
+codex() { MOCK_KEY=x timeout 60 "$agent_dir/node_modules/.bin/codex" "$@"; }
+
+gemini() {
+    GEMINI_API_KEY=mock GOOGLE_GEMINI_BASE_URL=$model timeout 90 "$agent_dir/node_modules/.bin/gemini" -m gemini-2.5-flash "$@"
+}
+
+# agent_opencode_ready: what opencode would install by itself, beside its settings and in .opencode
+agent_opencode_ready() {
+    npm_have opencode-plugin @opencode-ai/plugin@1.18.33 || return 0
+    for ready in "$HOME/.config/opencode" .opencode; do
+        mkdir -p "$ready"
+        cp -r "$npm_dir/node_modules" "$npm_dir/package-lock.json" "$ready/"
+        echo '{"dependencies":{"@opencode-ai/plugin":"1.18.33"}}' >"$ready/package.json"
+    done
+}
+
+opencode() {
+    OPENCODE_DISABLE_AUTOUPDATE=1 OPENCODE_DISABLE_MODELS_FETCH=1 OPENCODE_DISABLE_LSP_DOWNLOAD=1 \
+        timeout 120 "$agent_dir/node_modules/opencode-linux-$(agent_arch)/bin/opencode" "$@"
+}
+
+pi() { timeout 90 "$agent_dir/node_modules/.bin/pi" --provider mock --model m1 "$@"; }
+
+# told TEXT: "yes" when the newest request has it somewhere.
+told() { if tail -n 1 "$asked" | grep -qF -- "$1"; then echo yes; else echo no; fi; }
+
+# seen BLOCK PROMPT: where a text stands in the newest request that has the prompt in it. A line of
+# "N of M" (how often, among how many blocks at all) and whether nothing of the model stands between
+# the text and the prompt ("before", "behind") or not ("apart").
+seen() { node "$agent_source/tests/e2e/hook_seen.mjs" "$asked" "$1" "$2"; }
+
+# sessions_of: what `heddle sessions` says of each session, however its thread and lane are called
+sessions_of() { heddle sessions --agents --json | jq -cS '[.items[] | {session, project, title, prompt, model, parent, turns, messages, tokens, first, last}] | sort_by(.session)'; }
+
+# check_import PROGRAM PATH: what hooks recorded while the sessions ran is what an import of their files
+# makes in a workspace that has seen none of them, and nothing in them is strange to it.
+check_import() {
+    recorded=$(sessions_of)
+    lacks "there are sessions to import" "$recorded" '[]'
+    mkdir again && cd again || exit 1
+    heddle init >/dev/null
+    run heddle import "$1" "$2" --json
+    exits "a fresh import" 0
+    json "understands every record" "$out" '[.items[].notes[]] + .failed' '[]'
+    same "makes the sessions that hooks recorded" "$(sessions_of)" "$recorded"
+    json "once" "$(heddle import "$1" "$2" --json)" '.items' '[]'
+    ok "and its log verifies" heddle verify
+    cd ..
+}
+
+# check_export PROGRAM FILES...: each imported session is written as it was, record by record. In the
+# workspace of check_import.
+check_export() {
+    program=$1 && shift
+    cd again || exit 1
+    heddle sessions --json >"$scratch/sessions"
+    for file; do
+        case $program in
+        pi) id=$(head -n 1 "$file" | jq -r .id) ;;
+        *) id=$(basename "$file" .jsonl) ;;
+        esac
+        thread=$(jq -r --arg id "$id" '.items[] | select(.session == $id) | .thread' "$scratch/sessions")
+        heddle export "$thread" --to "$program" --session "$id" | jq -cS . >"$scratch/written"
+        jq -cS . "$file" >"$scratch/was"
+        ok "export of session $(basename "$file") is what was imported" cmp "$scratch/written" "$scratch/was"
+    done
+    cd ..
+}

@@ -1,0 +1,10 @@
+/* Transcripts of pi. */
+#include "harness_fuzz.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    fuzz_transcript(HARNESS_PI, data, size);
+    return 0;
+}
