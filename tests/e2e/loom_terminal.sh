@@ -2,6 +2,8 @@
 # `heddle loom` at a terminal: completion, Ctrl-C, pasted text, thoughts, history, Ctrl-D.
 # shellcheck source=tests/e2e/lib.sh
 . "$(dirname "$0")/lib.sh"
+# shellcheck source=tests/terminal-lib.sh
+. "$(dirname "$0")/../terminal-lib.sh"
 
 command -v script >/dev/null || { echo '1..0 # SKIP no script(1)'; exit 0; }
 unset HEDDLE_NOW HEDDLE_SEED
@@ -11,25 +13,7 @@ heddle log append t >/dev/null <<'LOG'
 {"kind":"ai_message","actor":"ada","payload":{"role":"user","content":"Next.","node":{"author":"ada","local_id":"a7x2","parent":"r001"}}}
 LOG
 
-# start: a prompt in the background, its keys on file 9, its screen in the file `screen`.
-start() {
-    rm -f keys
-    mkfifo keys
-    : >screen
-    # shellcheck disable=SC2016
-    HEDDLE=$HEDDLE TERM=vt100 script -qefc '"$HEDDLE" loom t' screen <keys >/dev/null 2>&1 &
-    terminal=$!
-    exec 9>keys
-}
-
-# press KEYS [TEXT]: keys as printf takes them; then wait until TEXT is on the screen.
-press() {
-    # shellcheck disable=SC2059
-    printf "$1" >&9
-    [ $# -gt 1 ] || return 0
-    await is_shown "$2" || { echo "# not on the screen: $2"; return 1; }
-}
-is_shown() { tr -d '\b\r\033' <screen | grep -qF -e "$1"; }
+at_prompt() { start vt100 '"$HEDDLE" loom t'; }
 
 # answered KEYS: press them, and wait for the prompt that comes after.
 prompts() { grep -o '›' screen | wc -l; }
@@ -40,15 +24,10 @@ answered() {
     await has_prompts $next
 }
 
-stop() {
-    exec 9>&-
-    wait $terminal
-}
-
 # The terminal forgets what was typed behind Ctrl-C: it is pressed alone, and answered by a new line.
 give_up() { answered '\003'; }
 
-start
+at_prompt
 ok "the prompt tells where one is" press '' '[a7x2] ›'
 ok "commands and ids are completed" press '/vi\tr0\t\n' '"Root."'
 ok "an id behind a key" press '/view branch:a7\tas:nodes\n' 'Next.'
@@ -63,8 +42,7 @@ press 'one\n/two\nthree' 'three'
 answered '\n'
 press '/think\nonly for me\n→ prune a7x2\n←\n'
 ok "a thought ends with ←" press '/tree summary\n' 'leaf'
-press '\004'
-stop
+leave
 said=$(heddle export t --format json | jq -c '[.nodes[2:][].text]')
 same "what is pasted is one text" "$said" '["one\n/two\nthree"]'
 same "a thought is kept and not run" \
@@ -72,11 +50,10 @@ same "a thought is kept and not run" \
     '"only for me\n→ prune a7x2"'
 has "the history is written" "$(cat .heddle/loom_history)" '/think'
 
-start
+at_prompt
 press '' '] ›'
 ok "and is there the next time" press '\033[A\n' 'Tree: "Root."'
-press '\004'
-stop
+leave
 
 # What a line needed is freed when it is done: many of them fit where a few would have.
 i=0

@@ -4,6 +4,8 @@
 # shellcheck disable=SC2016
 # shellcheck source=tests/e2e/lib.sh
 . "$(dirname "$0")/lib.sh"
+# shellcheck source=tests/terminal-lib.sh
+. "$(dirname "$0")/../terminal-lib.sh"
 
 command -v script >/dev/null || { echo '1..0 # SKIP no script(1)'; exit 0; }
 command -v node >/dev/null || { echo '1..0 # SKIP node is not installed'; exit 0; }
@@ -22,33 +24,13 @@ serve "$scratch/answers" "$scratch/asked" "$scratch/port"
 export ANTHROPIC_BASE_URL="$base" ANTHROPIC_API_KEY=sk-SECRET-0123456789
 heddle agent add Opus --kind model --model anthropic:claude-opus-5-5 --permissions loom_aware,loom_write >/dev/null
 
-# start: a prompt in the background, its keys on file 9, its screen in the file `screen`.
-start() {
-    rm -f keys
-    mkfifo keys
-    : >screen
-    HEDDLE=$HEDDLE TERM=xterm script -qefc 'exec env --default-signal=INT "$HEDDLE" talk t --agent Muse' screen <keys >/dev/null 2>&1 &
-    terminal=$!
-    exec 9>keys
-}
-# press KEYS [TEXT]: keys as printf takes them; then wait until TEXT is on the screen.
-press() {
-    # shellcheck disable=SC2059
-    printf "$1" >&9
-    [ $# -gt 1 ] || return 0
-    await is_shown "$2" || { echo "# not on the screen: $2"; tail -c 600 screen | cat -v | sed 's/^/# /'; return 1; }
-}
-is_shown() { tr -d '\b\r' <screen | grep -qF -e "$1"; }
-stop() {
-    exec 9>&-
-    wait $terminal
-}
+at_prompt() { start xterm 'exec env --default-signal=INT "$HEDDLE" talk t --agent Muse'; }
 # wait_for N: until an answer has begun to count for the N-th time.
 has_begun() { [ "$(grep -o 'one two ' screen | wc -l)" -ge "$1" ]; }
 wait_for() { await has_begun "$1"; }
 dim() { printf '\033[2m%s\033[0m' "$1"; }
 
-start
+at_prompt
 ok "the prompt names the agent" press '' 'Muse ›'
 ok "an answer is shown" press 'What is there?\n' 'Two nodes.'
 ok "commands are dim" press '' "$(dim '→ tree')"
@@ -91,11 +73,10 @@ same "the tree that was left has a summary, and so has the one that was closed" 
     '"anthropic:claude-3-5-haiku-latest" "anthropic:claude-3-5-haiku-latest" '
 lacks "no key is anywhere" "$(grep -rl SECRET .)" .
 
-start
+at_prompt
 press '' 'Muse ['
 ok "and is there the next time" press '\033[A' "$(tail -n 1 .heddle/talk_history | sed 's/.040/ /g')"
 press '\025'
 sleep 0.3
-press '\004'
-stop
+leave
 done_testing
