@@ -1217,17 +1217,18 @@ static void a_group_is_one_writer_for_others(void)
     store_close(other);
 }
 
-/* Can a thread be locked in `s` while `other` has a write transaction on another one? */
+/* Can a thread be locked in `other` while `s` has a write transaction on another one? `other` is
+ * asked because it waits for 40 ms; `s` would wait for STORE_BUSY_MS where the answer is no. */
 static bool locks_threads_one_by_one(struct store *other)
 {
     struct store_head h;
 
-    CHECK(store_begin_on(other, STORE_WRITE, SV("of-the-other"), &e) == ST_OK);
-    CHECK(store_head(other, SV("of-the-other"), &h, &e) == ST_OK);
-    bool one_by_one =
-        !store_begin_on(s, STORE_WRITE, SV("mine"), &e) && !store_head(s, SV("mine"), &h, &e);
-    store_abort(s);
+    CHECK(store_begin_on(s, STORE_WRITE, SV("mine"), &e) == ST_OK);
+    CHECK(store_head(s, SV("mine"), &h, &e) == ST_OK);
+    bool one_by_one = !store_begin_on(other, STORE_WRITE, SV("of-the-other"), &e) &&
+                      !store_head(other, SV("of-the-other"), &h, &e);
     store_abort(other);
+    store_abort(s);
     return one_by_one;
 }
 
