@@ -65,6 +65,15 @@ static bool read_octal(struct sv v, size_t i, unsigned char *out)
     return n < 256;
 }
 
+/* The byte that a letter behind a backslash stands for, as in C; 0: none. */
+static char escaped(char letter)
+{
+    static const char letters[] = "abtnvfr\"\\", bytes[] = "\a\b\t\n\v\f\r\"\\";
+    const char       *at = letter ? strchr(letters, letter) : NULL;
+
+    return at ? bytes[at - letters] : 0;
+}
+
 bool show_unshow(struct sv shown, struct arena *a, struct sv *path)
 {
     if (!shown.n || shown.s[0] != '"') {
@@ -81,16 +90,13 @@ bool show_unshow(struct sv shown, struct arena *a, struct sv *path)
             if (++i >= v.n)
                 return false;
             c = (unsigned char)v.s[i];
-            if (c == 'n')
-                c = '\n';
-            else if (c == 't')
-                c = '\t';
-            else if (c >= '0' && c <= '7') {
+            if (c >= '0' && c <= '7') {
                 if (!read_octal(v, i, &c))
                     return false;
                 i += 2;
-            } else if (c != '"' && c != '\\')
+            } else if (!(c = (unsigned char)escaped(v.s[i]))) {
                 return false;
+            }
         }
         sb_addc(&b, (char)c);
     }

@@ -10,7 +10,7 @@
 
 void sb_add_path(struct sb *b, struct sv path);
 
-/* The path that sb_add_path() wrote; false when it is not well-formed. */
+/* The path that sb_add_path() or git wrote; false when it is not well-formed. */
 bool show_unshow(struct sv shown, struct arena *a, struct sv *path);
 
 /* scheme://… in either case. Only http and https are fetched; others are not paths for that. */

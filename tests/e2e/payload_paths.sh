@@ -81,6 +81,22 @@ printf 'star\n' >'*'
 run sh -c 'cd src && printf "main.h\n../*\n" | "$HEDDLE" payload --stdin'
 same "from the current directory, and never a glob" "$(shown)" "src/main.h * "
 rm '*'
+run sh -c 'printf "src/main.c\r\nREADME.md\r\n" | "$HEDDLE" payload --stdin'
+same "lines that end with CR LF" "$(shown)" "src/main.c README.md "
+mkdir named && echo one >"named/$(printf 'Gr\303\266\303\237e')" && echo two >"named/$(printf 'a\fb\342\200\235')" && echo three >'named/"q"'
+run sh -c 'cd named && printf "\"%s\"\n" "Gr\\303\\266\\303\\237e" "a\\fb\\342\\200\\235" | "$HEDDLE" payload --stdin'
+has "a name as git quotes it" "$out" "
+one
+"
+has "with any escape of git's" "$out" "
+two
+"
+same "without a warning" "$err" ""
+run sh -c 'cd named && printf "\"q\"\n" | "$HEDDLE" payload --stdin'
+has "a file that has quotes in its name is itself" "$out" "
+three
+"
+rm -r named
 run sh -c 'echo README.md | "$HEDDLE" payload --stdin src'
 exits "not both" 2
 

@@ -79,6 +79,23 @@ static enum status entry_of(const struct request *r, struct sv path, bool must, 
     return ST_OK;
 }
 
+/* git prints a name that is not plain ASCII in double quotes (core.quotePath). Such a name is
+ * decoded, unless a file has the name as it is given. */
+static enum status entry_of_name(const struct request *r, struct sv name, struct sv *out,
+                                 struct err *e)
+{
+    struct sv decoded;
+    bool      there = false;
+
+    if (entry_of(r, name, false, out, e))
+        return err_code(e);
+    if (!sv_starts(name, SV("\"")) || !show_unshow(name, r->a, &decoded))
+        return ST_OK;
+    if (fs_exists(r->ws->root_fd, sv_skip(*out, 1), &there, e))
+        return err_code(e);
+    return there ? ST_OK : entry_of(r, decoded, false, out, e);
+}
+
 static enum status take_paths(const struct request *r, const struct payload_params *p,
                               struct payload_request *q, struct err *e)
 {
@@ -88,7 +105,8 @@ static enum status take_paths(const struct request *r, const struct payload_para
     if (p->names.v && p->paths.n)
         return err_set(e, ST_USAGE, "paths and names do not go together");
     for (size_t i = 0; i < given.n; i++)
-        if (entry_of(r, given.v[i], !p->names.v, &paths[i], e))
+        if (p->names.v ? entry_of_name(r, given.v[i], &paths[i], e)
+                       : entry_of(r, given.v[i], true, &paths[i], e))
             return err_code(e);
     q->paths = paths;
     q->n_paths = given.n;

@@ -87,7 +87,8 @@ static enum status check_pairs(const struct payload_extra *x, struct err *e)
 
 enum { STDIN_LIMIT = 64 << 20 };
 
-/* Names as other programs print them: with NUL between when there is one, else one per line. */
+/* Names as other programs print them: with NUL between when there is one, else one per line, which
+ * may end with CR LF. */
 static enum status take_stdin(struct app *app, struct payload_params *p, struct err *e)
 {
     VEC(struct sv) names = { 0 };
@@ -95,13 +96,14 @@ static enum status take_stdin(struct app *app, struct payload_params *p, struct 
 
     if (app->n_args)
         return err_set(e, ST_USAGE, "--stdin and paths on the command line do not go together");
+    app_say_waiting(app);
     if (fs_read_fd(0, STDIN_LIMIT, app->a, &text, e))
         return err_in(e, "stdin");
     char between = sv_has(text, 0) ? 0 : '\n';
     vec_reserve(&names, 1, app->a); /* an empty list is one, too */
     while (text.n) {
         struct sv_cut c = sv_cut(text, between);
-        if (!between && c.head.n && c.head.s[c.head.n - 1] == '\r')
+        if (between && c.head.n && c.head.s[c.head.n - 1] == '\r')
             c.head.n--;
         if (c.head.n)
             *vec_push(&names, app->a) = c.head;
