@@ -87,6 +87,9 @@ lacks "it gets no keys" "$(cat paged)" "sk-x"
 
 out=$(printf 'one\n\004' | script -qefc '"$HEDDLE" memo add -' /dev/null 2>/dev/null)
 has "who is to type is told" "$out" "reading from the terminal; Ctrl-D ends it"
+for command in tokens 'payload --stdin' mcp 'hook claude-code'; do
+    has "so is who runs $command" "$(at 80 '"$HEDDLE" '"$command")" "reading from the terminal; Ctrl-D ends it"
+done
 lacks "a pipe is not" "$(echo two | heddle memo add - 2>&1)" "terminal"
 
 done_testing

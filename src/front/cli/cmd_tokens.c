@@ -17,6 +17,7 @@ static enum status open_input(void *ctx, struct sv path, int *fd, struct err *e)
     const struct app *app = ctx;
 
     if (sv_is(path, "-")) {
+        app_say_waiting(app);
         *fd = dup(STDIN_FILENO);
         return *fd < 0 ? err_errno(e, "standard input") : ST_OK;
     }

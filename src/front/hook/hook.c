@@ -300,6 +300,7 @@ static enum status read_event(struct hooking *h, struct sv harness, struct err *
     struct sv   text;
     struct json doc, *kept = ARENA_NEW(app->a, struct json, 1);
 
+    app_say_waiting(app);
     if (fs_read_fd(STDIN_FILENO, HOOK_EVENT_MAX, app->a, &text, e) ||
         json_parse(text, 0, app->a, &doc, e))
         return err_in(e, "the event");

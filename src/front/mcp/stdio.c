@@ -193,6 +193,7 @@ static enum status read_lines(struct stdio *x, struct err *e)
     struct sv    line;
     bool         more = true;
 
+    app_say_waiting(x->app);
     while (more && !is_gone(x)) {
         enum status s = lines_next(&in, &line, &more, e);
         if (s == ST_LIMIT_EXCEEDED) {
