@@ -21,6 +21,7 @@ same "a last line needs no newline" "$out" "appended entries 2 to 2; revision 3"
 run append "$NOTE\n\n{bad}\n" t
 exits "bad JSON is refused" 1
 has "with the number of its line" "$err" "line 3: JSON:"
+has "and what a line is" "$err" 'hint: a line is {"kind":…,"payload":{…}}'
 run append "$NOTE\n$NOTE\n[]\n" t --json
 json "as JSON too" "$out" '[keys_unsorted, .error.code]' '[["error"],"INVALID_SYNTAX"]'
 has "with the number of its line" "$out" "line 3:"

@@ -31,6 +31,7 @@ json "the state can be asked" "$out" '[.status, .request_id]' '["awaiting_llm","
 
 run event 'not json' t
 has "a bad line is named" "$err" "line 1: JSON:"
+has "with what an event is" "$err" 'hint: an event is one line: {"kind"'
 run event '[]' t
 has "so is one that is no object" "$err" "line 1: an event is an object"
 run event "$ANSWER

@@ -30,9 +30,16 @@ struct event_list {
     size_t       n;
 };
 
+static enum status hint_shape(struct err *e)
+{
+    return err_hint(e, "an event is one line: {\"kind\":\"llm_completed\",\"data\":{\"text\":…}}; "
+                       "`heddle help run event` has more");
+}
+
 static enum status not_object(int64_t number, struct err *e)
 {
-    return err_set(e, ST_INVALID_SYNTAX, "line %lld: an event is an object", (long long)number);
+    err_set(e, ST_INVALID_SYNTAX, "line %lld: an event is an object", (long long)number);
+    return hint_shape(e);
 }
 
 static enum status read_list(const struct json *list, struct event_list *out, struct err *e)
@@ -61,8 +68,10 @@ static enum status read_lines(struct lines *in, struct arena *a, struct event_li
             break;
         if (!sv_trim(line).n)
             continue;
-        if (json_parse(sv_dup(line, a), JSON_ONE_LINE, a, &v, e))
-            return err_in(e, "line %lld", (long long)in->number);
+        if (json_parse(sv_dup(line, a), JSON_ONE_LINE, a, &v, e)) {
+            err_in(e, "line %lld", (long long)in->number);
+            return e->hint[0] ? err_code(e) : hint_shape(e);
+        }
         if (v.type != JSON_OBJECT)
             return not_object(in->number, e);
         *vec_push(&list, a) = v;
@@ -131,22 +140,27 @@ static void print(const struct json *doc, struct term *t)
 const struct operation op_run_event = {
     .name = "run.event",
     .summary = "Report events of the active run, as JSON Lines on stdin",
-    .details = "Kinds with an effect: llm_started, llm_completed, tool_completed, input_injected,\n"
-               "checkpoint, request_completed, request_failed, request_cancelled, worker_exit. All "
-               "lines are\n"
-               "applied or none. An event whose id was logged in its run before is skipped; with "
-               "other\n"
-               "content it is refused. llm_completed needs data.content (or text) or tool_calls;\n"
-               "tool_completed needs data.content, result or error, and is recorded also after the "
-               "end.\n"
-               "usage of llm_completed is summed; that of a last event is the total.\n"
-               "\n"
-               "  "
-               "{\"kind\":\"llm_completed\",\"id\":\"e1\",\"data\":{\"text\":\"Hello\",\"finish_"
-               "reason\":\"stop\"}}\n"
-               "  {\"kind\":\"request_completed\"}\n\n"
-               "  echo '{\"kind\":\"llm_completed\",\"data\":{\"text\":\"Hello\"}}' | heddle run "
-               "event live",
+    .details =
+        "Kinds with an effect: llm_started, llm_completed, tool_completed, input_injected,\n"
+        "checkpoint, request_completed, request_failed, request_cancelled, worker_exit. All "
+        "lines are\n"
+        "applied or none. An event whose id was logged in its run before is skipped; with "
+        "other\n"
+        "content it is refused. llm_completed needs data.content (or text) or tool_calls;\n"
+        "tool_completed needs data.tool_call_id and data.content, result or error, and is "
+        "recorded\n"
+        "also after the end.\n"
+        "usage of llm_completed is summed; that of a last event is the total.\n"
+        "\n"
+        "  "
+        "{\"kind\":\"llm_completed\",\"id\":\"e1\",\"data\":{\"text\":\"Hello\",\"finish_"
+        "reason\":\"stop\"}}\n"
+        "  {\"kind\":\"llm_completed\",\"data\":{\"tool_calls\":[{\"id\":\"c1\",\"name\":\"ls\","
+        "\"arguments\":{}}]}}\n"
+        "  {\"kind\":\"tool_completed\",\"data\":{\"tool_call_id\":\"c1\",\"result\":\"a.txt\"}}\n"
+        "  {\"kind\":\"request_completed\"}\n\n"
+        "  echo '{\"kind\":\"llm_completed\",\"data\":{\"text\":\"Hello\"}}' | heddle run "
+        "event live",
     .group = GROUP_RUN,
     .needs = NEEDS_WRITE,
     .in_thread = true,
