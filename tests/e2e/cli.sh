@@ -128,6 +128,14 @@ exits "too few arguments are misuse" 2
 run heddle version --root
 exits "an option without its value is misuse" 2
 has "it says so" "$err" "--root needs a value"
+run heddle --root
+exits "without a command too" 2
+has "it says so there" "$err" "--root needs a value"
+run heddle --color sometimes
+exits "values are checked without a command" 2
+run heddle --json --root .
+exits "options alone print help" 0
+json "as JSON if that is one of them" "$out" '.text | contains("usage: heddle COMMAND")' 'true'
 run heddle version --json=yes
 exits "a flag takes no value" 2
 run heddle version --as ''
@@ -272,6 +280,8 @@ run heddle memo list
 has "no memos is said" "$out" 'heddle memo add'
 run heddle agent list
 has "so are no agents" "$out" 'heddle agent add'
+run heddle token list
+has "no tokens" "$out" 'heddle token create'
 run heddle graph
 has "and no objectives" "$out" 'heddle objective create'
 run heddle search nothing
@@ -289,6 +299,8 @@ run heddle spawn --intent x
 exits "a missing option is misuse" 2
 has "it is named" "$err" '`heddle spawn` needs --objective'
 has "with the usage" "$err" "hint: usage: heddle spawn --intent"
+run heddle transfer build
+has "a word that may be an option is named as the usage has it" "$err" '`heddle transfer` needs request_approval|delegate|handoff'
 run heddle lifecycle build finish
 exits "an unknown action is misuse" 2
 run heddle status nope

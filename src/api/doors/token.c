@@ -167,7 +167,11 @@ static void print_list(const struct json *doc, struct term *t)
     struct term_table        table = { .heads = heads };
     const struct json       *items = json_find(doc, "items");
 
-    for (size_t i = 0; json_is(items, JSON_ARRAY) && i < items->n; i++) {
+    if (!json_is(items, JSON_ARRAY) || !items->n) {
+        term_f(t, "no tokens; `heddle token create NAME` makes one\n");
+        return;
+    }
+    for (size_t i = 0; i < items->n; i++) {
         const struct json *x = &items->items[i];
         struct sv          until = json_text(x, "expires_at");
         bool               over = json_truth(json_find(x, "expired"));

@@ -290,14 +290,14 @@ static enum status hint_usage(const struct command *c, struct err *e)
     return err_hint(e, "usage: heddle %s%s%s", c->name, c->synopsis[0] ? " " : "", c->synopsis);
 }
 
-enum status command_need(const char *name, const char *option, struct sv value, struct err *e)
+enum status command_need(const char *name, const char *what, struct sv value, struct err *e)
 {
     struct arena scratch = { 0 };
     size_t       i = 0;
 
     if (sv_trim(value).n)
         return ST_OK;
-    err_set(e, ST_USAGE, "`heddle %s` needs --%s", name, option);
+    err_set(e, ST_USAGE, "`heddle %s` needs %s", name, what);
     while (commands[i] && strcmp(commands[i]->name, name) != 0)
         i++;
     if (commands[i])

@@ -125,6 +125,21 @@ static enum status run_parsed(struct app *app, const struct command *c, struct c
     return c->text ? say(app, c->run, opts, e) : c->run(app, opts, e);
 }
 
+/* --help, or other options without a command: they are checked, and help is printed. */
+static enum status only_options(struct app *app, char **words, size_t n, struct err *e)
+{
+    char                  word[] = "help", *help = word;
+    const struct command *c;
+    struct cli_globals    g = { 0 };
+    void                 *opts;
+    size_t                used;
+
+    if (command_find(&help, 1, app->a, &c, &used, e) ||
+        command_parse(app, c, words, n, &g, &opts, e) || check_colour(g.color, e))
+        return err_code(e);
+    return say(app, say_help, NULL, e);
+}
+
 /* One command: find it, parse its words, run it. */
 static enum status cli_run(struct app *app, char **words, size_t n, struct err *e)
 {
@@ -140,8 +155,8 @@ static enum status cli_run(struct app *app, char **words, size_t n, struct err *
     }
     for (size_t i = 0; i < n; i++) /* known early, so that usage errors are JSON too */
         app->json = app->json || sv_is(sv_of(words[i]), "--json");
-    if (first == n) /* --help, or other options without a command */
-        return say(app, say_help, NULL, e);
+    if (first == n)
+        return only_options(app, words, n, e);
     if (sv_is(sv_of(words[first]), "--version"))
         words[first] = version_word;
     words[first] = own_word(app, words[first]);

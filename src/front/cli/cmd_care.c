@@ -28,7 +28,7 @@ static enum status read_files(struct app *app, struct request *r, void *params, 
     struct sv *text = verify_text(params, "signed");
 
     (void)r;
-    if (text->s && command_need("verify", "key", *key, e))
+    if (text->s && command_need("verify", "--key", *key, e))
         return err_code(e);
     if (!text->s)
         text = verify_text(params, "pin");

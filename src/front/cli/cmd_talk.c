@@ -325,7 +325,7 @@ static enum status run(struct app *app, const void *opts, struct err *e)
     if (command_set(&op_talk, params, "thread", app_arg(app, 0), app->a, e))
         return err_code(e);
     if (!text_field(params, "agent")->n)
-        return command_need("talk", "agent", (struct sv){ 0 }, e);
+        return command_need("talk", "--agent", (struct sv){ 0 }, e);
     if (message->s && sv_is(*message, "-") && app_text(app, *message, message, e))
         return err_code(e);
     if (!message->s && !*(bool *)field(params, "resume") && !text_field(params, "at")->s)

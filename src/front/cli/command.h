@@ -139,8 +139,9 @@ struct cli_globals {
 enum status command_parse(struct app *app, const struct command *c, char **args, size_t n,
                           struct cli_globals *g, void **opts, struct err *e) MUST_USE;
 
-/* An option that must be given, and not be blank: ST_USAGE with the usage of the command `name`. */
-enum status command_need(const char *name, const char *option, struct sv value,
+/* An argument that must be given, and not be blank: `what` is it as it is typed (--agent). ST_USAGE
+ * with the usage of the command `name`. */
+enum status command_need(const char *name, const char *what, struct sv value,
                          struct err *e) MUST_USE;
 
 #endif

@@ -41,6 +41,14 @@ static const char *dashed(const char *name, struct arena *a)
     return copy;
 }
 
+static const char *option_name(const struct param *p, struct arena *a)
+{
+    struct sb b = sb_in(a, 0);
+
+    sb_addf(&b, "--%s", dashed(p->name, a));
+    return sb_sv(&b).s;
+}
+
 /* What help calls the value: the name in the table, else the values there are. */
 static const char *value_name(const struct param *p, struct arena *a)
 {
@@ -269,13 +277,15 @@ static enum status load_options(struct app *app, const struct command *c, void *
     return ST_OK;
 }
 
-/* A required parameter that is an option: the error shows the usage. */
+/* A required parameter that is an option, or may be one: the error names it and shows the usage. */
 static enum status need_options(const struct command *c, const void *params, struct arena *a,
                                 struct err *e)
 {
     for (const struct param *p = c->op->params; p && p->type; p++)
         if (p->required && is_option(how_of(c, p)) && !param_is_given(p, params))
-            return command_need(c->name, dashed(p->name, a), (struct sv){ 0 }, e);
+            return command_need(c->name,
+                                how_of(c, p) & WORD_EITHER ? value_name(p, a) : option_name(p, a),
+                                (struct sv){ 0 }, e);
     return ST_OK;
 }
 
