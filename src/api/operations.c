@@ -7,10 +7,10 @@ static const char *const group_titles[] = {
     [GROUP_LOG]     = "Log and projection",
     [GROUP_RUN]     = "Runs and checkpoints",
     [GROUP_SHARE]   = "Threads that share work",
-    [GROUP_LOOM]    = "Loom",
+    [GROUP_LOOM]    = "Trees of people and models (loom)",
     [GROUP_PAYLOAD] = "Payload",
-    [GROUP_DOORS]   = "Doors",
-    [GROUP_CARE]    = "Care",
+    [GROUP_DOORS]   = "Other programs and the server",
+    [GROUP_CARE]    = "Maintenance and settings",
 };
 
 /* One list per group, each in src/api/GROUP/; the operation thread.list is op_thread_list in
