@@ -71,7 +71,7 @@ enum status(err_errno)(struct err *e, const char *fmt, ...)
     n = strlen(e->text);
     snprintf(e->text + n, sizeof e->text - n, ": %s", strerror(saved));
     if (saved == EACCES || saved == EPERM)
-        return err_hint(e, "check who owns it and its mode (ls -ld)");
+        return err_hint(e, "check the owner and the mode of it and of its directory (ls -ld)");
     if (saved == EROFS)
         return err_hint(e, "the file system is mounted read-only");
     if (saved == ENOSPC || saved == EDQUOT)

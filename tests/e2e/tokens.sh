@@ -62,6 +62,10 @@ has "several files are told apart" "$(heddle tokens --ids a.txt empty)" "==> emp
 run heddle tokens nothing
 exits "a missing file is an error" 1
 has "that names it" "$err" "nothing"
+mkdir 'a directory'
+run heddle tokens 'a directory'
+exits "so is a directory" 1
+has "whose files another command counts" "$err" "hint: \`heddle payload 'a directory' --token-tree\`"
 run heddle tokens a.txt nothing . emoji
 exits "a file that cannot be read does not hide the others" 1
 has "they are counted" "$out" "2  a.txt"

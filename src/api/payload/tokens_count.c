@@ -78,6 +78,16 @@ static bool is_showing(const struct counting *c)
 
 /* ---- one file ------------------------------------------------------------------------------ */
 
+static enum status unread(struct sv path, struct err *e)
+{
+    bool directory = errno == EISDIR;
+
+    err_errno(e, SV_FMT, SV_ARG(path));
+    return directory ? err_hint(e, "`heddle payload " SH_FMT " --token-tree` counts what is in it",
+                                SV_ARG(path))
+                     : err_code(e);
+}
+
 /* Read and count in parts, so that a file may be larger than memory. */
 static enum status count_input(struct counting *c, int fd, struct counted *row, struct err *e)
 {
@@ -92,7 +102,7 @@ static enum status count_input(struct counting *c, int fd, struct counted *row, 
     while (!failed && (n = read(fd, c->buffer, PART)) != 0) {
         if (n < 0 && errno == EINTR)
             continue;
-        failed = n < 0 ? err_errno(e, SV_FMT, SV_ARG(row->path)) : request_check(c->r, e);
+        failed = n < 0 ? unread(row->path, e) : request_check(c->r, e);
         if (failed)
             break;
         row->bytes += (size_t)n;
