@@ -1,5 +1,6 @@
-/* The program: its name picks the door. Doors that run for long are handed to it, since doors do
- * not know each other. */
+/* main(): the name of the program selects its front end (a "door", see docs/GLOSSARY.md): leslie, a
+ * hook, or the shell. The shell gets the functions of the long-running doors from here, because
+ * doors do not depend on each other. */
 #include "base/path.h"
 #include "front/cli/cli.h"
 #include "front/hook/hook.h"

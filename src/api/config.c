@@ -151,7 +151,7 @@ static enum status check(const struct json *object, struct sv prefix, enum confi
         struct sv                 name = dotted_name(prefix, m->key, a);
         const struct config_key  *k = key_of(name);
         bool                      any = k && sv_ends(sv_of(k->name), SV(".*"));
-        if (!k || (sv_has(m->key, '.') && !any)) /* "a.b" is not a in b */
+        if (!k || (sv_has(m->key, '.') && !any)) /* the key "a.b" is not the member b of a */
             return unknown_key(name, e);
         if (k->power == CONFIG_USER_ONLY && file != CONFIG_OF_USER)
             return users_key(name, e);
@@ -291,7 +291,8 @@ static const struct json *find_in(const struct json *doc, struct sv dotted)
     return v;
 }
 
-/* Warned once for a row, and only when its value is asked for. */
+/* Warn that the value of a file that is not trusted is not used: once for each row, and only when
+ * the value is asked for. */
 static void tell_withheld(const struct config *c, struct sv dotted)
 {
     if (!c->withheld || c->trusted || !find_in(&c->guarded, dotted))
@@ -399,7 +400,8 @@ const struct config_key *config_key_at(size_t i)
 
 /* ---- changing a value -------------------------------------------------------------- */
 
-/* `object` (NULL: none yet) with the value at the end of `parts`, or without it. */
+/* Write `object` (NULL: there is none yet) with `value` at the path `parts`, or without that member
+ * when `value` is NULL. */
 static void write_with(struct jw *w, const struct json *object, const struct sv *parts, size_t n,
                        const struct json *value)
 {

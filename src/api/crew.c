@@ -1,4 +1,4 @@
-/* A pool of threads that grows with the work and shrinks without it. */
+/* A pool of threads that grows when there is work and shrinks when there is none. */
 #include "api/crew.h"
 
 #include "base/clock.h"

@@ -243,7 +243,7 @@ enum status door_token_remove(const struct workspace *ws, struct sv id, struct a
 struct token_book {
     const struct workspace *ws;
     pthread_mutex_t         lock;
-    struct arena            a, listed; /* of the path; of the list */
+    struct arena            a, listed; /* memory of the path; memory of the list */
     struct sv               path;
     struct fs_mark          mark;
     bool                    read;
@@ -270,7 +270,7 @@ void token_book_close(struct token_book *b)
     free(b);
 }
 
-/* Has the file changed since it was read, or who may write it? One that is gone has no mark. */
+/* Has the file, its owner or its mode changed since it was read? A missing file has no mark. */
 static bool is_old(const struct token_book *b, struct fs_mark *now)
 {
     struct stat st;
@@ -297,7 +297,7 @@ static void refresh(struct token_book *b)
     b->read = true;
 }
 
-/* Every hash is compared, each in the same time, whichever is the right one. */
+/* Compare every hash in constant time, so that the time does not tell which one matches. */
 static const struct door_token *find(const struct token_book *b, struct sv secret)
 {
     struct arena             scratch = { 0 };

@@ -22,13 +22,13 @@ static char *copy_text(struct sv text)
     return s;
 }
 
-/* gcc's analyzer loses sight of what a reader of a list owns, and reports it as lost. Neither clang
- * nor the leak sanitizer does. */
+/* gcc's analyzer reports a leak of what the readers of the list own. It is a false alarm: clang and
+ * the leak sanitizer find none. */
 #ifndef __clang__
 #pragma GCC diagnostic ignored "-Wanalyzer-malloc-leak"
 #endif
 
-/* More text for one reader alone, in front of the news. */
+/* Add text for one reader only; it is sent before the news. */
 static void add_own(struct feed_reader *r, struct sv text)
 {
     char *s = realloc(r->own, r->own_n + text.n + 1);
@@ -258,7 +258,7 @@ ptrdiff_t feed_take(struct feed *f, struct feed_reader *r, char *into, size_t n)
     pthread_mutex_lock(&f->lock);
     if (f->ends && !r->ended && !r->at && r->next < UINT64_MAX) {
         tell_alone(f, r, "bye", f->next - 1);
-        r->next = UINT64_MAX; /* nothing comes behind it */
+        r->next = UINT64_MAX; /* nothing is sent after it */
         r->fresh = false;
     }
     got = (ptrdiff_t)fill(f, r, into, n);
@@ -287,7 +287,8 @@ static void new_epoch(struct feed *f)
     struct sb     b = sb_on(f->epoch, sizeof f->epoch, NULL);
 
     rand_salt(raw, sizeof raw);
-    raw[0] = (unsigned char)(raw[0] ^ ++f->epochs); /* with a seed the draw is always the same */
+    /* With HEDDLE_SEED the random bytes are always the same. */
+    raw[0] = (unsigned char)(raw[0] ^ ++f->epochs);
     sb_add_hex(&b, raw, sizeof raw);
     f->epoch[2 * sizeof raw] = 0;
 }

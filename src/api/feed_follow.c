@@ -16,7 +16,7 @@ enum {
     WAIT_MS = 1000,
     RETRY_MS = 500, /* where there is no log yet, or it cannot be read */
     GAP_MIN_US = 2000,
-    GAP_FACTOR = 4, /* at most a fifth of the time goes into looking */
+    GAP_FACTOR = 4, /* at most a fifth of the time is spent reading heads */
 };
 
 struct followed_head {
@@ -28,7 +28,7 @@ struct following {
     struct feed  *f;
     struct store *store; /* NULL: not open */
     struct log    l;
-    struct arena  a;       /* of `heads` */
+    struct arena  a;       /* memory of `heads` */
     struct map    heads;   /* struct followed_head by thread */
     bool          started; /* heads holds what was there at the beginning */
     bool          is_old;  /* there may be something new */
@@ -247,7 +247,7 @@ static int nudge_fd(struct following *x)
 
     pthread_mutex_lock(&f->lock);
     if (f->nudge[1] < 0) {
-        x->is_old = true; /* somebody came */
+        x->is_old = true; /* a reader was added */
         if (f->nudge[0] >= 0)
             close(f->nudge[0]);
         f->nudge[0] = -1;
@@ -272,7 +272,8 @@ static void beat(struct feed *f)
     pthread_mutex_unlock(&f->lock);
 }
 
-/* Wait for a commit, or for a new reader; but look no more often than is worth it. */
+/* Wait for a commit or a new reader. After a commit the gap to the last look is at least GAP_FACTOR
+ * times what that look cost. */
 static enum status wait_for_change(struct following *x, int nudge, struct err *e)
 {
     enum store_woken why = STORE_QUIET;
@@ -288,7 +289,7 @@ static enum status wait_for_change(struct following *x, int nudge, struct err *e
     return ST_OK;
 }
 
-/* Is the log to be followed? Waits until it is; false at the end. */
+/* Wait until there is a reader to follow the log for; false when the feed ends. */
 static bool is_wanted(struct following *x)
 {
     struct feed *f = x->f;

@@ -10,7 +10,7 @@ struct mark_reader {
     struct workspace *ws;
     pthread_mutex_t   lock;
     struct store     *store; /* NULL: not open */
-    bool              never; /* stores of this kind have no marks */
+    bool              never; /* this kind of store has no marks */
 };
 
 struct mark_reader *mark_reader_open(struct workspace *ws)

@@ -29,7 +29,7 @@ static bool is_asked(const struct operation *op, const void *params)
     return op->once && text_of(op, op->repeat_key, params).s;
 }
 
-/* Which revision the caller has seen. */
+/* Take over the revision that the caller expects. */
 static void take_expected(const struct operation *op, struct request *r, const void *params)
 {
     const struct param *p = op->once ? param_find(op->params, SV("expect")) : NULL;
@@ -120,7 +120,8 @@ static enum status payload_of(struct request *r, struct sv *out, struct err *e)
     return ST_OK;
 }
 
-/* In a write transaction. `part` NULL: the record itself; else what is added to it. */
+/* Append the record of the operation, in a write transaction; with `part`, a later addition to the
+ * record. */
 static enum status append(struct request *r, const char *part, struct err *e)
 {
     struct once      *o = &r->once;

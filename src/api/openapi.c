@@ -205,7 +205,7 @@ static void put_path(struct jw *w, const struct operation *op)
     jw_close(w, '}');
 }
 
-/* What is not an operation. */
+/* Paths that are not operations. */
 static const char other_paths[] =
     "\"/api/events\":{\"get\":{\"operationId\":\"events\",\"summary\":\"News of all threads, as "
     "server-sent events\",\"parameters\":[{\"name\":\"thread\",\"in\":\"query\",\"schema\":{"

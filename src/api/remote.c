@@ -1,4 +1,4 @@
-/* An operation, asked of the server over its socket. */
+/* Runs an operation on the server of the workspace, over its socket. */
 #include "api/remote.h"
 
 #include "api/serve_client.h"
@@ -10,7 +10,7 @@
 
 /* ---- which ---------------------------------------------------------------------------------- */
 
-/* One that would ask a person unless it is told not to. */
+/* Would the operation ask a person to confirm? It would unless `yes` is given. */
 static bool would_ask(const struct operation *op, const void *params)
 {
     const struct param *yes = param_find(op->params, SV("yes"));

@@ -24,7 +24,8 @@ static enum status gone(struct err *e)
 /* ---- connecting
  * ---------------------------------------------------------------------------------- */
 
-/* Nobody but the user can have made the socket, but it costs nothing to ask. */
+/* The directory lets only the user create the socket; asking for the owner of the peer as well is
+ * cheap. */
 static enum status check_peer(int fd, struct err *e)
 {
     struct ucred who;

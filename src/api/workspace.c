@@ -238,8 +238,8 @@ static enum status open_store(struct workspace *ws, enum store_mode mode, struct
     return store_open(url, &o, out, e);
 }
 
-/* An idle store that was opened for this; NULL: there is none. One whose file was removed or
- * replaced meanwhile is closed: what is written to it would be lost. */
+/* An idle store that was opened in this mode; NULL: there is none. A store whose file was removed
+ * or replaced meanwhile is closed, because what is written to it would be lost. */
 static struct store *find_idle(struct workspace *ws, enum store_mode mode)
 {
     for (size_t i = 0; i < WORKSPACE_STORES; i++)

@@ -43,7 +43,7 @@ struct group_writer *writer_open(struct workspace *ws, int64_t group_us)
 
 /* ---- one request ----------------------------------------------------------------------- */
 
-/* In the group that is open (`store`), or in a transaction of its own (NULL). */
+/* Run one job: in the open group (`store`), or in a transaction of its own (`store` is NULL). */
 static void run_job(struct group_writer *w, struct writer_job *job, struct store *store)
 {
     arena_reset(job->a, job->mark);

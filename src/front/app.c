@@ -1,4 +1,5 @@
-/* What doors of the command line share: one run of the program, words and files, notes, errors. */
+/* What all doors that are reached by a command line share: one run of the program, arguments and
+ * files, notes, errors. */
 #include "front/app.h"
 
 #include "base/clock.h"
@@ -122,7 +123,7 @@ static bool wants_colour(const struct app *app, int fd)
     return isatty(fd) && kind.n && !sv_is(kind, "dumb");
 }
 
-/* Text for stderr, in `b`. */
+/* A terminal for text that is collected in `b` and will go to stderr. */
 static struct term error_term(const struct app *app, struct sb *b, struct arena *a)
 {
     *b = sb_in(a, 0);
@@ -236,7 +237,7 @@ int app_main(int argc, char **argv, const struct app_door *door, const struct ap
     struct err   e = { 0 }, late = { 0 };
 
     hand_in();
-    signal(SIGPIPE, SIG_IGN); /* a closed pipe is an error of write(), not the end */
+    signal(SIGPIPE, SIG_IGN); /* write() returns EPIPE instead of ending the process */
     app_init(&app, &a);
     app.services = others;
     app.program = path_base(sv_of(argc > 0 ? argv[0] : "heddle"));
@@ -246,7 +247,8 @@ int app_main(int argc, char **argv, const struct app_door *door, const struct ap
     if (sb_flush(&app.out, &late) && !s) {
         s = late.code;
         app.json = false;
-        /* Without this the exit status would say that nothing happened. */
+        /* The command took effect, although the exit status is that of a failure: the message says
+         * so. */
         err_in(&late, "the command was done, but its answer could not be printed");
         if (!reader_is_gone(&late))
             app_fail(&app, &late);

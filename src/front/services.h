@@ -1,6 +1,5 @@
-/* Doors that run for long, or that speak something else than words. The shell has the words by
- * which they are asked for, but doors do not know each other: main.c hands their functions to
- * the door that runs commands. */
+/* Doors that run for a long time, or that speak a protocol. The shell has the commands that start
+ * them, but doors do not depend on each other: main.c passes their functions to the shell. */
 #ifndef HEDDLE_SERVICES_H
 #define HEDDLE_SERVICES_H
 
@@ -12,13 +11,13 @@ struct app;
 /* What `heddle mcp` was asked for. */
 struct mcp_options {
     struct sv agent;  /* whose permissions count, or absent */
-    struct sv thread; /* of calls that name none, or absent */
+    struct sv thread; /* the thread of calls that name none, or absent */
 };
 
 /* What `heddle hook` was asked for. */
 struct hook_options {
-    struct sv harness; /* the program */
-    struct sv thread;  /* of sessions that are not bound, or absent */
+    struct sv harness; /* the coding agent that calls */
+    struct sv thread;  /* the thread of sessions that are not bound to one, or absent */
 };
 
 /* What `heddle serve` was asked for. */

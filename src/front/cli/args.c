@@ -16,7 +16,7 @@ const struct opt global_opts[] = {
 };
 /* clang-format on */
 
-/* The first word of commands of two? */
+/* Is this the first word of a two-word command? */
 static bool is_family_word(struct sv word)
 {
     for (size_t i = 0; commands[i]; i++) {
@@ -54,9 +54,9 @@ static size_t near_enough(struct sv word)
 }
 
 struct guess {
-    const char *name; /* a command; NULL: none is near */
+    const char *name; /* a command; NULL: none is similar */
     size_t      distance;
-    bool        family; /* only its first word is meant */
+    bool        family; /* the match is for its first word only */
 };
 
 static void consider(struct guess *g, const char *name, struct sv part, struct sv word, bool family)
@@ -100,7 +100,7 @@ static enum status option_first(struct sv word, struct err *e)
 
 static enum status unknown_command(struct sv word, struct sv two, struct err *e)
 {
-    bool is_family = is_family_word(word); /* then that word is right: look no further */
+    bool is_family = is_family_word(word); /* then only its second word is wrong */
 
     if (is_family && (two.n == word.n || two.s[word.n + 1] == '-'))
         return half_a_command(word, e);
@@ -207,7 +207,7 @@ struct parse {
     struct err           *e;
 };
 
-/* The row for a word and the struct it fills. */
+/* The row of the option `name`, and the struct that it fills. */
 static const struct opt *find_opt(const struct parse *p, struct sv name, void **into)
 {
     const struct opt *o = opt_named(p->c->opts, name);
@@ -228,7 +228,8 @@ static enum status need_value(struct parse *p, const struct opt *o, struct sv *v
     return ST_OK;
 }
 
-/* The option somebody seems to have meant: one that starts so, or is a letter or two away. */
+/* The option somebody seems to have meant: one that starts with the word, or differs from it by one
+ * or two letters. */
 static const char *nearest_opt(const struct opt *opts, struct sv name)
 {
     for (; name.n > 1 && opts && opts->type; opts++) {

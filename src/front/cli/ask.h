@@ -4,10 +4,12 @@
 
 #include <stdbool.h>
 
-/* The terminal, whatever standard input is; -1: there is none. To be closed. */
+/* Open the controlling terminal, even if standard input is something else; -1 when there is none.
+ * The caller closes it. */
 int ask_terminal(void);
 
-/* One line as it is typed: is it a yes? What was typed before the question does not answer it. */
+/* Read one line from the terminal; true when it means yes. What was typed before the question is
+ * discarded. */
 bool ask_yes(int tty);
 
 #endif

@@ -9,7 +9,7 @@
 
 extern const struct operation op_tree_summarize, op_tree_close;
 
-/* What fails is tried again the next time; nobody waits for it. */
+/* Failure is ignored: a summary that is still missing is made by the next call. */
 static void summarise(struct background *b, const struct operation *op)
 {
     struct arena   a = { 0 };
@@ -68,7 +68,7 @@ void background_wake(struct background *b)
     pthread_mutex_unlock(&b->lock);
 }
 
-/* Under the lock: until the thread is done, or for as long as anybody should wait. */
+/* With the lock held: wait until the thread has ended, but at most BACKGROUND_CLOSE_MS. */
 static void wait_for_it(struct background *b)
 {
     struct timespec until;

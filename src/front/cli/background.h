@@ -1,7 +1,7 @@
 /* Summaries that are made while a person and an agent talk: a thread that runs tree.summarize each
- * time it is asked to, and never keeps a turn waiting. With the conversation the tree is closed
- * (tree.close). Without a model that makes summaries there is nothing to do: extracts are made when
- * they are looked at. */
+ * time it is asked to, so that no turn waits for it. When the conversation ends, it closes the tree
+ * (tree.close). Without a model for summaries it does nothing: extracts are made when a node is
+ * shown. */
 #ifndef HEDDLE_BACKGROUND_H
 #define HEDDLE_BACKGROUND_H
 
@@ -26,8 +26,8 @@ struct background {
 void background_begin(struct background *b, struct app *app, struct sv thread);
 void background_wake(struct background *b); /* there may be something to summarise */
 
-/* Close the tree, for at most BACKGROUND_CLOSE_MS, and end the thread; what was not made is made
- * another time. `now`: nobody waits at all. */
+/* Close the tree, which may take up to BACKGROUND_CLOSE_MS, and end the thread; summaries that are
+ * missing then are made later. `now`: do not wait. */
 void background_end(struct background *b, bool now);
 
 #endif

@@ -29,7 +29,7 @@ static char *own_word(const struct app *app, char *word)
     return word;
 }
 
-/* Find what the command needs. */
+/* Set actor and clock, and open the workspace as far as the command needs it. */
 static enum status prepare(struct app *app, const struct command *c, const struct cli_globals *g,
                            struct err *e)
 {
@@ -104,7 +104,8 @@ static enum status say_help(struct app *app, const void *command, struct err *e)
 
 static enum status say_family(struct app *app, const void *word, struct err *e)
 {
-    return help_family(&app->out, sv_of(word)) ? ST_OK : err_code(e); /* of command_find() */
+    /* The error, if any, is that of command_find(). */
+    return help_family(&app->out, sv_of(word)) ? ST_OK : err_code(e);
 }
 
 /* One command, its words parsed. */

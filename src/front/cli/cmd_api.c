@@ -127,7 +127,7 @@ static enum status read_params(struct app *app, const struct operation *op, stru
                       : err_hint(e, "`heddle api schema %s` describes its parameters", op->name);
 }
 
-/* Where standard output has the bytes of the operation. */
+/* Print an event to stderr, because stdout has the bytes of the operation. */
 static enum status event_beside(void *ctx, struct sv document, struct err *e)
 {
     (void)ctx, (void)e;
@@ -135,7 +135,8 @@ static enum status event_beside(void *ctx, struct sv document, struct err *e)
     return ST_OK;
 }
 
-/* Where the bytes go of an operation that makes some; file->fd stays -1 for standard output. */
+/* Open the destination of the bytes that an operation writes; file->fd stays -1 for standard
+ * output. */
 static enum status open_out(struct app *app, const struct operation *op, struct sv name,
                             struct sb *file, struct err *e)
 {

@@ -24,7 +24,8 @@ static bool is_text(struct request *r, const void *params)
            sv_is(json_text(&doc, "format"), "text");
 }
 
-/* The bytes are collected: whether they are text is known only once the agent is. */
+/* Collect the output: whether it is text for a person depends on the agent, which the operation
+ * reads. */
 static enum status prepare(struct app *app, struct request *r, void *params, struct err *e)
 {
     (void)params;

@@ -20,8 +20,8 @@ static struct sv *verify_text(void *params, const char *name)
     return (struct sv *)(void *)((char *)params + p->offset);
 }
 
-/* The heads or the note are in a file, whose name the messages have. A public key has plus signs in
- * it; anything else names a file that holds one. */
+/* Read the heads, or the signed note, from the file that was named; error messages name it, too. A
+ * key with plus signs in it is the public key itself; anything else names a file that holds one. */
 static enum status read_files(struct app *app, struct request *r, void *params, struct err *e)
 {
     struct sv *key = verify_text(params, "key"), *from = verify_text(params, "source");

@@ -1,4 +1,4 @@
-/* `checkpoint` and `restore`: a run as a token its holder keeps, and back. */
+/* `checkpoint` and `restore`: print a run as a signed token, and restore it from one. */
 #include "front/cli/command.h"
 
 extern const struct operation op_checkpoint_make, op_checkpoint_restore;

@@ -1,4 +1,4 @@
-/* `compact`: a summary in the place of older messages, and back. */
+/* `compact`: replace older messages by a summary, or undo that. */
 #include "front/cli/command.h"
 
 extern const struct operation op_compact;

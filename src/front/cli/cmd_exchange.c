@@ -123,8 +123,8 @@ static const struct opt export_opts[] = {
 };
 /* clang-format on */
 
-/* What was written to standard output is the answer. Under --json a text that is not JSON itself
- * stands in a document. */
+/* What the operation wrote to standard output is the answer. With --json, output that is not JSON
+ * is collected and becomes a member of a document. */
 static enum status hold_text(struct app *app, struct request *r, void *params, struct err *e)
 {
     const struct param *format = param_find(op_tree_export.params, SV("format"));
@@ -154,7 +154,8 @@ static enum status print_text(struct app *app, struct request *r, const void *pa
     return ST_OK;
 }
 
-/* The lines are the answer; where they went to a file, the document is. */
+/* The lines of the session are the answer, unless they were written to a file: then the document is
+ * printed. */
 static enum status print_session(struct app *app, struct request *r, const void *params,
                                  struct err *e)
 {

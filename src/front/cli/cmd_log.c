@@ -23,7 +23,7 @@ static enum status nothing_more(struct app *app, struct request *r, const void *
 
 static const struct cli_word append_words[] = {
     { "thread", WORD_PLAIN },
-    { "entries", WORD_HIDDEN }, /* the shell has standard input */
+    { "entries", WORD_HIDDEN }, /* the shell reads them from standard input */
     { 0 },
 };
 
@@ -35,7 +35,7 @@ static enum status finish_append(struct app *app, struct request *r, const void 
     (void)params;
     if (json_parse(request_document(r), 0, app->a, &doc, e))
         return err_code(e);
-    return json_find(&doc, "appended") ? ST_OK /* --each: every line has had its answer */
+    return json_find(&doc, "appended") ? ST_OK /* --each: an answer was printed for every line */
                                        : command_print_answer(app, r->op, r, e);
 }
 

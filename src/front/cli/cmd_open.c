@@ -26,7 +26,7 @@ static const struct opt opts[] = {
     { 0 },
 };
 
-/* Files of links that were used or are too old by now. */
+/* Remove the files of earlier links, which were used or have expired. */
 static void remove_old(const struct serve_place *p, struct arena *a)
 {
     struct fs_item *list;
@@ -40,7 +40,7 @@ static void remove_old(const struct serve_place *p, struct arena *a)
             unlinkat(p->dir, sv_cstr(list[i].name, a), 0);
 }
 
-/* A page that leads on. The link has only characters that need no quotes. */
+/* Write a page that redirects to the link. The link has only characters that need no quotes. */
 static enum status write_page(struct app *app, struct sv link, struct sv *path, struct err *e)
 {
     struct serve_place p;

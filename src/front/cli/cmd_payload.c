@@ -11,7 +11,7 @@
 struct payload_extra {
     struct sv          output, check, manifest, since, parse;
     bool               copy, no_copy, from_stdin, explain, token_tree, force;
-    struct payload_out out; /* of a payload that is made */
+    struct payload_out out; /* the destination of a payload */
 };
 
 /* clang-format off */
@@ -100,7 +100,7 @@ static enum status take_stdin(struct app *app, struct payload_params *p, struct 
     if (fs_read_fd(0, STDIN_LIMIT, app->a, &text, e))
         return err_in(e, "stdin");
     char between = sv_has(text, 0) ? 0 : '\n';
-    vec_reserve(&names, 1, app->a); /* an empty list is one, too */
+    vec_reserve(&names, 1, app->a); /* so that an empty list is not taken for an absent one */
     while (text.n) {
         struct sv_cut c = sv_cut(text, between);
         if (between && c.head.n && c.head.s[c.head.n - 1] == '\r')
@@ -159,7 +159,8 @@ static enum status run_compare(struct app *app, struct payload_params *p,
     return command_call(app, &row, p, e);
 }
 
-/* The files that other builds make on first use, so that a person finds where to write. */
+/* Make the files that other implementations of teddy make on first use, so that a person finds the
+ * list to edit. */
 static void make_defaults(struct app *app)
 {
     struct err e;
@@ -184,8 +185,8 @@ static enum status prepare(struct app *app, struct request *r, void *params, str
     return ST_OK;
 }
 
-/* What was made, in a line: on stdout when the payload is in a file, else for a person who watches.
- */
+/* Print one line about the payload: on stdout when it went to a file, else on stderr if that is a
+ * terminal. */
 static enum status say_done(struct app *app, struct request *r, const struct payload_out *d,
                             struct err *e)
 {
@@ -235,7 +236,7 @@ static enum status run_make(struct app *app, struct payload_params *p, struct pa
         return err_code(e);
     p->self = payload_out_place(app, x->output, turn);
     p->manifest = app->json;
-    p->count = d->name.n || (isatty(2) && !isatty(1)); /* for the line at the end */
+    p->count = d->name.n || (isatty(2) && !isatty(1)); /* for say_done() */
     struct command row = {
         .name = "payload", .op = op, .data = true, .prepare = prepare, .finish = finish
     };

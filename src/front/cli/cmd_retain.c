@@ -1,4 +1,4 @@
-/* `retain`: what is old and not in use out of the log. */
+/* `retain`: erase what is old and not in use. */
 #include "front/cli/command.h"
 
 extern const struct operation op_log_retain;

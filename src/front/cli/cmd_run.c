@@ -12,7 +12,7 @@ static const struct cli_word start_words[] = {
 };
 static const struct cli_word event_words[] = {
     { "thread", WORD_PLAIN },
-    { "events", WORD_HIDDEN }, /* the shell has standard input */
+    { "events", WORD_HIDDEN }, /* the shell reads them from standard input */
     { 0 },
 };
 static const struct cli_word say_words[] = {

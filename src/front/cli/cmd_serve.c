@@ -1,4 +1,4 @@
-/* `serve`: the words of the server, which main.c hands in. */
+/* `serve`: the command line of the server. main.c passes in the function that runs it. */
 #include "api/serve_client.h"
 #include "base/fs.h"
 #include "front/cli/command.h"

@@ -8,7 +8,7 @@
 
 extern const struct operation op_store_copy, op_store_info, op_store_switch;
 
-/* A path becomes absolute; a URL, and the word for where the log is now, stay as they are. */
+/* Make a path absolute; a URL, and the word `here` for the store in use, stay as they are. */
 static enum status make_absolute(struct app *app, void *params, const char *name, struct err *e)
 {
     const struct param *p = param_find(app->command->op->params, sv_of(name));

@@ -9,17 +9,17 @@ extern const struct operation op_talk, op_run_status, op_assemble, op_compact, o
     op_tree_close, op_agent_list;
 
 struct talk {
-    struct tree_prompt prompt; /* of the person */
+    struct tree_prompt prompt; /* at which the person types */
     struct background  summaries;
     struct sv          agent;
-    struct sv          at; /* where the next message goes: the person went there; or absent */
+    struct sv          at; /* the node at which the next message is said, or absent */
     void              *params;
     bool               quits;
 };
 
 /* ---- the meter ------------------------------------------------------------------------------ */
 
-/* Of all turns of this process; static, because a row's finish() has no other place for it. */
+/* Sums over all turns of this process; static, because finish() has no context of its own. */
 static struct {
     int64_t turns, input, output, cost;
 } meter;
@@ -45,7 +45,7 @@ static void count(const struct json *usage)
     meter.cost += nano;
 }
 
-/* The answer of a turn: what it took, and all turns so far. */
+/* Print the answer of a turn and, from the second turn on, the tokens of all turns so far. */
 static enum status finish(struct app *app, struct request *r, const void *params, struct err *e)
 {
     struct json doc;
@@ -84,7 +84,7 @@ static struct sv *text_field(void *params, const char *name)
 
 static const struct command turn_row = { .name = "talk", .op = &op_talk, .finish = finish };
 
-/* In memory of its own: a conversation may have many. */
+/* Each turn has its own arena, because a conversation may have many turns. */
 static enum status turn(struct app *app, void *params, struct steering *s, struct err *e)
 {
     struct arena  own = { 0 };
@@ -106,7 +106,7 @@ static enum status turn(struct app *app, void *params, struct steering *s, struc
 /* ---- a conversation ---------------------------------------------------------------------------
  */
 
-/* At a terminal a turn that fails is told, and the conversation goes on. */
+/* At a terminal the error of a turn is printed and the conversation goes on; elsewhere it ends. */
 static enum status settle(struct talk *t, enum status st, struct err *e)
 {
     if (st && line_has_person()) {
@@ -123,7 +123,8 @@ static bool is_command(struct sv input)
 
 static enum status command(struct talk *t, struct sv input, struct err *e);
 
-/* What was typed too late for the turn is said after it, and commands are done then. */
+/* Run a turn. Lines that were typed too late for it are said after it, and commands among them are
+ * run then. */
 static enum status say(struct talk *t, struct sv message, bool resume, struct err *e)
 {
     struct steering s;
@@ -152,7 +153,7 @@ static struct sv position(struct talk *t)
 
 /* ---- commands ------------------------------------------------------------------------------- */
 
-/* Operations on what is talked about, for which a person need not leave the conversation. */
+/* Operations on the thread that a person can run without leaving the conversation. */
 static const struct talk_command {
     const char             *word;
     const struct operation *op;
@@ -193,8 +194,8 @@ static enum status operate(struct talk *t, const struct talk_command *c, struct 
     return sb_flush(&p->app->out, e);
 }
 
-/* From now on `name` answers. It must be a model that is there: a mistyped name would be noticed
- * only after a message was written for it. */
+/* Let `name` answer from now on. It must be a model that exists: otherwise a mistyped name would be
+ * noticed only after a message was written for it. */
 static enum status name_agent(struct talk *t, struct sv name, struct err *e)
 {
     const struct prompt_given none[] = { { 0 } };
@@ -240,7 +241,7 @@ static enum status act(struct talk *t, struct sv input, struct err *e)
     return ST_OK;
 }
 
-/* What fails is told, and the conversation goes on, at a terminal. */
+/* Run a line that starts with / or →; see settle() for errors. */
 static enum status command(struct talk *t, struct sv input, struct err *e)
 {
     struct sv_cut word = sv_cut(input, ' ');
@@ -260,7 +261,7 @@ static enum status command(struct talk *t, struct sv input, struct err *e)
     return settle(t, act(t, input, e), e);
 }
 
-/* Was the agent's last turn interrupted? */
+/* Tell the person when the agent's last turn was interrupted. */
 static void tell_interrupted(struct talk *t)
 {
     struct prompt_given given[] = { { "thread", t->prompt.thread }, { "agent", t->agent }, { 0 } };
@@ -290,7 +291,7 @@ static enum status lines(struct talk *t, struct err *e)
         }
         tree_prompt_next(p);
     }
-    if (!any && !line_has_person()) /* nothing on standard input: it answers what is there */
+    if (!any && !line_has_person()) /* the input is empty: the agent answers without a message */
         return say(t, (struct sv){ 0 }, false, e);
     if (line_has_person())
         sb_addc(&p->app->out, '\n');

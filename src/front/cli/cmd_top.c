@@ -20,12 +20,12 @@ static const struct opt opts[] = {
     { 0 },
 };
 
-/* What the server said, and what it had said before. */
+/* The latest figures of the server, and those before them. */
 struct top {
     struct json  now, before;
-    struct arena kept[2]; /* of the two, in turn */
+    struct arena kept[2]; /* memory of `now` and `before`, used alternately */
     bool         has_before;
-    double       seconds; /* between them */
+    double       seconds; /* between the two */
 };
 
 static int64_t grown(const struct top *t, const char *key)

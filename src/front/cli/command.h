@@ -35,7 +35,7 @@ struct opt {
     char          letter; /* one-letter form, or 0 */
 };
 
-/* How a parameter of an operation stands on the command line. */
+/* How a parameter of an operation is given on the command line. */
 enum word_how {
     WORD_PLAIN = 0,
     WORD_OPTIONAL = 1,
@@ -86,7 +86,7 @@ struct command {
     enum status (*finish)(struct app *app, struct request *r, const void *params, struct err *e);
 };
 
-/* What an operation warned of, on stderr. */
+/* Print the warnings of an operation to stderr. */
 void command_say_warnings(struct app *app, const struct request *r);
 
 /* Run the operation of `row` with parameters that are filled already, and print its answer: for a
@@ -98,17 +98,20 @@ enum status command_call(struct app *app, const struct command *row, void *param
 enum status command_print_answer(struct app *app, const struct operation *op, struct request *r,
                                  struct err *e) MUST_USE;
 
-/* All commands, ends with NULL, as their rows stand in the source: the name, `hidden`, `op` and
- * `words` can be read there. A start pays for one command and not for all of them, so the rest of a
- * row is asked for: its summary and group by these functions, everything by command_complete(). */
+/* All commands, ends with NULL. Only the name, `hidden`, `op` and `words` of such a row are always
+ * filled: the rest may come from the operation, and completing all rows would slow down every start
+ * of the program. These functions return the summary and the group; command_complete() fills
+ * everything. */
 extern const struct command *const commands[];
 const char                        *command_summary(const struct command *row);
 enum op_group                      command_group(const struct command *row);
 
-/* The struct of `c->opts` as the row of an operation has them, beside its parameters. */
+/* The struct of the options that only the shell has (`c->opts`); it lies behind the parameters of
+ * the operation. */
 void *command_shell_opts(const struct command *c, const void *params);
 
-/* The row with what its operation adds to it, in `a`; the row itself where it has no operation. */
+/* A copy of the row in `a`, filled in from its operation; the row itself when it has no operation.
+ */
 const struct command *command_complete(const struct command *row, struct arena *a);
 
 /* Sets one option of a command that is an operation. */

@@ -13,7 +13,7 @@
 #include <string.h>
 
 enum kind {
-    KIND_TEXT, /* anything: nothing is offered */
+    KIND_TEXT, /* free text: nothing is offered */
     KIND_THREAD,
     KIND_LANE,
     KIND_AGENT,
@@ -29,8 +29,9 @@ enum kind {
     KIND_VALUES, /* those of a PARAM_ENUM */
 };
 
-/* What a value is, by the command (or the first word of it) that takes it, by its own name and by
- * how help calls it; NULL is anything. The first row that fits counts. */
+/* The kind of a value, by the command that takes it (or the first word of that), by the name of the
+ * option and by the name that help gives the value; NULL matches anything. The first row that
+ * matches counts. */
 /* clang-format off */
 static const struct {
     const char *command, *name, *value;
@@ -63,20 +64,20 @@ static const struct {
 /* clang-format on */
 
 struct slot {
-    const char         *name; /* of an option or a parameter; "": a word of a command without one */
-    const char         *value; /* how help calls it */
+    const char         *name;  /* of the option or parameter; "": it has none */
+    const char         *value; /* the name that help gives the value */
     const struct param *param; /* or NULL */
 };
 
 struct typing {
     struct app           *app;
-    char                **words; /* before the current one, without the program */
+    char                **words; /* all before the current word, without the program */
     size_t                n;
     struct sv             current; /* what is typed of the last word */
     struct sv             lead;    /* the part of it that is kept in front of each candidate */
-    const struct command *c;       /* NULL: it is not named yet */
-    size_t                used;    /* words that name it */
-    struct sv             thread;  /* the one that was named before, for lanes and nodes */
+    const struct command *c;       /* the command; NULL: not typed yet */
+    size_t                used;    /* number of words in the name of the command */
+    struct sv             thread;  /* typed before; its lanes and nodes are offered */
 };
 
 /* ---- candidates ------------------------------------------------------------------------ */

@@ -46,7 +46,8 @@ static size_t put_word(struct sb *out, struct sv word, size_t at, size_t indent)
     return at + wide;
 }
 
-/* Words of a text. The line stands at column `at` and goes on at column `indent` below it. */
+/* Print the words of a text, wrapped. The first line starts at column `at`, the others at column
+ * `indent`. */
 static size_t put_wrapped(struct sb *out, struct sv text, size_t at, size_t indent)
 {
     while (text.n) {
@@ -58,8 +59,8 @@ static size_t put_wrapped(struct sb *out, struct sv text, size_t at, size_t inde
     return at;
 }
 
-/* The next piece of a synopsis that is never torn: what stands in brackets, an option with its
- * value, or a word. */
+/* Take the next part of a synopsis that must not be broken across lines: what is in brackets, an
+ * option with its value, or a word. */
 static struct sv synopsis_piece(struct sv *rest)
 {
     bool   option = sv_starts(*rest, SV("--"));
@@ -72,7 +73,7 @@ static struct sv synopsis_piece(struct sv *rest)
             continue;
         if (!option)
             break;
-        option = false; /* its value comes along */
+        option = false; /* the next word is its value */
     }
     struct sv piece = sv_first(*rest, n);
     *rest = sv_skip(*rest, n < rest->n ? n + 1 : n);
@@ -196,7 +197,7 @@ static void opt_lines(struct sb *out, const struct opt *o)
     }
 }
 
-/* `tree` is a command and the first word of others. A form stands on one line. */
+/* `tree` is a command and also the first word of others. No form is broken across lines. */
 static void name_forms(struct sb *out, const struct command *c)
 {
     size_t start = out->n;

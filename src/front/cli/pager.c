@@ -60,7 +60,7 @@ static enum status start(struct app *app, struct sv command, int input, pid_t *p
     return failed ? err_set(e, ST_IO, "sh could not be started") : ST_OK;
 }
 
-/* True: the pager has shown it, completely or until its user quit. */
+/* Returns true when the pager showed the text, to its end or until the user quit. */
 static bool show(struct app *app, struct sv command, struct sv text)
 {
     struct err ignored;
@@ -70,7 +70,7 @@ static bool show(struct app *app, struct sv command, struct sv text)
     if (pipe2(ends, O_CLOEXEC) != 0)
         return false;
     bool started = !start(app, command, ends[0], &pid, &ignored);
-    close(ends[0]); /* the pager has its own */
+    close(ends[0]); /* the pager has its own descriptor */
     if (!started) {
         close(ends[1]);
         return false;
@@ -96,7 +96,7 @@ enum status pager_print(struct app *app, struct sv text, struct err *e)
         sb_add(&app->out, text);
         return ST_OK;
     }
-    if (sb_flush(&app->out, e)) /* what stands before it */
+    if (sb_flush(&app->out, e)) /* print what is in the buffer before the text */
         return err_code(e);
     if (!show(app, command, text))
         sb_add(&app->out, text);

@@ -17,7 +17,7 @@ enum { LINKS_MAX = 40 };
 
 /* ---- opening -------------------------------------------------------------------------------- */
 
-/* What a link leads to, also when that is not there yet. */
+/* Replace a symbolic link by its target, which need not exist yet. */
 static enum status follow(struct app *app, struct sv *path, struct err *e)
 {
     char to[PATH_MAX];
@@ -106,7 +106,7 @@ static enum status open_file(struct payload_out *d, struct err *e)
     return ST_OK;
 }
 
-/* To memory first, because it is needed twice. */
+/* Write to memory first: the bytes go to the clipboard and to their destination. */
 static enum status open_memory(struct payload_out *d, struct err *e)
 {
     d->kept = memfd_create("payload", MFD_CLOEXEC);
@@ -132,7 +132,7 @@ static enum status open_out(void *ctx, struct sb **out, struct err *e)
     return ST_OK;
 }
 
-/* What stdout or a device has got cannot be taken back. */
+/* Drop what was written; false when that is impossible, because stdout or a device has it. */
 static bool drop_out(void *ctx)
 {
     struct payload_out *d = ctx;
@@ -154,7 +154,7 @@ void payload_out_take(struct payload_out *d, struct request *r)
 
 /* ---- afterwards ----------------------------------------------------------------------------- */
 
-/* Once more, from what was just written. */
+/* Copy what was just written to another output. */
 static enum status copy_to(int fd, struct sb *out, struct err *e)
 {
     enum { PART = 256 << 10 };

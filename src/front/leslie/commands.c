@@ -127,7 +127,7 @@ enum status leslie_config_init(struct app *app, const struct leslie_call *call, 
         home = open(folder, O_PATH | O_DIRECTORY | O_CLOEXEC);
         if (home < 0)
             return err_errno(e, "open %s", folder);
-        /* It may hold a key: nobody else reads it. */
+        /* The file may hold a key, so that only its owner may read it. */
         if (fs_mkdirs(home, SV(".leslie"), e) ||
             fs_write(home, SV(".leslie/env"), env_text(app, from_env), 0600, e))
             return err_code(e);

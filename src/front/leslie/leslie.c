@@ -128,8 +128,8 @@ static void keep(struct app *app, struct leslie_call *call, const char *name, st
     *vec_push(&call->values, app->a) = (struct leslie_value){ name, sv_cstr(value, app->a) };
 }
 
-/* Words that are flags go to the call, the others stay. Flags of all commands are known, so
- * that it does not matter where the command's name stands. */
+/* Put the flags and their values into the call; the other words are the name of the command. The
+ * flags of all commands are recognized, so that they may stand before the name, too. */
 static const struct flag *any_flag(struct sv name)
 {
     const struct flag *f = flag_in(globals, name);

@@ -25,16 +25,17 @@ enum status leslie_operation(struct app *app, const struct operation *op, void *
 enum leslie_how {
     LESLIE_LIST = 1,       /* the data is the list of items */
     LESLIE_WARNINGS = 2,   /* the envelope has "warnings" even when there are none */
-    LESLIE_NO_VERDICT = 4, /* it succeeds whatever was found */
+    LESLIE_NO_VERDICT = 4, /* the exit status is 0 whatever was found */
 };
 
-/* The envelope round the members of a document; see `translations`. */
+/* Print members of a document in the envelope; see `translations`. */
 enum status leslie_answer(struct app *app, struct request *r, const char *members, unsigned how,
                           struct err *e) MUST_USE;
-/* The same round data that is JSON. */
+/* Print `data`, which is JSON, in the envelope. */
 enum status leslie_reply(struct app *app, struct sv data, struct err *e) MUST_USE;
 
-/* ~/.leslie/env, then what --config names: KEY=VALUE lines. */
+/* Set environment variables from ~/.leslie/env, then from the file that --config names: KEY=VALUE
+ * lines. */
 enum status leslie_environment(struct app *app, const struct leslie_call *call, struct err *e);
 
 enum status leslie_init(struct app *app, const struct leslie_call *call, struct err *e);
