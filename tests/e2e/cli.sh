@@ -282,6 +282,10 @@ run heddle agent list
 has "so are no agents" "$out" 'heddle agent add'
 run heddle token list
 has "no tokens" "$out" 'heddle token create'
+run heddle help token create
+has "help has the value of an option that is not given" "$(printf '%s' "$out" | tr -s ' \n' ' ')" "what it may do: read, write, run, manage (default: read)"
+run heddle help op replace
+lacks "and says it once" "$out" "(default) (default"
 run heddle graph
 has "and no objectives" "$out" 'heddle objective create'
 run heddle search nothing

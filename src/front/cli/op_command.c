@@ -61,6 +61,18 @@ static const char *value_name(const struct param *p, struct arena *a)
     return b.n ? sb_sv(&b).s : "VALUE";
 }
 
+/* Help names the value that an option has when it is not given, unless the table does so in its own
+ * words. */
+static const char *help_of(const struct param *p, struct arena *a)
+{
+    struct sb b = sb_in(a, 0);
+
+    if (!p->fallback || strstr(p->help, "default"))
+        return p->help;
+    sb_addf(&b, "%s (default: %s)", p->help, p->fallback);
+    return sb_sv(&b).s;
+}
+
 /* The errors name the option as a person typed it. */
 enum status command_set_param(const struct command *c, const struct opt *o, void *into,
                               struct sv value, struct arena *a, struct err *e)
@@ -125,7 +137,7 @@ static const struct opt *options_of(const struct command *row, struct arena *a)
             .type = flag ? OPT_FLAG : OPT_PARAM,
             .name = dashed(p->name, a),
             .value = value_name(p, a),
-            .help = p->help,
+            .help = help_of(p, a),
             .offset = flag ? p->offset : (size_t)(p - row->op->params),
             .letter = p->letter,
         };

@@ -132,7 +132,8 @@ static enum status check_operation(const struct serve_caller *who, const struct 
     err_set(e, ST_PERMISSION_DENIED, "the token may not do this: %s needs the permission %s",
             op->name, permission_called(needed));
     err_reason(e, "permission");
-    return err_hint(e, "`heddle token create` makes a token that may");
+    return err_hint(e, "`heddle token create NAME --permissions %s` makes a token that may",
+                    permission_called(needed));
 }
 
 bool who_may(const struct serve_call *c, struct serve_refusal *why)
