@@ -121,7 +121,7 @@ same "line by line" "$out" " one
 -two
 +2
  three
-changed: 1 lines gone, 1 new"
+changed: 1 line gone, 1 new"
 run heddle diff plan plan.md
 exits "what is no copy has nothing to be compared with" 2
 run heddle diff build ../../../../etc/passwd

@@ -9,7 +9,9 @@ state() { heddle list --json | jq -r ".items[] | select(.id == \"$1\") | .status
 
 run heddle spawn --intent x --objective goal --id alone
 exits "without an executor the thread is recorded" 0
-has "and that is said" "$err" "recorded only"
+has "and that is said" "$err" "recorded only: no program is set in executors.agent"
+run heddle wait alone
+has "and how to have one" "$err" "heddle config set --user executors.agent"
 has "with the command that sets one" "$err" "heddle config set --user executors."
 mkdir -p "$HOME/.config/heddle"
 cat >"$HOME/.config/heddle/config.json" <<'JSON'

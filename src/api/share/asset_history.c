@@ -458,11 +458,12 @@ static void print_compare(const struct json *doc, struct term *t)
         sb_add_plain_line(t->out, json_text(&lines->items[i], "text"));
         term_f(t, "\n");
     }
-    term_f(t, "%s: %lld lines gone, %lld new\n",
+    term_f(t, "%s: %lld line%s gone, %lld new\n",
            sv_is(json_text(doc, "state"), "missing") ? "the source has it no more"
            : sv_is(json_text(doc, "state"), "same")  ? "the same"
                                                      : "changed",
-           (long long)json_number(doc, "removed"), (long long)json_number(doc, "added"));
+           (long long)json_number(doc, "removed"), json_number(doc, "removed") == 1 ? "" : "s",
+           (long long)json_number(doc, "added"));
 }
 
 const struct operation op_asset_compare = {

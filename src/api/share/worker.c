@@ -205,7 +205,8 @@ static enum status find(struct share *s, struct sv id, struct worker *w, struct 
     if (st || found)
         return st;
     err_set(e, ST_NOT_FOUND, "no worker was started for '" SV_FMT "'", SV_ARG(id));
-    return err_hint(e, "set executors.agent in .heddle/config.json and spawn without --no-run");
+    return err_hint(e, "`heddle spawn` starts one, unless it is told --no-run, with the program of "
+                       "executors.agent: heddle config set --user executors.agent '[\"COMMAND\"]'");
 }
 
 static enum status tell(struct request *r, struct share *s, const struct worker *w)

@@ -98,7 +98,8 @@ enum status worker_must_start(struct request *r, struct sv with, struct err *e)
 
     if (can_start(r, with, &name))
         return ST_OK;
-    err_set(e, ST_NOT_FOUND, "no " SV_FMT " counts: there is nothing to wait for", SV_ARG(key));
+    err_set(e, ST_NOT_FOUND, "there is nothing to wait for: no program is set in " SV_FMT,
+            SV_ARG(key));
     err_reason(e, "executor");
     return err_hint(e, "set one: heddle config set --user " SH_FMT " '[\"COMMAND\"]'", SV_ARG(key));
 }
@@ -111,8 +112,8 @@ static void remark_not_started(struct request *r, struct sv with)
 
     sb_add_shell(&shown, key);
     request_remark(r,
-                   "recorded only: no " SV_FMT " counts; set one: heddle config set --user " SV_FMT
-                   " '[\"COMMAND\"]'",
+                   "recorded only: no program is set in " SV_FMT
+                   "; set one: heddle config set --user " SV_FMT " '[\"COMMAND\"]'",
                    SV_ARG(key), SV_ARG(sb_sv(&shown)));
     r->warnings.v[r->warnings.n - 1].code = SV("W204"); /* a note, as all of shared threads */
 }
