@@ -28,6 +28,7 @@ answered() {
 give_up() { answered '\003'; }
 
 at_prompt
+ok "how to leave is said first" press '' '/quit or Ctrl-D ends'
 ok "the prompt tells where one is" press '' '[a7x2] ›'
 ok "commands and ids are completed" press '/vi\tr0\t\n' '"Root."'
 ok "an id behind a key" press '/view branch:a7\tas:nodes\n' 'Next.'

@@ -235,6 +235,8 @@ void tree_prompt_open(struct tree_prompt *p, const char *history)
     p->history = -1;
     if (!line_has_person())
         return;
+    app_note(p->app, "what you type is said; a line that starts with / is a command: /help lists "
+                     "them, /quit or Ctrl-D ends");
     if (fs_open_own(p->app->ws.root_fd, sv_of(history), O_RDWR, &p->history, &why)) {
         warn("no history is kept: %s", why.text);
         return;
