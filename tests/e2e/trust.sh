@@ -113,6 +113,10 @@ if command -v script >/dev/null; then
     has "another place is another workspace" "$out" '"]  [workspace untrusted]'
     run heddle trust --list --json
     json "those that are trusted are listed" "$out" '[.items[] | .root]' "[\"$here\"]"
+    json "with when that was" "$out" '.items[0].at | test("^[0-9-]{10}T[0-9:]{8}[.][0-9]{3}Z$")' true
+    sed 's/"at": *"[^"]*"/"at":"long ago"/' "$trusted" >"$scratch/trust" && cat "$scratch/trust" >"$trusted"
+    run heddle trust --list --json
+    json "what is not a time is left out" "$out" '.items[0].at' null
     run heddle trust --remove --json
     json "trust can be taken back" "$out" '[.removed, .root]' "[true,\"$here\"]"
     same "that none is left is said" "$(heddle trust --list)" "no workspace is trusted"

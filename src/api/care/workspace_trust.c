@@ -6,6 +6,7 @@
 #include "api/settings.h"
 #include "api/term.h"
 #include "api/trust.h"
+#include "base/clock.h"
 
 struct trust_params {
     bool      remove, list;
@@ -22,7 +23,7 @@ static const struct param params[] = {
     { 0 },
 };
 static const struct field item_fields[] = {
-    { "at",     FIELD_TEXT, .nullable = true, .help = "when it was trusted" },
+    { "at",     FIELD_TIME, .nullable = true, .help = "when it was trusted" },
     { "root",   FIELD_TEXT, .help = "the workspace" },
     { "sha256", FIELD_TEXT, .nullable = true, .help = "of its settings then" },
     { 0 },
@@ -129,8 +130,10 @@ static enum status list(struct request *r, struct err *e)
     jw_key(w, "items");
     jw_open(w, '[');
     for (size_t i = 0; i < all.n; i++) {
+        int64_t at = 0;
+        bool    timed = clock_parse_iso(json_text(&all.members[i].value, "at"), &at);
         jw_open(w, '{');
-        jw_kstr(w, "at", json_text(&all.members[i].value, "at"));
+        jw_ktime_if(w, "at", timed, at);
         jw_kstr(w, "root", all.members[i].key);
         jw_kstr(w, "sha256", json_text(&all.members[i].value, "sha256"));
         jw_close(w, '}');
