@@ -1,6 +1,7 @@
 /* Printing for a person: styles, and tables that fit the terminal. */
 #include "api/term.h"
 
+#include "base/json.h"
 #include "base/utf8.h"
 
 /* clang-format off */
@@ -132,4 +133,13 @@ void term_table(const struct term_table *t, struct term *to)
     print_row(t, to, width, NULL);
     for (size_t r = 0; r < t->rows.n; r++)
         print_row(t, to, width, t->rows.v[r].v);
+}
+
+void term_next(const struct json *doc, const char *option, struct term *t)
+{
+    const struct json *next = json_find(doc, "next");
+
+    if (json_is(next, JSON_NUMBER))
+        term_f(t, "there is more: %s " SV_FMT "\n", option,
+               SV_ARG(((struct sv){ next->s, next->n })));
 }

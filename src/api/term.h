@@ -53,4 +53,8 @@ struct term_table {
 void term_row(struct term_table *t, struct arena *a, const struct sv *cells);
 void term_table(const struct term_table *t, struct term *to);
 
+/* The end of a list: when `next` in the document says that there is more, a line that names the
+ * option which shows it. */
+void term_next(const struct json *doc, const char *option, struct term *t);
+
 #endif

@@ -57,6 +57,14 @@ same "the drawing is in the document when it is asked for" \
 same "found nodes say who wrote them" \
     "$(heddle search other --json | jq -c '.items[] | [.thread, .local_id, .author, .kind]')" \
     '["u","u001","ada","human"]'
+for word in one two three; do heddle say found "needle $word" >/dev/null; done
+run heddle search needle --max 2
+has "a list of found nodes that was cut says how it goes on" "$out" "
+there is more: --skip 2"
+run heddle search needle --max 2 --skip 2 --json
+same "and goes on there, to its end" "$(printf '%s' "$out" | jq -c '[[.items[].excerpt], .next]')" '[["needle one"],null]'
+run heddle search needle --max 3
+lacks "a complete one says nothing" "$out" "there is more"
 same "a path is attested" "$(heddle tree attest t --node r001 --json | jq -c '.items | length')" 1
 run heddle export t --format markdown --json
 same "an exported text stands in a document" "$(printf '%s' "$out" | jq -r .format)" markdown

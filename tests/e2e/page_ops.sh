@@ -65,6 +65,9 @@ run heddle log list t --limit 2 --json
 same "rows of a log" "$(printf '%s' "$out" | jq -c '[(.items | map([.seq, .kind, .line])), .next]')" '[[[0,"ai_message","Which store?"],[1,"ai_message","SQLite. **Really**."]],2]'
 run heddle log list t --backwards --limit 1 --json
 same "backwards" "$(printf '%s' "$out" | jq -c '[.items[0].seq == .rev - 1, .next == .rev - 2]')" '[true,true]'
+run heddle log list t --limit 2
+has "a person is told how to go on" "$out" "
+there is more: --from 2"
 run heddle log list t --kinds loom_mark --json
 same "by kind" "$(printf '%s' "$out" | jq -c '[([.items[].kind] | unique), .next]')" '[["loom_mark"],null]'
 heddle op fork t --lane try --at 1 >/dev/null
@@ -146,6 +149,10 @@ written '→ undo'
 written '→ write doc:"draft" append "three"'
 heddle history words draft.md --json >history
 same "each state of a document says whether it is kept" "$(jq -c '[.items[] | [.kept_before, .kept]]' history)" '[[true,true],[false,true],[true,false],[true,true],[false,true]]'
+run heddle history words draft.md --limit 4
+has "a history that was cut says how it goes on" "$out" "
+there is more: --before $(jq '.items[3].seq' history)"
+same "a history that is complete says so" "$(heddle history words draft.md --limit 5 --json | jq -c '[(.items | length), .next]')" '[5,null]'
 state() { jq -r ".items[$1].after" history; }
 same "any two are compared" "$(heddle diff words draft.md --hash "$(state 4)" --to "$(state 0)")" " one
 +two
@@ -172,4 +179,15 @@ same "and why, in a line" "$(heddle attention --json | jq -c '.items[] | select(
 run heddle attention --json
 run heddle attention
 has "as a table" "$out" "stale"
+lacks "which is complete" "$out" "there is more"
+run heddle attention --limit 1
+has "or says that it is not" "$out" "
+there is more: --limit N"
+
+# ---- contexts that are compared in part
+heddle say many one >/dev/null && heddle say many two >/dev/null && heddle say many three >/dev/null
+run heddle compare many --vs -1 --limit 2
+has "messages that were not compared are mentioned" "$out" "older messages are left out: --limit N"
+run heddle compare many --vs -1 --limit 3
+lacks "when there are any" "$out" "left out"
 done_testing

@@ -327,6 +327,8 @@ static void print(const struct json *doc, struct term *t)
                                 json_text(x, "title") });
     }
     term_table(&table, t);
+    if (json_is(json_find(doc, "more"), JSON_TRUE))
+        term_f(t, "there is more: --limit N shows up to N of each kind\n");
     if (!items->n)
         term_f(t, "nothing waits\n");
 }

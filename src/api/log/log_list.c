@@ -173,6 +173,7 @@ static void print_list(const struct json *doc, struct term *t)
                                 json_text(x, "line") });
     }
     term_table(&table, t);
+    term_next(doc, "--from", t);
 }
 
 const struct operation op_log_list = {

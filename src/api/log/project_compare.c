@@ -341,12 +341,19 @@ static void print_item(const struct json *item, struct term *t)
     term_f(t, " (%lld)\n", (long long)json_number(item, "tokens"));
 }
 
+static bool is_cut(const struct json *side)
+{
+    return json_is(json_find(side, "whole"), JSON_FALSE);
+}
+
 static void print(const struct json *doc, struct term *t)
 {
     const struct json *items = json_find(doc, "items");
 
     for (size_t i = 0; i < items->n; i++)
         print_item(&items->items[i], t);
+    if (is_cut(json_find(doc, "before")) || is_cut(json_find(doc, "after")))
+        term_f(t, "older messages are left out: --limit N looks at up to N of each context\n");
     term_f(t, "- %lld messages, %lld tokens\n", (long long)json_number(doc, "removed"),
            (long long)json_number(doc, "removed_tokens"));
     term_f(t, "+ %lld messages, %lld tokens\n", (long long)json_number(doc, "added"),

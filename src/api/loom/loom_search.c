@@ -8,7 +8,7 @@
 
 struct search_params {
     struct sv query, thread;
-    int64_t   max;
+    int64_t   max, skip;
 };
 
 /* clang-format off */
@@ -16,6 +16,7 @@ static const struct param params[] = {
     { "query",  PARAM_TEXT,   offsetof(struct search_params, query),  .value = "QUERY", .required = true, .blank = true, .help = "words, each of which must occur; words in 'single quotes' are a phrase" },
     { "thread", PARAM_TEXT,   offsetof(struct search_params, thread), .value = "T", .help = "only in this thread" },
     { "max",    PARAM_NUMBER, offsetof(struct search_params, max),    .value = "N", .min = 1, .max = 1000, .fallback = "20", .help = "at most this many (default 20)" },
+    { "skip",   PARAM_NUMBER, offsetof(struct search_params, skip),   .value = "N", .min = 0, .max = FIND_LOOKED_AT, .fallback = "0", .help = "leave out the newest N, which earlier answers had" },
     { 0 },
 };
 static const struct field found_fields[] = {
@@ -31,6 +32,7 @@ static const struct field found_fields[] = {
 };
 static const struct field answer[] = {
     { "items", FIELD_LIST, .of = found_fields, .help = "the nodes, newest first" },
+    { "next",  FIELD_NUMBER, .optional = true, .help = "ask again with this as skip; absent: there is no more" },
     { 0 },
 };
 /* clang-format on */
@@ -120,21 +122,25 @@ static enum status run(struct request *r, const void *params_given, struct err *
 
     if (prepare(r, p->thread, e) || log_begin(&r->log, p->thread, STORE_READ, e))
         return err_code(e);
-    enum status s = loom_find(&l, p->query, !p->thread.s, (size_t)p->max, &list, &n, &more, e);
+    size_t all = (size_t)(p->skip + p->max), want = all < FIND_LOOKED_AT ? all : FIND_LOOKED_AT;
+    enum status s = loom_find(&l, p->query, !p->thread.s, want, &list, &n, &more, e);
     log_abort(&r->log);
     if (s)
         return s;
     jw_open(r->doc, '{');
     jw_key(r->doc, "items");
     jw_open(r->doc, '[');
-    for (size_t i = 0; i < n; i++)
+    for (size_t i = (size_t)p->skip; i < n; i++)
         write_found(r->doc, &list[i], p->query, r->a);
     jw_close(r->doc, ']');
-    jw_close(r->doc, '}');
-    if (more && (int64_t)n < p->max)
+    if (more && n == want && want < FIND_LOOKED_AT)
+        jw_kint(r->doc, "next", (int64_t)want);
+    else if (more)
         request_warn(r, (struct sv){ 0 }, (struct sv){ 0 },
-                     "many of the matches are hidden: the newest %d were looked at",
+                     n < want ? "many of the matches are hidden: the newest %d were looked at"
+                              : "there are more than the newest %d, which can be listed",
                      FIND_LOOKED_AT);
+    jw_close(r->doc, '}');
     return ST_OK;
 }
 
@@ -150,6 +156,7 @@ static void print(const struct json *doc, struct term *t)
         term_text(t, json_text(x, "excerpt"));
         term_f(t, "\"\n");
     }
+    term_next(doc, "--skip", t);
 }
 
 const struct operation op_loom_search = {

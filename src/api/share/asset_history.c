@@ -126,17 +126,21 @@ static enum status put_writes(struct request *r, struct share *s, const struct h
         log_marks_back(&r->log, p->thread, LOG_MARK_DOCUMENT, before, LOOKED_AT_MAX, r->a, &seqs,
                        &n, e))
         return err_code(e);
-    for (size_t i = 0; i < n && *next < 0; i++) {
+    if (n == LOOKED_AT_MAX)
+        *next = seqs[n - 1];
+    for (size_t i = 0; i < n; i++) {
         struct entry entry;
         struct json  payload;
+        if (given == p->limit) {
+            *next = seqs[i - 1];
+            break;
+        }
         if (read_write(r, p->thread, seqs[i], &entry, &payload, e))
             return err_code(e);
         if (is_named(&payload, p->name)) {
             put_write(r, &v, &entry, &payload);
             given++;
         }
-        if (given == p->limit || i + 1 == LOOKED_AT_MAX)
-            *next = seqs[i];
     }
     return ST_OK;
 }
@@ -184,6 +188,7 @@ static void print_history(const struct json *doc, struct term *t)
                                 json_text(x, "path") });
     }
     term_table(&table, t);
+    term_next(doc, "--before", t);
     if (!items->n)
         term_f(t, "nothing was written through heddle\n");
 }
