@@ -46,17 +46,18 @@ struct param {
     enum param_type    type;
     size_t             offset; /* of the field in the operation's struct of parameters */
     bool               required;
-    bool               blank;    /* when it is required: empty or blank text is allowed */
-    char               letter;   /* one-letter form in the shell, or 0 */
-    const char        *value;    /* how help calls the value ("T", "FILE"); NULL for a flag */
-    const char *const *values;   /* PARAM_ENUM: what is allowed, ends with NULL */
-    const char        *fallback; /* the default, as text; NULL: absent stays absent */
-    bool               whole;    /* PARAM_LIST: items may hold commas; text is one item */
-    int64_t            min, max; /* of numbers, when they differ; max INT64_MAX: no upper limit.
-                                  * PARAM_TEXT from a file: max bytes of it, unless 0 */
-    const char *refusal;         /* PARAM_ENUM: the message after the name of the parameter when its
-                                  * value is not one of `values`; NULL: made from the values */
-    const char *help;            /* one line without a full stop */
+    bool               blank;  /* when it is required: empty or blank text is allowed */
+    char               letter; /* one-letter form in the shell, or 0 */
+    const char        *value;  /* how help calls the value ("T", "FILE"); NULL for a flag */
+    const char *const *values; /* PARAM_ENUM: what is allowed, ends with NULL. PARAM_LIST: what its
+                                * items can be, or NULL; the operation itself refuses others */
+    const char *fallback;      /* the default, as text; NULL: absent stays absent */
+    bool        whole;         /* PARAM_LIST: items may hold commas; text is one item */
+    int64_t     min, max;      /* of numbers, when they differ; max INT64_MAX: no upper limit.
+                                * PARAM_TEXT from a file: max bytes of it, unless 0 */
+    const char *refusal;       /* PARAM_ENUM: the message after the name of the parameter when its
+                                * value is not one of `values`; NULL: made from the values */
+    const char *help;          /* one line without a full stop */
 };
 
 /* A struct of `size` zeroed bytes in `a` with every parameter at its default. */

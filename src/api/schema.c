@@ -98,7 +98,11 @@ void schema_param(struct jw *w, const struct param *p)
         put_values(w, p->values);
     if (p->type == PARAM_LIST) {
         jw_key(w, "items");
-        jw_raw(w, SV("{\"type\":\"string\"}"));
+        jw_open(w, '{');
+        jw_kstr(w, "type", SV("string"));
+        if (p->values)
+            put_values(w, p->values);
+        jw_close(w, '}');
     }
     if (p->type == PARAM_NUMBERS) {
         jw_key(w, "items");

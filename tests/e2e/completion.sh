@@ -35,6 +35,12 @@ same "help is completed with commands" "$(offered help chec)" checkpoint
 same "a choice of words too" "$(offered completion z)" zsh
 same "values of an option" "$(offered list --status com)" completed
 same "behind an equals sign" "$(offered list --status=com)" --status=completed
+same "of a list, one by one" "$(offered agent add X --permissions loom_aware,doc_)" "loom_aware,doc_read
+loom_aware,doc_write"
+same "of marks" "$(offered log marks T --marks era)" erasure
+same "of what a token may" "$(offered token create X --permissions r | tr '\n' ' ')" "read run "
+same "of an option that chooses between operations" "$(offered export T --format '' | tr '\n' ' ')$(offered export T --to c)" "openloom markdown json claude-code"
+same "or that is named otherwise there" "$(offered loom T --show m)" memory
 same "those of every command" "$(offered list --color '' | tr '\n' ' ')" "auto always never "
 same "goals" "$(offered init --for '' | tr '\n' ' ')" "agents app story chat "
 same "operations" "$(offered api call thread.lis)" thread.list

@@ -210,9 +210,13 @@ struct marks_params {
 };
 
 /* clang-format off */
+#define X(id, name) name,
+static const char *const mark_names[] = { LOG_MARK_TABLE(X) NULL };
+#undef X
+
 static const struct param marks_params[] = {
     { "thread", PARAM_NAME,   offsetof(struct marks_params, thread), .value = "T",   .required = true, .help = "the thread" },
-    { "marks",  PARAM_LIST,   offsetof(struct marks_params, marks),  .value = "M,...", .help = "only these" },
+    { "marks",  PARAM_LIST,   offsetof(struct marks_params, marks),  .value = "M,...", .values = mark_names, .help = "only these" },
     { "from",   PARAM_NUMBER, offsetof(struct marks_params, from),   .value = "SEQ", .min = 0, .max = INT64_MAX, .fallback = "0", .help = "the first entry" },
     { "to",     PARAM_NUMBER, offsetof(struct marks_params, to),     .value = "SEQ", .min = 0, .max = INT64_MAX, .help = "the last entry (default: the last there is)" },
     { "parts",  PARAM_NUMBER, offsetof(struct marks_params, parts),  .value = "N",   .min = 1, .max = 1000, .fallback = "1000", .help = "how many equal parts the entries are divided into; at most one entry of each mark is listed per part" },
@@ -220,7 +224,7 @@ static const struct param marks_params[] = {
     { 0 },
 };
 static const struct field mark_fields[] = {
-    { "mark", FIELD_TEXT, .help = "compaction, replace, fork, switch, run_started, run_completed, run_failed, run_cancelled, document or erasure" },
+    { "mark", FIELD_ENUM, .values = mark_names, .help = "what happened" },
     { "seqs", FIELD_LIST, .item = FIELD_NUMBER, .help = "the entries, rising" },
     { 0 },
 };

@@ -14,11 +14,15 @@ struct agent_params {
 static const char *const kinds[] = { "human", "model", NULL };
 
 /* clang-format off */
+#define X(bit, name, needs, what) #name,
+static const char *const permission_words[] = { PERMISSION_TABLE(X) "all", "none", NULL };
+#undef X
+
 #define NAME_PARAM \
     { "name", PARAM_TEXT, offsetof(struct agent_params, name), .value = "NAME", .required = true, .help = "the agent" }
 #define CHANGE_PARAMS \
     { "model",         PARAM_TEXT,   offsetof(struct agent_params, model), .value = "P:ID", .help = "a model agent's model, as provider:identifier" }, \
-    { "permissions",   PARAM_LIST,   offsetof(struct agent_params, permissions), .value = "A,B", .help = "loom_aware, loom_write, loom_generate, doc_read, doc_write; all or none" }, \
+    { "permissions",   PARAM_LIST,   offsetof(struct agent_params, permissions), .value = "A,B", .values = permission_words, .help = "loom_aware, loom_write, loom_generate, doc_read, doc_write; all or none" }, \
     { "system_prompt", PARAM_TEXT,   offsetof(struct agent_params, system_prompt), .value = "TEXT", .help = "what a model agent is told first" }, \
     { "max_tokens",    PARAM_NUMBER, offsetof(struct agent_params, max_tokens), .value = "N", .min = 1, .max = AGENT_TOKENS_MAX, .help = "longest answer of a model agent" }, \
     { "temperature",   PARAM_DECIMAL, offsetof(struct agent_params, temperature), .value = "X", .min = 0, .max = 2, .help = "how freely a model agent chooses its words" }, \

@@ -26,7 +26,7 @@ enum kind {
     KIND_SHELL,
     KIND_FILE,
     KIND_DIR,
-    KIND_VALUES, /* those of a PARAM_ENUM */
+    KIND_VALUES, /* those of the parameter */
 };
 
 /* The kind of a value, by the command that takes it (or the first word of that), by the name of the
@@ -60,6 +60,20 @@ static const struct {
     { NULL,         NULL,        "FILE|-",      KIND_FILE },
     { NULL,         NULL,        "PATH",        KIND_FILE },
     { NULL,         NULL,        "DIR",         KIND_DIR },
+};
+/* clang-format on */
+
+/* Options of commands that choose between operations: the parameter that has their values. */
+extern const struct operation op_tree_export, op_harness_export, op_loom_block;
+/* clang-format off */
+static const struct {
+    const char             *command, *option;
+    const struct operation *op;
+    const char             *param;
+} option_params[] = {
+    { "export", "format", &op_tree_export,    "format" },
+    { "export", "to",     &op_harness_export, "to" },
+    { "loom",   "show",   &op_loom_block,     "block" },
 };
 /* clang-format on */
 
@@ -200,7 +214,7 @@ static bool fits_command(const char *want, const char *name)
 
 static enum kind kind_of(const struct command *c, const struct slot *s)
 {
-    if (s->param && s->param->type == PARAM_ENUM)
+    if (s->param && s->param->values)
         return KIND_VALUES;
     for (size_t i = 0; i < COUNT(kinds); i++)
         if (fits_command(kinds[i].command, c->name) && fits(kinds[i].name, s->name) &&
@@ -218,7 +232,6 @@ static void keep_items(struct typing *t, const struct slot *s)
         t->lead = sv_first(t->current, sv_cut_last(t->current, ',').head.n + 1);
 }
 
-/* The values of a PARAM_ENUM. */
 static void offer_list(struct typing *t, const struct param *p)
 {
     for (const char *const *v = p ? p->values : NULL; v && *v; v++)
@@ -265,6 +278,15 @@ static const struct opt *find_opt(const struct opt *o, struct sv word)
     return NULL;
 }
 
+static const struct param *param_of_option(const struct command *c, const struct opt *o)
+{
+    for (size_t i = 0; c && o && i < COUNT(option_params); i++)
+        if (strcmp(option_params[i].command, c->name) == 0 &&
+            strcmp(option_params[i].option, o->name) == 0)
+            return param_find(option_params[i].op->params, sv_of(option_params[i].param));
+    return NULL;
+}
+
 static struct slot slot_of_option(const struct typing *t, struct sv word)
 {
     const struct opt *o = t->c ? find_opt(t->c->opts, word) : NULL;
@@ -274,7 +296,8 @@ static struct slot slot_of_option(const struct typing *t, struct sv word)
         return (struct slot){ p->name, o->value, p };
     }
     o = o ? o : find_opt(global_opts, word);
-    return (struct slot){ o ? o->name : "", o && o->type != OPT_FLAG ? o->value : NULL, NULL };
+    return (struct slot){ o ? o->name : "", o && o->type != OPT_FLAG ? o->value : NULL,
+                          param_of_option(t->c, o) };
 }
 
 /* The word in place `i` behind the command's name. */
