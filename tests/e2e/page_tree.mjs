@@ -11,9 +11,10 @@ function random(m) {
     return Math.floor((seed / 4294967296) * m);
 }
 
+/** A local id has a letter and a digit: one that has not is not taken, and its node stands alone. */
 function id(i) {
-    let text = "";
-    for (let k = 0, rest = i; k < 4; k++, rest = Math.floor(rest / letters.length)) text = letters[rest % letters.length] + text;
+    let text = String(i % 10);
+    for (let k = 0, rest = Math.floor(i / 10); k < 4; k++, rest = Math.floor(rest / letters.length)) text = letters[rest % letters.length] + text;
     return text;
 }
 
