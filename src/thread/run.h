@@ -94,7 +94,8 @@ enum status run_recover(struct log *l, const struct run_ref *who, struct arena *
 /* The state as a JSON document for those who execute or watch the run: what run_state_write()
  * gives, and by the seed's names active_context_ref, applied_context_ops (the last RUN_APPLIED_MAX,
  * newest first), pending_context_op with its type, lane and reason, projection_cursor_seq; each
- * waiting input with its text, each call with its arguments. */
+ * waiting input with its text, each call with its arguments; runs: agent, status and active of the
+ * last run of every agent in the thread. */
 enum status run_describe(struct log *l, const struct run_ref *who, struct arena *a, struct sb *out,
                          struct err *e) MUST_USE;
 

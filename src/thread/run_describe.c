@@ -126,6 +126,33 @@ static enum status show_applied(struct describe_showing *s, struct err *e)
     return ST_OK;
 }
 
+/* Every agent that ran in the thread: a reader who does not know whose run is active finds it
+ * here. */
+static enum status show_runs(struct describe_showing *s, struct err *e)
+{
+    struct sb         text = sb_in(s->a, 0);
+    struct jw         w = jw_in(&text, 0);
+    struct run_named *runs;
+    struct json       list;
+    size_t            n;
+
+    if (run_states(s->l, s->thread, s->a, &runs, &n, e))
+        return err_code(e);
+    jw_open(&w, '[');
+    for (size_t i = 0; i < n; i++) {
+        jw_open(&w, '{');
+        jw_kbool(&w, "active", runs[i].state.active);
+        jw_kstr(&w, "agent", runs[i].agent);
+        jw_kstr(&w, "status", sv_of(run_status_name(runs[i].state.status)));
+        jw_close(&w, '}');
+    }
+    jw_close(&w, ']');
+    if (json_parse(sb_sv(&text), 0, s->a, &list, e))
+        return err_code(e);
+    set(s, &s->doc, "runs", list);
+    return ST_OK;
+}
+
 static enum status show(struct describe_showing *s, struct sb *out, struct err *e)
 {
     struct run_state  state;
@@ -143,7 +170,7 @@ static enum status show(struct describe_showing *s, struct sb *out, struct err *
     set(s, &s->doc, "active_context_ref", json_of(lane));
     set(s, &s->doc, "projection_cursor_seq", json_of_int(h.rev - 1, s->a));
     if (show_applied(s, e) || show_inputs(s, &state, e) || show_calls(s, &state, e) ||
-        show_parked(s, &state, e))
+        show_parked(s, &state, e) || show_runs(s, e))
         return err_code(e);
     sb_add(out, json_canonical(&s->doc, s->a));
     return ST_OK;

@@ -107,6 +107,10 @@ run event "$ANSWER" t --agent bob --json
 json "each has its own state" "$out" .state.result '"A"'
 run heddle run status t --agent ann --json
 json "and nobody else's" "$out" '[.status, .result]' '["awaiting_llm",null]'
+run heddle run status t --json
+json "whose runs there are is told with each" "$out" '[.active, (.runs|map([.agent, .active]))]' '[false,[["ann",true],["bob",true],["default",false]]]'
+run heddle run status t
+has "also at a terminal: another agent's run goes on" "$out" "  ann: awaiting_llm (--agent ann)"
 run heddle run status t --agent a/b
 exits "an agent is a name" 1
 

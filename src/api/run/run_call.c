@@ -20,6 +20,12 @@ static const struct field input_fields[] = {
     { "source",  FIELD_ANY,    .optional = true, .nullable = true, .help = "where it comes from" },
     { 0 },
 };
+static const struct field runs_fields[] = {
+    { "active", FIELD_FLAG, .help = "it is going on" },
+    { "agent",  FIELD_TEXT, .help = "whose run" },
+    { "status", FIELD_TEXT, .help = "its state, as in status" },
+    { 0 },
+};
 const struct field run_state_fields[] = {
     { "active",                FIELD_FLAG,   .help = "a run is going on" },
     { "active_context_ref",    FIELD_TEXT,   .help = "the agent's active lane" },
@@ -41,6 +47,7 @@ const struct field run_state_fields[] = {
     { "request_id",            FIELD_TEXT,   .nullable = true, .help = "the request" },
     { "result",                FIELD_ANY,    .nullable = true, .help = "what the run ended with" },
     { "run_id",                FIELD_TEXT,   .nullable = true, .help = "the run" },
+    { "runs",                  FIELD_LIST,   .of = runs_fields, .help = "the last run of each agent in this thread, by name" },
     { "sealed",                FIELD_FLAG,   .help = "it has ended and takes no more events" },
     { "status",                FIELD_TEXT,   .help = "idle, running, completed, failed, …" },
     { "termination_reason",    FIELD_TEXT,   .nullable = true, .help = "why it ended" },
@@ -83,6 +90,21 @@ static void print_json(struct term *t, const char *label, const struct json *v)
     sb_addc(t->out, '\n');
 }
 
+/* Runs of other agents that are going on: the state above is that of one agent. */
+static void print_others(const struct json *s, struct term *t)
+{
+    const struct json *runs = json_find(s, "runs");
+
+    if (json_truth(json_find(s, "active")))
+        return;
+    for (size_t i = 0; runs && i < runs->n; i++)
+        if (json_truth(json_find(&runs->items[i], "active")))
+            term_f(t, "  " SV_FMT ": " SV_FMT " (--agent " SV_FMT ")\n",
+                   SV_ARG(json_text(&runs->items[i], "agent")),
+                   SV_ARG(json_text(&runs->items[i], "status")),
+                   SV_ARG(json_text(&runs->items[i], "agent")));
+}
+
 void run_state_print(const struct json *s, struct term *t)
 {
     const struct json *calls = json_find(s, "pending_tool_calls");
@@ -107,4 +129,5 @@ void run_state_print(const struct json *s, struct term *t)
                SV_ARG(json_text(json_find(s, "pending_context_op"), "op_id")));
     print_json(t, "  the parked operation was not applied: ", json_find(s, "dropped_op"));
     print_json(t, "  result ", json_find(s, "result"));
+    print_others(s, t);
 }

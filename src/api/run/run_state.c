@@ -82,7 +82,8 @@ const struct operation op_run_status = {
     .summary = "Show the state of an agent's run",
     .details =
         "With --json also active_context_ref, applied_context_ops (the last 128, newest first),\n"
-        "projection_cursor_seq, the text of waiting input and the arguments of open calls.\n\n"
+        "projection_cursor_seq, the text of waiting input, the arguments of open calls, and runs:\n"
+        "whose runs there are in the thread.\n\n"
         "  heddle run status live --json",
     .group = GROUP_RUN,
     .needs = NEEDS_LOG,
