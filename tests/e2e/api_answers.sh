@@ -114,6 +114,7 @@ call asset.list '{"thread":"design"}'
 call reference.add '{"from":"build","target":"design","binding":"frozen"}'
 echo 'Use PostgreSQL.' >.leslie/threads/design/plan.md
 call asset.read '{"thread":"build","name":"design/plan.md"}'
+call asset.read '{"thread":"build","name":"design/plan.md","markdown":true}'
 call asset.compare '{"thread":"build","name":"design/plan.md"}'
 call asset.history '{"thread":"design"}'
 call reference.refresh '{"from":"build","target":"design"}'

@@ -1,9 +1,9 @@
 /* tree.nodes: some nodes of a tree, named or as the end of a path; a line each, or all they say. */
 #include "api/loom/loom_call.h"
+#include "api/markdown_doc.h"
 #include "api/term.h"
 #include "base/utf8.h"
 #include "loom/agent.h"
-#include "markdown/markdown.h"
 #include "tokens/tokens.h"
 
 enum {
@@ -156,24 +156,6 @@ static struct sv start_of(struct sv text, size_t max)
     return start;
 }
 
-/* A text that cannot be parsed as Markdown is shown as plain text, with one warning. */
-static void write_markdown(struct nodes_call *x, struct sv text)
-{
-    struct sb  b = sb_in(x->r->a, 0);
-    struct jw  w = jw_in(&b, 0);
-    struct err e;
-    bool       cut = false;
-
-    jw_key(x->r->doc, "markdown");
-    if (!markdown_write(text, &w, &cut, &e) && !cut) {
-        jw_raw(x->r->doc, sb_sv(&b));
-        return;
-    }
-    jw_null(x->r->doc);
-    if (!cut && e.code == ST_IO && !x->r->warnings.n)
-        request_warn(x->r, (struct sv){ 0 }, x->p->thread, "%s: %s", e.text, e.hint);
-}
-
 static void write_text(struct nodes_call *x, struct sv text)
 {
     struct sv start = start_of(text, (size_t)x->p->max_bytes);
@@ -183,7 +165,7 @@ static void write_text(struct nodes_call *x, struct sv text)
     jw_klossy(x->r->doc, "text", start);
     jw_kbool(x->r->doc, "cut", start.n < text.n);
     if (sv_is(x->p->content, "markdown"))
-        write_markdown(x, start);
+        markdown_doc(x->r, x->p->thread, start);
 }
 
 static size_t tokens_of(struct session *s, struct sv text)

@@ -1,8 +1,10 @@
 /* asset.list, asset.read: what a thread has made, and what it may read of others. */
 #include "share/asset.h"
 
+#include "api/markdown_doc.h"
 #include "api/share/share_call.h"
 #include "api/term.h"
+#include "base/utf8.h"
 #include "loom/agent.h"
 
 /* ---- list ---------------------------------------------------------------------------- */
@@ -130,6 +132,7 @@ const struct operation op_asset_list = {
 
 struct read_params {
     struct sv thread, name;
+    bool      markdown;
 };
 
 static const char *const how_names[] = { "own", "frozen", "live", NULL };
@@ -138,6 +141,7 @@ static const char *const how_names[] = { "own", "frozen", "live", NULL };
 static const struct param read_params[] = {
     { "thread", PARAM_TEXT, offsetof(struct read_params, thread), .required = true, .value = "T", .help = "the thread that reads" },
     { "name",   PARAM_TEXT, offsetof(struct read_params, name),   .required = true, .value = "NAME|PATH", .help = "the asset, or the path of it that the context shows" },
+    { "markdown", PARAM_FLAG, offsetof(struct read_params, markdown), .help = "in the document also the text as nodes of Markdown" },
     { 0 },
 };
 static const struct field read_fields[] = {
@@ -145,6 +149,7 @@ static const struct field read_fields[] = {
     { "thread",  FIELD_TEXT, .help = "whose it is" },
     { "binding", FIELD_ENUM, .values = how_names, .help = "how the thread comes to it" },
     { "size",    FIELD_NUMBER, .help = "bytes" },
+    { "markdown", FIELD_LIST, .item = FIELD_ANY, .optional = true, .nullable = true, .help = "strings and nodes, each with type and children; null: it is too long, not text, or cannot be parsed" },
     { 0 },
 };
 /* clang-format on */
@@ -157,6 +162,16 @@ static struct sv below_root(const struct request *r, struct sv name)
     return sv_starts(name, root) && name.n > root.n && name.s[root.n] == '/'
                ? sv_skip(name, root.n + 1)
                : name;
+}
+
+static void write_markdown(struct request *r, struct sv thread, struct sv bytes)
+{
+    if (utf8_invalid(bytes) < 0) {
+        markdown_doc(r, thread, bytes);
+        return;
+    }
+    jw_key(r->doc, "markdown");
+    jw_null(r->doc);
 }
 
 static enum status read_asset(struct request *r, const void *params, struct err *e)
@@ -177,6 +192,8 @@ static enum status read_asset(struct request *r, const void *params, struct err 
     jw_kstr(r->doc, "thread", f.thread);
     jw_kstr(r->doc, "binding", sv_of(f.how));
     jw_kint(r->doc, "size", (int64_t)bytes.n);
+    if (p->markdown)
+        write_markdown(r, p->thread, bytes);
     jw_close(r->doc, '}');
     return share_call_end(r, &s);
 }
