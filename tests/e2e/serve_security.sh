@@ -89,6 +89,15 @@ for path in /.heddle/heddle.db /../.heddle/heddle.db /%2e%2e/.heddle/heddle.db '
     lacks "no path leads to the workspace's files: $path" "$out" "SQLite"
     lacks "nor out: $path" "$out" "root:"
 done
+status_of() { curl -s --path-as-is -o /dev/null -w '%{http_code}' "$url$1"; }
+for path in /.heddle/heddle.db /%2e%2e/.heddle/heddle.db /.git/config /x /api /t /search/x /nothing.js; do
+    same "what is not an address of the page is not found: $path" "$(status_of "$path")" 404
+done
+for path in / /index.html /main.js /t/t /t/t/log /t/a%20b/files/x.js /search /payload /import /search.json; do
+    same "an address of the page is answered: $path" "$(curl -s -H 'Accept: text/html' -o /dev/null -w '%{http_code}' "$url$path")" 200
+done
+run curl -s "$url/.heddle/heddle.db"
+has "with the page, which says so" "$out" '<script type="module" src="/main.js">'
 mkdir -p .heddle && echo '{}' >.heddle/config.json
 for name in ../../.heddle/config.json .heddle/config.json /etc/passwd; do
     post asset.read "{\"thread\":\"t\",\"name\":\"$name\"}"
@@ -148,6 +157,7 @@ lacks "without their secrets" "$out" "heddle_"
 id=$(printf '%s' "$out" | jq -r '.items[0].id')
 ok "one is taken back" heddle token revoke "$id"
 same "and refused from then on" "$(with "$reader" "$url/api/thread.list")" 401
+json "a token needs no name" "$(heddle token create --permissions read --thread t --expires 1h --json)" '[.actor, .permissions, .threads]' '["program",["read"],["t"]]'
 not_ok "it is not there twice" heddle token revoke "$id"
 sed -i 's/"expires_at": "[^"]*"/"expires_at": "2020-01-01T00:00:00.000Z"/' "$file"
 same "a token that has expired is refused" "$(with "$writer" "$url/api/log.show?thread=t")" 401

@@ -1,4 +1,4 @@
-/* token.create, token.list, token.revoke: programs that may ask the server. */
+/* token.create, token.list, token.revoke: secrets with which programs may call the server. */
 #include "api/door_token.h"
 #include "api/request.h"
 #include "api/term.h"
@@ -12,7 +12,7 @@ struct token_params {
 
 /* clang-format off */
 static const struct param create_params[] = {
-    { "name",        PARAM_NAME, offsetof(struct token_params, name), .required = true, .value = "NAME", .help = "who uses it: recorded in the log as the actor" },
+    { "name",        PARAM_NAME, offsetof(struct token_params, name), .value = "NAME", .fallback = "program", .help = "who uses it: recorded in the log as the actor" },
     { "permissions", PARAM_LIST, offsetof(struct token_params, permissions), .value = "P,…", .values = token_permission_names, .fallback = "read", .help = "what it may do: read, write, run, manage" },
     { "thread",      PARAM_LIST, offsetof(struct token_params, thread), .value = "T,…", .help = "only within these threads (default: all)" },
     { "expires",     PARAM_TEXT, offsetof(struct token_params, expires), .value = "WHEN", .fallback = "90d", .help = "when it ends: 30d, 12h, 45m, a time such as 2027-01-31T00:00Z, or never" },

@@ -3,7 +3,7 @@
 
 extern const struct operation op_token_create, op_token_list, op_token_revoke;
 
-static const struct cli_word name[] = { { "name", WORD_PLAIN }, { NULL, 0 } };
+static const struct cli_word name[] = { { "name", WORD_OPTIONAL }, { NULL, 0 } };
 static const struct cli_word id[] = { { "id", WORD_PLAIN }, { NULL, 0 } };
 
 const struct command cmd_token_create = {

@@ -1,5 +1,6 @@
-/* Answers with files of the page. Every path that is not a file is a state of the page: it is
- * answered with the page itself, which reads the address. */
+/* Answers with files of the page. An address of the page (web/routes.js) is answered with the page
+ * itself, which reads the address; so is every other path, with the status 404: the page then says
+ * that there is nothing. */
 #include "front/http/page.h"
 
 #include "base/fs.h"
@@ -28,10 +29,30 @@ static const char *type_of(struct sv path)
     return NULL;
 }
 
+/* Is it an address of the page? With `.json` behind it, it is that of the document behind one. */
+static bool is_address(struct sv path)
+{
+    static const struct sv addresses[] = { SV_STATIC("/"), SV_STATIC("/payload"),
+                                           SV_STATIC("/search"), SV_STATIC("/import") };
+
+    if (sv_ends(path, SV(".json")))
+        path = sv_first(path, path.n - (sizeof ".json" - 1));
+    for (size_t i = 0; i < COUNT(addresses); i++)
+        if (sv_eq(path, addresses[i]))
+            return true;
+    return sv_starts(path, SV("/t/"));
+}
+
 /* What is asked for: a file, or the page. */
 static struct sv file_path(struct sv path)
 {
     return type_of(path) && !sv_starts(path, SV("/t/")) ? path : SV("/index.html");
+}
+
+/* Was the page chosen only because the path is neither a file nor an address of the page? */
+static bool is_elsewhere(const struct serve_call *c, struct sv file)
+{
+    return !sv_eq(c->head.path, file) && sv_is(file, "/index.html") && !is_address(c->head.path);
 }
 
 static enum MHD_Result not_there(struct serve_call *c)
@@ -47,6 +68,8 @@ static enum MHD_Result answer_bytes(struct serve_call *c, struct sv path, struct
 {
     struct sb tag = sb_in(&c->a, 0);
 
+    if (is_elsewhere(c, path))
+        return call_answer(c, 404, type_of(path), bytes);
     sb_addc(&tag, '"');
     sb_add(&tag, sv_first(hash, 32));
     sb_addc(&tag, '"');
@@ -78,7 +101,7 @@ enum MHD_Result page_answer(struct serve_call *c)
 
     if (c->s->o->page.n)
         return answer_from_dir(c, path);
-    if (cache_answer_page(c, path, &done))
+    if (!is_elsewhere(c, path) && cache_answer_page(c, path, &done))
         return done;
     for (size_t i = 0; i < web_files_n; i++)
         if (sv_is(path, web_files[i].path))
