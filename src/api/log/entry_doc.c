@@ -156,7 +156,7 @@ static void put_operation(struct sb *b, const struct json *op)
     if (json_text(op, "reason").n)
         sb_addf(b, " · " SV_FMT, SV_ARG(json_text(op, "reason")));
     if (json_is(messages, JSON_ARRAY))
-        sb_addf(b, " · %zu messages", messages->n);
+        sb_addf(b, " · %zu message%s", messages->n, messages->n == 1 ? "" : "s");
 }
 
 /* The content of an entry as text. An entry of an unknown kind, or one without text, is shown as
