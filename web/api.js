@@ -122,6 +122,9 @@ export async function call(name, params = {}, how = {}) {
     return answer;
 }
 
+/** Whether there is a thread of this name; where nobody answers, it is taken to be there. */
+export const threadIsThere = (thread) => call("thread.status", { thread }).then(() => true, (error) => error.code !== "NOT_FOUND");
+
 const revs = new Map();
 /** A thread was seen with so many entries. */
 export function saw(thread, rev) {

@@ -19,7 +19,7 @@ function item(thread, c, whole) {
 /** "8,892 tokens fewer" */
 export function difference(doc) {
     const by = doc.added_tokens - doc.removed_tokens;
-    return by === 0 ? "as many tokens" : `${count(Math.abs(by), "token")} ${by > 0 ? "more" : "fewer"}`;
+    return by === 0 ? "the same number of tokens" : `${count(Math.abs(by), "token")} ${by > 0 ? "more" : "fewer"}`;
 }
 
 /** @param {string} thread @param {any} doc @param {boolean} [whole] it is compared with nothing: all of it is shown */

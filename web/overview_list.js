@@ -6,6 +6,10 @@
  *            threads?: number, place: number, size: number, entries?: number, updated?: string, runs?: boolean}} OverviewRow
  */
 
+/** The state of a thread, in words. */
+export const statusWords = (status) => (status === "waiting_human" ? "waits for you" : status);
+
+/** What is not fresh about a reference, in words. */
 export const stateWords = { stale: "stale", edited: "edited here", deleted: "source deleted", missing: "copy missing", broken: "no such thread" };
 
 const needWords = {

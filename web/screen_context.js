@@ -31,7 +31,7 @@ const sumsOf = (doc) => new Map(bySection(doc.sections).map((s) => [s.kind, s.to
 
 export function open(place) {
     const thread = place.thread, query = signal(place.query);
-    const agents = signal(/** @type {any[]} */ ([])), lanes = signal(/** @type {string[]} */ ([])), doc = signal(/** @type {any} */ (null)), other = signal(/** @type {any} */ (null)), all = signal(false), position = signal(""), opened = signal(new Set());
+    const agents = signal(/** @type {any[]} */ ([])), lanes = signal(/** @type {string[]} */ ([])), doc = signal(/** @type {any} */ (null)), other = signal(/** @type {any} */ (null)), all = signal(false), position = signal(""), isEmpty = signal(false), opened = signal(new Set());
     const near = h("p", { class: "error" }), right = h("div", { class: "pane-body pad compare" }), title = h("h2", { class: "long" }, "messages"), rightNear = h("p", { class: "error" });
     let asked = 0, controller = null, timer = 0, closed = false;
     const change = (more, replace = true) => go({ screen: "context", thread, query: { ...query(), ...more } }, { replace });
@@ -63,9 +63,12 @@ export function open(place) {
         } catch (e) {
             if (mine !== asked || e.name === "AbortError" || closed) return;
             doc.set(null);
-            showError(near, e);
+            isEmpty.set(e.code === "NOT_FOUND");
+            if (!isEmpty()) showError(near, e);
         }
     }
+
+    const nothing = () => h("p", { class: "quiet" }, `${thread} has no messages yet: say something in `, h("a", { href: link({ screen: "thread", thread }) }, "the thread"), ".");
 
     async function showRight(how, mine) {
         try {
@@ -73,8 +76,8 @@ export function open(place) {
             else await showMessages(how, mine);
         } catch (e) {
             if (mine !== asked || e.name === "AbortError") return;
-            fill(right, rightNear);
-            showError(rightNear, e);
+            fill(right, rightNear, e.code === "NOT_FOUND" ? nothing() : null);
+            if (e.code !== "NOT_FOUND") showError(rightNear, e);
         }
     }
 
@@ -146,7 +149,7 @@ export function open(place) {
 
     function body() {
         const d = doc();
-        if (!d) return h("p", { class: "quiet" }, "…");
+        if (!d) return isEmpty() ? nothing() : h("p", { class: "quiet" }, near.hasChildNodes() ? "" : "…");
         const sums = bySection(d.sections), free = Math.max(0, d.budget - d.tokens);
         return [
             tokenBar(sums, d.budget, `${number(d.tokens)} of ${number(d.budget)} tokens`),

@@ -1,15 +1,17 @@
 // The documents of a thread and those it may read: preview, what was written, and how a frozen copy differs from its source.
 import { showError } from "./act.js";
-import { bytes, call } from "./api.js";
+import { bytes, call, threadIsThere } from "./api.js";
 import { go, link } from "./app.js";
 import { fill, h, signal } from "./h.js";
 import { onChange } from "./live.js";
+import { message } from "./markdown.js";
 import { panes } from "./panes.js";
 import { refreshReference } from "./reference.js";
 import { rows } from "./rows.js";
 import { count, moment, number, size } from "./words.js";
 
 const mostBytes = 200_000;
+const isMarkdown = (name) => /\.(md|markdown)$/i.test(name);
 
 /** The lines of asset.compare, as a table. */
 export function lineDifference(doc, same = "The copy is as its source is.") {
@@ -51,7 +53,7 @@ export const shortName = (path) => path.replace(/^\.leslie\/threads\/[^/]+\//, "
 export function open(place) {
     const thread = place.thread, chosen = signal(place.name ?? ""), items = signal(/** @type {any[]} */ ([])), part = signal(place.query.show ?? "preview"), picked = signal(place.query);
     const near = h("p", { class: "error" }), body = h("div", { class: "pane-body pad file-body" }), info = signal(/** @type {any} */ (null)), error = h("p", { class: "error" });
-    let asked = 0, timer = 0;
+    let asked = 0, timer = 0, isThere = true;
     const list = rows({
         label: "Files", role: "listbox", height: 28, make: makeRow,
         fill: (row, index) => {
@@ -63,7 +65,7 @@ export function open(place) {
         onselect: (index) => choose(items()[index].path),
     });
 
-    const choose = (name, show, more = {}) => go({ screen: "files", thread, name, query: show && show !== "preview" ? { show, ...more } : {} }, { replace: true });
+    const choose = (name, show, more = {}) => go({ screen: "files", thread, name, query: { ...(show && show !== "preview" ? { show } : {}), ...more } }, { replace: true });
 
     async function load() {
         try {
@@ -75,7 +77,9 @@ export function open(place) {
             else if (!chosen() && answer.items.length) choose(answer.items[0].path);
             list.redraw();
         } catch (e) {
-            showError(error, e);
+            // A thread that was only talked in has no files, and is not found among those that have.
+            if (e.code === "NOT_FOUND") isThere = await threadIsThere(thread);
+            else showError(error, e);
         }
         show();
     }
@@ -97,20 +101,24 @@ export function open(place) {
         }
     }
 
-    const emptyWords = () => items().length ? h("p", { class: "quiet" }, "Choose a file.") : h("div", null,
+    const emptyWords = () => !isThere ? h("p", { class: "quiet" }, `There is no thread ${thread}. The `, h("a", { href: "/" }, "overview"), " lists those there are.") : items().length ? h("p", { class: "quiet" }, "Choose a file.") : h("div", null,
         h("p", null, `${thread} has no files yet. An agent writes them below its directory, or a command does:`), h("pre", null, `→ write doc:"plan" "…"`),
         h("p", null, "What another thread made can be read by a reference:"), h("pre", null, `heddle reference --from ${thread} --target OTHER`));
 
     /** What a file is: read once for all parts of the screen. */
-    async function describe(name) {
-        const found = await call("asset.read", { thread, name });
+    async function describe(name, more = {}) {
+        const found = await call("asset.read", { thread, name, ...more });
         info.set(found);
         return found;
     }
 
     const parts = {
         async preview(name) {
-            const found = await describe(name);
+            const found = await describe(name, isMarkdown(name) ? { markdown: true } : {}), isRaw = picked().raw !== undefined;
+            if (found.markdown) {
+                const button = h("button", { type: "button", class: "small", "aria-pressed": String(isRaw), onclick: () => choose(name, "preview", isRaw ? {} : { raw: "1" }) }, "raw");
+                return [h("div", { class: "tools" }, h("span", { class: "grow" }), button), isRaw ? await textOf(name) : h("div", { class: "document" }, message(found.markdown, ""))];
+            }
             if (found.size > mostBytes) {
                 const box = h("div", null, h("p", null, `${size(found.size)}: `, h("button", { type: "button", class: "small", onclick: async () => fill(box, await textOf(name)) }, "Load all of it")));
                 return box;

@@ -5,7 +5,7 @@ import { go, link, remember, remembered } from "./app.js";
 import { form } from "./dialog.js";
 import { ending, fill, h, signal } from "./h.js";
 import { onChange } from "./live.js";
-import { needs, overviewRows, stateWords } from "./overview_list.js";
+import { needs, overviewRows, stateWords, statusWords } from "./overview_list.js";
 import { openOperations } from "./operations.js";
 import { panes } from "./panes.js";
 import { rows } from "./rows.js";
@@ -14,7 +14,6 @@ import { refreshReference } from "./reference.js";
 import { ago, count } from "./words.js";
 
 const signs = { active: "●", suspended: "‖", waiting_human: "⚑", completed: "✓", cancelled: "✕", frozen: "❄", archived: "▢" };
-const statusWords = { waiting_human: "waits for you" };
 
 function makeRow() {
     const row = /** @type {any} */ (h("div", null));
@@ -33,7 +32,7 @@ const fillers = {
     },
     thread: (row, r) => {
         const runs = r.runs ? "running" : "";
-        set(row, signs[r.status] ?? "·", r.id, r.title, runs || (statusWords[r.status] ?? (r.status === "active" ? "" : r.status ?? "")));
+        set(row, signs[r.status] ?? "·", r.id, r.title, runs || (r.status === "active" ? "" : statusWords(r.status ?? "")));
         row.tag.className = `tag ${runs ? "good" : r.status === "waiting_human" ? "warn" : ""}`;
         row.more.textContent = r.updated ? `${r.entries ? `${count(r.entries, "entry", "entries")} · ` : ""}${ago(r.updated)}` : "";
     },

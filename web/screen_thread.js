@@ -1,6 +1,6 @@
 // A thread: its tree, the path that is read, and what a model sees next.
 import { act, canUndo, finished, loom, loomUndo, showError, undoLast } from "./act.js";
-import { call, Failure, newKey } from "./api.js";
+import { call, Failure, newKey, threadIsThere } from "./api.js";
 import { aloud, go, link, remember, remembered } from "./app.js";
 import { openCommand } from "./command.js";
 import { openCompact } from "./compact.js";
@@ -14,7 +14,7 @@ import { refreshReference } from "./reference.js";
 import { actor, asAgent } from "./session.js";
 import { inject, runTag, runWords } from "./thread_detail.js";
 import { inspector } from "./thread_inspector.js";
-import { readingPane, tailOf } from "./thread_reading.js";
+import { endOf, readingPane, tailOf } from "./thread_reading.js";
 import { readRun, sayBox } from "./thread_say.js";
 import { treePane } from "./thread_tree.js";
 import { Tree } from "./tree.js";
@@ -22,9 +22,13 @@ import { count, moment, quoted } from "./words.js";
 
 const mostAgents = 8; // whose places are shown
 
+/** What stands where the messages would be. A name that no thread has is told apart: it may be misspelt. */
 function empty(thread, say) {
-    return h("section", { class: "empty" }, h("h2", null, `${thread} has no messages yet`),
-        h("p", null, "Say the first one below, or in the shell:"), h("pre", null, `heddle say ${thread} 'Which store should we use?'`),
+    const isThere = signal(true);
+    threadIsThere(thread).then(isThere.set);
+    return h("section", { class: "empty" }, h("h2", null, () => (isThere() ? `${thread} has no messages yet` : `There is no thread ${thread}`)),
+        h("p", null, () => (isThere() ? "Say the first one below, or in the shell:" : ["The ", h("a", { href: "/" }, "overview"), " lists those there are. What is said below makes a new one of this name, as in the shell:"])),
+        h("pre", null, `heddle say ${thread} 'Which store should we use?'`),
         h("div", { class: "tools" }, h("button", { type: "button", class: "primary", onclick: () => say() }, "Say something")));
 }
 
@@ -41,7 +45,7 @@ function plain(thread, node) {
             if (!first || first.parent === null) break;
             to = (await call("tree.nodes", { thread, seqs: [first.parent] })).items[0]?.id;
         }
-        body.replaceChildren(...all.map((n) => h("article", { class: "message" }, h("header", null, h("strong", null, n.author), ` [${n.id}] `, h("span", { class: "quiet" }, moment(n.at))), message(n.markdown, n.text))));
+        body.replaceChildren(...all.map((n) => h("article", { class: "message" }, h("header", null, h("strong", null, n.author === actor() ? "you" : n.author), ` [${n.id}] `, h("span", { class: "quiet" }, moment(n.at))), message(n.markdown, n.text))));
     }
     load().catch((error) => showError(body, error));
     return { title: thread, element: h("div", { class: "pane-body pad" }, h("h1", null, thread), h("p", null, h("a", { href: link({ screen: "thread", thread, node }) }, "Back to the tree")), body) };
@@ -131,9 +135,16 @@ export function open(place) {
         } catch (e) {
             if (closed) return;
             loaded = writes;
-            if (e instanceof Failure && e.code === "NOT_FOUND") return middle.clear(empty(thread, () => say.focus()));
-            showError(error, e);
+            if (!(e instanceof Failure) || e.code !== "NOT_FOUND") return showError(error, e);
+            nothingYet();
+            inspectSoon();
         }
+    }
+
+    /** There are no messages: on a small screen the pane that says so is the one that is shown. */
+    function nothingYet() {
+        middle.clear(empty(thread, () => say.focus()));
+        parts.show("read");
     }
 
     /** What the rows do not wait for: the run, and where the context was replaced. */
@@ -152,14 +163,14 @@ export function open(place) {
         if (before > 0 && came > 0) aloud.set(count(came, "new message"));
         const at = chosen();
         left.draw(at);
-        if (tree.n === 0) middle.clear(empty(thread, () => say.focus()));
+        if (tree.n === 0) nothingYet();
         else if (at < 0 || wanted !== null) firstChoice();
         else middle.show(at, { stay: true });
         say.describe();
         inspectSoon();
     }
 
-    /** What the address names, else where you are, else the end of the trunk. */
+    /** What the address names, else the end of what was said where you are, else the end of the trunk. */
     async function firstChoice() {
         const id = wanted;
         wanted = null;
@@ -168,7 +179,7 @@ export function open(place) {
             i = await tree.seek(id).catch(() => -1);
             if (i < 0) showError(error, { code: "NOT_FOUND", message: `node [${id}] does not exist in this tree` });
         }
-        if (i < 0) i = mine >= 0 ? mine : tailOf(tree.family, tree.family.roots[0]);
+        if (i < 0) i = mine >= 0 ? endOf(tree.family, mine) : tailOf(tree.family, tree.family.roots[0]);
         left.select(i);
     }
 
@@ -201,7 +212,7 @@ export function open(place) {
     async function branch(node) {
         const values = await form(`Branch at [${node.id}]`, [{ name: "lane", label: "Name of the lane", required: true, value: `b-${node.id}` }], "Branch");
         if (!values) return;
-        const back = (await readRun(thread))?.active_context_ref;
+        const back = (await call("run.status", { thread }).catch(() => null))?.active_context_ref;
         const undo = back ? () => act({ name: "op.switch", params: { thread, lane: back, op_id: newKey() }, done: `Back on ${back}; the lane stays.`, near: near() }) : undefined;
         await act({ name: "op.fork", params: { thread, lane: values.lane, from: node.lane, at: node.seq, switch: true }, done: `On the lane ${values.lane}.`, undo, near: near() });
     }
@@ -291,7 +302,7 @@ export function open(place) {
     const runSign = () => {
         const r = run();
         if (!r || (!r.active && runTag(r) === "")) return null;
-        return h("a", { class: `tag ${runTag(r)}`, href: link({ screen: "log", thread }), title: typeof r.result === "string" ? r.result : null }, r.active ? `● ${runWords(r)}, step ${r.iteration} of ${r.max_iterations}` : "✕ the last run failed");
+        return h("a", { class: `tag ${runTag(r)}`, href: link({ screen: "log", thread }), title: typeof r.result === "string" ? r.result : null }, r.active ? `● ${r.agent ? `${r.agent} ` : ""}${runWords(r)}, step ${r.iteration} of ${r.max_iterations}` : "✕ the last run failed");
     };
     const readPart = h("section", { "aria-label": "Path that is read" },
         h("div", { class: "pane-head" }, h("h2", null, "path to ", h("span", { class: "mono" }, () => chosen() >= 0 ? `[${tree.id(chosen())}]` : "…")), runSign, h("span", { class: "grow" }),

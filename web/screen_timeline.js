@@ -40,6 +40,8 @@ export function open(place) {
     const list = logRows({ thread, onselect: (seq) => move(seq), onopen: () => toNode(), fail });
     const scrub = scrubber({ go: (seq) => move(seq) });
 
+    const nothing = () => h("p", { class: "quiet" }, `${thread} has no entries yet. Say something in `, h("a", { href: link({ screen: "thread", thread }) }, "the thread"), ", or in the shell: ", h("code", null, `heddle say ${thread} 'Hello'`));
+
     /** Goes to an entry: everything else follows from the address. */
     function move(seq) {
         change({ at: seq >= rev() - 1 ? undefined : String(Math.max(0, seq)) }, true);
@@ -61,7 +63,7 @@ export function open(place) {
         const mine = ++asked, seq = at(), vs = query().vs ?? "";
         controller?.abort();
         controller = new AbortController();
-        if (seq < 0) return fill(right, h("p", { class: "quiet" }, "The log is empty."));
+        if (seq < 0) return fill(right, nothing());
         try {
             const doc = await call("project.compare", { thread, at: seq, ...(query().lane ? { lane: query().lane } : {}), ...versus(vs) }, { signal: controller.signal });
             if (mine !== asked || closed) return;
@@ -158,7 +160,7 @@ export function open(place) {
             list.grow(marks.rev);
             settle();
         } catch (e) {
-            if (e.code === "NOT_FOUND") fill(right, h("p", { class: "quiet" }, `${thread} has no entries yet. In the shell: `, h("code", null, `heddle say ${thread} 'Hello'`)));
+            if (e.code === "NOT_FOUND") fill(right, nothing());
             else fail(e);
         }
     }
@@ -195,7 +197,7 @@ export function open(place) {
         scrub.element);
     const left = h("section", { "aria-label": "Entries" },
         h("div", { class: "pane-head" }, h("h2", null, thread), h("span", { class: "quiet" }, () => `${number(rev())} entries, newest first`)), h("div", { class: "log-body" }, error, list.element));
-    const diff = h("section", { "aria-label": "What differs" }, h("div", { class: "pane-head" }, title, h("span", { class: "grow" }), against), right, h("div", { class: "pane-foot" }, tools));
+    const diff = h("section", { "aria-label": "What differs" }, h("div", { class: "pane-head" }, title, h("span", { class: "grow" }), against), right, h("div", { class: "pane-foot", hidden: () => rev() === 0 }, tools));
     const both = panes([{ name: "entries", label: "Entries", element: left }, { name: "differs", label: "Context", element: diff }], { class: "timeline" });
 
     function filterFrom(q) {

@@ -6,9 +6,9 @@ import { confirm, form } from "./dialog.js";
 import { ending, h, signal } from "./h.js";
 import { onChange } from "./live.js";
 import { openOperations } from "./operations.js";
-import { stateWords } from "./overview_list.js";
+import { stateWords, statusWords } from "./overview_list.js";
 import { refreshReference } from "./reference.js";
-import { steerFinal } from "./thread_say.js";
+import { ofRun, readRun, steerFinal } from "./thread_say.js";
 import { ago, count, firstLine, moment, number, size } from "./words.js";
 
 /** What may happen to a thread in a state, and what takes it back. */
@@ -38,9 +38,9 @@ function lifecycleButtons(d, near, reload) {
     }, l.ask ? `${l.label}…` : l.label));
 }
 
-async function steer(d, near) {
-    const values = await form(`Steer ${d.id}`, [{ name: "text", label: "What is said; it waits for the next step of the run", lines: 3, required: true }], "Steer");
-    if (values) await act({ name: "run.steer", params: { thread: d.id, text: values.text }, done: `Said to the run of ${d.id}.`, near, final: steerFinal });
+async function steer(d, run, near) {
+    const values = await form(`Steer ${run.agent || "the run"} in ${d.id}`, [{ name: "text", label: "What is said; it waits for the next step of the run", lines: 3, required: true }], "Steer");
+    if (values) await act({ name: "run.steer", params: { thread: d.id, text: values.text, ...ofRun(run) }, done: `Said to the run of ${d.id}.`, near, final: steerFinal });
 }
 
 export async function inject(d, near, reload) {
@@ -107,11 +107,11 @@ export const runTag = (run) => (run.active ? "good" : run.status === "error" && 
 function runLine(run, d, near, reload) {
     if (!run || run.status === "idle") return h("p", { class: "quiet" }, "No run.");
     const cancel = () => act({
-        name: "run.cancel", params: { thread: d.id }, done: `Ended the run of ${d.id}.`, near,
+        name: "run.cancel", params: { thread: d.id, ...ofRun(run) }, done: `Ended the run of ${d.id}.`, near,
         ask: { title: "End the run?", body: h("p", null, "What it said stays in the log."), label: "End the run" },
     });
     return [
-        h("p", null, h("span", { class: `tag ${runTag(run)}` }, runWords(run)), " ",
+        h("p", null, run.agent ? `${run.agent} ` : "", h("span", { class: `tag ${runTag(run)}` }, runWords(run)), " ",
             run.active ? `step ${run.iteration} of ${run.max_iterations}` : run.status === "error" ? firstLine(typeof run.result === "string" ? run.result : run.termination_reason) : "", " ",
             run.active ? h("button", { type: "button", class: "small", onclick: async () => { if (await cancel()) reload(); } }, "End it…") : null),
         run.pending_input.length ? h("ul", null, run.pending_input.map((p) => h("li", null, h("span", { class: "quiet" }, "waits: "), firstLine(typeof p.content === "string" ? p.content : JSON.stringify(p.content))))) : null,
@@ -159,7 +159,7 @@ export function threadDetail(thread, how) {
             const status = await call("thread.status", { thread });
             const has = status.entries > 0, shared = status.storage_path !== null;
             const [run, lanes, marks, assets] = await Promise.all([
-                has ? call("run.status", { thread }).catch(() => null) : null, has ? call("lane.list", { thread }).catch(() => null) : null,
+                has ? readRun(thread) : null, has ? call("lane.list", { thread }).catch(() => null) : null,
                 has ? call("log.marks", { thread, marks: ["run_started", "run_failed"] }).catch(() => null) : null, shared ? call("asset.list", { thread }).catch(() => null) : null,
             ]);
             data.set({ status, run, lanes: lanes?.items ?? [], marks, files: (assets?.items ?? []).filter((f) => f.thread === thread) });
@@ -182,11 +182,11 @@ export function threadDetail(thread, how) {
         const shared = d.storage_path !== null;
         return [
             h("h3", null, d.title ?? d.id),
-            h("p", null, d.status ? h("span", { class: `tag ${d.status === "active" ? "good" : d.status === "waiting_human" ? "warn" : ""}` }, d.status.replace("_", " ")) : null, " ",
+            h("p", null, d.status ? h("span", { class: `tag ${d.status === "active" ? "good" : d.status === "waiting_human" ? "warn" : ""}` }, statusWords(d.status)) : null, " ",
                 h("span", { class: "quiet" }, `${d.objective ?? "no objective"} · ${count(d.entries, "entry", "entries")} · changed ${moment(d.updated_at)}`)),
             h("div", { class: "tools" },
                 h("a", { class: "button small", href: link({ screen: "thread", thread }) }, "Open"),
-                run?.active ? button("Steer…", () => steer(d, near), "do-steer") : null,
+                run?.active ? button("Steer…", () => steer(d, run, near), "do-steer") : null,
                 shared ? button("Inject…", () => inject(d, near, reload), "do-inject") : null,
                 shared ? lifecycleButtons(d, near, reload) : d.status ? null : button("Archive…", () => archive(d, near, reload)),
                 shared ? button("New thread below…", () => how.spawn(d.id)) : null,

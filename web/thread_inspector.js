@@ -91,10 +91,10 @@ export function inspector(thread, how) {
             fill(top, sums(document));
             fill(below, memory(block.text ?? "", agent));
         } catch (error) {
-            if (mine === asked && error.name !== "AbortError") {
-                fill(top);
-                showError(near, error);
-            }
+            if (mine !== asked || error.name === "AbortError") return;
+            fill(below);
+            fill(top, error.code === "NOT_FOUND" ? h("p", { class: "quiet" }, "Nothing is sent yet: there are no messages.") : null);
+            if (error.code !== "NOT_FOUND") showError(near, error);
         }
     }
 

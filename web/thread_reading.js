@@ -18,6 +18,13 @@ export function tailOf(family, i) {
     return at;
 }
 
+/** The end of what follows a node without a fork: the last answer to what was said there. */
+export function endOf(family, i) {
+    let at = i;
+    while (family.children[at] === 1) at = family.first[at];
+    return at;
+}
+
 function siblings(tree, i, choose) {
     const p = tree.family.parent[i], all = p >= 0 ? tree.family.children[p] : tree.family.roots.length;
     if (all < 2) return null;

@@ -20,7 +20,7 @@ const spend = (agent, what) => confirm("Ask a model?", [h("p", null, `${agent.na
  */
 export function sayBox(thread, how) {
     const draftKey = `heddle-draft-${thread}`;
-    const busy = signal(false), near = h("p", { class: "error" });
+    const busy = signal(false), asks = signal(false), near = h("p", { class: "error" });
     const text = h("textarea", { rows: 2, value: sessionStorage.getItem(draftKey) ?? "", "aria-label": "What is said", oninput: () => keep() });
     const who = h("select", { "aria-label": "Who goes on" }), as = h("select", { "aria-label": "Who says it" }, h("option", { value: "" }, "as you"));
     const times = h("input", { type: "number", min: "1", max: "16", value: "3", "aria-label": "How many continuations", class: "times" });
@@ -63,7 +63,7 @@ export function sayBox(thread, how) {
     }
 
     async function steer() {
-        const answer = await sending("waits for the next step", () => act({ name: "run.steer", params: { thread, text: text.value }, done: "Said to the run.", near, final: steerFinal }));
+        const answer = await sending("waits for the next step", () => act({ name: "run.steer", params: { thread, text: text.value, ...ofRun(how.run()) }, done: "Said to the run.", near, final: steerFinal }));
         if (answer) done();
     }
 
@@ -75,27 +75,35 @@ export function sayBox(thread, how) {
         if (answer) done();
     }
 
-    /** Has the model answer, in a turn with its commands. */
+    /** Has the model answer, in a turn with its commands. The box is free meanwhile: what is typed there steers the run. */
     async function talk() {
         const agent = model(), at = how.node()?.id;
-        if (!agent || busy()) return;
+        if (!agent || busy() || asks()) return;
         if (!isFree(agent) && !(await spend(agent, "answers, with as many rounds as the settings allow"))) return;
-        const message = text.value.trim() === "" ? {} : { message: text.value };
+        const given = text.value, message = given.trim() === "" ? {} : { message: given };
+        asks.set(true);
+        how.waiting({ who: "you", state: `${agent.name} answers`, text: given });
+        text.value = "";
         try {
-            const answer = await sending(`${agent.name} answers`, () => lines("talk", { thread, agent: agent.name, request_id: newKey(), ...(at ? { at } : {}), ...message }, () => {}, { write: true }));
-            done();
+            const answer = await lines("talk", { thread, agent: agent.name, request_id: newKey(), ...(at ? { at } : {}), ...message }, () => {}, { write: true });
+            keep();
             announce(`${agent.name} answered.`, null);
             how.changed();
             if (answer?.node) how.said(answer.node);
         } catch (error) {
+            if (text.value === "") text.value = given; // nothing else was typed: it can be sent again
+            keep();
             showError(near, error);
             how.changed();
+        } finally {
+            asks.set(false);
+            how.waiting(null);
         }
     }
 
     async function goOn() {
         const agent = model(), at = how.node()?.id, n = Math.max(1, Math.min(16, Number(times.value) || 1));
-        if (!agent || !at || busy()) return;
+        if (!agent || !at || busy() || asks()) return;
         if (!isFree(agent) && !(await spend(agent, `writes ${n} continuations of [${at}]`))) return;
         busy.set(true);
         await act({ name: "loom.do", params: { thread, lines: `→ continue from ${at} n:${n} using agent:"${agent.name}"` }, done: `${n} continuations of [${at}].`, near, undo: () => loomUndo(thread, near) });
@@ -103,7 +111,7 @@ export function sayBox(thread, how) {
     }
 
     async function cancel() {
-        await act({ name: "run.cancel", params: { thread }, done: "Ended the run.", near, ask: { title: "End the run?", body: h("p", null, "What it said stays in the log."), label: "End the run" } });
+        await act({ name: "run.cancel", params: { thread, ...ofRun(how.run()) }, done: "Ended the run.", near, ask: { title: "End the run?", body: h("p", null, "What it said stays in the log."), label: "End the run" } });
     }
 
     text.addEventListener("keydown", (event) => {
@@ -122,16 +130,16 @@ export function sayBox(thread, how) {
         h("div", { class: "say-line" }, text,
             h("div", { class: "tools" },
                 () => (isSteering() || how.agents().length === 0 ? null : as),
-                h("button", { type: "button", class: "primary", onclick: say, disabled: () => busy() }, () => isSteering() ? "Steer" : "Say"),
+                h("button", { type: "button", class: "primary", onclick: say, disabled: () => busy() }, () => isSteering() ? `Steer ${how.run().agent ?? ""}`.trim() : "Say"),
                 () => isSteering() ? h("button", { type: "button", onclick: cancel }, "End the run…") : null,
                 () => isSteering() || models().length === 0 ? null : h("span", { class: "tools inline model-tools" },
-                    who, h("button", { type: "button", onclick: talk, disabled: () => busy() }, "Ask"),
-                    h("button", { type: "button", onclick: goOn, disabled: () => busy() }, "Continue ×"), times))));
+                    who, h("button", { type: "button", onclick: talk, disabled: () => busy() || asks() }, "Ask"),
+                    h("button", { type: "button", onclick: goOn, disabled: () => busy() || asks() }, "Continue ×"), times))));
 
     /** Says in the empty box what would happen. */
     function describe() {
         const at = how.node()?.id;
-        text.placeholder = isSteering() ? "Steer the run: it hears this at its next step" : at ? `Say at [${at}] · start with → for a command` : "Say the first thing";
+        text.placeholder = isSteering() ? `Steer ${how.run().agent || "the run"}: it hears this at its next step` : at ? `Say at [${at}] · start with → for a command` : "Say the first thing";
         const list = models(), speakers = how.agents().filter((a) => a.name !== how.you());
         if (as.options.length !== speakers.length + 1) as.replaceChildren(h("option", { value: "" }, "as you"), ...speakers.map((a) => h("option", { value: a.name }, `as ${a.name}`)));
         if (who.options.length !== list.length) {
@@ -142,5 +150,19 @@ export function sayBox(thread, how) {
     return { element, describe, focus: () => text.focus(), say, talk, goOn, cancel, near };
 }
 
-/** Reads the run of a thread; null where it cannot be read. */
-export const readRun = (thread) => call("run.status", { thread }).catch(() => null);
+/** Whose run to show, of all that there are in a thread: the one that is going on, else one that failed; null: yours. */
+export function runToShow(own) {
+    if (own.active) return null;
+    const others = own.runs ?? [];
+    return (others.find((r) => r.active) ?? (own.status === "idle" ? others.find((r) => r.status === "error") : null))?.agent ?? null;
+}
+
+/** Reads the run of a thread that matters most, with `agent`, whose it is ("": yours); null where it cannot be read. */
+export async function readRun(thread) {
+    const own = await call("run.status", { thread }).catch(() => null), agent = own ? runToShow(own) : null;
+    const other = agent === null ? null : await call("run.status", { thread, agent }).catch(() => null);
+    return other ? { ...other, agent } : own && { ...own, agent: "" };
+}
+
+/** The parameter `agent` of an operation on a run. */
+export const ofRun = (run) => (run?.agent ? { agent: run.agent } : {});

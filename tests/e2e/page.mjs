@@ -2,7 +2,7 @@
 import { execFileSync } from "node:child_process";
 import fs from "node:fs";
 import { enter, heddle, id, launch, ok, serve, shell, stop } from "./page_lib.mjs";
-import { askOps, conflictOps, loomOps, runOps, shareOps } from "./page_ops.mjs";
+import { agentRunOps, askOps, conflictOps, longNames, loomOps, runOps, shareOps } from "./page_ops.mjs";
 import { hostile, hostileWorkspace } from "./page_hostile.mjs";
 import { keys } from "./page_keys.mjs";
 import { looks } from "./page_look.mjs";
@@ -103,7 +103,7 @@ await part("start", () => starts(browser, server, newKey));
 await part("keys", () => keys(browser, server, ws, newKey()));
 await part("operations", async () => {
     const { context, page } = await enter(browser, { ...server, key: newKey() });
-    for (const [name, f] of Object.entries({ loomOps, conflictOps, runOps, shareOps, askOps })) await part2(name, () => f(page, ws), page);
+    for (const [name, f] of Object.entries({ loomOps, conflictOps, runOps, agentRunOps, longNames, shareOps, askOps })) await part2(name, () => f(page, ws), page);
     ok("nothing went wrong", page.wrong.length === 0, ...page.wrong);
     await context.close();
 });

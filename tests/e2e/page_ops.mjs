@@ -237,6 +237,38 @@ export async function runOps(page, ws) {
     compare("runs and lanes", ws, p, s);
 }
 
+/** A run that an agent was given by name: it is shown as that agent's, steered and ended. */
+export async function agentRunOps(page, ws) {
+    const t = "run-of-ana", run = () => JSON.parse(shell(ws, ["run", "status", t, "--agent", "Ana", "--json"]));
+    shell(ws, ["say", t, "a message"]);
+    shell(ws, ["run", "start", t, "--text", "go", "--agent", "Ana"]);
+    const origin = new URL(page.url()).origin;
+    await page.goto(`${origin}/t/${t}`);
+    await button(page, "Steer Ana").waitFor();
+    ok("the head says whose run it is", (await page.locator("#pane-read .pane-head .tag").innerText()).startsWith("● Ana running"));
+    await page.getByLabel("What is said").fill("not so fast");
+    await button(page, "Steer Ana").click();
+    await until("what is said reaches that run", () => run().pending_input[0]?.content === "not so fast");
+    await page.goto(origin);
+    await page.locator(".over-thread", { hasText: t }).click();
+    await button(page, "End it…").click();
+    await page.locator("dialog[open]").getByRole("button", { name: "End the run" }).click();
+    await until("and it can be ended on the overview", () => run().active === false);
+}
+
+/** Names that are too long for their place leave room for what stands beside them. */
+export async function longNames(page, ws) {
+    const t = "a-thread-whose-identifier-is-much-too-long-for-the-row-in-which-it-stands", name = "An-agent-whose-name-is-longer-than-the-column";
+    shell(ws, ["agent", "add", name, "--kind", "model", "--model", "offline:echo"]);
+    shell(ws, ["say", t, "Words that can be read beside all of these names", "--agent", name]);
+    await page.goto(`${new URL(page.url()).origin}/t/${t}`);
+    await page.waitForSelector(".message.last");
+    await page.waitForSelector(".node .marks:not(:empty)");
+    ok("a row of the tree shows words beside long names", await page.evaluate(() => document.querySelector(".row.selected .words").getBoundingClientRect().width > 40));
+    ok("what belongs to the box stands in one line", (await page.locator(".say .tools").first().evaluate((e) => e.getBoundingClientRect().height)) < 45);
+    shell(ws, ["agent", "remove", name]);
+}
+
 /** Threads that share work: spawn, references, injections, lifecycle. */
 export async function shareOps(page, ws) {
     const origin = new URL(page.url()).origin;

@@ -31,6 +31,7 @@ function workspace() {
     h(["agent", "add", "Ana", "--kind", "model", "--model", "offline:echo", "--permissions", "loom_aware,loom_write,doc_read,doc_write", "--system-prompt", "You design a store with us."]);
     h(["objective", "create", "Log in"]);
     const spawn = (name, ...more) => h(["spawn", "--no-run", "--id", name, "--intent", `Work on ${name}`, "--objective", "log-in", ...more]);
+    spawn("unused");
     spawn("backend");
     fs.mkdirSync(`${ws}/.leslie/threads/backend`, { recursive: true });
     fs.writeFileSync(`${ws}/.leslie/threads/backend/plan.md`, "# Plan\n\nOne table.\nAppend only.\n");
@@ -269,7 +270,10 @@ async function contextScreen(page) {
 
 async function files(page) {
     await visit(page, "/t/form/files");
-    await until("the first file is shown", async () => (await text(page, ".file-text")).includes("What we learned"));
+    await until("the first file is shown", async () => (await text(page, ".document")).includes("What we learned"));
+    ok("a document in Markdown is shown as such, and becomes no markup", (await page.locator(".document .md p").count()) > 0 && await noMarkup(page));
+    await page.click(".file-body button:has-text('raw')");
+    await until("or as it is stored", async () => (await page.locator(".file-text").count()) === 1);
     same("as text", (await page.locator(".file-text").textContent()), fs.readFileSync(`${ws}/.leslie/threads/form/learnings.md`, "utf8"));
     ok("a file becomes no markup", await noMarkup(page));
     await page.focus(".rows");
@@ -288,6 +292,19 @@ async function files(page) {
     same("on the disk", shell(ws, ["read", "form", "plan.md"]), fs.readFileSync(`${ws}/.leslie/threads/backend/plan.md`, "utf8"));
     await visit(page, "/t/design/files");
     await until("a thread without files says how they come", async () => (await text(page, ".file-body")).includes("no files yet"));
+    await nothingThere(page);
+}
+
+/** A thread without messages, and a name that no thread has: every screen says so, and none of them as an error. */
+async function nothingThere(page) {
+    for (const [path, where, words] of [
+        ["/t/misspelt", ".reading", "There is no thread misspelt"], ["/t/misspelt", ".inspector", "Nothing is sent yet"], ["/t/misspelt/log", ".compare", "has no entries yet"],
+        ["/t/misspelt/context", ".context-body", "has no messages yet"], ["/t/misspelt/files", ".file-body", "There is no thread misspelt"],
+        ["/t/unused", ".reading", "unused has no messages yet"], ["/t/unused/context", ".compare", "has no messages yet"],
+    ]) {
+        await visit(page, path);
+        await until(`${path} says ${words}`, async () => (await text(page, where)).includes(words) && (await page.locator("#main .error:not(:empty)").count()) === 0);
+    }
 }
 
 /** Any two states of a document that was written here. */
@@ -395,7 +412,7 @@ async function sessions(page) {
 
 const states = () => [
     ["timeline", "/t/design/log?at=7", ".differences, .compare p"], ["timeline-empty", "/t/form/log", "#main h2"], ["context", "/t/design/context?agent=Ana", ".sections"],
-    ["context-raw", "/t/design/context?agent=Ana&show=raw&format=anthropic", ".raw-bytes"], ["files", "/t/form/files", ".file-text"],
+    ["context-raw", "/t/design/context?agent=Ana&show=raw&format=anthropic", ".raw-bytes"], ["files", "/t/form/files", ".document"], ["files-raw", "/t/form/files/.leslie/threads/form/learnings.md?raw=1", ".file-text"],
     ["files-difference", "/t/form/files/.leslie/threads/form/context/inherited/plan.md?show=difference", ".line-diff, .file-body .good"],
     ["files-history", "/t/form/files/.leslie/threads/form/learnings.md?show=history", ".file-body p"], ["payload", "/payload", ".weigh"],
     ["files-states", `/t/backend/files/${json(["history", "backend", "draft.md"]).items[0].path}?show=history`, ".line-diff"], ["data", "/t/design/log.json?at=3", ".raw-bytes"], ["import-new", "/import?show=new", ".new-sessions p"],
