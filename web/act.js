@@ -1,16 +1,16 @@
-// Writes. Each is one operation; what came of it is said in the line at the foot of the page, with
-// a way back where there is one; what cannot be taken back, or costs, is asked for first.
+// Writes. Each is one operation. Its outcome is shown in the line at the foot of the page, with an Undo
+// button if it can be undone. What cannot be undone, or costs tokens, asks for confirmation first.
 import { call, keyed, withKey } from "./api.js";
 import { link } from "./app.js";
 import { confirm } from "./dialog.js";
 import { h, signal } from "./h.js";
 import { status } from "./live.js";
 
-/** How many writes are under way. */
+/** How many writes have been sent and not answered yet. */
 export const writing = signal(0);
-/** How many writes of this tab have come to their end: what is shown may not have them yet. */
+/** How many writes of this tab were answered. The data on the screen may be older than the last of them. */
 export const finished = signal(0);
-/** What the line at the foot says: a sentence, and the way back while there is one. */
+/** The text in the line at the foot, and the function that undoes the write, while that is offered. */
 export const said = signal(/** @type {{text: string, undo: null | (() => Promise<any>), why?: string}} */ ({ text: "", undo: null }));
 
 const undoTime = 10_000;
@@ -28,9 +28,9 @@ let lastUndo = null, lastWhy = "", timer = 0;
  * @property {() => void} [again] sends it again, on the new head: offered when others wrote in between
  */
 
-/** An operation on a tree answers for each of its lines: the first that failed is the failure. */
+/** loom.do returns a result for each line; this is the error of the first line that failed, or null. */
 export function loomFailure(document) {
-    const bad = Array.isArray(document?.results) ? document.results.find((r) => !r.ok) : null; // of a compaction it is a number
+    const bad = Array.isArray(document?.results) ? document.results.find((r) => !r.ok) : null; // compact returns a number here
     return bad ? Object.assign(new Error(bad.error.message), { code: bad.error.code, hint: bad.error.hint ?? "" }) : null;
 }
 
@@ -41,7 +41,7 @@ function alertAt(near) {
     return place;
 }
 
-/** Says an error beside the thing: code, sentence, hint, as in the shell. */
+/** Shows an error beside the control that caused it: code, message and hint, as in the shell. */
 export function showError(near, error) {
     const place = alertAt(near);
     place?.replaceChildren(
@@ -54,9 +54,9 @@ export function clearError(near) {
     (near ?? document.getElementById("page-error"))?.replaceChildren();
 }
 
-// ---- writes of which nobody knows whether they were done ------------------------------------------
-// No answer came. When the same is sent again it gets the same key, so that it is done once; also after
-// the page was loaded anew.
+// ---- writes whose outcome is unknown -------------------------------------------------------------
+// No answer came, so the write may or may not have been done. When the same write is sent again, it gets the
+// same key, so that the server does it once. The keys are in sessionStorage: this works after a reload too.
 
 const unsureKey = "heddle-unsure";
 const unsure = () => /** @type {Record<string, string>} */ (JSON.parse(sessionStorage.getItem(unsureKey) ?? "{}"));
@@ -73,7 +73,7 @@ function keyOf(name, params) {
     return field && known && params[field] === undefined ? { ...params, [field]: known } : withKey(name, params);
 }
 
-// ---- others wrote in between ----------------------------------------------------------------------
+// ---- conflicts: somebody else wrote first ---------------------------------------------------------
 
 const mostCame = 100;
 
@@ -82,7 +82,7 @@ function cameLine(thread, e) {
         h("span", { class: "quiet" }, e.kind.replaceAll("_", " ")), ` ${e.line ?? ""}`);
 }
 
-/** Says what came in between, and offers to send all the same. */
+/** Lists the entries that others wrote meanwhile, and offers to send the write on top of them. */
 async function showConflict(write, error) {
     const { thread, expect } = write.params;
     const { items, next } = await call("log.list", { thread, from: expect, limit: mostCame }).catch(() => ({ items: [], next: null }));
@@ -101,7 +101,7 @@ async function showConflict(write, error) {
 }
 
 /**
- * Does a write. Answers with its document, or null when it was not done; then the error is shown.
+ * Does a write. Returns its document, or null when it failed or was not confirmed; errors are shown.
  * @param {Write} write @returns {Promise<any>}
  */
 export async function act(write) {
@@ -131,7 +131,7 @@ export async function act(write) {
     }
 }
 
-/** Says what was done; `undo` stays offered for ten seconds, and on the key `u` until the next write, or else `why` there is none. */
+/** Shows what was done. The Undo button is shown for ten seconds; the key `u` works until the next write. `why`: the reason when it cannot be undone. */
 export function announce(text, undo, why = "") {
     clearTimeout(timer);
     lastUndo = undo;
@@ -140,10 +140,10 @@ export function announce(text, undo, why = "") {
     timer = window.setTimeout(() => said.set({ text: "", undo: null }), undoTime);
 }
 
-/** Whether the last write of this tab can be taken back. */
+/** Whether the last write of this tab can be undone. */
 export const canUndo = () => lastUndo !== null;
 
-/** Takes the last write of this tab back. */
+/** Undoes the last write of this tab. */
 export async function undoLast() {
     const undo = lastUndo;
     if (!undo) return announce(lastWhy ? `It cannot be taken back: ${lastWhy}.` : "There is nothing to take back here.", null, lastWhy);
@@ -153,8 +153,8 @@ export async function undoLast() {
 }
 
 /**
- * A command of the → language, as a write. Trees have their own undo, which is a new entry. `more.expect` says how many
- * entries were seen when a text was written; when others came in between, they are shown before it is sent.
+ * Runs a command of the → language as a write. It is undone by the command `undo`, which is a new entry. `more.expect` returns
+ * the revision that the user saw when writing; if there are newer entries, they are shown and nothing is written.
  */
 export async function loom(thread, line, done, more = {}) {
     const expect = more.expect ? { expect: await more.expect() } : {};
@@ -164,7 +164,7 @@ export async function loom(thread, line, done, more = {}) {
     });
 }
 
-/** What an agent did is taken back as that agent: undo is of one's own last write. */
+/** Undoes the last write of an agent. `undo` only affects the writes of its caller, so it is called as that agent. */
 export function loomUndo(thread, near, params = {}) {
     return act({ name: "loom.do", params: { thread, lines: "→ undo", ...params }, done: "Taken back.", near });
 }

@@ -1,19 +1,19 @@
 // Calls operations of the server. Every operation of `heddle api schema` is at /api/NAME.
 //
-// What only reads is asked for again when no answer came, and is given up after `readTime`; a write is neither: nobody
-// knows whether it was done, and it may take as long as a model takes. Whatever is late is counted in `late`, and the
-// page says so.
+// Reads are repeated when no answer came, and fail after `readTime`. Writes are neither repeated, because they may have been
+// done, nor limited in time, because they may wait for a model. Requests that take long are counted in `late`, which the
+// page shows.
 import { signal } from "./h.js";
 import { refused, secret } from "./session.js";
 import { fetchWithin } from "./within.js";
 
 const readTime = 60_000, lateAfter = 4000;
-const pauses = [250, 1000]; // before a read is asked for again
+const pauses = [250, 1000]; // in milliseconds, before a read is repeated
 
-/** How many requests wait for their answer longer than they should. */
+/** How many requests have waited longer than `lateAfter` for their answer. */
 export const late = signal(0);
 
-/** What an operation answers when it fails: as in the shell, a code, a sentence and what to do. */
+/** The error of an operation: a code, a message and a hint, as in the shell. */
 export class Failure extends Error {
     constructor(error, status) {
         super(error.message ?? "the server gave no reason");
@@ -25,7 +25,7 @@ export class Failure extends Error {
     }
 }
 
-/** Operations that are done once for a key, and the parameter that is the key. A test compares this with the table. */
+/** Operations that take an idempotency key, and the parameter that holds it. A test compares this with the table of operations. */
 export const keyed = new Map(/** @type {[string, string][]} */ ([
     ...[
         "agent.add", "agent.remove", "agent.set", "compact", "context.acknowledge", "erase", "log.append", "loom.do", "loom.say", "objective.create", "objective.delete", "op.fork", "op.replace", "op.switch",
@@ -35,7 +35,7 @@ export const keyed = new Map(/** @type {[string, string][]} */ ([
     ["run.start", "request_id"], ["talk", "request_id"],
 ]));
 
-/** A name for an operation that repeats harmlessly. */
+/** A new idempotency key. */
 export function newKey() {
     const bytes = crypto.getRandomValues(new Uint8Array(12));
     return "op_" + Array.from(bytes, (b) => "0123456789abcdefghjkmnpqrstvwxyz"[b & 31]).join("");
@@ -43,7 +43,7 @@ export function newKey() {
 
 const sleep = (ms) => new Promise((done) => setTimeout(done, ms));
 
-/** Counts f as late while it takes longer than it should. */
+/** Counts f in `late` from `lateAfter` until it is done. */
 async function watchLate(f) {
     let isLate = false;
     const timer = setTimeout(() => {
@@ -83,7 +83,7 @@ async function fetchPatiently(path, options, how) {
     }
 }
 
-/** What an answer with an error says; it may be no answer of ours. */
+/** The error in an answer. A proxy may have sent it, so it is not always JSON. */
 function failureOf(text, status) {
     try {
         return new Failure(JSON.parse(text).error ?? {}, status);
@@ -106,7 +106,7 @@ function ask(name, params, accept, how) {
     return request(`/api/${name}`, { method: "POST", headers: { "Accept": accept, "Content-Type": "application/json" }, body: JSON.stringify(params) }, how);
 }
 
-/** Adds the key that makes repeating harmless, where the operation has one. */
+/** Adds an idempotency key to the parameters, if the operation takes one and none is given. */
 export function withKey(name, params) {
     const field = keyed.get(name);
     return field && params[field] === undefined ? { ...params, [field]: newKey() } : params;
@@ -122,18 +122,18 @@ export async function call(name, params = {}, how = {}) {
     return answer;
 }
 
-/** Whether there is a thread of this name; where nobody answers, it is taken to be there. */
+/** Whether there is a thread of this name. True when the server cannot be asked. */
 export const threadIsThere = (thread) => call("thread.status", { thread }).then(() => true, (error) => error.code !== "NOT_FOUND");
 
 const revs = new Map();
-/** A thread was seen with so many entries. */
+/** Records that a thread has at least `rev` entries. */
 export function saw(thread, rev) {
     if (typeof thread === "string" && Number.isInteger(rev)) revs.set(thread, Math.max(rev, revs.get(thread) ?? 0));
 }
-/** The last entry of a thread that was seen; -1: none. */
+/** The number of the last known entry of a thread; -1: none is known. */
 export const lastSeen = (thread) => (revs.get(thread) ?? 0) - 1;
 
-/** The document behind an address of the page, as text: the server knows which operation that is. */
+/** The document behind an address of the page, as text. The server maps the address to an operation. */
 export async function behind(path) {
     return (await request(`/api/at${path}`, { headers: { "Accept": "application/json" } }, {})).text();
 }
@@ -145,7 +145,7 @@ export async function operationTable() {
     return table;
 }
 
-/** What the server says of itself. */
+/** The answer of /api/status. */
 export async function serverStatus() {
     return (await request("/api/status", { headers: { "Accept": "application/json" } }, {})).json();
 }

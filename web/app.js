@@ -1,12 +1,12 @@
-// What all screens share: where the page is, how to go elsewhere, and what is around a screen.
+// State that all screens share: the current address and thread, and functions that change the address.
 import { signal } from "./h.js";
 import { address, parse } from "./routes.js";
 
-/** Where the page is. */
+/** The current address, parsed. */
 export const place = signal(parse(location));
-/** The thread that was looked at last: the bar leads back to it. */
+/** The thread that was shown last; links in the bar lead to it. */
 export const thread = signal(place().thread ?? sessionStorage.getItem("heddle-thread"));
-/** What is read aloud: "3 new messages". */
+/** The text of the live region, which screen readers announce: "3 new messages". */
 export const aloud = signal("");
 
 function arrive() {
@@ -19,7 +19,7 @@ function arrive() {
 }
 
 /**
- * Goes to a place. `replace`: without a step in the history, for what only narrows what is shown.
+ * Changes the address. `replace`: without a new step in the browser's history.
  * @param {Partial<import("./routes.js").Place> & {screen: string}} to
  */
 export function go(to, { replace = false, state = null } = {}) {
@@ -29,15 +29,15 @@ export function go(to, { replace = false, state = null } = {}) {
     arrive();
 }
 
-/** Keeps something (folds, a scroll position) with this step of the history. */
+/** Stores something (folds, a scroll position) in the current step of the browser's history. */
 export function remember(state) {
     history.replaceState({ ...history.state, ...state }, "");
 }
 
-/** What remember() kept. */
+/** What remember() stored. */
 export const remembered = () => history.state ?? {};
 
-/** An address for a link; the page follows it without loading. */
+/** The address for a link. A click on it changes the screen without loading the page. */
 export const link = address;
 
 export function startPlace() {

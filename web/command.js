@@ -21,7 +21,7 @@ async function run(line, output, asked) {
     }
     output.replaceChildren(h("p", { class: "quiet" }, "…"));
     try {
-        // Only loom.line says where a switch into another tree has led; to go there twice is harmless.
+        // Only loom.line returns the thread to which `switch tree:` has led. It takes no key, but switching twice does no harm.
         const answer = await (elsewhere.test(line) ? call("loom.line", { thread: thread(), line: `→ ${line}` }, { write: true })
             : call("loom.do", withKey("loom.do", { thread: thread(), lines: `→ ${line}` }), { write: true }));
         output.replaceChildren(...answer.results.map(resultOf));
@@ -32,7 +32,7 @@ async function run(line, output, asked) {
     }
 }
 
-/** Opens the box; `start` stands in it. */
+/** Opens the box, with `start` as its text. */
 export function openCommand(start = "") {
     if (!thread()) {
         return openDialog({ title: "Command", body: h("p", null, "Commands are of a thread: open one first."), actions: [{ label: "Close", value: "" }] });

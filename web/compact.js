@@ -1,4 +1,4 @@
-// Compaction: what it would replace beside the summary, which can be edited, and doing it. It is a new entry, and can be taken back.
+// Compaction: a dialog with the messages that it replaces beside the summary, which can be edited. It is a new entry, and can be undone.
 import { act, announce, showError } from "./act.js";
 import { call, newKey } from "./api.js";
 import { comparison } from "./compare.js";
@@ -62,7 +62,7 @@ function editor(thread, common, first) {
         fill(right, gone && !plan.why ? differences(thread, plan, gone, byModel() ? "what the model will write" : text.value) : null);
     }
 
-    /** What the text as it is now would give; the last answer wins. */
+    /** Asks for the plan with the current text. Answers to earlier texts are ignored. */
     async function look() {
         const mine = ++asked;
         if (!byModel() && text.value.trim() === "") return fill(words, h("p", { class: "warn" }, "▲ the summary is blank"));
@@ -76,7 +76,7 @@ function editor(thread, common, first) {
         }
     }
 
-    /** Other messages are replaced: the summary begins anew, unless it was edited. */
+    /** The range of messages has changed: a new summary is shown, unless the user has edited the text. */
     async function replan() {
         const mine = ++asked;
         try {
@@ -98,7 +98,7 @@ function editor(thread, common, first) {
     return { body, near, how, replan, ready: () => (plan.why && !byModel() ? plan.why : null), last: () => (plan.last && !byModel() ? { last: plan.last } : {}) };
 }
 
-/** Shows what a compaction would do, and does it when that is wanted. Answers with its document, or null. */
+/** Shows the dialog, and compacts if it is confirmed. Returns the document, or null. */
 export async function openCompact(thread, agent, lane, near) {
     let first;
     const common = { thread, ...asAgent(agent), ...(lane ? { lane } : {}) };
@@ -114,7 +114,7 @@ export async function openCompact(thread, agent, lane, near) {
     }
     const undo = () => act({ name: "compact", params: { ...common, undo: true, op_id: newKey() }, done: "The messages are back.", near });
     const parts = editor(thread, common, first);
-    for (;;) { // what was refused is shown in the dialog, and the text stays
+    for (;;) { // after an error the dialog is shown again, with the error and the text
         parts.replan();
         const value = await openDialog({ title: `Compact ${thread}`, wide: true, body: parts.body, check: parts.ready, actions: [{ label: "Leave it", value: "" }, { label: "Compact", value: "yes", primary: true }] });
         if (value !== "yes") return null;

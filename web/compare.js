@@ -1,4 +1,4 @@
-// What one context has and another has not: the answer of project.compare as a list, and the choice of what to compare with.
+// Differences between two contexts: the answer of project.compare as a list, and the menu of what to compare with.
 import { link } from "./app.js";
 import { h } from "./h.js";
 import { count, number } from "./words.js";
@@ -39,13 +39,13 @@ export function versus(text) {
     return /^-?\d+$/.test(text) ? { vs: Math.max(-1, Number(text)) } : {};
 }
 
-/** In words what is compared with. */
+/** The other side of a comparison, in words. */
 export function versusWords(text, doc) {
     if (text === "all") return "the whole context";
     return text.startsWith("lane:") ? `against lane ${text.slice(5)}` : `against #${number(doc.before.at)}`;
 }
 
-/** A choice of what to compare with. */
+/** The menu of what to compare with. */
 export function versusChoice(lanes, value, choose, first = "the entry before") {
     const known = ["", "all", ...lanes.map((l) => `lane:${l}`)];
     const words = { "": first, all: "nothing: show all of it" };

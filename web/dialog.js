@@ -1,12 +1,11 @@
-// Questions that must be answered, and windows over the page. The browser's own <dialog> keeps the
-// focus inside and gives it back.
+// Modal dialogs. The browser's <dialog> keeps the focus inside, and returns it when the dialog is closed.
 import { h, scope } from "./h.js";
 
 /**
- * Opens a dialog and answers with the value of the button that closed it; "" when it was left.
+ * Opens a dialog. Resolves to the value of the button that closed it, or "" when it was cancelled.
  * @param {{title: string, body: any, actions: {label: string, value: string, primary?: boolean, danger?: boolean}[],
  *          wide?: boolean, check?: (value: string) => string | null}} o
- *     check: a sentence that says why the dialog stays open, or null
+ *     check: returns the reason why the dialog stays open, or null
  * @returns {Promise<string>}
  */
 export function openDialog(o) {
@@ -35,12 +34,12 @@ export function openDialog(o) {
         });
         document.body.append(dialog);
         dialog.showModal();
-        // A body that scrolls takes the focus: the first thing in it should have it.
+        // A body that scrolls gets the focus by default: give it to the first control instead.
         if (document.activeElement?.classList.contains("dialog-body")) /** @type {any} */ (dialog.querySelector(".dialog-body :is(input, select, textarea, button)") ?? dialog.querySelector(".dialog-actions button"))?.focus();
     });
 }
 
-/** Asks before something that cannot be undone, or that costs. */
+/** Asks for confirmation, before something that cannot be undone or costs tokens. */
 export async function confirm(title, body, label, danger = true) {
     const value = await openDialog({
         title, body,
@@ -51,7 +50,7 @@ export async function confirm(title, body, label, danger = true) {
 
 /**
  * Asks for values. `fields` are {name, label, value?, lines?, options?, required?, hint?}.
- * @returns {Promise<Record<string, string> | null>} null: it was left
+ * @returns {Promise<Record<string, string> | null>} null: it was cancelled
  */
 export async function form(title, fields, label, more = null) {
     const inputs = fields.map((f) => {

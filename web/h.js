@@ -1,4 +1,4 @@
-// Elements and signals: all that the page needs in place of a framework.
+// Elements and signals: what the page uses instead of a framework.
 //
 // h() makes elements from values, never from text that is parsed: what a stranger wrote can only
 // become a text node or the value of an attribute. A signal holds a value; an effect runs again
@@ -32,7 +32,7 @@ function later(effect) {
     waiting.add(effect);
 }
 
-/** Runs what waits. A run may make others wait: they come next, each at most 100 times. */
+/** Runs the effects that are due. They may make others due, which run next; an effect runs at most 100 times. */
 export function flush() {
     for (let round = 0; waiting.size > 0; round++) {
         if (round > 100) {
@@ -45,7 +45,7 @@ export function flush() {
     }
 }
 
-/** An effect that fails is told of, and does not keep the others from running. */
+/** Runs an effect. An error in it is reported, and the other effects still run. */
 function runAlone(effect) {
     try {
         effect.run();
@@ -101,7 +101,7 @@ export function ending(f) {
     owner?.push(f);
 }
 
-/** A listener that goes with its scope. */
+/** An event listener that is removed when its scope ends. */
 export function listen(target, type, f, options) {
     target.addEventListener(type, f, options);
     ending(() => target.removeEventListener(type, f, options));
@@ -114,7 +114,7 @@ function setAttribute(element, name, value) {
     else element.setAttribute(name, value === true ? "" : String(value));
 }
 
-const never = /^(on|srcdoc$|style$|innerhtml$|outerhtml$)/i; // as strings they are markup or code
+const never = /^(on|srcdoc$|style$|innerhtml$|outerhtml$)/i; // as strings, these attributes are parsed as markup or code
 
 function setProperty(element, name, value) {
     if (name.startsWith("on") && typeof value === "function") element.addEventListener(name.slice(2), value);
@@ -142,7 +142,7 @@ function addChanging(element, f) {
     effect(() => {
         over();
         let made = /** @type {any[]} */ ([]);
-        // Signals are read by this effect; what it makes ends when it runs again.
+        // This effect depends on the signals that f reads. Effects that f makes end when this one runs again.
         const reading = reader;
         over = scope(() => {
             reader = reading;

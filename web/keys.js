@@ -36,7 +36,7 @@ function handle(event) {
         return;
     }
     if (!keysOn() || document.querySelector("dialog[open]")) return;
-    // A button that has the focus takes Enter and the blank for itself.
+    // Enter and Space activate the button that has the focus.
     if ((event.key === "Enter" || event.key === " ") && event.target instanceof Element && event.target.closest("button, a, summary")) return;
     const key = [...screenKeys, ...globalKeys].find((k) => k.keys.includes(event.key));
     if (!key) return;

@@ -1,15 +1,15 @@
 // News of the workspace: one stream for all tabs of a browser.
 //
-// The tab that holds the lock reads the stream and tells the others over a channel. When it is
-// closed, another gets the lock and goes on behind the last event that it has heard of. When it is
-// not closed but says nothing any more (it hangs, or the browser has frozen it), another takes the lock
-// from it. Without locks (an address that is neither loopback nor TLS) every tab reads for itself.
+// The tab that holds the lock reads the stream and forwards the events to the others over a channel. When it
+// is closed, another tab gets the lock and continues after the last event that it knows. When it is open but
+// sends nothing (it hangs, or the browser has frozen it), another tab steals the lock. Where the browser has no
+// locks (an address that is neither loopback nor TLS), every tab reads its own stream.
 import { saw, textLines } from "./api.js";
 import { effect, ending, signal } from "./h.js";
 import { entered, refused, secret } from "./session.js";
 
 /** @typedef {{state: "starting" | "live" | "offline" | "out", since: number}} LiveState */
-/** How the stream is. @type {ReturnType<typeof signal<LiveState>>} */
+/** The state of the stream. @type {ReturnType<typeof signal<LiveState>>} */
 export const status = signal(/** @type {LiveState} */ ({ state: "starting", since: Date.now() }));
 
 const longest = 30_000, shortest = 1000;
@@ -39,7 +39,7 @@ function take(message) {
     heardAt = Date.now();
     if (message.id) lastId = message.id;
     if (message.status) status.set(message.status);
-    // What was asked for while nobody answered is asked for again.
+    // Reads may have failed while the server was away: have the screens read again.
     if (was === "offline" && status().state === "live" && !message.change) message = { ...message, change: { reset: true } };
     if (message.change) saw(message.change.thread, message.change.rev);
     if (message.change) for (const f of [...heard]) f(message.change);
@@ -88,7 +88,7 @@ async function readOnce() {
     const mine = secret();
     const mineStop = new AbortController();
     stop = mineStop;
-    // When even the comments are missing, nobody is there.
+    // The server sends comments when there is no news: without them the connection is dead.
     let last = Date.now();
     const watch = setInterval(() => Date.now() - last > silence && mineStop.abort(), 5000);
     try {
@@ -100,17 +100,17 @@ async function readOnce() {
         const feed = eventReader(handle);
         for await (const line of textLines(answer.body)) {
             last = Date.now();
-            if (line.startsWith(":")) tell({}); // the other tabs hear that this one lives
+            if (line.startsWith(":")) tell({}); // tells the other tabs that this one works
             feed(line);
         }
     } catch {
-        // it broke off, or nobody answers: the loop tries again
+        // the connection failed or ended: the loop tries again
     } finally {
         clearInterval(watch);
     }
 }
 
-/** Reads until the lock is taken away; without locks for ever. */
+/** Reads until another tab steals the lock. */
 async function read() {
     leads = true;
     while (leads) {
@@ -125,12 +125,12 @@ async function read() {
 
 const lockName = `heddle-live-${location.port}`;
 
-/** Waits for the lock and reads; when another tab takes it away, waits again. */
+/** Waits for the lock and reads; when another tab steals it, waits again. */
 async function lead(options = {}) {
     try {
         await navigator.locks.request(lockName, options, read);
     } catch {
-        leads = false; // it was taken: this tab had said nothing for too long
+        leads = false; // it was stolen, because this tab was silent for too long
         stop?.abort();
         wake();
         heardAt = Date.now();
@@ -138,7 +138,7 @@ async function lead(options = {}) {
     }
 }
 
-/** Takes the lock from a tab that holds it and is silent. */
+/** Steals the lock when the tab that holds it is silent. */
 function watchLeader() {
     if (leads || !entered() || document.hidden || Date.now() - heardAt < 2 * silence) return;
     heardAt = Date.now();

@@ -1,7 +1,7 @@
-// Runs of entries that say little one by one, as one row each. What a log holds is known page by page, so
-// the runs are too: rows of a page that was not read yet are one for each entry.
+// Folds: consecutive entries of minor kinds are shown as one row. The log is read page by page, so that folds
+// are known for the pages that were read; in other pages every entry has its own row.
 
-/** Kinds that come in runs and are read seldom. */
+/** Kinds that often follow each other and are seldom read. */
 const noise = new Set(["tool_action", "model_request", "model_response", "run_checkpoint", "harness_position", "harness_record"]);
 const fewest = 3;
 
@@ -33,18 +33,18 @@ export class Folds {
     constructor(pageSize) {
         this.pageSize = pageSize;
         this.pages = new Map();
-        this.opened = new Set(); // an entry of each run that is open: a run may grow
+        this.opened = new Set(); // one entry of each run that is open, because a run may grow
         this.list = []; // the runs that are rows, newest first
         this.rev = 0;
         this.count = 0; // rows
     }
 
-    /** What is in a page. */
+    /** Takes the entries of a page. */
     learn(page, entries) {
         this.pages.set(page, runsOf(entries));
     }
 
-    /** Lays the rows out anew, for so many entries. */
+    /** Computes the rows for a log of `rev` entries. */
     layout(rev) {
         const all = [];
         for (const page of [...this.pages.keys()].sort((a, b) => a - b)) {
@@ -60,7 +60,7 @@ export class Folds {
             const f = this.of(seq);
             if (f) Object.assign(f, { open: true, rows: 1 + lengthOf(f) });
         }
-        let row = 0, next = rev - 1; // the row that comes, and its entry
+        let row = 0, next = rev - 1; // the next row, and its entry
         for (const f of this.list) {
             f.row = row + next - f.to;
             row = f.row + f.rows;

@@ -1,5 +1,5 @@
-// The entries of a log as rows, newest first. All of them are rows by their number, and what they say is
-// read page by page, runs of commands and the like as one row; of a filtered log the rows are those that were found so far.
+// The entries of a log as rows, newest first. Their text is read page by page, when they come into view. Runs of minor
+// entries are one row (log_folds.js). With a filter, the rows are the entries that were found so far.
 import { call } from "./api.js";
 import { ending, h } from "./h.js";
 import { Folds, foldWords } from "./log_folds.js";
@@ -8,7 +8,7 @@ import { moment, number } from "./words.js";
 
 const pageSize = 200, mostPages = 40;
 
-/** Pages of entries, the last used ones. */
+/** A cache of pages of entries; the least recently used page is dropped first. */
 export class Pages {
     constructor(read) {
         this.read = read;
@@ -20,12 +20,12 @@ export class Pages {
         return this.kept.get(Math.floor(seq / pageSize))?.[seq % pageSize] ?? null;
     }
 
-    /** Reads the pages of these entries that are not there, and calls `then` for each that came. */
+    /** Reads the pages of these entries that are not cached, and calls `then` for each page that was read. */
     async need(seqs, then) {
         for (const page of new Set(seqs.map((seq) => Math.floor(seq / pageSize)))) {
             const known = this.kept.get(page);
             if (known) {
-                this.kept.delete(page); // used again: it becomes the last one
+                this.kept.delete(page); // most recently used
                 this.kept.set(page, known);
             }
             if ((known && !known.partial) || this.asked.has(page)) continue;
@@ -113,7 +113,7 @@ export function logRows(o) {
     });
     ending(() => clearTimeout(timer));
 
-    /** Reads what the rows from..to say. */
+    /** Reads the entries of the rows from..to. */
     function load(from, to) {
         const seqs = [];
         for (let i = Math.max(0, from); i < Math.min(to + 1, folds.count); i++) {
@@ -127,13 +127,13 @@ export function logRows(o) {
         }).catch(o.fail);
     }
 
-    /** Makes the rows anew. The row at the top stays there, unless it is the newest, and so does the selection. */
+    /** Computes the rows again. The row at the top stays there, unless it is the newest; the selected entry stays selected. */
     function reshape(change = () => {}) {
         const first = list.first(), top = folds.rev > 0 ? folds.at(Math.floor(first)) : null;
         const chosen = list.selected() >= 0 && folds.rev > 0 ? folds.at(list.selected()) : null;
         change();
         folds.layout(rev);
-        // An entry that was asked for is not hidden by a run that was found around it.
+        // The entry that the address names must stay visible: open the run that contains it.
         if (chosen && !chosen.head && isInside(chosen.seq)) folds.set(chosen.seq, true);
         list.resize(folds.count);
         if (chosen) list.selected.set(indexOf(chosen.seq, chosen.head !== null));
@@ -176,7 +176,7 @@ export function logRows(o) {
         }
     }
 
-    /** The log has so many entries now. What is in view stays where it is, unless it is the newest. */
+    /** The log has `rev` entries now. The rows in view stay where they are, unless the newest entry is among them. */
     function grow(n) {
         if (n === rev && rev > 0) return;
         const at = chosenSeq();
@@ -205,13 +205,13 @@ export function logRows(o) {
         if (filter) return refilter(at);
         epoch++;
         folds.layout(rev);
-        list.selected.set(-1); // it was a row of another list
+        list.selected.set(-1); // the index was one of the previous rows
         list.resize(folds.count);
         if (at >= 0) show(at);
         load(0, 60);
     }
 
-    /** Selects an entry without telling; a run that hides it is opened. */
+    /** Selects an entry without calling onselect; opens the run that contains it. */
     function show(seq) {
         if (!filter && isInside(seq)) reshape(() => folds.set(seq, true));
         const index = chosenSeq() === seq ? list.selected() : indexOf(seq);

@@ -22,7 +22,7 @@ function problem(title, ...body) {
     return { title, element: h("section", { class: "empty" }, h("h1", null, title), ...body) };
 }
 
-/** A button that loads the page anew. */
+/** A button that reloads the page. */
 const again = () => h("div", { class: "tools" }, h("button", { type: "button", class: "primary", onclick: () => location.reload() }, "Load it again"));
 
 function noSession() {
@@ -36,7 +36,7 @@ function noSession() {
 const failed = (error) => problem("This screen could not be opened", h("p", { role: "alert", class: "error" }, String(error?.message ?? error)),
     h("p", null, "What was written is in the log. ", h("code", null, "heddle serve --status"), " says whether the server runs."), again());
 
-/** A module that did not arrive is asked for once more: under another address, because the browser keeps the failure. */
+/** Imports a module. If that fails, it is tried once more with another address, because the browser caches the failure. */
 async function moduleOf(path) {
     try {
         return await import(path);
@@ -57,7 +57,7 @@ async function screenOf(to) {
 }
 
 async function show(to) {
-    const mine = ++opening; // what was being opened is not wanted any more
+    const mine = ++opening; // a screen that is still being loaded is dropped
     if (shown && shown.screen === to.screen && shown.thread === to.thread && shown.made?.go && entered()) {
         shown.made.go(to);
         return;
@@ -76,7 +76,7 @@ async function show(to) {
     shown = entered() ? { screen: to.screen, thread: to.thread, made } : null;
     document.title = `${made.title} · heddle`;
     setScreenKeys(made.keys ?? []);
-    // Every screen has a heading, if only for those who hear it.
+    // Every screen has a heading, which may be visible to screen readers only.
     view.replaceChildren(...(made.element.querySelector("h1") ? [] : [h("h1", { class: "heard" }, made.title)]), made.element);
     view.dataset.screen = to.screen;
     made.shown?.();
@@ -117,10 +117,10 @@ function find() {
     return h("form", { role: "search", class: "find", onsubmit: submit }, input);
 }
 
-/** Which workspace this is: tabs of several look alike. */
+/** The root of the workspace, to tell tabs of several workspaces apart. */
 const workspace = signal("");
 async function readWorkspace() {
-    const answer = await serverStatus().catch(() => null); // without it only the name is missing
+    const answer = await serverStatus().catch(() => null); // then the name is not shown
     if (answer) workspace.set(answer.root);
 }
 
@@ -146,7 +146,7 @@ function foot() {
         h("button", { type: "button", class: "plain", onclick: showKeys }, h("kbd", null, "?"), " keys"));
 }
 
-/** ", last #2417": the last entry of what is shown that was seen. */
+/** ", last #2417": the last known entry of the current thread. */
 const lastWords = () => (thread() !== null && lastSeen(thread()) >= 0 ? `, last #${lastSeen(thread())}` : "");
 
 function lineWords() {
@@ -174,7 +174,7 @@ async function copyLink() {
     said.set({ text: "The link was copied.", undo: null });
 }
 
-/** What nobody has caught is said in the line at the foot. */
+/** Shows uncaught errors in the line at the foot. */
 function tellErrors() {
     const tell = (error) => {
         if (error?.name !== "AbortError") showError(null, { code: error?.code ?? "ERROR", message: `something in the page failed: ${error?.message ?? error}`, hint: "load it again if it stays" });
@@ -203,13 +203,13 @@ async function main() {
     effect(() => {
         entered();
         const to = place();
-        // Later: what a screen reads while it is opened is not what this effect depends on.
+        // Later, so that this effect does not depend on the signals that a screen reads while it is opened.
         queueMicrotask(() => show(to).catch((error) => { view.replaceChildren(failed(error).element); }));
     });
     effect(() => {
         if (entered()) readWorkspace();
     });
-    // On a small screen the bar is wider than the window.
+    // On a small screen the bar is wider than the window: scroll the current tab into view.
     effect(() => {
         place();
         requestAnimationFrame(() => document.querySelector(".bar nav a[aria-current]")?.scrollIntoView({ block: "nearest", inline: "center" }));

@@ -1,5 +1,5 @@
-// Markdown as elements. The server parses it and sends a tree of nodes (src/markdown/markdown.h); here
-// each kind of node has an element. HTML in it is text. Nothing is loaded: an image is a link.
+// Markdown as elements. The server parses it and sends a tree of nodes (src/markdown/markdown.h); this module
+// makes an element for each node. HTML in the text is shown as text. Images become links: nothing is loaded.
 import { h } from "./h.js";
 
 /**
@@ -7,11 +7,11 @@ import { h } from "./h.js";
  *            tight?: boolean, ordered?: boolean, checked?: boolean, children?: MarkdownNode[]}} MarkdownNode
  */
 
-const deepest = 48; // levels of elements; what is below is shown as text
+const deepest = 48; // levels of elements; deeper nodes are shown as text
 
-/** An address that may be a link: it opens a page or a mail, and runs nothing. Null: it may not. */
+/** The address if it may be a link (http, https, mailto or a fragment), else null. */
 export function safeUrl(url) {
-    // Browsers skip blanks and control characters in front, and drop tabs and line ends inside.
+    // Browsers ignore spaces and control characters before an address, and tabs and line ends within it.
     const clean = String(url ?? "").replace(/[\u0000-\u0020\u007f-\u009f]+/g, "");
     return /^(https?:\/\/|mailto:|#)/i.test(clean) ? clean : null;
 }
@@ -19,7 +19,7 @@ export function safeUrl(url) {
 function link(node, children) {
     const url = safeUrl(node.url);
     if (!url) return h("span", { class: "dead-link" }, children);
-    // A place within a message is none within the page: it is shown, and leads nowhere.
+    // A fragment refers to a place in the message, which has no address in the page: it is not a link.
     if (url.startsWith("#")) return h("span", { class: "dead-link", title: url }, children);
     return h("a", { href: url, rel: "noopener noreferrer", target: "_blank", title: node.title || null }, children);
 }
@@ -33,7 +33,7 @@ function table(node, depth) {
 
 const kinds = {
     paragraph: (_, c) => h("p", null, c),
-    // A message has no headings above those of the page: its first level is our third.
+    // Headings of a message are below those of the page: level 1 becomes h3.
     heading: (n, c) => h(`h${Math.min(6, Math.max(1, n.level ?? 1) + 2)}`, null, c),
     quote: (_, c) => h("blockquote", null, c),
     list: (n, c) => (n.ordered ? h("ol", { start: n.start ?? 1 }, c) : h("ul", null, c)),
@@ -72,7 +72,7 @@ export function elements(node, depth = 0) {
     return kind ? kind(node, below(node, depth)) : h("span", null, node.text ?? "", below(node, depth));
 }
 
-/** A message: its Markdown, or its text as it stands where there is none. */
+/** A message: its Markdown as elements, or its plain text when there is no Markdown. */
 export function message(markdown, text) {
     return markdown ? h("div", { class: "md" }, markdown.map((node) => elements(node))) : raw(text);
 }

@@ -1,14 +1,14 @@
-// Any operation on a thread, in a form that is made from its parameters: what the shell can do to a thread can be done here,
-// also what has no button of its own. The server describes its operations at /api/openapi.json.
+// A form for any operation on a thread, made from its parameters. So everything that the shell can do to a thread can be done
+// here, even if it has no button. The server describes its operations at /api/openapi.json.
 import { act } from "./act.js";
 import { call, operationTable, written } from "./api.js";
 import { openDialog } from "./dialog.js";
 import { fill, h } from "./h.js";
 import { number } from "./words.js";
 
-/** Of which thread an operation is, by the names that the parameter has. */
+/** Parameters that name the thread of an operation. */
 const places = ["thread", "target", "from"];
-/** They go on without end, or belong to programs. */
+/** Operations that are left out: they never end, or are for programs only. */
 const left = /^(log\.follow|worker\.(run|wait)|hook\.|harness\.install)/;
 const long = /^(text|content|context|lines|message|query|assistant|reason|entries|instructions|description)$/;
 const mostShown = 200_000;
@@ -17,7 +17,7 @@ const mostShown = 200_000;
  * @typedef {{name: string, summary: string, help: string, group: string, reads: boolean, bytes: boolean, properties: Record<string, any>, required: string[], place: string, permission: string}} Operation
  */
 
-/** The operations of a table that are done to a thread. @returns {Operation[]} */
+/** The operations that act on a thread. @returns {Operation[]} */
 export function operationsOf(table) {
     return Object.entries(table.paths).map(([path, methods]) => {
         const post = methods.post, schema = post?.requestBody?.content?.["application/json"]?.schema, properties = schema?.properties ?? {};
@@ -31,7 +31,7 @@ export function operationsOf(table) {
 
 const typeOf = (schema) => [schema.type].flat().find((t) => t !== "null") ?? "object";
 
-/** What was put into a field, as the parameter takes it; undefined: nothing. */
+/** The text of a field as a value of its parameter; undefined: it is empty. */
 export function valueOf(schema, text) {
     if (text === "") return undefined;
     const type = typeOf(schema);
@@ -56,7 +56,7 @@ function fieldOf(operation, name, schema, value) {
     return { name, schema, input, element: h("div", { class: "field" }, h("label", { for: input.id }, name), input, h("p", { id: `about-${name}`, class: "hint" }, schema.description ?? "")) };
 }
 
-/** What an operation has answered. */
+/** Shows the answer of an operation. */
 function answerOf(operation, text) {
     return h("div", { class: "operation-answer" },
         h("div", { class: "tools" }, h("button", { type: "button", class: "small", onclick: () => navigator.clipboard?.writeText(text) }, "Copy"),
@@ -70,7 +70,7 @@ async function answerText(operation, params) {
     return JSON.stringify(await call(operation.name, params), null, 2);
 }
 
-/** The form of one operation, and what came of it. */
+/** The form of one operation, and its answer. */
 function operationForm(operation, thread) {
     const near = h("p", { class: "error" }), output = h("div", { "aria-live": "polite" });
     const fields = Object.entries(operation.properties).filter(([name]) => name !== "op_id" && name !== "request_id")

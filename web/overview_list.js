@@ -55,7 +55,7 @@ function addThreads(rows, threads, level, facts) {
         });
     };
     walk(of.get("") ?? [], level);
-    walk(threads.filter((t) => !seen.has(t.id)), level); // a circle of parents hides nobody
+    walk(threads.filter((t) => !seen.has(t.id)), level); // threads whose parents form a cycle are not below any root
 }
 
 /** Every row, for threads whose id or title holds `filter`; `running` are those that work now. @returns {OverviewRow[]} */

@@ -1,4 +1,4 @@
-// References: making a frozen copy anew, after a look at what differs.
+// References: refreshing frozen copies, after showing what has changed.
 import { act, showError } from "./act.js";
 import { call } from "./api.js";
 import { openDialog } from "./dialog.js";
@@ -42,7 +42,7 @@ function differences(thread, list) {
     return [all, list.length > most ? h("p", { class: "quiet" }, `and ${count(list.length - most, "more", "more")}`) : null];
 }
 
-/** Shows what would change, and does it when that is wanted. Answers with the document, or null. */
+/** Shows what would change, and refreshes if that is confirmed. Returns the document, or null. */
 export async function refreshReference(thread, target, near) {
     let list;
     try {

@@ -1,11 +1,11 @@
-// The addresses of the page. Every state has one: what is read from it is all that a screen needs.
+// The addresses of the page. Every state has one, which contains all that a screen needs.
 //
 //     parse(new URL("http://x/t/design/n/c4m2"))   {screen: "thread", thread: "design", node: "c4m2", query: {}}
 //     address({screen: "log", thread: "design", query: {at: "12"}})   "/t/design/log?at=12"
 
 /** @typedef {{screen: string, thread?: string, node?: string, name?: string, query: Record<string, string>}} Place */
 
-/** Each screen: its name in the bar, the module that shows it, whether it is of a thread. */
+/** Each screen: its name in the bar, its module, and whether it belongs to a thread. */
 export const screens = {
     overview: { label: "Overview", module: "./screen_overview.js", of: "all" },
     thread: { label: "Thread", module: "./screen_thread.js", of: "thread", key: "t" },
@@ -18,7 +18,7 @@ export const screens = {
     data: { label: "Data", module: "./screen_data.js", of: "all", hidden: true },
 };
 
-// A file may be called x.json itself: behind the address of a file the ending counts only after another one.
+// A file may itself be called x.json. So for the address of a file, `.json` is the suffix only after another extension: x.json.json.
 const isData = (path) => path.endsWith(".json") && (!/^\/t\/[^/]+\/files\//.test(path) || /\.[a-z]+\.json$/.test(path));
 
 /** The address of the document behind an address. */

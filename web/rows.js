@@ -1,7 +1,7 @@
-// Rows of a list or tree of any length: only those in view are elements, and these are used again.
+// Rows of a list or tree of any length. Only rows in view have elements, which are reused.
 //
-// A browser ends an element at some 17 to 33 million pixels. Above `cap` the scroll bar therefore
-// stands for a share of the rows and not for pixels; keys still go row by row.
+// Browsers limit the height of an element to about 17 to 33 million pixels. Above `cap` the scroll position
+// is therefore scaled to the number of rows; keys still move by one row.
 import { effect, ending, h, signal } from "./h.js";
 
 export const cap = 8_000_000;
@@ -57,7 +57,7 @@ export function rows(o) {
     const layer = h("div", { class: "rows-layer", role: "presentation" });
     const spacer = h("div", { class: "rows-spacer", role: "presentation" }, layer);
     const element = h("div", { class: "rows", role: o.role, tabindex: "0", "aria-label": o.label, vars: { "--row": `${height}px` } }, spacer);
-    const free = []; // rows that show nothing now
+    const free = []; // elements that are not in use
     let drawn = new Map(), made = 0, asked = 0, viewed = "";
 
     const view = () => element.clientHeight || 600;
@@ -82,7 +82,7 @@ export function rows(o) {
 
     function describe(row, index) {
         const d = o.describe?.(index) ?? {};
-        // Attributes that are as they were are left alone: each write costs the browser a look at all rules.
+        // Attributes are written only when they change: each write makes the browser match its style rules again.
         const set = (attribute, value) => {
             const text = value === undefined || value === null ? null : String(value);
             if (row.said[attribute] === text) return;
@@ -97,7 +97,7 @@ export function rows(o) {
         set("aria-selected", index === selected());
     }
 
-    /** Which rows are elements: those in view with some around them, and the selected one. */
+    /** The rows that have elements: those in view, some around them, and the selected one. */
     function wanted(from, to) {
         const list = new Set();
         for (let i = from; i < to; i++) list.add(i);
@@ -157,7 +157,7 @@ export function rows(o) {
         soon();
     }
 
-    /** Selects a row where it is, for what changed by itself: nothing moves. */
+    /** Marks a row as selected without scrolling. */
     function mark(index) {
         selected.set(index);
         soon();
@@ -208,7 +208,7 @@ export function rows(o) {
         const row = rowOf(event);
         if (row) o.onopen?.(row.index);
     });
-    // Whoever comes by keys sees where they are, before anything is chosen.
+    // When the list gets the focus and nothing is selected, the first row is selected.
     element.addEventListener("focus", () => { if (selected() < 0 && count() > 0) mark(0); });
     element.addEventListener("scroll", soon, { passive: true });
     const watch = new ResizeObserver(soon);

@@ -90,7 +90,7 @@ export function open(place) {
         fill(right, rightNear, comparison(thread, found, vs === "all"));
     }
 
-    /** The bytes of the request; of a long one the start, until all of it is asked for. */
+    /** Shows the bytes of the request; of a long one only the start, with a button for the rest. */
     async function showRaw(how, mine) {
         const { text, document: made } = await written("assemble", params(), how);
         if (mine !== asked) return;
@@ -120,7 +120,7 @@ export function open(place) {
         return h("button", { type: "button", class: "plain small", "aria-pressed": () => String(on()), onclick: () => change({ sort: name === "order" ? undefined : name }) }, label);
     }
 
-    /** Sections of one kind are one row, which opens. */
+    /** The table of sections. Sections of one kind are one row, which can be expanded. */
     function sections(d) {
         const groups = bySection(d.sections), colours = new Map(groups.map((g, k) => [g.kind, (k % 8) + 1])), list = sorted(d.sections);
         if (query().sort === "size") groups.sort((a, b) => b.tokens - a.tokens);

@@ -7,7 +7,7 @@ import { size } from "./words.js";
 
 const mostBytes = 200_000;
 
-/** Indented, where it is not too long for that to be of use. */
+/** Indents the JSON text, unless it is very long. */
 const laidOut = (text) => (text.length > 2_000_000 ? text : JSON.stringify(JSON.parse(text), null, 2));
 
 export function open(place) {

@@ -34,7 +34,7 @@ export function lineDifference(doc, same = "The copy is as its source is.") {
     ];
 }
 
-/** The same difference, read the other way round. */
+/** The difference with its two sides exchanged. */
 export function turned(doc) {
     const marks = { "+": "-", "-": "+", " ": " " };
     const lines = doc.lines?.map((l) => ({ mark: marks[l.mark], before: l.after, after: l.before, text: l.text })) ?? null;
@@ -47,7 +47,7 @@ function makeRow() {
     return row;
 }
 
-/** The part of a path that a reader knows a file by. */
+/** The name of a file without the path of its thread. */
 export const shortName = (path) => path.replace(/^\.leslie\/threads\/[^/]+\//, "").replace(/^context\/inherited\//, "");
 
 export function open(place) {
@@ -77,7 +77,7 @@ export function open(place) {
             else if (!chosen() && answer.items.length) choose(answer.items[0].path);
             list.redraw();
         } catch (e) {
-            // A thread that was only talked in has no files, and is not found among those that have.
+            // asset.list knows only threads that were spawned; others have a log and no files.
             if (e.code === "NOT_FOUND") isThere = await threadIsThere(thread);
             else showError(error, e);
         }
@@ -105,7 +105,7 @@ export function open(place) {
         h("p", null, `${thread} has no files yet. An agent writes them below its directory, or a command does:`), h("pre", null, `→ write doc:"plan" "…"`),
         h("p", null, "What another thread made can be read by a reference:"), h("pre", null, `heddle reference --from ${thread} --target OTHER`));
 
-    /** What a file is: read once for all parts of the screen. */
+    /** Reads what a file is, for its head. */
     async function describe(name, more = {}) {
         const found = await call("asset.read", { thread, name, ...more });
         info.set(found);
@@ -143,9 +143,9 @@ export function open(place) {
         },
     };
 
-    // ---- what it was ------------------------------------------------------------------------------
+    // ---- history ----------------------------------------------------------------------------------
 
-    /** Its states, the newest first: what it is now, and what each write made of it. */
+    /** The states of a document, newest first: the current one, and the one after each write. */
     function statesOf(writes) {
         const list = [{ hash: "now", kept: true, words: "now", write: null }];
         for (const w of writes) list.push({ hash: w.after ?? "", kept: w.kept && w.after !== null, words: `#${number(w.seq)}`, write: w });
@@ -154,18 +154,18 @@ export function open(place) {
         return list;
     }
 
-    /** What differs between two states; "" and "now" are what it is now. */
+    /** The difference between two states; "now" is the current one. */
     async function between(name, from, to) {
         if (from === to) return h("p", { class: "quiet" }, "Both are the same state.");
         const params = { thread, name, ...(from === "now" ? { hash: to } : { hash: from }), ...(from !== "now" && to !== "now" ? { to } : {}) };
         const doc = await call("asset.compare", params);
-        // Only what is old can be named first: asked for the other way round, the answer is turned.
+        // asset.compare takes the older state first: for the other direction its answer is reversed.
         return lineDifference(from === "now" ? turned(doc) : doc, "Both are the same.");
     }
 
     async function versions(name, writes) {
         const states = statesOf(writes), kept = states.filter((s) => s.kept);
-        const to = picked().to ?? "now", from = picked().from ?? (kept.find((s) => s.hash !== to && s !== states[1]) ?? kept[1] ?? kept[0]).hash; // states[1] is what it is now
+        const to = picked().to ?? "now", from = picked().from ?? (kept.find((s) => s.hash !== to && s !== states[1]) ?? kept[1] ?? kept[0]).hash; // states[1] equals the current state
         const radio = (side, s, value) => h("input", {
             type: "radio", name: side, value: s.hash, checked: value === s.hash, disabled: !s.kept, "aria-label": `${side === "from" ? "From" : "To"} ${s.words}`,
             onchange: () => choose(name, "history", { from: side === "from" ? s.hash : from, to: side === "to" ? s.hash : to }),

@@ -1,4 +1,4 @@
-// Sessions of coding agents: which there are, what each turn used and cost, and bringing more in.
+// Sessions of coding agents: a list, the tokens and cost of each turn, and buttons that import more.
 import { announce, showError } from "./act.js";
 import { call, Failure, lines } from "./api.js";
 import { go, link } from "./app.js";
@@ -111,7 +111,7 @@ export function open(place) {
         }
     }
 
-    /** One session of a program. */
+    /** Imports one session of a program. */
     async function bringOne(f) {
         busy.set(`Bringing in ${f.name}…`);
         try {
@@ -150,7 +150,7 @@ export function open(place) {
 
     const showPart = (new_) => go({ screen: "import", query: new_ ? { show: "new" } : {} }, { replace: true });
 
-    /** Everything of a program, after a question: it may be much. */
+    /** Imports all sessions of a program, after a confirmation, because there may be many. */
     async function bring(harness) {
         const words = `Bring in all sessions of ${programs[harness]}`;
         if (!(await confirm(`${words}?`, h("p", null, "Each becomes a thread. The files of the program are read and not changed; what was brought in before is only added to."), "Bring in", false))) return;

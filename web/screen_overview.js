@@ -54,7 +54,7 @@ function set(row, sign, name, words, tag) {
 
 const needSigns = { failed: "✕", waiting: "⚑", input: "✉", stale: "▣" };
 
-/** What can be done at once about something that waits. */
+/** The button that deals with something that waits. */
 function needButton(n, near, reload) {
     const button = (label, f) => h("button", { type: "button", class: "small", "aria-label": `${label} ${n.thread}`, onclick: async () => { if (await f()) reload(); } }, label);
     const move = (action, done, undo) => act({ name: "thread.lifecycle", params: { thread: n.thread, action }, done, near, undo });
@@ -79,7 +79,7 @@ const nothing = () => h("section", { class: "empty" }, h("h2", null, "No threads
     h("pre", null, "heddle objective create 'Log in'\nheddle spawn 'Design the API' --objective log-in\nheddle say design 'Which store should we use?'"),
     h("div", { class: "tools" }, h("button", { type: "button", class: "primary", onclick: () => spawn() }, "New thread…")));
 
-/** Asks for what a thread needs, and makes it. */
+/** Asks for the properties of a new thread, and makes it. */
 export async function spawn(parent, objective_) {
     const { items } = await call("objective.list").catch(() => ({ items: [] }));
     const list = [...items.map((o) => ({ value: o.id, label: o.title ?? o.id })), { value: "", label: "a new objective, below" }];
@@ -101,7 +101,7 @@ export async function spawn(parent, objective_) {
     if (made) go({ screen: "thread", thread: made.thread_id });
 }
 
-/** An objective at a glance. */
+/** The details of an objective. */
 function objectiveDetail(o, rows, reload) {
     const near = h("p", { class: "error" });
     const remove = () => act({

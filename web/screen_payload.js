@@ -9,7 +9,7 @@ import { number, size } from "./words.js";
 
 const mostBytes = 200_000;
 
-/** Rows of a tree that is told as {name, depth, tokens}, each before what it holds: those that are not folded. */
+/** The visible rows of a tree of {name, depth, tokens}, in which each directory comes before its content. */
 export function payloadRows(items, closed) {
     const list = [];
     let hidden = Infinity;

@@ -1,11 +1,11 @@
-// Words of all threads: what was said, where, and by whom.
+// Search in the messages of all threads.
 import { showError } from "./act.js";
 import { call } from "./api.js";
 import { go, link } from "./app.js";
 import { ending, fill, h, signal } from "./h.js";
 import { count, moment } from "./words.js";
 
-/** The words of a query: quoted ones are one. */
+/** The words of a query; a quoted phrase counts as one word. */
 export const wordsOf = (query) => Array.from(query.matchAll(/"([^"]+)"|(\S+)/g), (m) => (m[1] ?? m[2]).replace(/[.,;:!?]+$/, "")).filter(Boolean);
 
 /** A text with the words marked. */

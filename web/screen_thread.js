@@ -20,9 +20,9 @@ import { treePane } from "./thread_tree.js";
 import { Tree } from "./tree.js";
 import { count, moment, quoted } from "./words.js";
 
-const mostAgents = 8; // whose places are shown
+const mostAgents = 8; // whose positions are shown in the tree
 
-/** What stands where the messages would be. A name that no thread has is told apart: it may be misspelt. */
+/** Shown in place of messages. For a name that no thread has it says so, because the name may be misspelt. */
 function empty(thread, say) {
     const isThere = signal(true);
     threadIsThere(thread).then(isThere.set);
@@ -32,7 +32,7 @@ function empty(thread, say) {
         h("div", { class: "tools" }, h("button", { type: "button", class: "primary", onclick: () => say() }, "Say something")));
 }
 
-/** The whole path as one document, which the browser's own search sees. */
+/** The whole path as one document, so that the browser's search finds everything. */
 function plain(thread, node) {
     const body = h("div", { class: "plain-path" }, h("p", { class: "quiet" }, "…"));
     async function load() {
@@ -99,7 +99,7 @@ export function open(place) {
         inspectSoon();
     }
 
-    /** Where everybody is. */
+    /** Reads the positions of you and of the agents. */
     async function readPlaces() {
         const names = [you(), ...agents().map((a) => a.name).filter((n) => n !== you())].slice(0, mostAgents);
         const places = await Promise.all(names.map((name) => call("loom.position", { thread, ...asAgent(name) }).catch(() => null)));
@@ -117,7 +117,7 @@ export function open(place) {
         left.setPosition(mine);
     }
 
-    /** How many entries the thread has as it is shown; what this tab wrote is read first. */
+    /** The revision of the thread that is shown. Writes of this tab are read first. */
     async function seen() {
         if (loaded < finished()) await refresh();
         return tree.columns.rev;
@@ -147,7 +147,7 @@ export function open(place) {
         parts.show("read");
     }
 
-    /** What the rows do not wait for: the run, and where the context was replaced. */
+    /** Reads what the rows do not need: the run, and where the context was replaced. */
     async function readRest() {
         const [state, cuts] = await Promise.all([readRun(thread), call("log.marks", { thread, marks: ["compaction", "replace"] }).catch(() => ({ items: [] }))]);
         if (closed) return;
@@ -170,7 +170,7 @@ export function open(place) {
         inspectSoon();
     }
 
-    /** What the address names, else the end of what was said where you are, else the end of the trunk. */
+    /** Selects the node in the address, else the last message after your position, else the end of the trunk. */
     async function firstChoice() {
         const id = wanted;
         wanted = null;
@@ -256,7 +256,7 @@ export function open(place) {
 
     onChange((c) => {
         if (c.reset || (c.thread === thread && c.kinds.includes("erasure"))) {
-            // The log is another one, or words that are shown are not in it any more.
+            // The server may have another log now, or text that is shown was erased: read everything again.
             wanted = chosen() >= 0 ? tree.id(chosen()) : wanted;
             tree.reset();
             refresh();
@@ -272,7 +272,7 @@ export function open(place) {
     });
 
     async function start() {
-        const first = tree.load().catch(() => {}); // beside the agents; refresh() asks again, and tells what fails
+        const first = tree.load().catch(() => {}); // in parallel with the agents; refresh() repeats it and reports errors
         try {
             const { items } = await call("agent.list");
             agents.set(items);
@@ -298,7 +298,7 @@ export function open(place) {
         h("div", { class: "pane-head" }, h("h2", null, thread), h("span", { class: "quiet" }, () => `${count(facts().nodes, "node")} · ${count(facts().leaves, "leaf", "leaves")}`), h("span", { class: "grow" }),
             h("button", { type: "button", class: "small plain", "aria-pressed": () => String(hoisted()), onclick: hoist, title: "key o" }, "Hoist")),
         left.element);
-    /** What the run does, or that the last one failed; nothing when all is well. */
+    /** The state of the run if it is active, or that the last one failed. */
     const runSign = () => {
         const r = run();
         if (!r || (!r.active && runTag(r) === "")) return null;

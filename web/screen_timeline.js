@@ -1,4 +1,4 @@
-// The log of a thread: every entry, what the context was after it, and what it changed.
+// The log of a thread: its entries, and what each one changed in the context.
 import { act, showError } from "./act.js";
 import { call, lines, newKey, written } from "./api.js";
 import { go, link } from "./app.js";
@@ -22,7 +22,7 @@ const groups = [
     ["document_write", "documents"],
 ];
 
-/** What is stored of one entry. */
+/** An entry as it is stored, as text. */
 async function stored(thread, seq) {
     let found = null;
     await lines("log.show", { thread, from: seq, to: seq }, (line) => { found ??= line; });
@@ -42,7 +42,7 @@ export function open(place) {
 
     const nothing = () => h("p", { class: "quiet" }, `${thread} has no entries yet. Say something in `, h("a", { href: link({ screen: "thread", thread }) }, "the thread"), ", or in the shell: ", h("code", null, `heddle say ${thread} 'Hello'`));
 
-    /** Goes to an entry: everything else follows from the address. */
+    /** Goes to an entry, by changing the address. */
     function move(seq) {
         change({ at: seq >= rev() - 1 ? undefined : String(Math.max(0, seq)) }, true);
     }
@@ -102,7 +102,7 @@ export function open(place) {
         return JSON.stringify({ messages, system_prompt });
     };
 
-    /** The past becomes the present again, as a new entry; nothing is lost. */
+    /** Restores the context as it was at the chosen entry. This is a new entry; nothing is lost. */
     async function restore() {
         try {
             const [before, then] = await Promise.all([contextAt(null), contextAt(at())]);
@@ -113,7 +113,7 @@ export function open(place) {
         }
     }
 
-    /** The lane that is looked at becomes the one that is worked on. */
+    /** Makes the lane that is shown the active one. */
     async function switchLane() {
         const lane_ = query().lane, back = (await call("run.status", { thread }).catch(() => null))?.active_context_ref;
         const to = (name, words, undo) => act({ name: "op.switch", params: { thread, lane: name, op_id: newKey() }, done: words, near, undo });
@@ -131,7 +131,7 @@ export function open(place) {
         else showError(near, { code: "NOT_FOUND", message: `entry #${at()} is not a message of the tree` });
     }
 
-    /** The nearest mark before or behind. */
+    /** Goes to the nearest mark before or after the chosen entry. */
     async function jump(marks, back) {
         try {
             const range = back ? { to: Math.max(0, at() - 1), last: true } : { from: at() + 1 };

@@ -14,7 +14,7 @@ export function scrubber(o) {
     const legend = h("p", { class: "legend quiet" });
     const element = h("div", { class: "scrubber" }, ticks, range, legend);
 
-    // While the handle is dragged the server is asked every 80 ms at most; the last place wins.
+    // While the handle is dragged, the server is asked at most every 80 ms; only the last position counts.
     listen(range, "input", () => {
         latest = Number(range.value);
         say(latest);
@@ -34,7 +34,7 @@ export function scrubber(o) {
             if (!colours[mark]) continue;
             pen.fillStyle = style.getPropertyValue(colours[mark]);
             const top = tall.has(mark) ? 0 : height / 2;
-            // The handle of a range is 16 px wide, and its middle stands for the value.
+            // The handle of the slider is 16 px wide; its middle is at the value.
             for (const seq of seqs) pen.fillRect(8 + (rev > 1 ? seq / (rev - 1) : 0) * (width - 16) - 1, top, 2, height - top);
         }
     }
@@ -46,7 +46,7 @@ export function scrubber(o) {
         rev = n;
         marks = list;
         range.max = String(Math.max(0, n - 1));
-        // Of a long log one mark of each part is told: there may be more.
+        // For a long log the server returns one mark for each part: there may be more.
         legend.replaceChildren(...list.filter((m) => words[m.mark]).map((m) => {
             const sign = h("span", { class: "tick", "aria-hidden": "true" });
             sign.style.setProperty("background", `var(${colours[m.mark]})`);

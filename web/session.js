@@ -11,13 +11,13 @@ export const entered = signal(false);
 
 /** Who writes from this browser. */
 export const actor = () => localStorage.getItem(actorKey) ?? "user";
-/** The parameter `agent`. You are none by name: whoever calls is meant when none is given. */
+/** The parameter `agent` for a name. It is left out for yourself: without it, operations act as the caller. */
 export const asAgent = (name) => (name && name !== actor() ? { agent: name } : {});
 export const secret = () => localStorage.getItem(key) ?? "";
 
 // ---- the link -------------------------------------------------------------------------------------
-// The page draws its secret and keeps it with the link until the server has answered. So an exchange that is cut off
-// (the page is loaded again, the answer is lost) is done again at the next start, and not lost with a used link.
+// The page draws its secret, and stores it with the key of the link until the server has answered. If the exchange is
+// interrupted (a reload, a lost answer), it is repeated at the next start, although the link was already used.
 
 const linkKey = `heddle-link-${location.port}`;
 const linkTime = 20_000;
@@ -41,7 +41,7 @@ function takeLink() {
 async function useLink(text) {
     let answer;
     try {
-        // keepalive: the request goes on, and the cookie arrives, when the page is left meanwhile.
+        // keepalive: the request is completed, and the cookie is set, even if the page is closed meanwhile.
         answer = await fetchWithin(linkTime, "/api/session", { method: "POST", headers: { "Content-Type": "application/json" }, body: text, keepalive: true });
     } catch {
         return refusal.set({ code: "OFFLINE", message: "the server did not answer when the link was used", hint: "load the page again; is `heddle serve` running?" });
@@ -64,13 +64,13 @@ export async function enter() {
     return entered();
 }
 
-/** The server knows the session no more. Another tab may hold a newer secret: that one stays. */
+/** The server refused the session. If another tab has stored a newer secret, that one is kept. */
 export function refused(with_secret) {
     if (secret() === with_secret) localStorage.removeItem(key);
     entered.set(secret() !== "");
 }
 
-// Another tab that entered with a new link has entered for all.
+// When another tab has opened a session, this one uses it too.
 addEventListener("storage", (event) => {
     if (event.key === key) entered.set(event.newValue !== null);
 });

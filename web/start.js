@@ -1,11 +1,11 @@
-// Runs before the page, and is no module: it says so when the page does not come up. A module that could not be
-// loaded, or an error before the first screen, would otherwise leave an empty window.
+// Runs before the modules, as a plain script, and shows a message when the page does not start. Without it, a module that
+// cannot be loaded, or an error before the first screen, would leave an empty window.
 (() => {
     const starting = () => document.getElementById("starting");
 
     function say(why) {
         const place = starting();
-        if (!place) return; // the page is up, and says by itself what goes wrong
+        if (!place) return; // the page has started, and shows errors itself
         const again = document.createElement("button");
         again.type = "button";
         again.className = "primary";
@@ -20,7 +20,7 @@
         place.replaceChildren(title, text, help, again);
     }
 
-    // An element that could not be loaded tells its error only to whoever listens on the way down to it.
+    // Load errors of elements do not bubble: listen in the capture phase.
     addEventListener("error", (event) => {
         const from = event.target;
         if (from instanceof HTMLScriptElement || from instanceof HTMLLinkElement) say(`A part of it did not arrive: ${new URL(from.getAttribute("src") ?? from.getAttribute("href") ?? "", location.href).pathname}`);

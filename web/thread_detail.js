@@ -1,4 +1,4 @@
-// A thread at a glance: its state, what it reads, what works on it, and what can be done to it.
+// The details of a thread: its state, references, run and worker, and the operations on it.
 import { act, showError } from "./act.js";
 import { call } from "./api.js";
 import { link } from "./app.js";
@@ -11,7 +11,7 @@ import { refreshReference } from "./reference.js";
 import { ofRun, readRun, steerFinal } from "./thread_say.js";
 import { ago, count, firstLine, moment, number, size } from "./words.js";
 
-/** What may happen to a thread in a state, and what takes it back. */
+/** The actions that a state allows, and the action that undoes each. */
 const lifecycle = {
     suspend: { label: "Suspend", from: ["active", "waiting_human"], back: "resume" },
     resume: { label: "Resume", from: ["suspended", "waiting_human"], back: "suspend" },
@@ -20,7 +20,7 @@ const lifecycle = {
     archive: { label: "Archive", from: ["completed", "cancelled"], back: null, yes: "Archive it", ask: "An archived thread stays archived. Its log and files stay." },
 };
 
-/** What has no way back is asked for first. */
+/** The confirmation for an action that cannot be undone. */
 const askFor = (id, l) => (l.ask ? { title: `${id}: ${l.label.toLowerCase()}?`, body: h("p", null, `${l.ask} This cannot be taken back.`), label: l.yes, danger: l.label === "Cancel" } : undefined);
 
 function lifecycleButtons(d, near, reload) {
@@ -59,7 +59,7 @@ async function rename(d, near, reload) {
     if (await act({ name: "thread.rename", params: { thread: d.id, title: values.title }, done: `Renamed ${d.id}.`, undo: back, near })) reload();
 }
 
-/** Of a thread that only has a log: it has no other state, and archived is final. */
+/** For a thread that only has a log: archived is its only state, and final. */
 async function archive(d, near, reload) {
     if (await act({ name: "thread.archive", params: { thread: d.id }, done: `${d.id}: archived.`, near, ask: askFor(d.id, lifecycle.archive) })) reload();
 }
@@ -127,7 +127,7 @@ function workerLine(w, near, reload) {
         w.alive ? h("button", { type: "button", class: "small", onclick: async () => { if (await stop()) reload(); } }, "Stop…") : null);
 }
 
-/** How many runs there were. Of a long log one mark of each part is told: then it is more. */
+/** How many runs there were. For a long log the server returns one mark for each part: then it is a lower bound. */
 function runsLine(thread, marks) {
     const of = (mark) => marks?.items.find((m) => m.mark === mark)?.seqs.length ?? 0, started = of("run_started"), failed = of("run_failed");
     if (started === 0) return null;

@@ -1,4 +1,4 @@
-// What an agent is sent next: where the tokens go, what was cut, and what it keeps in mind.
+// What an agent is sent next: tokens by section, what was cut, and its memory (pins and stashes).
 import { loom, showError } from "./act.js";
 import { call, written } from "./api.js";
 import { link } from "./app.js";

@@ -18,7 +18,7 @@ export function tailOf(family, i) {
     return at;
 }
 
-/** The end of what follows a node without a fork: the last answer to what was said there. */
+/** The last node that follows a node without a fork between them. */
 export function endOf(family, i) {
     let at = i;
     while (family.children[at] === 1) at = family.first[at];
@@ -98,7 +98,7 @@ export function readingPane(tree, how) {
         return h("p", { class: "earlier" }, h("button", { type: "button", class: "small", onclick: load }, `Show ${atOnce} earlier`), h("span", { class: "quiet" }, ` ${count(first.depth, "message")} before this one`));
     }
 
-    /** Says where the context was compacted or replaced: what stands above is read here, and a model sees less of it. */
+    /** The line where the context was compacted or replaced. Messages above it are shown here, but are not sent to models as they are. */
     function divider(node, next) {
         const here = compactions.filter((seq) => seq > node.seq && (!next || seq < next.seq));
         return here.length === 0 ? null : h("p", { class: "divider" }, "the context was replaced here ", here.map((seq) =>
@@ -116,7 +116,7 @@ export function readingPane(tree, how) {
             waiting ? h("article", { class: "message waiting", "aria-label": "being written" }, h("header", null, h("strong", { class: "you" }, waiting.who), h("span", { class: "quiet" }, ` ${waiting.state}`)), raw(waiting.text)) : null);
     }
 
-    /** Shows the path to a node. The last one that was asked for wins. */
+    /** Shows the path to a node. Answers to earlier calls are ignored. */
     async function show(i, { stay = false } = {}) {
         const mine = ++asked;
         controller?.abort();
@@ -157,7 +157,7 @@ export function readingPane(tree, how) {
         fill(body, near, ...children);
     }
 
-    /** Shows a text that is on its way, greyed; null: it has arrived, or was refused. */
+    /** Shows a text that is being sent, greyed; null: it is not being sent any more. */
     function setWaiting(w) {
         waiting = w;
         draw();

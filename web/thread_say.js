@@ -6,10 +6,10 @@ import { h, signal } from "./h.js";
 import { asAgent } from "./session.js";
 import { firstLine } from "./words.js";
 
-/** Models that answer on this machine for nothing. */
+/** Models that run on this machine and cost nothing. */
 export const isFree = (agent) => String(agent?.model ?? "").startsWith("offline:");
 
-/** Why a word to a run stays. */
+/** Why a message to a run cannot be undone. */
 export const steerFinal = "a run may have read it already; end the run, or tell it the contrary";
 
 const spend = (agent, what) => confirm("Ask a model?", [h("p", null, `${agent.name} (${agent.model ?? "no model"}) ${what}. This may cost tokens.`)], "Ask it", false);
@@ -34,7 +34,7 @@ export function sayBox(thread, how) {
         keep();
     }
 
-    /** While f runs the text stands greyed in the reading pane; the draft stays until it was written. */
+    /** Runs f, which sends the text. Meanwhile the text is shown greyed in the reading pane; it stays in the box until it was written. */
     async function sending(state, f) {
         busy.set(true);
         how.waiting({ who: "you", state, text: text.value });
@@ -136,7 +136,7 @@ export function sayBox(thread, how) {
                     who, h("button", { type: "button", onclick: talk, disabled: () => busy() || asks() }, "Ask"),
                     h("button", { type: "button", onclick: goOn, disabled: () => busy() || asks() }, "Continue ×"), times))));
 
-    /** Says in the empty box what would happen. */
+    /** Sets the placeholder of the box, and the menus. */
     function describe() {
         const at = how.node()?.id;
         text.placeholder = isSteering() ? `Steer ${how.run().agent || "the run"}: it hears this at its next step` : at ? `Say at [${at}] · start with → for a command` : "Say the first thing";
@@ -150,14 +150,14 @@ export function sayBox(thread, how) {
     return { element, describe, focus: () => text.focus(), say, talk, goOn, cancel, near };
 }
 
-/** Whose run to show, of all that there are in a thread: the one that is going on, else one that failed; null: yours. */
+/** The agent whose run is shown: one whose run is active, else one whose run failed; null: your own run. */
 export function runToShow(own) {
     if (own.active) return null;
     const others = own.runs ?? [];
     return (others.find((r) => r.active) ?? (own.status === "idle" ? others.find((r) => r.status === "error") : null))?.agent ?? null;
 }
 
-/** Reads the run of a thread that matters most, with `agent`, whose it is ("": yours); null where it cannot be read. */
+/** Reads the run of a thread that is shown; its `agent` is "" for your own. Null: it cannot be read. */
 export async function readRun(thread) {
     const own = await call("run.status", { thread }).catch(() => null), agent = own ? runToShow(own) : null;
     const other = agent === null ? null : await call("run.status", { thread, agent }).catch(() => null);

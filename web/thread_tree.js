@@ -81,7 +81,7 @@ export function treePane(tree, how) {
             try {
                 if (await tree.lines(wanted)) list.redraw();
             } catch {
-                // the rows stay without words; the next change asks again
+                // the rows stay without text; the next redraw asks again
             }
         }, tree.texts.size === 0 ? 0 : 60);
         drawStrip();
@@ -134,7 +134,7 @@ export function treePane(tree, how) {
         pen.strokeStyle = map.box;
         pen.strokeRect(0.5, first * height + 0.5, stripWidth - 1, Math.max(4, Math.min(1, part) * height - 1));
     }
-    /** The tree itself, without the box: it is painted again when rows or colours change, not for every frame of scrolling. */
+    /** Paints the tree of the strip, without the box. Done when rows or colours change, not for every frame of scrolling. */
     function paintMap(height) {
         const style = getComputedStyle(strip), all = minimap(shown, height), canvas = /** @type {HTMLCanvasElement} */ (h("canvas"));
         canvas.width = stripWidth;
@@ -205,7 +205,7 @@ export function treePane(tree, how) {
     };
 }
 
-/** The sibling before or behind, or -1. */
+/** The previous (-1) or next (1) sibling, or -1. */
 export function siblingOf(family, i, step) {
     if (i < 0) return -1;
     const p = family.parent[i], want = family.place[i] + step;

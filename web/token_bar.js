@@ -1,4 +1,4 @@
-// Where tokens go, as a bar: an image with its numbers in words, beside a table that has them too.
+// Tokens by section as a bar: an image with a text alternative, shown beside a table with the same numbers.
 import { h } from "./h.js";
 import { number } from "./words.js";
 

@@ -1,4 +1,4 @@
-// The tree of a thread: its shape comes as columns of bytes, its texts when they are shown.
+// The tree of a thread. Its shape is read as columns of bytes; texts are read when they are shown.
 import { bytes, call, saw } from "./api.js";
 import { family } from "./tree_layout.js";
 
@@ -17,7 +17,7 @@ export function decode(buffer) {
     return { n, rev, seq: column(8), parent: column(8 + n * 4), local: new Uint8Array(buffer, 8 + n * 8, n * 4), flags: new Uint8Array(buffer, 8 + n * 12, n) };
 }
 
-/** The place of a seq in rising seqs, or -1. */
+/** The index of a seq in a sorted array, or -1. */
 export function indexOf(seqs, seq) {
     let low = 0, high = seqs.length - 1;
     while (low <= high) {
@@ -29,7 +29,7 @@ export function indexOf(seqs, seq) {
     return -1;
 }
 
-/** Puts what is new, or was marked anew, to what is there. Both rise. */
+/** Merges new and changed nodes into the known ones. Both are sorted by seq. */
 export function merge(old, more) {
     const fresh = [];
     for (let i = 0; i < more.n; i++) {
@@ -64,7 +64,7 @@ export class Tree {
         return this.columns.n;
     }
 
-    /** Reads what is new. Returns how many nodes came. */
+    /** Reads new and changed nodes. Returns how many are new. */
     async load() {
         const before = this.n;
         const since = this.columns.rev > 0 ? this.columns.rev - 1 : -1;
@@ -75,7 +75,7 @@ export class Tree {
         for (const i of marked) this.texts.delete(i);
         if (this.n !== before) {
             this.family = family(this.parents());
-            // How many nodes follow one is part of what is said of it.
+            // The text of a node includes the number of its children: read it again.
             for (let i = before; i < this.n; i++) this.texts.delete(this.family.parent[i]);
         }
         this.asked.clear();
@@ -88,7 +88,7 @@ export class Tree {
         return list;
     }
 
-    /** Forgets all, for a log that is not the one that was read. */
+    /** Drops everything, because the server has another log now. */
     reset() {
         Object.assign(this, new Tree(this.thread));
     }
@@ -126,7 +126,7 @@ export class Tree {
         return -1;
     }
 
-    /** The node with this id, asked for where the columns do not have it. */
+    /** The node with this id. Long ids are not in the columns: then the server is asked. */
     async seek(id) {
         const found = this.find(id);
         if (found >= 0 || id === "") return found;
@@ -136,7 +136,7 @@ export class Tree {
         return at;
     }
 
-    /** Reads the lines of nodes that are not known yet. Returns whether some came. */
+    /** Reads the lines of nodes that are not known yet. Returns whether there were any. */
     async lines(list) {
         const wanted = list.filter((i) => !this.texts.has(i) && !this.asked.has(i));
         let came = false;
@@ -144,7 +144,7 @@ export class Tree {
             const part = wanted.slice(k, k + 200);
             for (const i of part) this.asked.add(i);
             const { items } = await call("tree.nodes", { thread: this.thread, seqs: part.map((i) => this.columns.seq[i]) }).catch((error) => {
-                for (const i of part) this.asked.delete(i); // nothing is known of them yet
+                for (const i of part) this.asked.delete(i); // the request failed: they may be asked for again
                 throw error;
             });
             for (const node of items) this.texts.set(this.indexOfSeq(node.seq), node);

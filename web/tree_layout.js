@@ -1,9 +1,9 @@
-// Which row shows which node of a tree, and how far in it stands.
+// Which row shows which node of a tree, and its indent.
 //
-// The trunk is the path to where the reader is, elsewhere the largest child. It stays in its column;
-// side branches stand one step in, before the trunk goes on, and are folded when they have more than
-// `smallest` nodes. Thereby the indent is at most log2(n) + 1. All of it is typed arrays: 100,000 nodes
-// take some 20 ms.
+// The trunk follows the path to the reader's position, elsewhere the largest child. It stays in one column.
+// Side branches are indented by one step and come before the rest of the trunk; they are folded when they
+// have more than `smallest` nodes. So the indent is at most log2(n) + 1. All data is in typed arrays: 100,000
+// nodes take about 20 ms.
 
 export const smallest = 6;
 
@@ -46,7 +46,7 @@ export function pathTo(tree, node) {
     return path.reverse();
 }
 
-/** The child that goes on in the same column: on the path to the reader, else the largest, else the first. */
+/** The child that continues in the same column: the one on the path to the reader, else the largest, else the first. */
 export function trunkOf(tree, node, onPath, hidden = null) {
     let best = -1;
     for (let c = tree.first[node]; c >= 0; c = tree.next[c]) {
@@ -97,7 +97,7 @@ export function layout(tree, how = {}) {
     return { rows, node: node.subarray(0, rows), indent: indent.subarray(0, rows), side: side.subarray(0, rows), folded: folded.subarray(0, rows), row, onPath, deepest };
 }
 
-/** Unfolds what hides a node. Returns whether something changed. */
+/** Unfolds the branches that hide a node. Returns whether something changed. */
 export function reveal(tree, folds, node, shown) {
     let changed = false;
     for (let i = tree.parent[node]; i >= 0; i = tree.parent[i]) {

@@ -1,8 +1,8 @@
-// A request that does not wait for ever.
+// fetch() with a time limit.
 
 /**
- * fetch() that is given up when no answer has begun after `ms` (0: never); then the error is a TimeoutError. `signal` ends
- * it, and the reading of its body, at any time.
+ * fetch() that fails with a TimeoutError when no answer has begun after `ms` (0: no limit). `signal` aborts it, and the
+ * reading of its body, at any time.
  * @param {number} ms @param {string} path @param {RequestInit} options @param {AbortSignal} [signal]
  */
 export async function fetchWithin(ms, path, options, signal) {

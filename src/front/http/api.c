@@ -233,7 +233,7 @@ static bool is_instant(const struct serve_call *c)
 
 static enum MHD_Result run_here(struct serve_call *c)
 {
-    call_hold(c); /* call_done() lets it go */
+    call_hold(c); /* call_done() releases it */
     run_operation(&c->job);
     return call_queue(c);
 }

@@ -24,8 +24,8 @@ enum {
 struct serve_cache *cache_open(struct serve *s);
 void                cache_close(struct serve_cache *k);
 
-/* Can the answer of this operation be kept? If so, its parameters may be read in the thread of the
- * connection. */
+/* Can the answer of this operation be cached? If so, its parameters may be read in the thread of
+ * the connection. */
 bool cache_may(const struct serve_call *c);
 
 /* Sends the cached answer of an equal request if nothing was committed since; *done is the result

@@ -276,7 +276,8 @@ ssize_t call_read(void *ctx, char *into, size_t most)
     return cut ? -1 : n;
 }
 
-/* On to the operation, as much as there is room for; the connection rests while there is none. */
+/* Hands the bytes to the operation, as far as there is room; without room the connection is
+ * suspended. */
 static enum MHD_Result pass_on(struct serve_call *c, const char *upload, size_t *n)
 {
     pthread_mutex_lock(&c->lock);

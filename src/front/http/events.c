@@ -8,7 +8,7 @@ static struct serve_call *call_of(struct feed_reader *r)
     return (struct serve_call *)(void *)((char *)r - offsetof(struct serve_call, reader));
 }
 
-/* The connection rests until there is news; no lock but that of the feed is held. */
+/* Suspends the connection until there are events. Only the lock of the feed is held here. */
 static void rest(struct feed_reader *r)
 {
     struct serve_call *c = call_of(r);

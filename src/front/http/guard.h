@@ -2,9 +2,9 @@
  * framing and type of its body. The order is fixed, because an answer to one question must not
  * depend on a secret that belongs to a later one:
  *
- *     framing    one meaning, see head.h                                  400
- *     Host       a name of this server (DNS rebinding)                             421
- *     Origin     this server, when there is one                               403
+ *     framing    unambiguous, see head.h                                  400
+ *     Host       a name of this server (DNS rebinding)                    421
+ *     Origin     this server, if the field is sent                        403
  *     site       Sec-Fetch-Site is same-origin or none, below /api        403
  *     method     GET, HEAD or POST                                        405
  *     type       POST is JSON, JSON Lines or a file, never a form         415
@@ -15,7 +15,7 @@
 
 #include "front/http/head.h"
 
-/* A refusal by the door itself: its HTTP status and the error that says why. */
+/* A request that is refused before an operation runs: its HTTP status and the error. */
 struct serve_refusal {
     int        status; /* 0: none */
     struct err e;
@@ -23,7 +23,7 @@ struct serve_refusal {
 
 /* Under which names a listening socket may be addressed. */
 struct serve_names {
-    bool is_local; /* a socket of the file system: no browser reaches it, every name will do */
+    bool is_local; /* a socket in the file system: browsers cannot reach it, any name will do */
     bool tls;
     int  port;
     /* The address as it was asked for. A page can use this address only if it was loaded from
@@ -37,7 +37,7 @@ struct serve_names {
 /* True when the request may go on. */
 bool guard_pass(const struct serve_names *n, struct serve_head *h, struct serve_refusal *out);
 
-/* Fill a refusal. Returns false, so that `return guard_refuse(...)` is the whole idiom. */
+/* Fill a refusal. Returns false, so that `return guard_refuse(...)` can be written. */
 bool guard_refuse(struct serve_refusal *out, int status, enum status code, const char *reason,
                   const char *fmt, ...) PRINTF(5, 6);
 

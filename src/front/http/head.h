@@ -67,7 +67,7 @@ void head_method(struct serve_head *h, struct sv method, const char *target);
 /* Behind the last line: only the empty line stands between `from` and the end of the head. */
 void head_end(struct serve_head *h, const char *from, const char *end);
 
-/* After the last field: does the framing of the body have one meaning? Sets and returns h->fault:
+/* After the last field: is the framing of the body unambiguous? Sets and returns h->fault:
  * both a length and a transfer coding, a coding other than chunked, a length that is not a number,
  * a body in HTTP/1.0 of unknown length. */
 const char *head_fault(struct serve_head *h);

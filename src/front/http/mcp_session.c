@@ -12,7 +12,7 @@
 struct serve_mcps {
     struct serve     *s;
     pthread_mutex_t   lock;
-    pthread_cond_t    work; /* somebody listens, or the end */
+    pthread_cond_t    work; /* signalled when a stream is opened, and at the end */
     struct serve_mcp *first;
     int               sessions; /* that stay */
     bool              stopping, runs;
@@ -259,7 +259,8 @@ static struct serve_mcp *next_stream(struct serve_mcps *all, int64_t round)
     return NULL;
 }
 
-/* With the lock held, which is let go for each look. Only this thread writes to streams. */
+/* With the lock held, which is released while a session is checked. Only this thread writes to
+ * streams. */
 static void look_at_all(struct serve_mcps *all)
 {
     int64_t           round = clock_steady_us();

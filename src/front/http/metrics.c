@@ -1,4 +1,4 @@
-/* Counting, and telling what was counted. */
+/* Counters, their output, and the access log. */
 #include "front/http/metrics.h"
 
 #include "api/operation.h"

@@ -19,7 +19,7 @@ enum {
     METRICS_OPERATIONS = 512, /* more than the table of operations has */
 };
 
-/* Why a request was refused by the door itself. */
+/* Why a request was refused before an operation ran. */
 /* clang-format off */
 #define METRICS_REASONS(X) \
     X(framing) X(host) X(origin) X(site) X(method) X(type) X(unauthenticated) X(link) X(rate) \
@@ -41,7 +41,7 @@ struct metrics_operation {
 struct serve_metrics {
     atomic_llong             requests, by_status[6]; /* 1xx … 5xx at [1] … [5] */
     atomic_llong             bytes_in, bytes_out;
-    atomic_llong             kept; /* answers of operations that were given again; see cache.h */
+    atomic_llong             kept; /* answers that came from the cache (cache.h) */
     atomic_llong             refused[METRICS_REASON_COUNT];
     struct metrics_operation operations[METRICS_OPERATIONS];
 };

@@ -1,4 +1,4 @@
-/* The door of HTTP: one process that answers for one workspace.
+/* The HTTP server: one process that answers for one workspace.
  *
  * Threads: those of libmicrohttpd read and write sockets and never wait; operations run on threads
  * of the crew (api/crew.h), while their connection is suspended; one thread follows the log for
