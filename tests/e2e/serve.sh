@@ -203,4 +203,20 @@ exits "it ends when it is asked to" 0
 wait $listener
 has "streams are told" "$(cat "$scratch/events")" "event: bye"
 same "nothing is left to be found" "$(ls "$XDG_RUNTIME_DIR"/heddle | grep -vc lock)" 0
+
+# More than a connection buffers: it is still being sent when the server is asked to end.
+wide=$(head -c 2000000 /dev/zero | tr '\0' x)
+for i in 1 2 3 4 5 6 7 8; do printf '{"kind":"ai_message","payload":{"role":"user","content":"%s"}}\n' "$wide"; done |
+    heddle log append wide >/dev/null
+start_server --grace 300
+curl -s --limit-rate 4M -o "$scratch/wide" -H "Authorization: Bearer $token" \
+    "$url/api/tree.nodes?thread=wide&last=8&content=text&max_bytes=2000000" &
+reader=$!
+await test -s "$scratch/wide"
+stop_server
+exits "a server that still sends an answer ends as usual" 0
+status=0
+wait $reader || status=$?
+exits "when the answer was sent" 0
+same "to its end" "$(jq '.items | length' "$scratch/wide")" 8
 done_testing

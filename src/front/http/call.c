@@ -51,6 +51,20 @@ bool call_any_runs(struct serve *s)
     return any;
 }
 
+bool call_any_unsent(struct serve *s)
+{
+    bool any = false;
+
+    pthread_mutex_lock(&s->lock);
+    for (struct serve_call *c = s->calls; c && !any; c = c->after) {
+        pthread_mutex_lock(&c->lock);
+        any = c->conn && (c->answered || c->queued);
+        pthread_mutex_unlock(&c->lock);
+    }
+    pthread_mutex_unlock(&s->lock);
+    return any;
+}
+
 void call_cancel_all(struct serve *s)
 {
     pthread_mutex_lock(&s->lock);

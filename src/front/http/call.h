@@ -95,6 +95,7 @@ struct serve_call {
     pthread_mutex_t   lock;
     pthread_cond_t    moved;
     bool              suspended, answered, streaming;
+    bool              queued;  /* libmicrohttpd has the answer, or reads it */
     bool              gathers; /* what was written waits for more, or for the end */
     atomic_bool       gone;    /* the client, or the server wants to end */
     struct serve_pipe in, out;
@@ -109,9 +110,10 @@ struct serve_call {
     struct feed_reader reader; /* of an event stream */
 };
 
-/* Is a call running, or is its connection suspended? call_cancel_all() asks all running calls to
- * end. */
+/* Is a call running, or is its connection suspended? Is there an answer that libmicrohttpd has not
+ * sent to its end? call_cancel_all() asks all running calls to end. */
 bool call_any_runs(struct serve *s);
+bool call_any_unsent(struct serve *s);
 void call_cancel_all(struct serve *s);
 
 /* The three callbacks of libmicrohttpd. */

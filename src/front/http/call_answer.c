@@ -55,6 +55,14 @@ static void add_headers(struct serve_call *c, struct MHD_Response *r)
         lib->add_response_header(r, "Connection", "close");
 }
 
+static enum MHD_Result hand_in(struct serve_call *c, struct MHD_Response *r)
+{
+    pthread_mutex_lock(&c->lock);
+    c->queued = true;
+    pthread_mutex_unlock(&c->lock);
+    return c->s->mhd.queue_response(c->conn, (unsigned)c->status, r);
+}
+
 /* Headers, then the response itself, which libmicrohttpd frees when it was sent, unless it is kept.
  */
 static enum MHD_Result queue(struct serve_call *c, struct MHD_Response *r, bool keep)
@@ -62,7 +70,7 @@ static enum MHD_Result queue(struct serve_call *c, struct MHD_Response *r, bool 
     if (!r)
         return MHD_NO;
     add_headers(c, r);
-    enum MHD_Result done = c->s->mhd.queue_response(c->conn, (unsigned)c->status, r);
+    enum MHD_Result done = hand_in(c, r);
     if (keep)
         cache_keep(c, r);
     else
@@ -93,7 +101,7 @@ enum MHD_Result call_queue_kept(struct serve_call *c, struct MHD_Response *r, si
 {
     c->status = 200;
     begin_answer(c, bytes);
-    return c->s->mhd.queue_response(c->conn, 200, r);
+    return hand_in(c, r);
 }
 
 enum MHD_Result call_answer(struct serve_call *c, int status, const char *type, struct sv text)

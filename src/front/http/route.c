@@ -160,10 +160,13 @@ static enum MHD_Result say_openapi(struct serve_call *c)
     return call_answer(c, 200, "application/json", sb_sv(&b));
 }
 
+/* The answer first: the server ends once no answer is left to be sent. */
 static enum MHD_Result stop(struct serve_call *c)
 {
+    call_header(c, "Connection", SV("close"));
+    enum MHD_Result done = call_answer(c, 200, "application/json", SV("{\"stopping\":true}\n"));
     server_stop(c->s);
-    return call_answer(c, 200, "application/json", SV("{\"stopping\":true}\n"));
+    return done;
 }
 
 /* ---- the table ---------------------------------------------------------------------------- */

@@ -102,8 +102,9 @@ static enum status start_daemons(struct serve *s, struct err *e)
     return ST_OK;
 }
 
-/* No further connections; then what runs may end, and streams are told to. A suspended connection
- * would end the process in MHD_stop_daemon(), so every one is resumed first. */
+/* No further connections; then what runs may end, answers are sent to their end, and streams are
+ * told to. MHD_stop_daemon() cuts off what was not sent; a suspended connection would end the
+ * process there, so every one is resumed first. */
 static void end_daemons(struct serve *s)
 {
     int64_t until = clock_steady_us() + s->o->grace_ms * 1000;
@@ -113,7 +114,7 @@ static void end_daemons(struct serve *s)
             s->mhd.quiesce_daemon(s->doors[i].daemon);
     feed_end(s->feed);
     mcps_stop(s->mcps);
-    while (call_any_runs(s) && clock_steady_us() < until)
+    while ((call_any_runs(s) || call_any_unsent(s)) && clock_steady_us() < until)
         poll(NULL, 0, 5);
     call_cancel_all(s);
     while (call_any_runs(s))
