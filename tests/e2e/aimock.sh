@@ -4,16 +4,10 @@
 # shellcheck disable=SC1010
 # shellcheck source=tests/e2e/lib.sh
 . "$(dirname "$0")/lib.sh"
+# shellcheck source=tests/npm-lib.sh
+. "$(dirname "$0")/../npm-lib.sh"
 
-if ! command -v npm >/dev/null; then
-    skip "a stand-in that is not ours" "npm is not installed"
-    done_testing
-fi
-mkdir "$scratch/npm" && cd "$scratch/npm" || exit 1
-if ! timeout 60 npm install --no-audit --no-fund --ignore-scripts @copilotkit/aimock@1 >"$scratch/npm.log" 2>&1; then
-    skip "a stand-in that is not ours" "npm cannot install @copilotkit/aimock"
-    done_testing
-fi
+npm_have aimock @copilotkit/aimock@1 || skip_all "a stand-in that is not ours" "$npm_why"
 mkdir fixtures
 cat >fixtures/all.json <<'END'
 {"fixtures":[{"match":{"userMessage":"you are here"},"response":{"content":"Two nodes."}},
@@ -21,13 +15,11 @@ cat >fixtures/all.json <<'END'
 {"match":{"userMessage":"hello"},"response":{"content":"Grüße 👋 from a stand-in"}},
 {"match":{"userMessage":"busy"},"response":{"error":{"message":"too many","type":"rate_limit_error"},"status":429}}]}
 END
-port=$((20000 + $$ % 20000))
-node_modules/.bin/llmock -p $port -f fixtures --chunk-size 3 >"$scratch/llmock.log" 2>&1 &
+"$npm_dir/node_modules/.bin/llmock" -p 0 -f fixtures --chunk-size 3 >"$scratch/llmock.log" 2>&1 &
 server=$!
 trap 'kill $server 2>/dev/null; rm -rf "$scratch"' EXIT
-await curl -s -o /dev/null "http://127.0.0.1:$port/v1/models"
-
-base=http://127.0.0.1:$port
+await grep -q 'listening on http' "$scratch/llmock.log"
+base=$(sed -n 's|.*listening on \(http://127.0.0.1:[0-9]*\).*|\1|p' "$scratch/llmock.log")
 export ANTHROPIC_BASE_URL=$base OPENAI_BASE_URL=$base/v1 GOOGLE_GEMINI_BASE_URL=$base VLLM_BASE_URL=$base/v1 \
     ANTHROPIC_API_KEY=key-0123456789 OPENAI_API_KEY=key-0123456789 GEMINI_API_KEY=key-0123456789
 mkdir ws && cd ws || exit 1

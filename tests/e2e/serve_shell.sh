@@ -161,15 +161,16 @@ same "a socket of the file system" "$(curl -s --unix-socket "$scratch/my.sock" h
 same "is for its user" "$(stat -c %a "$scratch/my.sock")" 600
 same "and wants a secret, too" "$(curl -s -o /dev/null -w '%{http_code}' --unix-socket "$scratch/my.sock" http://localhost/api/thread.list)" 401
 stop_server
-# handed PORT WORDS...: as systemd starts it, with a socket that listens as descriptor 3
+# handed WORDS...: as systemd starts it, with a socket that listens as descriptor 3. The kernel chooses the port: every
+# other one may be taken, also by a connection that has ended within the last minute.
 handed() {
-    exec perl -MIO::Socket::INET -MPOSIX=dup2 -e '$^F = 9; my $s = IO::Socket::INET->new(Listen => 5, LocalAddr => "127.0.0.1:" . shift, ReuseAddr => 1) or die;
+    exec perl -MIO::Socket::INET -MPOSIX=dup2 -e '$^F = 9; my $s = IO::Socket::INET->new(Listen => 5, LocalAddr => "127.0.0.1:0") or die;
         dup2(fileno($s), 3); $ENV{LISTEN_PID} = $$; $ENV{LISTEN_FDS} = 1; exec @ARGV' "$@"
 }
-port=$((21000 + $$ % 20000))
-handed $port "$HEDDLE" serve >"$scratch/serve.out" 2>&1 &
+handed "$HEDDLE" serve >"$scratch/serve.out" 2>&1 &
 serve_pid=$!
 await grep -q '^ready' "$scratch/serve.out"
+port=$(sed -n 's|^  at http://127.0.0.1:\([0-9]*\)$|\1|p' "$scratch/serve.out")
 same "a socket that was handed over is served" "$(curl -s "http://127.0.0.1:$port/healthz")" ok
 same "and is the only address" "$(grep -c '^  at http' "$scratch/serve.out")" 1
 has "the page is there, too" "$(cat "$scratch/serve.out")" "http://127.0.0.1:$port/#k="
@@ -183,10 +184,9 @@ run sh -c 'LISTEN_PID=$$ LISTEN_FDS=1 exec "$HEDDLE" serve 3</dev/null'
 exits "what is not a socket is refused" 1
 has "and named" "$err" "descriptor 3 of LISTEN_FDS"
 if command -v systemd-socket-activate >/dev/null; then
-    handed=$((20000 + $$ % 20000))
-    systemd-socket-activate -E HOME -E XDG_RUNTIME_DIR -l 127.0.0.1:$handed "$HEDDLE" serve >"$scratch/handed" 2>&1 &
+    systemd-socket-activate -E HOME -E XDG_RUNTIME_DIR -l "$scratch/handed.sock" "$HEDDLE" serve >"$scratch/handed" 2>&1 &
     serve_pid=$!
-    await curl -s -o "$scratch/health" "http://127.0.0.1:$handed/healthz"
+    await curl -s -o "$scratch/health" --unix-socket "$scratch/handed.sock" http://localhost/healthz
     same "a socket that systemd opened is served" "$(cat "$scratch/health")" ok
     kill "$serve_pid"
     wait "$serve_pid" 2>/dev/null
