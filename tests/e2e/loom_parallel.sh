@@ -9,8 +9,15 @@ heddle init >/dev/null
 for agent in One Two; do
     heddle agent add $agent --kind model --model offline:echo --permissions loom_aware,loom_write,loom_generate >/dev/null
 done
-echo '{"delay_ms":1500,"text":"Slowly said."}' >slow.jsonl
-heddle agent add Slow --kind model --model 'offline:script slow.jsonl' >/dev/null
+# Slow answers once a file is there: go.1 for the first time, go.2 for the second; the third answer never comes.
+command -v node >/dev/null || { skip "agents at work at the same time" "node is not installed"; done_testing; }
+cp "$HEDDLE_SOURCE/tests/e2e/talk.js" "$scratch/server.js"
+: >"$scratch/asked"
+printf '%s\n' "{\"hold\":\"$scratch/go.1\",\"text\":\"Slowly said.\"}" "{\"hold\":\"$scratch/go.2\",\"text\":\"Slowly said.\"}" '{"hang":true}' >"$scratch/answers"
+serve "$scratch/answers" "$scratch/asked" "$scratch/port"
+export ANTHROPIC_BASE_URL="$base" ANTHROPIC_API_KEY=sk-SECRET-0123456789
+heddle config set --user loom.summary_model none >/dev/null
+heddle agent add Slow --kind model --model anthropic:claude-opus-5-5 >/dev/null
 heddle agent add Fast --kind model --model offline:echo >/dev/null
 root=$(heddle say t 'Root.')
 root=${root#[} root=${root%]}
@@ -50,6 +57,7 @@ EOF
 same "an ancestor is not edited, pruned or excluded meanwhile" "$(printf '%s\n' "$out" | grep -c "✗ CONFLICT: \"One\" is generating at \[$third\]")" 4
 has "another branch is edited" "$out" "✓ created version [$aside'] from [$aside]"
 has "a bookmark changes no path" "$out" "✓ bookmarked [$second]"
+: >"$scratch/go.1"
 wait $novel
 run heddle do novel --agent Ed <<EOF
 → edit $first "The hut."
@@ -73,6 +81,7 @@ has "with a hint" "$out" "  hint: retry after it yields or work on another branc
 has "another branch is free" "$out" "✓ generating 1 continuation from [$right]"
 same "a response to the leased node waits too" "$(printf '%s\n' "$out" | grep -c '✗ CONFLICT')" 2
 has "a note needs no lease" "$out" "✓ annotation [ann-1] added to [$left]"
+: >"$scratch/go.2"
 wait $first
 has "the holder goes on undisturbed" "$(cat one.out)" "Slowly said."
 run heddle do t --agent Two <<EOF
@@ -81,7 +90,6 @@ EOF
 has "and yields when it is done" "$out" "✓ created"
 
 # Killed while it waits for its model: the lease runs out by itself.
-echo '{"delay_ms":60000,"text":"Never said."}' >slow.jsonl
 printf '→ continue from %s using agent:"Slow"\n' "$right" | "$HEDDLE" do t --agent One >/dev/null 2>&1 &
 holder=$!
 leased "$right"
@@ -98,10 +106,13 @@ EOF
 has "and then no longer" "$out" "✓ created"
 
 # Many writers on their own branches at once: everyone's node is there.
+writers=
 for i in 1 2 3 4 5 6; do
     heddle say t --at "$root" "Branch $i." >"say.$i" &
+    writers="$writers $!"
 done
-wait
+# shellcheck disable=SC2086
+wait $writers
 same "six branches at once" "$(cat say.? | sort -u | wc -l)" 6
 ok "the log is whole" heddle verify
 

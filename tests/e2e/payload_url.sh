@@ -13,7 +13,7 @@ fi
 cat >"$scratch/server.js" <<'END'
 const fs = require('fs'), http = require('http');
 const hits = process.argv[2];
-let now = 0, most = 0;
+let waiting = [], most = 0;
 const server = http.createServer((q, r) => {
   fs.appendFileSync(hits, q.url + '\n');
   const say = (code, type, body) => { r.writeHead(code, type ? { 'Content-Type': type } : {}); r.end(body); };
@@ -30,7 +30,10 @@ const server = http.createServer((q, r) => {
   else if (q.url === '/binary') say(200, 'image/png', Buffer.from([0x89, 0, 1]));
   else if (q.url === '/utf16') say(200, 'text/plain', Buffer.from('\ufeffnaïve\n', 'utf16le'));
   else if (q.url === '/flaky') { const n = fs.readFileSync(hits, 'utf8').split('/flaky').length; say(n > 2 ? 503 : 200, 'text/plain', 'once\n'); }
-  else if (q.url.startsWith('/busy')) { most = Math.max(most, ++now); setTimeout(() => { now--; say(200, 'text/plain', 'busy\n'); }, 700); }
+  else if (q.url.startsWith('/busy')) { // nobody is answered before eight ask at once
+    most = Math.max(most, waiting.push(() => say(200, 'text/plain', 'busy\n')));
+    if (waiting.length === 8) waiting.splice(0).forEach((answer) => answer());
+  }
   else if (q.url === '/most') say(200, 'text/plain', 'most ' + most + '\n');
   else if (q.url.startsWith('http://')) say(200, 'text/plain', 'through a proxy: ' + q.url + '\n');
   else if (q.url === '/slow') setTimeout(() => say(200, 'text/plain', 'late'), 20000);
@@ -54,7 +57,7 @@ same "nobody was asked" "$(cat "$scratch/hits")" ""
 has "the rest is there" "$out" '````text
 local'
 
-printf '{"payload":{"allow_private_urls":true,"url_max_bytes":4000,"url_timeout_ms":1500}}\n' >"$settings"
+printf '{"payload":{"allow_private_urls":true,"url_max_bytes":4000,"url_timeout_ms":60000}}\n' >"$settings"
 {
     for page in page 'code.py?x=1' moved loop file big binary none choices zipped bomb latin1; do
         printf '%s/%s\n' "$base" "$page"

@@ -250,14 +250,15 @@ has "and it answers" "$(cat "$scratch/steered")" 'As you wish.'
 same "as a message of who said it" "$(log steer '[.[] | select(.kind == "ai_message") | [.payload.node.author, .payload.role]]')" '[["user","user"],["Opus","assistant"],["ada","user"],["Opus","assistant"]]'
 
 # ended from outside
-says '{"slow":1000,"text":"one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen eighteen nineteen twenty twenty-one"}'
+slowly="{\"slow\":1000,\"text\":\"one two $(seq -s ' ' 3 300) end\"}" # a word every second
+says "$slowly"
 "$HEDDLE" talk ended --agent Opus --message 'Count.' >"$scratch/ended" 2>&1 &
 talk=$!
 await grep -q one "$scratch/ended"
 heddle run cancel ended --agent Opus >/dev/null
 wait $talk
-lacks "a run that is cancelled elsewhere ends soon" "$(cat "$scratch/ended")" 'twenty-one'
-says '{"slow":1000,"text":"one two three four five six seven eight nine ten"}'
+lacks "a run that is cancelled elsewhere ends soon" "$(cat "$scratch/ended")" ' end'
+says "$slowly"
 "$HEDDLE" talk term --agent Opus --message 'Count.' >"$scratch/term" 2>&1 &
 talk=$!
 await grep -q two "$scratch/term"

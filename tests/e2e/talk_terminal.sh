@@ -17,7 +17,9 @@ heddle agent add Muse --kind model --model 'offline:script muse.jsonl' --permiss
 heddle config set --user models.prices.offline: '[1000, 0]' >/dev/null
 other=$(heddle say other 'Elsewhere.' | tr -d '[]')
 words='one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen eighteen nineteen twenty'
-printf '%s\n' "{\"slow\":100,\"text\":\"$words\"}" '{"text":"As you wish."}' "{\"slow\":100,\"text\":\"$words twenty-one\"}" '{"text":"Still here."}' "{\"slow\":100,\"text\":\"$words\"}" >"$scratch/answers"
+# Each of the long answers stops after two words until its file is there.
+printf '%s\n' "{\"hold\":\"$scratch/go.1\",\"text\":\"$words\"}" '{"text":"As you wish."}' "{\"hold\":\"$scratch/never\",\"text\":\"$words twenty-one\"}" \
+    '{"text":"Still here."}' "{\"hold\":\"$scratch/go.2\",\"text\":\"$words\"}" >"$scratch/answers"
 : >"$scratch/asked"
 cp "$HEDDLE_SOURCE/tests/e2e/talk.js" "$scratch/server.js"
 serve "$scratch/answers" "$scratch/asked" "$scratch/port"
@@ -49,8 +51,13 @@ ok "speaks there" press 'Hello there.\n' '(in 2 turns: '
 ok "an agent that is not there is told at once" press '/agent Opsu\n' "there is no model 'Opsu'"
 ok "with those that are" press '' 'one of: Muse, Opus'
 ok "another agent" press '/agent Opus\n' 'Opus ['
-press 'Count.\n' 'three'
-ok "what is typed meanwhile is given to the model" press 'Shorter, please.\n' '» Shorter, please.'
+press 'Count.\n'
+wait_for 1
+press 'Shorter, please.\n'
+is_steered() { heddle log show other --json | grep -qF 'Shorter, please.'; }
+await is_steered
+: >"$scratch/go.1"
+ok "what is typed meanwhile is given to the model" press '' '» Shorter, please.'
 ok "and answered" press '' 'As you wish.'
 press 'Again.\n' '[2m' # its answer begins behind the echo
 wait_for 2
@@ -60,8 +67,8 @@ ok "and nothing else" press 'And?\n' 'Still here.'
 press 'Once more.\n'
 wait_for 3
 press '/tree summary\n'
-sleep 0.3
 press '/quit\n'
+: >"$scratch/go.2"
 stop
 same "commands that were typed while it worked are not for the model" "$(grep -c '/tree summary\|/quit' "$scratch/asked")" 0
 same "they are done after the turn" "$(grep -c 'branches · .*leaf\|branches · .*leaves' screen)" 2
@@ -77,6 +84,5 @@ at_prompt
 press '' 'Muse ['
 ok "and is there the next time" press '\033[A' "$(tail -n 1 .heddle/talk_history | sed 's/.040/ /g')"
 press '\025'
-sleep 0.3
 leave
 done_testing
