@@ -18,9 +18,9 @@ export async function keys(browser, server, ws, key) {
     await press(page, "g");
     const first = await at(page);
     await press(page, "j");
-    ok("j goes on", (await at(page)) !== first);
+    await until("j goes on", async () => (await at(page)) !== first);
     await press(page, "k");
-    same("k goes back", await at(page), first);
+    await until("k goes back", async () => (await at(page)) === first);
     await press(page, "]");
     await until("] goes to a fork", async () => (await page.locator(".row.selected .guide").innerText()).includes("┿"));
     const rows = await page.locator(".node:visible").count();

@@ -21,17 +21,26 @@ export function same(name, got, want) {
     return ok(name, JSON.stringify(got) === JSON.stringify(want), `got:  ${JSON.stringify(got)}`, `want: ${JSON.stringify(want)}`);
 }
 
-/** Waits until f answers with something true; then the check passes. Never a time: a count of tries. */
-export async function until(name, f, tries = 300) {
+/** What is waited for comes by itself, so that only a defect lasts this long: more than a loaded machine needs. */
+export const patience = 120_000;
+const pause = (ms) => new Promise((done) => setTimeout(done, ms));
+
+/** Waits until f answers with something true. */
+export async function wait(f) {
+    for (const end = Date.now() + patience; Date.now() < end; await pause(30)) if (await f()) return true;
+    return false;
+}
+
+/** Waits until f answers with something true; then the check passes. */
+export async function until(name, f) {
     let last = null;
-    for (let i = 0; i < tries; i++) {
+    for (const end = Date.now() + patience; Date.now() < end; await pause(50)) {
         try {
             last = await f();
             if (last) return ok(name, true);
         } catch (error) {
             last = error.message;
         }
-        await new Promise((done) => setTimeout(done, 50));
     }
     return ok(name, false, `last: ${JSON.stringify(last)}`);
 }
@@ -52,17 +61,30 @@ process.on("exit", () => { for (const child of children) child.kill("SIGKILL"); 
 for (const signal of ["SIGTERM", "SIGINT"]) process.on(signal, () => process.exit(1));
 
 /** Starts `heddle serve`; answers with its address, key and process. */
-export async function serve(cwd, listen = "") {
+export async function serve(cwd) {
+    const server = await tryToServe(cwd, "");
+    if (!server.url) throw new Error(`no server: ${server.text}`);
+    return server;
+}
+
+/** The same at a port that a server had before. A connection of another program may have it for a minute. */
+export async function serveAgain(cwd, port) {
+    let server = {};
+    await wait(async () => (server = await tryToServe(cwd, `127.0.0.1:${port}`)).url);
+    if (!server.url) throw new Error(`no server: ${server.text}`);
+    return server;
+}
+
+async function tryToServe(cwd, listen) {
     const child = spawn(heddle, ["serve", ...(listen ? ["--listen", listen] : [])], { cwd, stdio: ["ignore", "pipe", "pipe"] });
     children.add(child);
     child.once("exit", () => children.delete(child));
     let text = "";
     child.stdout.on("data", (d) => (text += d));
     child.stderr.on("data", (d) => (text += d));
-    for (let i = 0; i < 400 && !/^ready/m.test(text); i++) await new Promise((done) => setTimeout(done, 25));
+    await wait(() => /^ready/m.test(text) || child.exitCode !== null);
     const url = /at (http:\S+)/.exec(text)?.[1], key = /#k=(\S+)/.exec(text)?.[1];
-    if (!url) throw new Error(`no server: ${text}`);
-    return { url, key, child, port: new URL(url).port };
+    return { url, key, child, text, port: url && new URL(url).port };
 }
 export async function stop(server) {
     const over = new Promise((done) => server.child.once("exit", done));
@@ -83,6 +105,7 @@ export async function enter(browser, server, options = {}) {
 /** A page whose errors, dialogs and requests to elsewhere are kept in page.wrong. */
 export async function watched(context) {
     const page = await context.newPage();
+    page.setDefaultTimeout(patience);
     page.wrong = [];
     page.pending = new Set();
     page.asked = 0;

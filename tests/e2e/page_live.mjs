@@ -1,5 +1,5 @@
 // News: one stream for all tabs, others' writes, a server that goes and comes back.
-import { enter, ok, same, serve, shell, stop, until, watched } from "./page_lib.mjs";
+import { enter, ok, same, serve, serveAgain, shell, stop, until, watched } from "./page_lib.mjs";
 
 const streams = (list) => list.filter((r) => r.url().endsWith("/api/events")).length;
 
@@ -18,15 +18,15 @@ export async function tabs(browser, server, ws, key) {
     }
     await Promise.all(all.map((p) => p.waitForSelector(".message.last")));
     await Promise.all(all.map((p) => p.waitForFunction(() => document.querySelector(".live")?.textContent.includes("live"))));
-    same("twelve tabs have one stream", streams([...open]), 1);
+    await until("twelve tabs have one stream", () => streams([...open]) === 1);
     shell(ws, ["say", "design", "Heard by all", "--as", "Berta"]);
-    const heard = (p) => p.waitForFunction(() => [...document.querySelectorAll(".node .words")].some((e) => e.textContent.includes("Heard by all")), null, { timeout: 15_000 }).then(() => true, () => false);
+    const heard = (p) => p.waitForFunction(() => [...document.querySelectorAll(".node .words")].some((e) => e.textContent.includes("Heard by all"))).then(() => true, () => false);
     same("all of them show what another user wrote", (await Promise.all(all.map(heard))).filter(Boolean).length, 12);
     same("and whose it is", await page.locator(".node", { hasText: "Heard by all" }).locator(".who").innerText(), "Berta");
     await all.shift().close();
     await until("when the tab that reads is closed, another reads", () => streams([...open]) === 1);
     shell(ws, ["say", "design", "Still heard"]);
-    await all[0].waitForFunction(() => [...document.querySelectorAll(".node .words")].some((e) => e.textContent.includes("Still heard")), null, { timeout: 15_000 }).catch(() => {});
+    await all[0].waitForFunction(() => [...document.querySelectorAll(".node .words")].some((e) => e.textContent.includes("Still heard"))).catch(() => {});
     ok("and the others still hear", await all[0].locator(".node", { hasText: "Still heard" }).count() === 1);
     ok("nothing went wrong in any tab", all.every((p) => p.wrong.length === 0), ...all.flatMap((p) => p.wrong));
     await context.close();
@@ -46,11 +46,11 @@ export async function restart(browser, ws) {
     await until("what is written then is refused beside the box", async () => (await page.locator(".say .error").innerText()).includes("OFFLINE"));
     same("and the draft stays", await page.getByLabel("What is said").inputValue(), "a draft that stays");
     shell(ws, ["say", "design", "Written meanwhile"]);
-    server = await serve(ws, `127.0.0.1:${server.port}`);
-    await until("the session has ended with the server, and the page asks for a new link", async () => (await page.locator("#main").innerText()).includes("heddle open"), 1200);
+    server = await serveAgain(ws, server.port);
+    await until("the session has ended with the server, and the page asks for a new link", async () => (await page.locator("#main").innerText()).includes("heddle open"));
     const other = await watched(context);
     await other.goto(`${server.url}/#k=${server.key}`);
-    await until("a link in another tab is a session for this one too", async () => (await page.locator(".node", { hasText: "Written meanwhile" }).count()) === 1, 1200);
+    await until("a link in another tab is a session for this one too", async () => (await page.locator(".node", { hasText: "Written meanwhile" }).count()) === 1);
     same("the draft is there", await page.getByLabel("What is said").inputValue(), "a draft that stays");
     await page.getByRole("button", { name: "Say", exact: true }).click();
     await until("and can be said", () => shell(ws, ["log", "export", "design"]).includes("a draft that stays"));

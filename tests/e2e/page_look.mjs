@@ -51,7 +51,7 @@ export async function looks(browser, server, newKey) {
             const { context, page } = await enter(browser, { ...server, key: newKey() }, { viewport: { width, height }, colorScheme, bypassCSP: true, reducedMotion: "reduce" });
             for (const s of here) {
                 await page.goto(server.url + s.path);
-                await page.waitForSelector(s.ready, { timeout: 10_000, state: "attached" }).catch(() => page.wrong.push(`${s.name} was not filled`));
+                await page.waitForSelector(s.ready, { state: "attached" }).catch(() => page.wrong.push(`${s.name} was not filled`));
                 if (s.before && (s.always || width > 760)) await s.before(page);
                 await quiet(page);
                 const found = await violations(page, axe), wide = await overflow(page);

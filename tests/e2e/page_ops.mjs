@@ -1,6 +1,6 @@
 // Everything that the page writes ends in the same entries as what the shell writes. Each pair of
 // threads, one written here and one there, has the same log but for ids and times.
-import { id, ok, same, shell, until } from "./page_lib.mjs";
+import { id, ok, same, shell, until, wait } from "./page_lib.mjs";
 
 /** Counts of tokens differ between two runs: an id takes more or fewer of them than another one. */
 const withoutTokens = (line) => line.replace(/"(tokens|prompt_tokens|completion_tokens|input|output)":\d+/g, "\"$1\":0");
@@ -19,7 +19,8 @@ function entries(ws, thread, names = {}) {
         for (const v of [e.op_id, e.payload?.op_id, e.payload?.request_id, e.payload?.run_id, e.payload?.ref_id, e.payload?.id, e.payload?.response]) learn(v, "id");
     }
     const keys = [...known.keys()].sort((a, b) => b.length - a.length).map((k) => k.replace(/[.*+?^${}()|[\]\\]/g, "\\$&"));
-    const pattern = keys.length ? new RegExp(keys.join("|"), "g") : /(?!)/g;
+    // Whole words: the four characters of an id may well stand within a hash or a time.
+    const pattern = keys.length ? new RegExp(`(?<![0-9A-Za-z])(?:${keys.join("|")})(?![0-9A-Za-z])`, "g") : /(?!)/g;
     return list.map(({ actor, kind, lane, payload, refs }) => JSON.stringify({ actor, kind, lane, payload, refs })
         .replace(pattern, (k) => known.get(k)).replace(/\b1[5-9]\d{11}\b/g, "0").replace(/"[0-9a-f]{32,64}"/g, '"HASH"')
         .replace(/\d{4}-\d\d-\d\d(T[\d:.]+Z| \d\d:\d\d)/g, "WHEN").replace(/\b(op|req|run|call|ref|inp)_[0-9a-z]{12,}/g, "ID")).map(withoutTokens);
@@ -44,8 +45,7 @@ const revision = (ws, thread) => { try { return JSON.parse(shell(ws, ["head", th
 async function grows(ws, thread, f) {
     const before = revision(ws, thread);
     await f();
-    for (let i = 0; i < 200 && revision(ws, thread) <= before; i++) await new Promise((done) => setTimeout(done, 30));
-    if (revision(ws, thread) <= before) ok(`something was written to ${thread}`, false, f.toString());
+    if (!await wait(() => revision(ws, thread) > before)) ok(`something was written to ${thread}`, false, f.toString());
 }
 
 async function say(page, text) {
@@ -282,7 +282,7 @@ export async function shareOps(page, ws) {
     await page.goto(origin);
     await page.locator(".over-thread", { hasText: "Made on the page" }).click();
     await page.waitForSelector("#do-inject");
-    const global = () => revision(ws, ".global"), steps = async (f) => { const n = global() + revision(ws, p); await f(); for (let i = 0; i < 200 && global() + revision(ws, p) <= n; i++) await new Promise((d) => setTimeout(d, 30)); await page.waitForTimeout(350); };
+    const global = () => revision(ws, ".global"), steps = async (f) => { const n = global() + revision(ws, p); await f(); await wait(() => global() + revision(ws, p) > n); await page.waitForTimeout(350); };
     await steps(async () => { await button(page, "Inject…").click(); await answer(page, { content: "use cents", type: "constraint" }, "Inject"); });
     await until("what cannot be taken back says why", async () => (await page.locator(".foot p[role=status]").getAttribute("title"))?.startsWith("It cannot be taken back: "));
     await page.keyboard.press("u");

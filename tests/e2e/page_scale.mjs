@@ -4,7 +4,7 @@ import { enter, nodesOf, ok, same, shell, until } from "./page_lib.mjs";
 export async function scale(browser, server, ws, key, most = 3000) {
     const { context, page } = await enter(browser, { ...server, key });
     await page.goto(`${server.url}/t/big`);
-    await page.waitForSelector(".message.last", { timeout: 60_000 });
+    await page.waitForSelector(".message.last");
     ok(`100,000 nodes are ${await nodesOf(page)} elements`, (await nodesOf(page)) < most);
     const head = await page.locator(".pane-head").first().innerText(), leaves = Number(/([\d,]+) leaves/.exec(head)?.[1].replaceAll(",", ""));
     ok("and all of them are there", head.includes("100,000 nodes"), head);
