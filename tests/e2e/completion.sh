@@ -113,11 +113,11 @@ setopt extendedglob
 zpty shell zsh -f -i
 zpty -w shell "cd $PWD; PATH=$PATH; PROMPT='ready> '; unsetopt beep zle_bracketed_paste; autoload -Uz compinit; compinit -D -u; source ./zsh.completion 2>sourced; zstyle ':completion:*' list-prompt ''"
 zpty -w shell 'dump() { print -r -- "$BUFFER" >buffer.new; mv buffer.new buffer; BUFFER=; }; zle -N dump; bindkey "^X" dump; print begun >begun'
-for i in {1..100}; do [[ -s begun ]] && break; sleep 0.1; done
+for i in {1..1200}; do [[ -s begun ]] && break; sleep 0.1; done
 while IFS= read -r line; do
     rm -f buffer
     zpty -n -w shell "$line"$'\t\x18'
-    for i in {1..100}; do [[ -e buffer ]] && break; sleep 0.05; done
+    for i in {1..1200}; do [[ -e buffer ]] && break; sleep 0.05; done
     cat buffer
 done
 zpty -d shell

@@ -24,12 +24,14 @@ ends() {
 has_notifier() { find "/proc/$1/fd" -lname '*inotify*' -o -lname '*eventfd*' 2>/dev/null | grep -q .; }
 follows() { await has_notifier "$1"; }
 
-# blocked PID: wait until it waits for its reader. Where the kernel does not say what a process waits for, half a
-# second has to do.
+# blocked PID: wait until it waits for its reader. Where the kernel does not say what a process that sleeps waits for,
+# it has to sleep for half a second.
+is_asleep() { [ "$(sed -n 's/^State:[^A-Z]*\(.\).*/\1/p' "/proc/$1/status")" = S ]; }
 is_blocked() {
+    is_asleep "$1" || return 1
     case $(cat "/proc/$1/wchan") in
     *pipe*) ;;
-    0 | '') sleep 0.5 ;;
+    0 | '') sleep 0.5 && is_asleep "$1" ;;
     *) return 1 ;;
     esac
 }

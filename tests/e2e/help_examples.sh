@@ -70,12 +70,12 @@ examples_of() {
         grep -E '^  (heddle|echo|printf|git) ' | sed "s/a7x2/$node/g; s/b3k9/$other/g; s/tk_7d2k9x4m/$token/; s/127.0.0.1:8000/127.0.0.1:0/"
 }
 
-# until_stopped LINE: it runs in try, prints something, and ends when it is told to: by itself, or by
+# until_stopped LINE: it runs in $try, prints something, and ends when it is told to: by itself, or by
 # the signal (143).
 # shellcheck disable=SC2317 # ok calls it
 until_stopped() {
     rm -f followed
-    sh -c "cd try && exec $1" >followed 2>&1 &
+    sh -c "cd $try && exec $1" >followed 2>&1 &
     follower=$!
     await test -s followed
     kill "$follower"
@@ -83,18 +83,16 @@ until_stopped() {
     test -s followed
 }
 
-shown=0
+shown=0 tried=0
 heddle help | sed -n 's/^  \([a-z][a-z-]*\( [a-z][a-z-]*\)\{0,1\}\)   *[A-Z].*/\1/p' >commands
 while read -r command; do
-    rm -rf try || { # a process in the background may still write there
-        sleep 1
-        rm -rf try
-    }
-    cp -R scene try
+    tried=$((tried + 1))
+    try=try.$tried # of its own: a process in the background may still write to the one before
+    cp -R scene $try
     case $command in
-    agent\ add) heddle agent remove Collab --root try ;;
-    token\ revoke) token=$(heddle token create build-server --root try --json | jq -r .id) ;;
-    top) heddle open --root try >/dev/null ;;
+    agent\ add) heddle agent remove Collab --root $try ;;
+    token\ revoke) token=$(heddle token create build-server --root $try --json | jq -r .id) ;;
+    top) heddle open --root $try >/dev/null ;;
     esac
     examples_of "$command" >examples
     test -s examples || continue
@@ -102,10 +100,10 @@ while read -r command; do
         shown=$((shown + 1))
         case $line in
         *--follow* | "heddle serve"*) ok "$command: $line" until_stopped "$line" </dev/null ;;
-        *) ok "$command: $line" sh -c "cd try && $line" </dev/null ;;
+        *) ok "$command: $line" sh -c "cd $try && $line" </dev/null ;;
         esac
     done <examples
-    case $command in open | top) ok "the server for $command ends" heddle serve --stop --root try ;; esac
+    case $command in open | top) ok "the server for $command ends" heddle serve --stop --root $try ;; esac
 done <commands
 ok "there are examples" test "$shown" -gt 50
 

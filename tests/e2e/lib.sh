@@ -78,7 +78,7 @@ start_server() {
     : >"$scratch/serve.out"
     "$HEDDLE" serve "$@" >"$scratch/serve.out" 2>"$scratch/serve.err" &
     serve_pid=$!
-    trap 'kill "$serve_pid" 2>/dev/null; wait 2>/dev/null; rm -rf "$scratch"' EXIT
+    trap 'kill $serve_pid 2>/dev/null; wait 2>/dev/null; rm -rf "$scratch"' EXIT
     await is_serving
     # shellcheck disable=SC2034
     {
@@ -96,6 +96,7 @@ stop_server() {
     kill "$serve_pid"
     status=0
     wait "$serve_pid" || status=$?
+    serve_pid='' # another process may get the number
     out=$(cat "$scratch/serve.out") err=$(cat "$scratch/serve.err")
 }
 

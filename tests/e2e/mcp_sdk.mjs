@@ -91,6 +91,6 @@ if (which === 'v2-auto') {
 }
 const { writeFileSync } = await import('node:fs');
 writeFileSync('.leslie/threads/build/progress.md', `Changed by ${which}.\n`);
-for (let i = 0; i < 100 && !notified.length; i++) await new Promise((go) => setTimeout(go, 50));
+for (let i = 0; i < 2400 && !notified.length; i++) await new Promise((go) => setTimeout(go, 50));
 say('updated', notified[0] ?? null);
 await client.close();

@@ -28,6 +28,7 @@ page() { curl -s -o /dev/null -w '%{http_code}' -b "$cookie" -H "X-Heddle: $secr
 with_short() { curl -s -o /dev/null -w '%{http_code}' -H "Authorization: Bearer $short" "$url/api/thread.list"; }
 listening
 listener=$!
+await grep -q '^event: hello' "$scratch/events"
 write
 now=$(date +%Y)
 same "an entry has the time of the wall" "$(year)" "$now"

@@ -18,7 +18,7 @@ proxy=$!
 trap 'kill $proxy 2>/dev/null; rm -rf "$scratch"' EXIT
 port=$(wait_port)
 start_server --allow-host "127.0.0.1:$port,localhost:$port"
-trap 'kill $proxy "$serve_pid" 2>/dev/null; wait 2>/dev/null; rm -rf "$scratch"' EXIT
+trap 'kill $proxy $serve_pid 2>/dev/null; wait 2>/dev/null; rm -rf "$scratch"' EXIT
 printf '%s %s\n' "$url" "$token" >"$scratch/target"
 MCP_TOKEN=$token
 export MCP_TOKEN

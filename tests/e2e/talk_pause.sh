@@ -76,8 +76,8 @@ ok "the log is whole" heddle verify
 touch "$scratch/hang"
 "$HEDDLE" talk k --agent Opus --message 'Find lamps.' >"$scratch/first" 2>&1 &
 talk=$!
-tries=0
-while [ "$(grep -c . "$scratch/asked")" -lt 2 ] && [ $tries -lt 600 ]; do sleep 0.1; tries=$((tries + 1)); done
+asked_twice() { [ "$(grep -c . "$scratch/asked")" -ge 2 ]; }
+await asked_twice
 kill -9 $talk
 wait $talk 2>/dev/null
 rm "$scratch/hang"
