@@ -195,7 +195,8 @@ has "and it knows when Codex skips hooks" "$(heddle doctor 2>/dev/null)" 'until 
 rm -r .codex
 id=0b9d6bcd-7c1e-4a59-9f2a-000000000001
 run heddle hook emacs <"$scratch/event"
-same "a program that is not known" "$status|$err" '0|'
+quiet "a program that is not known"
+has "is noted" "$(tail -n 1 "$state/hook.log")" "'emacs' is not a program that heddle knows"
 run heddle hook claude-code --nonsense <"$scratch/event"
 same "a word that is not known" "$status|$err" '0|'
 HEDDLE_THREAD='../x' heddle hook claude-code <"$scratch/event" >"$scratch/out" 2>&1
@@ -212,6 +213,21 @@ run heddle hook claude-code <never
 kill $waiting
 same "an event that never ends is given up" "$status|$out|$err" '0||'
 has "which is noted, too" "$(tail -n 1 "$state/hook.log")" 'it took too long'
+
+head -c 3000 /dev/urandom >noise.jsonl
+n=0
+for odd in /dev/zero / "$PWD/never" "$PWD/noise.jsonl"; do
+    n=$((n + 1))
+    id=5e9d6bcd-7c1e-4a59-9f2a-00000000000$n
+    tell claude-code PreToolUse "transcript_path: \"$odd\", tool_name: \"Bash\", tool_input: {command: \"rm -r .heddle\"}"
+    json "a transcript that is none ($odd) does not open what is protected" "$out" .hookSpecificOutput.permissionDecision '"deny"'
+    tell claude-code SessionStart "source: \"startup\", transcript_path: \"$odd\""
+    has "and takes no context away" "$out" '<thread_context '
+    json "the session is bound to the thread that it was told" "$(heddle sessions --json)" ".items[] | select(.session == \"$id\").thread" \
+        "$(printf '%s' "$out" | jq '.hookSpecificOutput.additionalContext | capture("thread=\"(?<t>[^\"]*)").t')"
+done
+has "it is noted" "$(cat .heddle/hook.log)" 'the transcript /dev/zero is not a regular file'
+rm noise.jsonl
 
 # ---- transcripts -------------------------------------------------------------------------------------------------
 

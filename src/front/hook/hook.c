@@ -294,12 +294,23 @@ static void do_rest(struct hooking *h)
 
 /* ---- all of it ----------------------------------------------------------------------------- */
 
+static bool is_known(struct sv harness)
+{
+    for (size_t i = 0; hook_harnesses[i]; i++)
+        if (sv_is(harness, hook_harnesses[i]))
+            return true;
+    return false;
+}
+
 static enum status read_event(struct hooking *h, struct sv harness, struct err *e)
 {
     struct app *app = h->app;
     struct sv   text;
     struct json doc, *kept = ARENA_NEW(app->a, struct json, 1);
 
+    if (!is_known(harness))
+        return err_set(e, ST_INVALID_SYNTAX, "'" SV_FMT "' is not a program that heddle knows",
+                       SV_ARG(harness));
     app_say_waiting(app);
     if (fs_read_fd(STDIN_FILENO, HOOK_EVENT_MAX, app->a, &text, e) ||
         json_parse(text, 0, app->a, &doc, e))
@@ -352,6 +363,20 @@ static enum status open_place(struct hooking *h, struct err *e)
     return app->ws.is_workspace ? workspace_settings(&app->ws, app->a, e) : ST_OK;
 }
 
+/* A device or a pipe may never end, and the agent waits for the answer: such a session is one
+ * without a transcript. */
+static void check_transcript(struct hooking *h)
+{
+    struct stat st;
+
+    if (!h->seen.transcript.n || stat(sv_cstr(h->seen.transcript, h->app->a), &st) != 0 ||
+        S_ISREG(st.st_mode))
+        return;
+    note(h->app, "the transcript " SV_FMT " is not a regular file, and is not read",
+         SV_ARG(h->seen.transcript));
+    h->seen.transcript = (struct sv){ 0 };
+}
+
 static bool has_transcript(const struct hooking *h)
 {
     return h->seen.transcript.n && access(sv_cstr(h->seen.transcript, h->app->a), R_OK) == 0;
@@ -373,16 +398,29 @@ static bool wants_origin(const struct hooking *h)
                                                        sv_is(sv_of(h->seen.event), "tool_before")));
 }
 
+/* A transcript that cannot be read costs what it would have told, and not the answer: the agent
+ * gets its context, and its tools are guarded, as in a session without one. */
+static void find_origin(struct hooking *h)
+{
+    struct err e = { 0 };
+
+    if (record(h, (struct sv){ 0 }, false, ORIGIN_BYTES, &e))
+        fail(h->app, &e);
+}
+
 static enum status answer(struct hooking *h, struct err *e)
 {
     struct app *app = h->app;
 
-    struct sv unknown = { 0 };
-
-    if ((knows_origin(h) && record(h, unknown, false, ORIGIN_BYTES, e)) || ask(h, e))
+    if (knows_origin(h))
+        find_origin(h);
+    if (ask(h, e))
         return err_code(e);
-    if (wants_origin(h) && (record(h, unknown, false, ORIGIN_BYTES, e) || ask(h, e)))
-        return err_code(e);
+    if (wants_origin(h)) {
+        find_origin(h);
+        if (ask(h, e))
+            return err_code(e);
+    }
     sb_add(&app->out, hook_answer(&h->seen, &h->answer, app->a));
     return sb_flush(&app->out, e);
 }
@@ -410,6 +448,7 @@ enum status hook_serve(struct app *app, const struct hook_options *o, struct err
     if (!app->ws.is_workspace)
         return ST_OK; /* this project has nothing to do with heddle */
     open_workspace_log(app);
+    check_transcript(&h);
     if (answer(&h, e))
         return err_code(e);
     if ((json_truth(json_find(&h.answer, "record")) || json_find(&h.answer, "waiting")->n)) {
