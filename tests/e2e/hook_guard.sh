@@ -40,6 +40,19 @@ line() { jq -nc --arg c "$1" '{command: $c}'; }
 denied() { same "denied: $1${2:+  (in $2)}" "$(decision "$top${2:+/$2}" Bash "$(line "$1")")" deny; }
 allowed() { same "allowed: $1${2:+  (in $2)}" "$(decision "$top${2:+/$2}" Bash "$(line "$1")")" ''; }
 
+# ---- a line that names it ---------------------------------------------------------------------------
+
+D=$T/research/design.md
+for l in "curl -sSLo $D http://x" "wget -qO $D http://x" "2>/dev/null rm $D" "gzip $D" "npx prettier --write $D" "gawk -i inplace 1 $D" "yq -i .a=1 $D" "pandoc x -so $D" "git clone x $T/research/w" \
+    "ls $T/research/*.md | xargs rm" "find $T/research -name '*.md' | xargs rm -f" "grep -rl a $T/research | xargs -n 1 sed -i s/a/b/" "echo $D | xargs -I{} cp x {}" "find . -name design.md | grep x | xargs rm" \
+    "trap 'rm $D' EXIT" "coproc rm $D" "function f { rm $D; }" "su -c 'rm $D'" "X=research; rm $T/\${X:-y}/design.md"; do
+    denied "$l"
+done
+for l in "cat $D" "prettier --check $D" "yq .a $D" "gawk 1 $D" "pandoc $D -o out" "scp $D host:" "zip -r a.zip $T/research" "cat $D | xargs rm" "find .leslie -name '*.md' | xargs cat" \
+    "find .leslie -name '*.md' | xargs -I{} cp {} /tmp/x" "grep -rl foo . | xargs sed -i s/a/b/" "ls || xargs rm $T/build/x"; do
+    allowed "$l"
+done
+
 # ---- the workspace and what is above it -------------------------------------------------------------
 
 for l in 'rm -rf .' 'rm -rf ./' 'rm -rf ..' 'rm -rf ../.' 'rm -fr "$PWD"' 'rm -rf ${PWD:?}' 'rm -rf "$(pwd)"' 'rm -rf `pwd`' 'rm --recursive .' 'rm -R .' \

@@ -34,6 +34,7 @@ static void redirections_are_writes(void)
     CHECK_SV(writes("echo a>b"), SV("/w/b"));
     CHECK_SV(writes("echo x 1<>a"), SV("/w/a"));
     CHECK_SV(writes("cat <<<b >a"), SV("/w/a"));
+    CHECK_SV(writes("2>/dev/null rm a; <b tee c"), SV("/dev/null /w/a /w/c"));
 }
 
 static void commands_that_change_files_are_writes(void)
@@ -58,6 +59,35 @@ static void commands_that_change_files_are_writes(void)
              SV("/w/b /w/c /w/d /w/f"));
     CHECK_SV(writes("tar xzf a -C b; tar -cf c d; tar -xf e; tar tf f"), SV("/w/b /w/c /w/."));
     CHECK_SV(writes("git -C d checkout -- f; git -c a.b=c log f"), SV("/w/d/f/git"));
+}
+
+static void options_may_stand_together(void)
+{
+    CHECK_SV(writes("curl -sSLo a u; wget -qO b u; wget -qO- u; sort -uo c d"),
+             SV("/w/a /w/b /w/- /w/c"));
+    CHECK_SV(writes("cp -rt a b; tar -xzC c -f d"), SV("/w/a /w/.[b]>/w/a /w/a/b /w/c"));
+    CHECK_SV(writes("pandoc -so a b; zip -qr c d; scp e f"),
+             SV("/w/a /w/c /w/f /w/.[e]>/w/f /w/f/e"));
+    CHECK_SV(writes("prettier a; prettier --write b; npx prettier -w c; gofmt -w d; gofmt e"),
+             SV("/w/b /w/c /w/d"));
+    CHECK_SV(writes("awk 1 a; gawk -i inplace 1 b; yq .x c; yq -i .x d; clang-format -i e"),
+             SV("/w/inplace /w/1 /w/b /w/.x /w/d /w/e"));
+    CHECK_SV(writes("git clone u a; git clone u; git worktree add b; git diff --output=c"),
+             SV("/w/a /w/b /w/c"));
+}
+
+static void xargs_gets_its_words_from_the_pipeline(void)
+{
+    CHECK_SV(writes("ls a b | xargs rm"), SV("/w/a /w/b"));
+    CHECK_SV(writes("ls a; xargs rm"), SV(""));
+    CHECK_SV(writes("ls a || xargs rm"), SV(""));
+    CHECK_SV(writes("cat a | xargs rm"), SV(""));
+    CHECK_SV(writes("grep -rl x a | grep y | sudo xargs -n 1 sed -i s"),
+             SV("/w/s /w/x /w/a /w/s /w/y"));
+    CHECK_SV(writes("find a -name b | xargs rm -f"), SV("/w/a/**"));
+    CHECK_SV(writes("find a -name b -print0 |& xargs -0 -I{} cp {} c"),
+             SV("/w/c /w/.[a]>/w/c /w/c/a"));
+    CHECK_SV(writes("echo a | xargs -I{} cp c {}"), SV("/w/a /w/.[c]>/w/a /w/a/c"));
 }
 
 static void what_is_below_a_path_may_be_written_too(void)
@@ -113,6 +143,7 @@ static void a_variable_counts_when_the_line_sets_it(void)
              SV("/w/a/x~ /w/b/x~ /w/c"));
     CHECK_SV(writes("echo $'a' > $'b'"), SV("/w/b"));
     CHECK_SV(writes("rm $(pwd)/a `pwd`/b ${PWD:?}/c ${PWD%w}/d"), SV("/w/a /w/b /w/c"));
+    CHECK_SV(writes("rm ${PWD:-x}/a ${PWD=x}/b ${X:-x}/c ${PWD:1}/d"), SV("/w/a /w/b"));
     CHECK_SV(writes("rm ~ ~/a '~/b' ~root/c $HOME/d; cd; rm e"),
              SV("/home /home/a /w/~/b /w/~root/c /home/d /home/e"));
 }
@@ -149,6 +180,7 @@ static void what_is_not_in_the_text_is_left_out(void)
 }
 
 TAP_MAIN(T(redirections_are_writes), T(commands_that_change_files_are_writes),
+         T(options_may_stand_together), T(xargs_gets_its_words_from_the_pipeline),
          T(what_is_below_a_path_may_be_written_too), T(a_command_may_stand_behind_other_words),
          T(a_here_document_is_text_unless_a_shell_reads_it),
          T(a_variable_counts_when_the_line_sets_it), T(patterns_are_told_from_names),

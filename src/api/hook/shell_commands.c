@@ -8,33 +8,42 @@
 enum { PATHS_MAX = 1000, BRACES_MAX = 1000, FIND_MAX = 8 };
 
 enum takes {
-    TAKES_ALL,    /* every argument is a file that it changes */
-    TAKES_TREE,   /* the same; with -r or -R all that is below */
-    TAKES_MOVE,   /* the same, always; the last one is where they are put */
-    TAKES_COPY,   /* the last one, or the directory that an option names */
-    TAKES_LINK,   /* the same with -s; else all, since a hard link is the file itself */
-    TAKES_SED,    /* every one, with -i */
-    TAKES_DD,     /* of=FILE */
-    TAKES_OPTION, /* what stands behind some options */
-    TAKES_TAR,    /* where it extracts, or the archive that it makes */
-    TAKES_FIND,   /* what it finds, with -delete; and what -exec runs */
-    TAKES_GIT,    /* the arguments of some subcommands, or the whole work tree */
+    TAKES_ALL,     /* every argument is a file that it changes */
+    TAKES_TREE,    /* the same; with -r or -R all that is below */
+    TAKES_MOVE,    /* the same, always; the last one is where they are put */
+    TAKES_COPY,    /* the last one, or the directory that an option names */
+    TAKES_LINK,    /* the same with -s; else all, since a hard link is the file itself */
+    TAKES_INPLACE, /* every one, with one of some options or words */
+    TAKES_FIRST,   /* the first one that is not an option */
+    TAKES_DD,      /* of=FILE */
+    TAKES_OPTION,  /* what stands behind some options */
+    TAKES_TAR,     /* where it extracts, or the archive that it makes */
+    TAKES_FIND,    /* what it finds, with -delete; and what -exec runs */
+    TAKES_GIT,     /* the arguments of some subcommands, or the whole work tree */
 };
 
 /* clang-format off */
 static const struct {
     const char *name;
     enum takes  takes;
-    const char *options; /* that have a file behind them, with spaces between */
+    const char *options; /* that have a file behind them, with spaces between; of TAKES_INPLACE, that make it write */
 } commands[] = {
     { "rm", TAKES_TREE, 0 }, { "chmod", TAKES_TREE, 0 }, { "chown", TAKES_TREE, 0 }, { "chgrp", TAKES_TREE, 0 },
     { "rmdir", TAKES_ALL, 0 }, { "unlink", TAKES_ALL, 0 }, { "shred", TAKES_ALL, 0 }, { "touch", TAKES_ALL, 0 },
     { "truncate", TAKES_ALL, 0 }, { "mkdir", TAKES_ALL, 0 }, { "tee", TAKES_ALL, 0 }, { "rename", TAKES_ALL, 0 }, { "patch", TAKES_ALL, 0 }, { "ed", TAKES_ALL, 0 },
     { "mv", TAKES_MOVE, "-t --target-directory" }, { "cp", TAKES_COPY, "-t --target-directory" }, { "install", TAKES_COPY, "-t --target-directory" },
     { "rsync", TAKES_COPY, 0 }, { "ln", TAKES_LINK, "-t --target-directory" },
-    { "sed", TAKES_SED, 0 }, { "perl", TAKES_SED, 0 }, { "dd", TAKES_DD, 0 },
+    { "gzip", TAKES_ALL, 0 }, { "gunzip", TAKES_ALL, 0 }, { "bzip2", TAKES_ALL, 0 }, { "bunzip2", TAKES_ALL, 0 }, { "xz", TAKES_ALL, 0 }, { "unxz", TAKES_ALL, 0 },
+    { "mkfifo", TAKES_ALL, 0 }, { "mktemp", TAKES_ALL, 0 }, { "mknod", TAKES_ALL, 0 }, { "sponge", TAKES_ALL, 0 }, { "dos2unix", TAKES_ALL, 0 }, { "unix2dos", TAKES_ALL, 0 },
+    { "chattr", TAKES_TREE, 0 }, { "setfacl", TAKES_TREE, 0 }, { "scp", TAKES_COPY, 0 }, { "zip", TAKES_FIRST, 0 },
+    { "ex", TAKES_ALL, 0 }, { "vi", TAKES_ALL, 0 }, { "vim", TAKES_ALL, 0 }, { "nvim", TAKES_ALL, 0 }, { "nano", TAKES_ALL, 0 }, { "emacs", TAKES_ALL, 0 },
+    { "black", TAKES_ALL, 0 }, { "rustfmt", TAKES_ALL, 0 }, { "prettier", TAKES_INPLACE, "-w --write" }, { "gofmt", TAKES_INPLACE, "-w" }, { "goimports", TAKES_INPLACE, "-w" },
+    { "shfmt", TAKES_INPLACE, "-w --write" }, { "clang-format", TAKES_INPLACE, "-i --in-place" }, { "autopep8", TAKES_INPLACE, "-i --in-place" }, { "eslint", TAKES_INPLACE, "--fix" },
+    { "sed", TAKES_INPLACE, "-i --in-place" }, { "perl", TAKES_INPLACE, "-i" }, { "ruby", TAKES_INPLACE, "-i" }, { "yq", TAKES_INPLACE, "-i --inplace" },
+    { "awk", TAKES_INPLACE, "inplace" }, { "gawk", TAKES_INPLACE, "inplace" }, { "dd", TAKES_DD, 0 },
     { "curl", TAKES_OPTION, "-o --output --output-dir" }, { "wget", TAKES_OPTION, "-O --output-document -P --directory-prefix" },
-    { "sort", TAKES_OPTION, "-o --output" }, { "unzip", TAKES_OPTION, "-d" },
+    { "sort", TAKES_OPTION, "-o --output" }, { "unzip", TAKES_OPTION, "-d" }, { "pandoc", TAKES_OPTION, "-o --output" }, { "zstd", TAKES_OPTION, "-o" },
+    { "csplit", TAKES_OPTION, "-f --prefix" }, { "cc", TAKES_OPTION, "-o" }, { "gcc", TAKES_OPTION, "-o" }, { "clang", TAKES_OPTION, "-o" },
     { "tar", TAKES_TAR, 0 }, { "find", TAKES_FIND, 0 }, { "git", TAKES_GIT, 0 },
 };
 /* Options of rsync with a word behind them that is neither source nor target. */
@@ -165,25 +174,37 @@ static void add_all(struct shell_reading *s, const struct shell_words *w, size_t
             add_reach(s, &w->v[i], reach);
 }
 
-/* What belongs to an option at `i`: -o FILE, --output FILE, --output=FILE, -oFILE. *next: it is the
- * word behind it. False: it is none of the options, or nothing belongs to it. */
+/* What follows an option in the same word: "FILE" of -oFILE and of -sSoFILE, "=FILE" of
+ * --output=FILE, "" of -o. Absent: the word is not this option. */
+static struct sv after_option(struct sv word, struct sv option)
+{
+    if (sv_starts(option, SV("--"))) {
+        struct sv rest = sv_skip(word, option.n);
+        bool      is_it = sv_starts(word, option) && (!rest.n || rest.s[0] == '=');
+        return is_it ? rest : (struct sv){ 0 };
+    }
+    for (size_t i = 1; i < word.n && word.s[0] == '-' && word.s[1] != '-'; i++)
+        if (word.s[i] == option.s[1])
+            return sv_skip(word, i + 1);
+    return (struct sv){ 0 };
+}
+
+/* What belongs to an option at `i`: -o FILE, --output FILE, --output=FILE, -oFILE, -so FILE. *next:
+ * it is the word behind it. False: it is none of the options, or nothing belongs to it. */
 static bool option_value(const struct shell_words *w, size_t i, const char *options,
                          struct shell_word *out, bool *next)
 {
     for (struct sv_cut c = { .tail = sv_of(options), .found = true }; c.found;) {
         c = sv_cut(c.tail, ' ');
-        if (!sv_starts(w->v[i].text, c.head))
-            continue;
-        bool      is_long = sv_starts(c.head, SV("--"));
-        struct sv rest = sv_skip(w->v[i].text, c.head.n);
-        if (is_long && rest.n && rest.s[0] != '=')
+        struct sv rest = after_option(w->v[i].text, c.head);
+        if (!rest.s)
             continue;
         *next = !rest.n;
         if (*next && i + 1 == w->n)
             return false;
         *out = w->v[*next ? i + 1 : i];
         if (!*next)
-            out->text = sv_skip(rest, is_long);
+            out->text = sv_skip(rest, sv_starts(c.head, SV("--")));
         return true;
     }
     return false;
@@ -228,6 +249,28 @@ static bool has_word(const struct shell_words *w, const char *start)
         if (sv_starts(w->v[i].text, sv_of(start)))
             return true;
     return false;
+}
+
+/* Does one of the options, or the words, say that files are changed where they are? */
+static bool is_in_place(const struct shell_words *w, const char *options)
+{
+    for (struct sv_cut c = { .tail = sv_of(options), .found = true }; c.found;) {
+        c = sv_cut(c.tail, ' ');
+        for (size_t i = 1; i < w->n; i++)
+            if (sv_starts(w->v[i].text, c.head) || (c.head.n == 2 && shell_is_option(&w->v[i]) &&
+                                                    has_letter(w->v[i].text, c.head.s[1])))
+                return true;
+    }
+    return false;
+}
+
+static void add_first(struct shell_reading *s, const struct shell_words *w)
+{
+    for (size_t i = 1; i < w->n; i++)
+        if (!shell_is_option(&w->v[i])) {
+            shell_add(s, &w->v[i]);
+            return;
+        }
 }
 
 static const struct shell_word here = { .text = SV_STATIC(".") };
@@ -502,6 +545,29 @@ static void git_stash(struct shell_reading *s, const struct shell_words *w)
         add_reach(s, &here, others ? SHELL_TREE : SHELL_REPO);
 }
 
+/* git clone REPOSITORY DIR */
+static void git_clone(struct shell_reading *s, const struct shell_words *w)
+{
+    if (w->n > 2)
+        shell_add(s, &w->v[w->n - 1]);
+}
+
+static void git_init(struct shell_reading *s, const struct shell_words *w)
+{
+    add_all(s, w, 1, SHELL_ONE);
+}
+
+/* git worktree add DIR */
+static void git_worktree(struct shell_reading *s, const struct shell_words *w)
+{
+    add_all(s, w, 2, SHELL_ONE);
+}
+
+static void git_output(struct shell_reading *s, const struct shell_words *w)
+{
+    add_options(s, w, "-o --output --output-directory");
+}
+
 /* git -C DIR SUBCOMMAND */
 static void add_git(struct shell_reading *s, const struct shell_words *w)
 {
@@ -509,6 +575,12 @@ static void add_git(struct shell_reading *s, const struct shell_words *w)
         const char *name;
         void (*add)(struct shell_reading *, const struct shell_words *);
     } changes[] = { { "checkout", git_checkout },
+                    { "clone", git_clone },
+                    { "init", git_init },
+                    { "worktree", git_worktree },
+                    { "archive", git_output },
+                    { "diff", git_output },
+                    { "format-patch", git_output },
                     { "restore", git_restore },
                     { "rm", git_rm },
                     { "mv", git_mv },
@@ -549,10 +621,11 @@ static void add_of(struct shell_reading *s, const struct shell_words *w, size_t 
         else
             add_all(s, w, 1, SHELL_ONE);
         break;
-    case TAKES_SED:
-        if (shell_has_option(w, 'i', "--in-place"))
+    case TAKES_INPLACE:
+        if (is_in_place(w, options))
             add_all(s, w, 1, SHELL_ONE);
         break;
+    case TAKES_FIRST: add_first(s, w); break;
     case TAKES_DD:
         for (size_t i = 1; i < w->n; i++) {
             struct shell_word of = w->v[i];

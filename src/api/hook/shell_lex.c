@@ -76,7 +76,8 @@ static void take_inner(struct shell_lexer *x, size_t n, bool quoted, struct sb *
     x->word.unknown = true;
 }
 
-/* ${NAME}, and ${NAME:?message}, which is the same where it goes on. */
+/* ${NAME}; and ${NAME:?message}, ${NAME:-text} and the like, which are the same when NAME is set.
+ */
 static void take_braced(struct shell_lexer *x, bool quoted, struct sb *b)
 {
     struct sv_cut c = sv_cut(sv_skip(x->rest, 1), '}');
@@ -85,7 +86,7 @@ static void take_braced(struct shell_lexer *x, bool quoted, struct sb *b)
     while (n < c.head.n && is_name(c.head.s[n]))
         n++;
     struct sv how = sv_skip(c.head, n);
-    bool      plain = !how.n || sv_starts(how, SV("?")) || sv_starts(how, SV(":?"));
+    bool      plain = !how.n || sv_has(SV("?-="), how.s[how.n > 1 && how.s[0] == ':']);
     add_variable(x, plain ? sv_first(c.head, n) : SV(""), quoted, b);
     x->rest = c.tail;
 }
@@ -252,6 +253,12 @@ static enum shell_token take_break(struct shell_lexer *x)
 
     if (c == '\n')
         take_docs(x);
+    if (c == '|' && !sv_starts(x->rest, SV("|"))) {
+        x->rest = sv_skip(x->rest, sv_starts(x->rest, SV("&")));
+        return SHELL_PIPE;
+    }
+    if (c == '|')
+        take_char(x);
     return c == '(' ? SHELL_OPEN : c == ')' ? SHELL_CLOSE : SHELL_BREAK;
 }
 
@@ -273,6 +280,15 @@ static void skip_between(struct shell_lexer *x)
     }
 }
 
+/* 2>file: the number belongs to the redirection. */
+static bool is_descriptor(const struct shell_lexer *x, struct sv taken)
+{
+    for (size_t i = 0; i < taken.n; i++)
+        if (taken.s[i] < '0' || taken.s[i] > '9')
+            return false;
+    return taken.n && x->rest.n && sv_has(SV("<>"), x->rest.s[0]);
+}
+
 enum shell_token shell_next(struct shell_lexer *x)
 {
     skip_between(x);
@@ -288,6 +304,9 @@ enum shell_token shell_next(struct shell_lexer *x)
     }
     if (is_break(x->rest.s[0]))
         return take_break(x);
+    struct sv start = x->rest;
     take_word(x);
+    if (is_descriptor(x, sv_first(start, start.n - x->rest.n)) && !sv_starts(x->rest, SV("<<")))
+        return take_redirection(x);
     return SHELL_WORD;
 }

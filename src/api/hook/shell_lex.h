@@ -11,7 +11,8 @@ struct shell_tests; /* shell_writes.h */
 enum shell_token {
     SHELL_END,
     SHELL_WORD,  /* in `word` */
-    SHELL_BREAK, /* ; | & || && and the end of a line */
+    SHELL_BREAK, /* ; & || && and the end of a line */
+    SHELL_PIPE,  /* | and |& */
     SHELL_OPEN,  /* ( */
     SHELL_CLOSE, /* ) */
     SHELL_OUT,   /* a redirection whose file is written; it is the next word */

@@ -9,20 +9,26 @@
 /* How deep lines may stand in lines. */
 enum { SHELL_NESTED_MAX = 4 };
 
+struct shell_words {
+    struct shell_word *v;
+    size_t             n;
+};
+
+/* The commands of a pipeline, without what stands in front of them. */
+struct shell_pipeline {
+    VEC(struct shell_words) list;
+};
+
 struct shell_reading {
     struct arena          *a;
     struct sv              cwd, before; /* absent: not known any more */
     struct sv              home;        /* absent: not known */
     struct shell_variables variables;
     struct shell_paths    *out;
+    struct shell_pipeline  before_pipe; /* what the command that is read gets its input from */
     int                    depth;
     bool                   feeds_shell; /* a command since the last here-document may read one as
                                            its script */
-};
-
-struct shell_words {
-    struct shell_word *v;
-    size_t             n;
 };
 
 /* ---- shell_writes.c ------------------------------------------------------------------------ */
