@@ -14,6 +14,7 @@ struct listener {
     struct turn_work *t;
     struct scan_watch watch;
     bool              watches; /* the agent may use tools */
+    bool              quiet;   /* nothing is shown */
     struct err        gone;    /* error of an event that could not be sent; code ST_OK: none */
 };
 
@@ -24,7 +25,7 @@ static void show(void *ctx, enum watch_part what, struct sv text)
     };
     struct listener *l = ctx;
 
-    if (l->gone.code == ST_OK &&
+    if (l->gone.code == ST_OK && !l->quiet &&
         turn_tell(l->t, &(struct turn_event){ .type = types[what], .text = text }, &l->gone))
         return; /* on_event() passes it on */
 }
@@ -35,7 +36,7 @@ static enum status on_event(void *ctx, const struct model_event *ev, struct err 
     bool             enough = false;
 
     if (ev->type == MODEL_THINKING)
-        return turn_tell(l->t, &(struct turn_event){ .type = TURN_THINKING, .text = ev->text }, e);
+        return l->quiet ? ST_OK : turn_tell(l->t, &(struct turn_event){ .type = TURN_THINKING, .text = ev->text }, e);
     if (ev->type != MODEL_TEXT)
         return ST_OK;
     if (l->watches) {
@@ -196,15 +197,17 @@ static enum status read_file(struct turn_work *t, const struct model_request *q,
         return t->q->replay ? err_code(e) : ST_OK;
     if (!there || !bytes.n)
         return ST_OK;
-    /* First read it without events: an incomplete answer is asked for again, and would be shown
+    /* Read it once without showing it: an incomplete answer is asked for again, and would be shown
      * twice. */
-    again.event = NULL;
-    again.wait = NULL;
-    scan_watch_init(&l.watch, t->a, NULL, NULL);
-    again.event = on_event;
+    l.quiet = true;
     again.ctx = &l;
-    if (t->q->replay(t->q->ctx, &again, headers, bytes, t->a, &out->m, found, e) || !*found)
-        return *found ? err_code(e) : ST_OK;
+    again.wait = NULL;
+    scan_watch_init(&l.watch, t->a, show, &l);
+    enum status st = t->q->replay(t->q->ctx, &again, headers, bytes, t->a, &out->m, found, e);
+    end_watch(&l);
+    if (st || !*found)
+        return *found ? st : ST_OK;
+    l.quiet = false;
     scan_watch_init(&l.watch, t->a, show, &l);
     if (t->q->replay(t->q->ctx, &again, headers, bytes, t->a, &out->m, found, e))
         return err_code(e);

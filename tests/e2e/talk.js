@@ -40,8 +40,9 @@ http.createServer((q, r) => {
       return r.end(JSON.stringify(a.body));
     }
     r.writeHead(200, { 'Content-Type': 'text/event-stream', 'request-id': 'req-' + used });
-    const out = anthropic(a), total = out.length;
-    const held = () => a.hold && out.length === total - 4 && !fs.existsSync(a.hold);
+    const out = anthropic(a);
+    const third = out.filter((p) => p.includes('text_delta'))[2];
+    const held = () => a.hold && out[0] === third && !fs.existsSync(a.hold);
     const next = () => {
       if (r.destroyed) return;
       if (held()) return setTimeout(next, 20);

@@ -287,4 +287,22 @@ has "to its end" "$out" 'After.'
 same "and the command was run once" "$(log killed '[.[] | select(.kind == "loom_annotation")] | length')" 1
 run heddle talk killed --agent Opus --resume
 exits "then there is nothing to resume" 1
+
+# killed when the answer was in the file, and not yet in the log
+for who in Opus Subject; do
+    says "{\"hold\":\"$scratch/never\",\"thinking\":\"Hm.\",\"signature\":\"s\",\"text\":\"Eins zwei drei vier\"}"
+    "$HEDDLE" talk "kept$who" --agent "$who" --message 'Count.' >"$scratch/kept" 2>&1 &
+    talk=$!
+    await grep -q Eins "$scratch/kept"
+    kill -9 $talk
+    wait $talk 2>/dev/null
+    for part in '{"type":"message_delta","delta":{"stop_reason":"end_turn"}}' '{"type":"message_stop"}'; do
+        printf 'data: %s\n\n' "$part"
+    done >>"$(echo .heddle/turns/*/answer-1)"
+    run heddle talk "kept$who" --agent "$who" --resume
+    exits "the answer of $who is taken from the file" 0
+    same "its text is shown once" "$(printf '%s\n' "$out" | grep -c Eins)" 1
+    same "and its thinking" "$(printf '%s\n' "$out" | grep -o 'Hm\.' | wc -l)" 1
+    same "the model was not asked again" "$(wc -l <"$scratch/asked")" 1
+done
 done_testing
