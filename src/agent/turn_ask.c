@@ -36,7 +36,10 @@ static enum status on_event(void *ctx, const struct model_event *ev, struct err 
     bool             enough = false;
 
     if (ev->type == MODEL_THINKING)
-        return l->quiet ? ST_OK : turn_tell(l->t, &(struct turn_event){ .type = TURN_THINKING, .text = ev->text }, e);
+        return l->quiet
+                   ? ST_OK
+                   : turn_tell(l->t,
+                               &(struct turn_event){ .type = TURN_THINKING, .text = ev->text }, e);
     if (ev->type != MODEL_TEXT)
         return ST_OK;
     if (l->watches) {
@@ -144,6 +147,7 @@ static enum status make_request(struct turn_work *t, struct model_request *out,
     how.stream = dialect != BODY_OFFLINE;
     how.cache = t->x.cache;
     how.token = t->token;
+    how.user_last = how.user_last && !t->pauses; /* a paused answer is the last message */
     struct context whole = t->x.context;
     whole.n -= t->token.n ? t->paused : 0; /* the provider has the first part */
     if (thinking_settle(&whole, model, t->a, asked, r, e) ||

@@ -225,7 +225,9 @@ static enum status write_context(enum body_dialect d, const struct context *c,
                                  const struct body_settings *s, struct arena *a, struct sb *out,
                                  struct render_report *r, struct err *e)
 {
-    struct render_options o = { .cache = s->cache, .merge = d == BODY_COMPATIBLE, .details = true };
+    struct render_options o = {
+        .cache = s->cache, .merge = d == BODY_COMPATIBLE, .details = true, .user_last = s->user_last
+    };
 
     switch (dialects[d].writer) {
     case BODY_BY_ANTHROPIC: return render_context(RENDER_ANTHROPIC, c, &o, a, out, r, e);

@@ -37,16 +37,17 @@ enum body_dialect {
 enum { BODY_TOKENS = 8192 };
 
 struct body_settings {
-    struct sv           model;              /* as the provider knows it; absent: not in the body */
-    int64_t             max_tokens;         /* of the answer; 0: the provider's own limit */
-    struct sv           temperature, top_p; /* numbers as text; absent: the provider's own */
-    struct sv           seed;               /* a number as text; absent: none */
-    struct sv           effort;   /* how hard to think: "low"; absent: the provider's own */
-    int64_t             logprobs; /* alternatives to return for each token; 0: none */
-    const struct sv    *stop;     /* texts that end the answer */
-    size_t              n_stop;
-    bool                stream;
-    struct sv           token; /* with which the provider continues a paused answer; or absent */
+    struct sv        model;              /* as the provider knows it; absent: not in the body */
+    int64_t          max_tokens;         /* of the answer; 0: the provider's own limit */
+    struct sv        temperature, top_p; /* numbers as text; absent: the provider's own */
+    struct sv        seed;               /* a number as text; absent: none */
+    struct sv        effort;             /* how hard to think: "low"; absent: the provider's own */
+    int64_t          logprobs;           /* alternatives to return for each token; 0: none */
+    const struct sv *stop;               /* texts that end the answer */
+    size_t           n_stop;
+    bool             stream;
+    struct sv        token; /* with which the provider continues a paused answer; or absent */
+    bool user_last; /* the model refuses a last message of the assistant: a user's is added */
     struct render_cache cache; /* what is marked for the provider's cache; zero: nothing */
 };
 

@@ -163,6 +163,7 @@ static enum status render_part(enum render_format f, const struct context *c,
         x.cache = o->cache;
         x.merge = o->merge;
         x.details = o->details;
+        x.user_last = o->user_last;
     }
     renderers[f](&x);
     return ST_OK;

@@ -71,7 +71,8 @@ struct render_options {
     struct render_cache cache;
     bool                merge; /* openai: neighbours of one role are one message, as the templates
                                 * of some local models demand */
-    bool details; /* openai: a list of reasoning_details is sent as it is (thinking.h) */
+    bool details;   /* openai: a list of reasoning_details is sent as it is (thinking.h) */
+    bool user_last; /* anthropic: a user's message follows a last one of the assistant */
 };
 
 /* Render a projection, in its transaction. `o` may be NULL; `r` gets what was repaired.

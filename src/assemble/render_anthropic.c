@@ -520,6 +520,17 @@ static void trim_end(struct message_out *m)
     last->text = trimmed;
 }
 
+/* Newer models do not continue a message of the assistant, and refuse one at the end. */
+static void end_with_user(struct message_out *m)
+{
+    if (!m->x->user_last || !m->role || !sv_is(sv_of(m->role), "assistant"))
+        return;
+    report_add(m->x->r, REPAIR_ADDED, REPAIR_OF_ALL,
+               "a user message at the end, since this model does not continue an assistant's");
+    enter(m, "user");
+    *vec_push(&m->blocks, m->x->a) = (struct anthropic_block){ .text = SV("(continue)") };
+}
+
 /* ---- the system prompt ------------------------------------------------------------------ */
 
 static void add_system_parts(struct message_out *m, const struct parsed_message *t, struct sb *text)
@@ -588,6 +599,7 @@ void render_anthropic(const struct rendering *x)
     jw_open(&m.w, '[');
     for (m.at = 0; m.at < x->n; m.at++)
         add_turn(&m, &x->turns[m.at]);
+    end_with_user(&m);
     trim_end(&m);
     if (x->cache.on)
         mark_last(&m);

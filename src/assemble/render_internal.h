@@ -15,7 +15,8 @@ struct rendering {
     bool                         cut; /* earlier turns were left out by the limit */
     struct render_cache          cache;
     bool                         merge; /* neighbours of one role are one message */
-    bool details; /* reasoning_details are sent, where the format has a place for them */
+    bool details;   /* reasoning_details are sent, where the format has a place for them */
+    bool user_last; /* a user's message follows a last one of the assistant */
 };
 
 void render_anthropic(const struct rendering *x);

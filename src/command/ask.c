@@ -13,7 +13,8 @@ struct body_settings ask_settings(struct sv model, const struct agent_settings *
                                    .effort = settings->effort,
                                    .logprobs = settings->logprobs,
                                    .stop = settings->stop.v,
-                                   .n_stop = settings->stop.n };
+                                   .n_stop = settings->stop.n,
+                                   .user_last = !model_continues(model) };
 }
 
 enum status ask_request(struct session *s, struct sv model, const struct context *c,

@@ -5,6 +5,7 @@
 #include "base/clock.h"
 #include "base/json.h"
 #include "base/rand.h"
+#include "model/sampling.h"
 
 #include <string.h>
 #include <time.h>
@@ -152,6 +153,13 @@ const char *model_dialect(struct sv model)
     const struct model_provider *p = provider_of(model);
 
     return p ? p->facts.dialect : NULL;
+}
+
+bool model_continues(struct sv model)
+{
+    const struct model_provider *p = provider_of(model);
+
+    return !p || p->auth != AUTH_ANTHROPIC || sampling_continues(sv_cut(model, ':').tail);
 }
 
 /* The result of an attempt that ended after its first event: an answer that was cut off, reported

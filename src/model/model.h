@@ -173,6 +173,9 @@ enum {
 /* The dialect in which the provider of this model takes bodies; NULL: there is no such provider. */
 const char *model_dialect(struct sv model);
 
+/* False: the model refuses a request whose last message is the assistant's. */
+bool model_continues(struct sv model);
+
 /* The rows of the table of providers, in order; NULL: there are no more. For manuals and settings.
  */
 struct model_provider_facts {

@@ -83,12 +83,12 @@ static void leave_out(struct sv *body, const struct json *doc, const char *name,
     sb_addf(warnings, "%sleft out the setting %s, which %s", warnings->n ? "\n" : "", name, why);
 }
 
-/* claude-NAME-4-6 and older, with or without a date. What is not called claude is not for heddle to
- * judge. */
-static bool takes_sampling(struct sv model)
+/* Is this Claude 4.`minor` or older, with or without a date in its name? A Claude without a version
+ * is taken for a new one. Nothing is known of models with other names: true. */
+static bool is_claude_4_until(struct sv model, int64_t minor)
 {
     struct sv rest = sv_skip(model, 7);
-    int64_t   major, minor;
+    int64_t   major, its_minor;
 
     if (!sv_starts(model, SV("claude-")))
         return true;
@@ -98,8 +98,19 @@ static bool takes_sampling(struct sv model)
     if (!sv_to_int(sv_cut(first.head, '.').head, &major))
         return sv_starts(model, SV("claude-instant"));
     struct sv second = sv_cut(first.tail, '-').head;
-    minor = second.n <= 2 && sv_to_int(second, &minor) ? minor : 0; /* longer is a date */
-    return major < 4 || (major == 4 && minor <= 6);
+    if (second.n > 2 || !sv_to_int(second, &its_minor)) /* longer is a date */
+        its_minor = 0;
+    return major < 4 || (major == 4 && its_minor <= minor);
+}
+
+static bool takes_sampling(struct sv model)
+{
+    return is_claude_4_until(model, 6);
+}
+
+bool sampling_continues(struct sv model)
+{
+    return is_claude_4_until(model, 5);
 }
 
 void sampling_fit(struct sv *body, struct sv model, struct arena *a, struct sb *warnings)

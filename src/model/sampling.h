@@ -8,6 +8,9 @@
 /* Anthropic: models after 4.6 refuse sampling settings, whatever their values. */
 void sampling_fit(struct sv *body, struct sv model, struct arena *a, struct sb *warnings);
 
+/* Anthropic: models after 4.5 refuse a last message of the assistant, which older ones continue. */
+bool sampling_continues(struct sv model);
+
 /* Anthropic: the version of the API that goes with the settings in the body. */
 struct sv sampling_version(struct sv body, struct arena *a);
 

@@ -235,6 +235,17 @@ run heddle talk think --agent Subject --message 'Turn 4.'
 has "after a change in the tree it is dropped, which is told" "$out" '! sent differently: dropped the thinking of 3 messages: what stands before it has changed'
 same "all of it" "$(jq -sc '[.[3].messages[].content | arrays | .[] | select(.type == "thinking")] | length' "$scratch/asked")" 0
 
+# a model that refuses a last message of the assistant
+heddle agent add Older --kind model --model anthropic:claude-sonnet-4-5-20250929 >/dev/null
+says '{"text":"Mine."}'
+run heddle talk turns --agent Subject --message 'Take turns.'
+run heddle talk turns --agent Older
+lacks "an older model continues what another one said" "$out" 'sent differently'
+run heddle talk turns --agent Subject
+has "a newer one gets a message behind it, which is told" "$out" '! sent differently: added a user message at the end, since this model does not continue'
+same "as the last one" "$(jq -sc '.[1:] | map(.messages | last | [.role, (.content | if type == "string" then . else .[0].text end)])' "$scratch/asked")" \
+    '[["assistant","Mine."],["user","(continue)"]]'
+
 # steering while the model writes
 says "{\"hold\":\"$scratch/go\",\"text\":\"one two three four five six seven eight nine ten\"}" '{"text":"As you wish."}'
 "$HEDDLE" talk steer --agent Opus --message 'Count.' >"$scratch/steered" 2>&1 &

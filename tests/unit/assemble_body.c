@@ -208,6 +208,28 @@ static void half_characters_are_replaced_and_reported(void)
     CHECK_INT(report.list.n, 1);
 }
 
+static void a_user_message_is_added_where_the_model_demands_one(void)
+{
+    struct message m[] = { message_of_text("user", SV("Hi"), &a),
+                           message_of_text("assistant", SV("Hello "), &a) };
+    struct context c = { .messages = m, .n = 2 };
+    struct sb      b = sb_in(&a, 0), line = sb_in(&a, 0);
+
+    report = report_in(&a);
+    CHECK(body_write(BODY_ANTHROPIC, &c, &(struct body_settings){ .user_last = true }, &a, &b,
+                     &report, &e) == ST_OK);
+    CHECK(sv_ends(sb_sv(&b), SV("{\"content\":\"Hello \",\"role\":\"assistant\"},"
+                                "{\"content\":\"(continue)\",\"role\":\"user\"}]}")));
+    CHECK_INT(report.list.n, 1);
+    repair_write(&line, &report.list.v[0]);
+    CHECK(sv_starts(sb_sv(&line), SV("added a user message at the end")));
+    b.n = 0;
+    c.n = 1;
+    CHECK(body_write(BODY_ANTHROPIC, &c, &(struct body_settings){ .user_last = true }, &a, &b,
+                     &report, &e) == ST_OK);
+    CHECK(sv_ends(sb_sv(&b), SV("[{\"content\":\"Hi\",\"role\":\"user\"}]}")));
+}
+
 static void dialects_have_names(void)
 {
     enum body_dialect d;
@@ -223,4 +245,4 @@ TAP_MAIN(T(settings_have_the_names_of_the_api), T(a_setting_without_a_name_is_re
          T(effort_has_its_own_place_in_each_api), T(calls_become_text_where_no_tools_are_offered),
          T(what_was_not_set_is_not_sent), T(a_setting_that_is_no_number_is_refused),
          T(a_body_is_json_and_repeatable), T(half_characters_are_replaced_and_reported),
-         T(dialects_have_names), )
+         T(a_user_message_is_added_where_the_model_demands_one), T(dialects_have_names), )

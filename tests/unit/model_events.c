@@ -205,6 +205,27 @@ static void the_request_is_read_from_the_body(void)
     CHECK_SV(out.text, SV("2"));
 }
 
+static void newer_models_of_anthropic_refuse_a_last_message_of_the_assistant(void)
+{
+    static const struct {
+        const char *model;
+        bool        continues;
+    } rows[] = {
+        { "anthropic:claude-opus-5-5", false },
+        { "anthropic:claude-sonnet-4-6-20260101", false },
+        { "anthropic:claude-sonnet-4-5-20250929", true },
+        { "anthropic:claude-sonnet-4-20250514", true },
+        { "anthropic:claude-3-5-haiku-latest", true },
+        { "anthropic:claude-newest", false },
+        { "anthropic:other", true },
+        { "vllm:claude-opus-5-5", true },
+        { "nobody:x", true },
+    };
+
+    for (size_t i = 0; i < COUNT(rows); i++)
+        CHECK_INT(model_continues(sv_of(rows[i].model)), rows[i].continues);
+}
+
 static void providers_say_which_bodies_they_take(void)
 {
     CHECK_SV(sv_of(model_dialect(SV("offline:echo"))), SV("offline"));
@@ -220,4 +241,5 @@ TAP_MAIN(T(an_answer_is_parts_in_order_and_one_end), T(pieces_end_where_characte
          T(an_error_of_the_taker_is_the_error), T(a_cancelled_request_asks_nobody),
          T(cancelling_ends_a_wait_and_the_attempts), T(what_came_before_a_cancel_is_kept),
          T(a_body_that_is_none_is_refused), T(the_request_is_read_from_the_body),
+         T(newer_models_of_anthropic_refuse_a_last_message_of_the_assistant),
          T(providers_say_which_bodies_they_take), )
