@@ -124,8 +124,10 @@ static struct message message_of(const char *role, struct sv text, struct sv med
     return m;
 }
 
+/* It is not one entry of the log: it may be made of several, and is more than their text. */
 static void push_message(struct assembly *x, struct message m)
 {
+    m.seq = REPAIR_NO_ENTRY;
     *vec_push(&x->messages, x->a) = m;
 }
 

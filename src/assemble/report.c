@@ -50,6 +50,6 @@ void repair_write(struct sb *b, const struct repair *repair)
         sb_adds(b, ", call ");
         sb_add_plain_line(b, repair->tool_call_id);
     }
-    sb_addf(b, "%s%s ", repair->seq == -2 ? "" : ": ", words[repair->kind]);
+    sb_addf(b, "%s%s ", repair->seq == REPAIR_NO_ENTRY ? "" : ": ", words[repair->kind]);
     sb_add_plain_line(b, repair->what);
 }

@@ -21,9 +21,11 @@ enum repair_kind {
 #undef X
 };
 
+enum { REPAIR_NO_ENTRY = -2 }; /* the seq of a message that is not one entry of the log */
+
 struct repair {
     enum repair_kind kind;
-    int64_t          seq;          /* of the entry; -1: out of a snapshot; -2: of no message */
+    int64_t          seq;          /* of the entry; -1: out of a snapshot; REPAIR_NO_ENTRY */
     struct sv        tool_call_id; /* absent: not about a call */
     struct sv        what;         /* plain text */
     size_t           at;           /* where in the rendered turns */
@@ -46,7 +48,7 @@ struct repair_place {
 };
 
 /* The whole request. */
-#define REPAIR_OF_ALL ((struct repair_place){ -2, { 0 }, SIZE_MAX })
+#define REPAIR_OF_ALL ((struct repair_place){ REPAIR_NO_ENTRY, { 0 }, SIZE_MAX })
 
 void report_add(struct render_report *r, enum repair_kind kind, struct repair_place place,
                 const char *fmt, ...) PRINTF(4, 5);

@@ -140,6 +140,14 @@ has "nor to a person" "$err" '"Ana" is a person, not a model'
 run heddle talk t --message x
 exits "somebody has to be named" 2
 
+# ---- what the format of a model cannot hold ----
+heddle agent add Base --kind model --model compatible-completions:b >/dev/null
+printf '%s\n' '{"kind":"ai_message","payload":{"role":"user","content":[{"type":"text","text":"Look."},{"type":"image","source":{"type":"base64","media_type":"image/png","data":"iVBORw0KGgo="}}]}}' |
+    heddle log append seen >/dev/null
+run heddle assemble seen --agent Base --explain
+has "is told without the name of a thing that there is not" "$(printf '%s' "$out" | tail -n 1)" 'dropped image, which a text cannot hold'
+lacks "since no snapshot is involved" "$out" 'snapshot'
+
 # ---- several agents in one thread ----
 printf '{"text":"As Bea says."}\n' >bea.jsonl
 heddle agent add Bea --kind model --model 'offline:script bea.jsonl' --permissions loom_aware >/dev/null
