@@ -159,11 +159,35 @@ exits "what is no JSON is refused" 1
 same "and stays" "$(cat .claude/settings.json)" 'not JSON'
 rm -r .claude
 mkdir .codex
-printf '[mcp_servers.heddle]\ncommand = "mine"\n' >.codex/config.toml
+for table in '[mcp_servers.heddle]' '[ mcp_servers . "heddle" ] # mine' '[mcp_servers.heddle.env]' 'mcp_servers.heddle.command = "mine"' 'mcp_servers = {}' '[mcp_servers]
+heddle = { command = "mine" }'; do
+    printf '%s\n' "$table" >.codex/config.toml
+    run heddle install codex
+    exits "a table of somebody else is not replaced: $table" 1
+    has "and named: $table" "$err" 'config.toml: it has a line'
+    same "and stays: $table" "$(cat .codex/config.toml)" "$table"
+done
+printf '[mcp_servers.heddle2]\n[other]\nmcp_servers = 1\n' >.codex/config.toml
 run heddle install codex
-exits "a table of somebody else is not replaced" 1
-has "and named" "$err" 'config.toml: it has a line'
+exits "one of another name is no obstacle" 0
+heddle uninstall codex >/dev/null
+same "and stays" "$(cat .codex/config.toml)" '[mcp_servers.heddle2]
+[other]
+mcp_servers = 1'
 rm -r .codex
+own='{"mcpServers":{"heddle":{"type":"stdio","command":"/opt/heddle","args":["mcp"],"env":{"A":"b"}}, "x":{}}}'
+printf '%s' "$own" >.mcp.json
+heddle install claude-code >/dev/null && heddle install claude-code --agent Bob >/dev/null
+json "a server of heddle that somebody else wrote is replaced" "$(cat .mcp.json)" .mcpServers.heddle '{"command":"heddle","args":["mcp","--agent","Bob"]}'
+heddle uninstall claude-code >/dev/null
+same "and put back" "$(cat .mcp.json)" "$own"
+rm .mcp.json
+mkdir .claude && ln -s ../nowhere.json .claude/settings.json
+run heddle install claude-code
+exits "a link to nothing is not replaced" 1
+has "and named" "$err" 'settings.json is a link to a file that is not there'
+ok "it stays" test -L .claude/settings.json
+rm -r .claude
 mkdir -p .opencode/plugins && echo 'mine()' >.opencode/plugins/heddle.js
 run heddle install opencode
 exits "a file of somebody else is not replaced" 1

@@ -201,20 +201,50 @@ static enum status block_without(const struct install_file *f, struct sv *text, 
     return ST_OK;
 }
 
-/* A file of TOML in which somebody else has put this table. */
-static enum status check_toml(const struct install_file *f, struct sv bare, struct err *e)
+/* A key of TOML without spaces and quotes: mcp_servers.heddle of [ mcp_servers . "heddle" ]. */
+static struct sv plain_key(struct sv key, struct arena *a)
 {
-    static const char *const taken[] = { "[mcp_servers.heddle]", "mcp_servers.heddle",
-                                         "mcp_servers =", "mcp_servers=" };
+    struct sb b = sb_in(a, 0);
+
+    for (size_t i = 0; i < key.n; i++)
+        if (!sv_has(SV(" \t\r\"'"), key.s[i]))
+            sb_addc(&b, key.s[i]);
+    return sb_sv(&b);
+}
+
+/* Does a line of TOML define heddle's table or a part of it? *table is the one it stands in; the
+ * whole table of servers as one value has no place for another. */
+static bool defines_server(struct sv line, struct sv *table, struct arena *a)
+{
+    struct sv name = SV("mcp_servers.heddle"), key;
+    bool      head = sv_starts(line, SV("["));
+    struct sb b = sb_in(a, 0);
+
+    if (!line.n || line.s[0] == '#')
+        return false;
+    key = plain_key(head ? sv_cut(sv_skip(line, 1), ']').head : sv_cut(line, '=').head, a);
+    if (head)
+        *table = key;
+    else if (table->n)
+        sb_addf(&b, SV_FMT ".", SV_ARG(*table));
+    sb_add(&b, key);
+    key = sb_sv(&b);
+    return (!head && sv_is(key, "mcp_servers")) || sv_eq(key, name) ||
+           (sv_starts(key, name) && key.s[name.n] == '.');
+}
+
+/* A file of TOML in which somebody else has put this table: a second one makes the file invalid. */
+static enum status check_toml(const struct install_file *f, struct sv bare, struct arena *a,
+                              struct err *e)
+{
+    struct sv table = { 0 };
 
     for (struct sv_cut c = { .tail = bare, .found = sv_is(sv_of(f->comment), "#") }; c.found;) {
         c = sv_cut(c.tail, '\n');
-        for (size_t i = 0; i < COUNT(taken); i++)
-            if (sv_starts(sv_trim(c.head), sv_of(taken[i]))) {
-                err_set(e, ST_CONFLICT, "it has a line '" SV_FMT "' already",
-                        SV_ARG(sv_trim(c.head)));
-                return err_hint(e, "take it out, or put `heddle mcp` in there yourself");
-            }
+        if (defines_server(sv_trim(c.head), &table, a)) {
+            err_set(e, ST_CONFLICT, "it has a line '" SV_FMT "' already", SV_ARG(sv_trim(c.head)));
+            return err_hint(e, "take it out, or put `heddle mcp` in there yourself");
+        }
     }
     return ST_OK;
 }
@@ -224,7 +254,7 @@ static enum status block_with(const struct install_file *f, const struct install
 {
     struct sb b = sb_in(a, 0);
 
-    if (check_toml(f, *text, e))
+    if (check_toml(f, *text, a, e))
         return err_code(e);
     if (sv_find(*text, SV("<leslie_system_guide")) >= 0)
         return ST_OK; /* the long form of the same */
@@ -273,6 +303,39 @@ static bool says_nothing(struct sv text, struct arena *a)
 
     return !sv_trim(text).n ||
            (json_parse(text, 0, a, &v, &ignored) == ST_OK && v.type == JSON_OBJECT && !v.n);
+}
+
+/* As heddle writes it: {"command","args"}, of opencode {"type","command","enabled"}. Another member
+ * (an environment, a time limit) is one that somebody else has thought of. */
+static bool is_our_member(const struct json *v)
+{
+    static const char *const keys[] = { "command", "args", "type", "enabled" };
+
+    if (!json_is(v, JSON_OBJECT) || sv_is(json_text(v, "type"), "stdio"))
+        return false;
+    for (size_t i = 0; i < v->n; i++) {
+        bool known = false;
+        for (size_t k = 0; k < COUNT(keys); k++)
+            known = known || sv_is(v->members[i].key, keys[k]);
+        if (!known)
+            return false;
+    }
+    return true;
+}
+
+bool install_replaces(const struct install_file *f, struct sv text, struct arena *a)
+{
+    for (size_t i = 0; text.s && i < f->parts.n; i++) {
+        const struct install_part *p = &f->parts.v[i];
+        struct sv                  value = { 0 };
+        struct json                v;
+        struct err                 ignored;
+        if (p->kind == INSTALL_MEMBER &&
+            jsonc_find(text, p->path, path_length(p), a, &value, &ignored) == ST_OK && value.s &&
+            (json_parse(jsonc_plain(value, a), 0, a, &v, &ignored) || !is_our_member(&v)))
+            return true;
+    }
+    return false;
 }
 
 enum status install_without(const struct install_file *f, enum harness h, struct sv text,

@@ -134,7 +134,7 @@ struct change {
     int         root;          /* the directory below which it is reached, ... */
     struct sv   name;          /* ... under this name */
     struct sv   before, after; /* absent: no file */
-    struct sv   bare;          /* what taking heddle out of `after` would leave */
+    struct sv   origin;        /* what it was before heddle changed it */
     int         mode;
     const char *action;
 };
@@ -144,11 +144,16 @@ struct change {
 static enum status find_file(struct request *r, const struct install_wish *w, struct change *c,
                              struct err *e)
 {
-    char      real[PATH_MAX];
-    struct sv root = r->ws->root;
+    char        real[PATH_MAX];
+    struct sv   root = r->ws->root;
+    struct stat st;
 
-    if (realpath(sv_cstr(c->path, r->a), real))
+    if (realpath(sv_cstr(c->path, r->a), real)) {
         c->path = sv_dup(sv_of(real), r->a);
+    } else if (lstat(sv_cstr(c->path, r->a), &st) == 0 && S_ISLNK(st.st_mode)) {
+        err_set(e, ST_CONFLICT, SV_FMT " is a link to a file that is not there", SV_ARG(c->path));
+        return err_hint(e, "make the file, or remove the link");
+    }
     c->root = AT_FDCWD;
     c->name = c->path;
     if (w->user || w->plugin)
@@ -254,11 +259,13 @@ static enum status settle(struct request *r, const struct install_file *f,
 {
     struct sv bare;
 
-    if (install_state_find(r->ws, c->path, c->before, r->a, &bare, e))
+    if (install_state_find(r->ws, c->path, c->before, r->a, &c->origin, e))
         return err_code(e);
-    if (!bare.s && install_without(f, w->harness, c->before, r->a, &bare, e))
+    if (install_without(f, w->harness, c->origin.s ? c->origin : c->before, r->a, &bare, e))
         return err_in(e, SV_FMT, SV_ARG(c->path));
-    c->bare = c->after = bare;
+    if (!c->origin.s)
+        c->origin = !remove && install_replaces(f, c->before, r->a) ? c->before : bare;
+    c->after = c->origin;
     if (!remove && install_with(f, bare, r->a, &c->after, e))
         return err_in(e, SV_FMT, SV_ARG(c->path));
     c->action = action_of(c);
@@ -362,7 +369,7 @@ static enum status write_all(struct request *r, const struct install_plan *plan,
         const struct change *c = &changes[i];
         if (sv_is(sv_of(c->action), "unchanged"))
             continue;
-        if (install_state_keep(r->ws, &plan->files.v[i], w->harness, c->path, c->bare, c->after,
+        if (install_state_keep(r->ws, &plan->files.v[i], w->harness, c->path, c->origin, c->after,
                                r->a, e) ||
             write_file(c, floor, r->a, e))
             return err_code(e);

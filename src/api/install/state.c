@@ -67,7 +67,7 @@ static enum status edit(void *ctx, struct sv text, struct arena *a, struct sv *a
 }
 
 enum status install_state_keep(const struct workspace *ws, const struct install_file *f,
-                               enum harness h, struct sv path, struct sv bare, struct sv after,
+                               enum harness h, struct sv path, struct sv before, struct sv after,
                                struct arena *a, struct err *e)
 {
     struct row row = { .path = path };
@@ -75,9 +75,9 @@ enum status install_state_keep(const struct workspace *ws, const struct install_
 
     if (after.s && install_without(f, h, after, a, &again, e))
         return err_code(e);
-    bool same = again.s ? sv_eq(again, bare) && bare.s : !bare.s;
-    if (after.s && !same && bare.n <= BEFORE_MAX) {
-        row.before = bare;
+    bool same = again.s ? sv_eq(again, before) && before.s : !before.s;
+    if (after.s && !same && !sv_eq(after, before) && before.n <= BEFORE_MAX) {
+        row.before = before;
         row.hash = trust_hash(after, a);
     }
     if (!row.before.s) { /* nothing to keep: write only when there is something to forget */
