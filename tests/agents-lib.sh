@@ -5,6 +5,7 @@
 #
 #     agent_have claude || skip_all "Claude Code" "$npm_why"
 #     agent_model                                  $asked has what the model was asked, a line each
+#     agent_workspace research                     a workspace with the threads build and research
 #     claude -p "text"                             a function that runs the program
 #
 # Versions are fixed: what they send is part of what is tested.
@@ -32,6 +33,26 @@ agent_model() {
     trap 'kill $server 2>/dev/null; rm -rf "$scratch"' EXIT
     model=http://127.0.0.1:$(wait_port)
 }
+
+# agent_workspace THREADS...: makes a workspace here, with these threads and one that may read them,
+# `build`. Threads have an asset each; $T is where they are. Hooks finish their work before they return.
+agent_workspace() {
+    T=.leslie/threads
+    HEDDLE_HOOK_WAIT=1
+    export HEDDLE_HOOK_WAIT
+    heddle init >/dev/null
+    heddle objective create Release --id release >/dev/null
+    agent_refs=
+    for agent_thread; do
+        heddle spawn --id "$agent_thread" --intent 'Look around' --objective release --no-run >/dev/null 2>&1
+        echo '# What we know' >"$T/$agent_thread/design.md"
+        agent_refs=$agent_refs${agent_refs:+,}$agent_thread
+    done
+    heddle spawn --id build --intent 'Build it' --objective release --ref "$agent_refs" --no-run >/dev/null 2>&1
+}
+
+# block THREAD: as a hook puts it into a prompt
+block() { heddle context "$1" --notes --peek; }
 
 agent_arch() {
     case $(uname -m) in
@@ -79,6 +100,14 @@ seen() { node "$agent_source/tests/e2e/hook_seen.mjs" "$asked" "$1" "$2"; }
 
 # sessions_of: what `heddle sessions` says of each session, however its thread and lane are called
 sessions_of() { heddle sessions --agents --json | jq -cS '[.items[] | {session, project, title, prompt, model, parent, turns, messages, tokens, first, last}] | sort_by(.session)'; }
+
+# check_first: the first session, in the thread build, was asked "PROMPT one" (opencode quotes it) and is
+# recorded so.
+check_first() {
+    has "what was said is in the thread" "$(heddle log show build --json)" 'PROMPT one'
+    json "it is called after what was asked" "$(heddle sessions --json)" '[.items[].prompt | gsub("\"";"")]' '["PROMPT one"]'
+    json "and so is its turn" "$(heddle stats build --json)" '[.items[].prompt | gsub("\"";"")]' '["PROMPT one"]'
+}
 
 # check_import PROGRAM PATH: what hooks recorded while the sessions ran is what an import of their files
 # makes in a workspace that has seen none of them, and nothing in them is strange to it.

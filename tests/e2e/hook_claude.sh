@@ -12,20 +12,11 @@
 
 agent_have claude || skip_all "Claude Code with hooks" "$npm_why"
 agent_model
-HEDDLE_HOOK_WAIT=1
-export HEDDLE_HOOK_WAIT
-T=.leslie/threads
 
-# block THREAD: as the hook puts it
-block() { heddle context "$1" --notes --peek; }
 # last_session: the id of the newest session
 last_session() { basename "$(find "$HOME/.claude/projects" -name '*.jsonl' -printf '%T@ %p\n' | sort -n | tail -n 1 | cut -d' ' -f2)" .jsonl; }
 
-heddle init >/dev/null
-heddle objective create Release --id release >/dev/null
-heddle spawn --id research --intent 'Look around' --objective release --no-run >/dev/null 2>&1
-heddle spawn --id build --intent 'Build it' --objective release --ref research --no-run >/dev/null 2>&1
-echo '# What we know' >$T/research/design.md
+agent_workspace research
 heddle install claude-code --program "$HEDDLE" >/dev/null
 
 # ---- a new session, resumed, forked, compacted ------------------------------------------------------

@@ -11,20 +11,12 @@
 
 agent_have codex || skip_all "Codex with hooks" "$npm_why"
 agent_model
-HEDDLE_HOOK_WAIT=1
-export HEDDLE_HOOK_WAIT
-T=.leslie/threads
 
-block() { heddle context "$1" --notes --peek; }
 # run_codex WORDS...: hooks of a new home are trusted by nobody, so the test says that they are
 run_codex() { codex exec "$@" --dangerously-bypass-hook-trust --skip-git-repo-check </dev/null >"$scratch/codex" 2>&1; }
 last_session() { find "$HOME/.codex/sessions" -name '*.jsonl' -printf '%T@ %p\n' | sort -n | tail -n 1 | sed 's/.*-\(........-....-....-....-............\)\.jsonl$/\1/'; }
 
-heddle init >/dev/null
-heddle objective create Release --id release >/dev/null
-heddle spawn --id research --intent 'Look around' --objective release --no-run >/dev/null 2>&1
-heddle spawn --id build --intent 'Build it' --objective release --ref research --no-run >/dev/null 2>&1
-echo '# What we know' >$T/research/design.md
+agent_workspace research
 mkdir "$HOME/.codex"
 cat >"$HOME/.codex/config.toml" <<END
 model = "mock-model"
@@ -43,9 +35,7 @@ heddle install codex --scope user --program "$HEDDLE" >/dev/null
 HEDDLE_THREAD=build run_codex "PROMPT one"
 same "a new session has the block once, beside its prompt" "$(seen "$(block build)" 'PROMPT one')" '1 of 1 before'
 id=$(last_session)
-has "what was said is in the thread" "$(heddle log show build --json)" 'PROMPT one'
-json "it is called after what was asked" "$(heddle sessions --json)" '[.items[].prompt | gsub("\"";"")]' '["PROMPT one"]'
-json "and so is its turn" "$(heddle stats build --json)" '[.items[].prompt | gsub("\"";"")]' '["PROMPT one"]'
+check_first
 
 echo '# Plan' >$T/build/plan.md
 run_codex resume "$id" "PROMPT two"

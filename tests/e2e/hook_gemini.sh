@@ -12,22 +12,12 @@
 
 agent_have gemini || skip_all "Gemini CLI with hooks" "$npm_why"
 agent_model
-HEDDLE_HOOK_WAIT=1
-export HEDDLE_HOOK_WAIT
-T=.leslie/threads
 
-block() { heddle context "$1" --notes --peek; }
 # It puts what hooks say into the text of the prompt, with < and > escaped.
 escaped() { block "$1" | sed 's/</\&lt;/g; s/>/\&gt;/g'; }
 run_gemini() { gemini "$@" </dev/null >"$scratch/gemini" 2>&1; }
 
-heddle init >/dev/null
-heddle objective create Release --id release >/dev/null
-heddle spawn --id research --intent 'Look around' --objective release --no-run >/dev/null 2>&1
-heddle spawn --id review --intent 'Look again' --objective release --no-run >/dev/null 2>&1
-heddle spawn --id build --intent 'Build it' --objective release --ref research,review --no-run >/dev/null 2>&1
-echo '# What we know' >$T/research/design.md
-echo '# What we knew' >$T/review/design.md
+agent_workspace research review
 mkdir "$HOME/.gemini"
 cat >"$HOME/.gemini/settings.json" <<'END'
 {
@@ -42,9 +32,7 @@ heddle install gemini --scope user --program "$scratch/bin/heddle" >/dev/null
 
 HEDDLE_THREAD=build run_gemini -p "PROMPT one"
 same "a new session has the block once, before its prompt" "$(seen "$(escaped build)" 'PROMPT one')" '1 of 1 before'
-has "what was said is in the thread" "$(heddle log show build --json)" 'PROMPT one'
-json "it is called after what was asked" "$(heddle sessions --json)" '[.items[].prompt | gsub("\"";"")]' '["PROMPT one"]'
-json "and so is its turn" "$(heddle stats build --json)" '[.items[].prompt | gsub("\"";"")]' '["PROMPT one"]'
+check_first
 
 echo '# Plan' >$T/build/plan.md
 run_gemini --resume latest -p "PROMPT two"

@@ -12,20 +12,10 @@
 
 agent_have opencode || skip_all "opencode with a plugin" "$npm_why"
 agent_model
-HEDDLE_HOOK_WAIT=1
-export HEDDLE_HOOK_WAIT
-T=.leslie/threads
 
-block() { heddle context "$1" --notes --peek; }
 run_opencode() { opencode run "$@" </dev/null >"$scratch/opencode" 2>&1; }
 
-heddle init >/dev/null
-heddle objective create Release --id release >/dev/null
-heddle spawn --id research --intent 'Look around' --objective release --no-run >/dev/null 2>&1
-heddle spawn --id review --intent 'Look again' --objective release --no-run >/dev/null 2>&1
-heddle spawn --id build --intent 'Build it' --objective release --ref research,review --no-run >/dev/null 2>&1
-echo '# What we know' >$T/research/design.md
-echo '# What we knew' >$T/review/design.md
+agent_workspace research review
 cat >opencode.json <<END
 {"autoupdate":false,"share":"disabled","model":"mock/m1","small_model":"mock/m1",
  "provider":{"mock":{"npm":"@ai-sdk/openai-compatible","options":{"baseURL":"$model/v1","apiKey":"x"},"models":{"m1":{"limit":{"context":100000,"output":4096},"tool_call":true}}}}}
@@ -38,9 +28,7 @@ if ! grep -q 'PROMPT one' "$asked"; then
     skip_all "opencode with a plugin" "opencode does not start here: $(tail -n 1 "$scratch/opencode")"
 fi
 same "a new session has the block once, before its prompt" "$(seen "$(block build)" 'PROMPT one')" '1 of 1 before'
-has "what was said is in the thread" "$(heddle log show build --json)" 'PROMPT one'
-json "it is called after what was asked" "$(heddle sessions --json)" '[.items[].prompt | gsub("\"";"")]' '["PROMPT one"]'
-json "and so is its turn" "$(heddle stats build --json)" '[.items[].prompt | gsub("\"";"")]' '["PROMPT one"]'
+check_first
 
 echo '# Plan' >$T/build/plan.md
 run_opencode --continue "PROMPT two"

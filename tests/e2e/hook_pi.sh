@@ -11,21 +11,11 @@
 
 agent_have pi || skip_all "pi with an extension" "$npm_why"
 agent_model
-HEDDLE_HOOK_WAIT=1
-export HEDDLE_HOOK_WAIT
-T=.leslie/threads
 
-block() { heddle context "$1" --notes --peek; }
 run_pi() { pi --print "$@" </dev/null >"$scratch/pi" 2>&1; }
 last_file() { find "$HOME/.pi/agent/sessions" -name '*.jsonl' -printf '%T@ %p\n' | sort -n | tail -n 1 | cut -d' ' -f2; }
 
-heddle init >/dev/null
-heddle objective create Release --id release >/dev/null
-heddle spawn --id research --intent 'Look around' --objective release --no-run >/dev/null 2>&1
-heddle spawn --id review --intent 'Look again' --objective release --no-run >/dev/null 2>&1
-heddle spawn --id build --intent 'Build it' --objective release --ref research,review --no-run >/dev/null 2>&1
-echo '# What we know' >$T/research/design.md
-echo '# What we knew' >$T/review/design.md
+agent_workspace research review
 mkdir -p "$HOME/.pi/agent"
 cat >"$HOME/.pi/agent/models.json" <<END
 {"providers":{"mock":{"baseUrl":"$model/v1","api":"openai-completions","apiKey":"x","models":[{"id":"m1","contextWindow":100000,"maxTokens":4096}]}}}
@@ -35,9 +25,7 @@ heddle install pi --scope user --program "$HEDDLE" >/dev/null
 
 HEDDLE_THREAD=build run_pi "PROMPT one"
 same "a new session has the block once, beside its prompt" "$(seen "$(block build)" 'PROMPT one')" '1 of 1 before'
-has "what was said is in the thread" "$(heddle log show build --json)" 'PROMPT one'
-json "it is called after what was asked" "$(heddle sessions --json)" '[.items[].prompt | gsub("\"";"")]' '["PROMPT one"]'
-json "and so is its turn" "$(heddle stats build --json)" '[.items[].prompt | gsub("\"";"")]' '["PROMPT one"]'
+check_first
 
 echo '# Plan' >$T/build/plan.md
 run_pi --continue "PROMPT two"
