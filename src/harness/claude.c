@@ -65,8 +65,8 @@ static void set_link(const struct json *r, struct harness_item *item)
     }
 }
 
-/* A side chain of the transcript itself. Without the id of its agent all of them are one chain with
- * several roots, and each hangs on the last call that may have started it. */
+/* A side chain inside of the transcript. Without ids of agents all of them form one chain with
+ * several roots, and each root is attached to the last call that may have started it. */
 static void set_side(struct harness_reading *x, const struct json *r, struct harness_item *item)
 {
     struct sv agent = json_text(r, "agentId");
@@ -244,7 +244,8 @@ static void note_state(struct harness_reading *x, const struct json *r, struct s
             harness_text_set(&x->state->title, json_text(r, titles[i].member));
 }
 
-/* What the session has cost so far, sub-agents and all: the difference is what was added since. */
+/* The cost of the session so far, including sub-agents. The difference to the last such record is
+ * added. */
 static void read_cost(struct harness_reading *x, const struct json *r)
 {
     struct harness_item *item;

@@ -64,9 +64,9 @@ static struct harness_item *keep(struct harness_reading *x, const struct json *r
     return item;
 }
 
-/* A record that stands in the conversation, kept without the member of its payload that the entry
- * has. The first one of a fork, and the first after a rollback, follow something else than the one
- * before. */
+/* A record of the conversation, stored without the member of its payload that the entry has. The
+ * first record of a fork, and the first after a rollback, do not follow the record before them in
+ * the file. */
 static struct harness_item *add(struct harness_reading *x, const struct json *r,
                                 enum harness_item_kind kind, const char *without)
 {

@@ -16,7 +16,7 @@ struct db_reading {
     struct sv              *ids;         /* of its messages */
     struct sv              *also;        /* of what they are copies of; absent: none */
     size_t                  n, next;
-    bool                    told; /* the session itself was given */
+    bool                    told; /* the record of the session itself was returned */
     struct arena            record;
 };
 
@@ -140,7 +140,7 @@ static void close_db(struct harness_file *f)
     arena_free(&d->record);
 }
 
-/* Is the last message one that was read, and the session as it was? */
+/* Is nothing new: was the last message read before, and is the session unchanged? */
 static enum status look(struct harness_file *f, bool found, bool *is_new, struct err *e)
 {
     struct db_reading d = { 0 };
@@ -163,8 +163,8 @@ static enum status look(struct harness_file *f, bool found, bool *is_new, struct
     return ST_OK;
 }
 
-/* Reading goes on behind the last message that was read. When that is gone (the session went back),
- * all are read again: what is there is known. */
+/* Reading continues after the last message that was read. When that message is gone because the
+ * session was rewound, all are read again; known ones are skipped. */
 static enum status open_db(struct harness_file *f, struct err *e)
 {
     struct db_reading *d = ARENA_NEW(&f->lines, struct db_reading, 1);

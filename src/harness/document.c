@@ -132,7 +132,7 @@ static void close_bracket(struct doc_reading *d, bool *complete)
         sb_adds(&d->text, "{\"$set\":{");
     } else if (d->depth == 0) {
         d->ended = *complete = true;
-        d->text.n--; /* its own bracket */
+        d->text.n--; /* the closing bracket of the list */
         close_object(&d->text, d->had_list ? "}}" : "}");
     }
 }
@@ -211,7 +211,7 @@ static void taken(struct harness_file *f)
     f->state->offset = ((struct doc_reading *)f->in)->read;
 }
 
-/* What comes behind the end of the document is passed over. */
+/* Bytes after the end of the document are ignored. */
 static void save(struct harness_file *f)
 {
     const struct doc_reading *d = f->in;

@@ -57,8 +57,8 @@ static void text(struct jw *w, const char *key, struct sv v)
         jw_kstr(w, key, v);
 }
 
-/* Operations of a session that is a guest in its thread are those of an agent of its own, so that
- * the active lane of others stays. */
+/* A session in a thread that is not its own acts under an agent name of its own, so that it does
+ * not change the active lane of others. */
 static void put_agent(struct jw *w, const struct harness_batch *b)
 {
     if (!sv_eq(b->main, LANE_DEFAULT))
@@ -301,7 +301,7 @@ static enum status find_base(struct harness_batch *b, const struct harness_item 
     return ST_OK;
 }
 
-/* A payload that no entry can hold: what can be said of it is kept. */
+/* A payload that is too large for an entry is replaced by a record of its size. */
 static void fit(struct harness_batch *b, struct entry *n)
 {
     struct sb out;
@@ -406,7 +406,7 @@ static void count_usage(struct harness_state *s, const struct harness_item *item
 
     if (!item->has_usage)
         return;
-    if (item->kind == HARNESS_KEPT) { /* told apart from the answers */
+    if (item->kind == HARNESS_KEPT) { /* usage in a record of its own */
         harness_usage_add(&s->total, &item->usage, 1);
         return;
     }

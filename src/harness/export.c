@@ -1,4 +1,4 @@
-/* Writing transcripts: which entries, in which order, and what becomes of each. */
+/* Writes transcripts: which entries, in which order, and which record each of them becomes. */
 #include "harness/export.h"
 
 #include "base/clock.h"
@@ -42,7 +42,7 @@ static enum status walk(struct harness_writing *w, int64_t from, int64_t to, str
     return s;
 }
 
-/* The stretches of a path that are of other lanes, as records of this session. */
+/* Writes the parts of a path that belong to other lanes as records of this session. */
 static enum status write_shared(struct harness_writing *w, const struct stretch *path, size_t n,
                                 struct err *e)
 {
@@ -61,8 +61,8 @@ static bool is_of_session(const struct harness_writing *w, const struct json *pa
            sv_eq(o->session, w->what->session) && sv_eq(o->part, w->what->part);
 }
 
-/* Records of other sessions that stood here in this one: their entries. Each once, since a session
- * that was read twice may say so twice. */
+/* Writes a run of records that this session shares with others. Each is written once, even if the
+ * log names it twice because the session was read twice. */
 static enum status write_run(struct harness_writing *w, const struct json *seqs, struct err *e)
 {
     for (size_t i = 0; json_is(seqs, JSON_ARRAY) && i < seqs->n; i++) {
@@ -102,7 +102,7 @@ static enum status write_own(struct harness_writing *w, const struct entry *n,
         w->is_shared = true;
         if (lane_path(w->log, w->what->thread, n->lane, n->seq, w->a, &path, &count, e))
             return err_code(e);
-        /* The lane's own stretch may be empty here: all of the path is of others then. */
+        /* The lane itself may have no entries here: then the whole path belongs to other lanes. */
         if (count && !sv_eq(path[count - 1].lane, n->lane))
             count++;
         return write_shared(w, path, count, e);

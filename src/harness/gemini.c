@@ -364,7 +364,7 @@ static void read_list(struct harness_reading *x, const struct json *r, const str
         known += !news;
     }
     if (!unknown)
-        return; /* resumed: what was there */
+        return; /* the session was resumed: the list holds known messages only */
     if (known || x->state->messages) {
         compact(x, r, list);
         return;
@@ -380,7 +380,7 @@ static void read_rewind(struct harness_reading *x, const struct json *r, struct 
 {
     struct harness_state *s = x->state;
 
-    harness_text_set(&s->origin, SV("-")); /* all of it, if the message is not found */
+    harness_text_set(&s->origin, SV("-")); /* everything is undone if the message is not found */
     while (s->n_starts) {
         struct sv_cut cut = sv_cut(harness_text_sv(&s->starts[--s->n_starts]), ' ');
         if (sv_eq(cut.head, id)) {

@@ -152,7 +152,7 @@ const struct harness_format *harness_format_of(enum harness h);
 
 /* ---- records ---- */
 
-/* Parse JSON; bytes that are not UTF-8 become U+FFFD (*mended). False: not JSON. */
+/* Parse JSON; bytes that are not UTF-8 become U+FFFD, and *mended is set. False: not JSON. */
 bool harness_parse(struct sv text, struct arena *a, struct json *out, bool *mended);
 
 /* The bytes of a file before `offset` as a hash; absent when they cannot be read. */

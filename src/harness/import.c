@@ -285,7 +285,7 @@ static enum status load_position(struct harness_file *im, bool *is_new, struct e
 {
     bool found;
 
-    if (im->beside) { /* how far it was read is known while it is read, and no longer */
+    if (im->beside) { /* the position of such a file is not stored: it is read again next time */
         *is_new = im->state->offset < im->size;
         return ST_OK;
     }
@@ -303,7 +303,7 @@ static void save_position(struct harness_file *im)
         im->state->cwd = im->src->cwd;
 }
 
-/* A thread that is the session's own is called as the session is, or as its first prompt. */
+/* A thread that was created for the session gets the title of the session, or its first prompt. */
 static enum status append_title(struct harness_file *im, struct err *e)
 {
     struct harness_state *s = im->state;
@@ -417,7 +417,7 @@ enum status harness_file_import(struct harness_file *im, struct err *e)
     }
     if (bulk)
         log_bulk(im->log, false);
-    if (im->beside && !im->report->entries) /* all of it was there */
+    if (im->beside && !im->report->entries) /* all records were known */
         im->report->read = 0;
     return s;
 }

@@ -182,7 +182,7 @@ static void put_message(struct jw *w, const struct json *m, struct sv content)
     jw_close(w, '}');
 }
 
-/* Is it a record whose content was taken out? */
+/* Was the content of this record moved to the entry? */
 static bool has_hole(const struct json *payload, const struct harness_origin *o)
 {
     const struct json *m = json_find(o->record, "message");
@@ -200,7 +200,7 @@ static bool is_without(const struct json *names, struct sv name)
     return false;
 }
 
-/* Writes the value of a member that is not that of the record. False: it is. */
+/* Writes a member whose value differs from the stored record. False: it does not differ. */
 static bool put_other(struct jw *w, const struct harness_joining *j, struct sv name)
 {
     const struct json *changed = json_find_sv(j->changed, name);

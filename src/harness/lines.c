@@ -1,5 +1,5 @@
-/* Transcripts that are JSON Lines, with what files in real life have: lines without an end, lines
- * that are too long, bytes that are not UTF-8; files that were truncated or rewritten. */
+/* Reads transcripts that are JSON Lines, including damaged ones: a last line without its end, lines
+ * that are too long, bytes that are not UTF-8, files that were truncated or rewritten. */
 #include "harness/harness_internal.h"
 
 #include "base/fs.h"

@@ -270,7 +270,7 @@ static void read_answer(struct harness_reading *x, const struct json *r, const s
         return;
     }
     if (!n && !calls.s)
-        item->kind = HARNESS_KEPT; /* an answer that was broken off before it began */
+        item->kind = HARNESS_KEPT; /* an answer that was aborted before its first part */
     item->role = "assistant";
     item->content = content;
     item->tool_calls = calls;

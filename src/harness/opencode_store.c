@@ -33,7 +33,7 @@ static enum status db_error(struct opencode_store *s, struct err *e)
     return err_set(e, ST_IO, "opencode's database: %s", sqlite3_errmsg(s->db));
 }
 
-/* The file comes from elsewhere: nothing in its schema is run. */
+/* The database is not trusted: its schema may not call functions with side effects. */
 static enum status open_db(int fd, struct opencode_store *s, struct err *e)
 {
     char    link[64], path[PATH_MAX];

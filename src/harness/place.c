@@ -98,7 +98,7 @@ static void begin_lane(const struct harness_batch *b, struct sv chain,
     out->forks = true;
 }
 
-/* It follows an item that is not the end of one of our lanes. */
+/* The item follows one that is not the end of a lane of this session: a lane is forked there. */
 static void leave(const struct harness_batch *b, struct sv chain, const struct harness_item *item,
                   const struct harness_found *parent, struct arena *a, struct harness_place *out)
 {
@@ -138,7 +138,8 @@ static enum status follow(struct harness_batch *b, struct sv chain, const struct
     return ST_OK;
 }
 
-/* A root, when there is something already: a lane that shares nothing. */
+/* A root item in a session that has items already begins a lane that shares nothing with the
+ * others. */
 static void begin(struct harness_batch *b, struct sv chain, const struct harness_item *item,
                   struct arena *a, struct harness_place *out)
 {

@@ -33,8 +33,8 @@ static void describe(struct harness_session *x, const struct harness_state *s, s
     x->cost = s->total.cost;
 }
 
-/* A part is a sub-agent: its work is the session's. What the session says of its own cost includes
- * it. */
+/* Adds the work of a sub-agent to its session. A cost that the program reports for the session
+ * already includes it. */
 static void add_part(struct harness_session *x, const struct harness_state *s)
 {
     x->agents++;

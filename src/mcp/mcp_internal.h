@@ -1,4 +1,4 @@
-/* Inside the room: one request and the functions that answer it. */
+/* Internal to src/mcp: one request, and the functions that answer it. */
 #ifndef HEDDLE_MCP_INTERNAL_H
 #define HEDDLE_MCP_INTERNAL_H
 
@@ -45,7 +45,7 @@ struct mcp_item {
     const struct mcp_method *method;
     const struct json       *params; /* NULL: none */
     struct sv                id;     /* as JSON */
-    bool                     modern; /* its revision stands in the request */
+    bool                     modern; /* the request names its revision (2026-07-28) */
     atomic_bool              cancel;
     bool                     listens; /* a subscription: it has no answer until it ends */
     struct mcp_item         *next;    /* in the list of the session */
@@ -53,15 +53,16 @@ struct mcp_item {
     struct sv     progress_token; /* as JSON; absent: nobody waits for progress */
     int64_t       progress_base, progress_last, progress_at;
     const char   *progress_what;
-    enum mcp_code code; /* of a failure, unless its status says enough; 0: that */
+    enum mcp_code code; /* JSON-RPC code of a failure; 0: it follows from the status */
     struct sv     data; /* members of the error's data, as JSON without braces; or absent */
-    struct sv     context_thread;  /* the answer has injections of this thread ... */
-    struct json   context_waiting; /* ... which are acknowledged once it is out */
+    struct sv     context_thread; /* the thread whose injections the answer contains ... */
+    struct json
+        context_waiting; /* ... and these: they are acknowledged after the answer was sent */
 };
 
-/* A subscription. The handshake's have no id. */
+/* A subscription. Those of revisions with a handshake have no id. */
 struct mcp_watch {
-    struct arena      a; /* of this struct too */
+    struct arena      a; /* also holds this struct */
     struct sv         id;
     struct sv         uri; /* absent: the list of resources */
     struct hash       state;
@@ -71,7 +72,7 @@ struct mcp_watch {
 
 struct mcp_session {
     const struct mcp_server *server;
-    pthread_mutex_t          lock;     /* of what follows */
+    pthread_mutex_t          lock;     /* protects the members below */
     enum mcp_revision        revision; /* of the handshake; REVISION_2025_11 until there was one */
     struct mcp_item         *items;    /* that wait or run */
     size_t                   n_items;
@@ -87,9 +88,9 @@ enum mcp_era { ERA_HANDSHAKE = 1, ERA_MODERN = 2, ERA_BOTH = 3 };
 struct mcp_method {
     const char  *name;
     enum mcp_era eras;
-    bool         at_once; /* it needs no work: it is answered where it is read */
-    bool         cached;  /* modern: its result says for how long it holds, ... */
-    int64_t      ttl_ms;  /* ... which is this */
+    bool         at_once; /* answered by the thread that reads it, without a queue */
+    bool         cached;  /* in 2026-07-28 its result has ttlMs, ... */
+    int64_t      ttl_ms;  /* ... which is this value */
     mcp_answer  *answer;
 };
 const struct mcp_method *mcp_method_find(struct sv name);
@@ -114,8 +115,8 @@ enum status mcp_operation(struct mcp_item *x, const struct operation *op, const 
 enum status mcp_ask(struct mcp_item *x, const struct operation *op, struct sv params,
                     struct sb *out, struct json *doc, struct err *e) MUST_USE;
 
-/* Where a list goes on: an opaque text from a number. Absent is 0. ST_USAGE: this
- * server did not make it. */
+/* The cursor of a page: a number as opaque text; absent is 0. ST_USAGE: this server did not make
+ * it. */
 enum status mcp_cursor_read(const struct mcp_item *x, size_t *at, struct err *e) MUST_USE;
 void        mcp_cursor_write(struct jw *w, size_t at);
 

@@ -16,7 +16,7 @@ const char *mcp_revision_name(enum mcp_revision r)
 
 /* ---- writing ------------------------------------------------------------------------------- */
 
-/* What a failure says to JSON-RPC, unless the method chose a code. */
+/* The JSON-RPC code of a failure, unless the method has set one. */
 static enum mcp_code code_of(const struct mcp_item *x, const struct err *e)
 {
     if (x->code)
@@ -155,8 +155,8 @@ static bool is_client_info(const struct json *v)
     return json_is(v, JSON_OBJECT) && json_text(v, "name").s && json_text(v, "version").s;
 }
 
-/* Does `_meta` say anything of a revision, or what only requests with a revision say? Then all that
- * such a request must say has to be there. */
+/* Finds out whether a request belongs to revision 2026-07-28: its `_meta` has a revision, or
+ * another member that only this revision has. Then all required members must be present. */
 static enum status read_era(struct mcp_item *x, struct err *e)
 {
     const struct json *meta = json_find(x->params, "_meta");
@@ -187,7 +187,7 @@ static enum status read_method(struct mcp_item *x, struct sv name, struct err *e
     x->method = mcp_method_find(name);
     if (x->method && x->method->eras & (x->modern ? ERA_MODERN : ERA_HANDSHAKE))
         return ST_OK;
-    if (x->method && !x->modern) /* it exists where the request says its revision */
+    if (x->method && !x->modern) /* the method exists only in 2026-07-28 */
         return bad(x, MCP_INVALID_PARAMS, "_meta has no " MCP_META "protocolVersion", e);
     x->code = MCP_NO_METHOD;
     return err_set(e, ST_NOT_FOUND, "there is no method '" SV_FMT "'", SV_ARG(name));

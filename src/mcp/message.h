@@ -1,4 +1,4 @@
-/* Inside the room: JSON-RPC messages. */
+/* Internal to src/mcp: JSON-RPC messages. */
 #ifndef HEDDLE_MCP_MESSAGE_H
 #define HEDDLE_MCP_MESSAGE_H
 
@@ -6,9 +6,9 @@
 
 enum mcp_message { MCP_REQUEST, MCP_NOTIFICATION, MCP_RESPONSE };
 
-/* What one message says, for an item whose arena is set. Of a request everything is checked that
- * does not depend on its method; of the others only `method` and the item's `params` count. After
- * an error the item has the code of the answer, and the id if there was one. */
+/* Reads one message into an item whose arena is set. Of a request everything is checked that does
+ * not depend on its method; of a notification only `method` and `params` are set. After an error
+ * the item has the code of the answer, and the id if there was one. */
 enum status mcp_item_read(struct mcp_item *x, const struct json *v, enum mcp_message *kind,
                           struct sv *method, struct err *e) MUST_USE;
 

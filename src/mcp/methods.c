@@ -1,9 +1,9 @@
-/* The methods there are, the handshake, and what several methods use. */
+/* The table of methods, the handshake, and functions that several methods share. */
 #include "api/install/guide_text.h"
 #include "base/hash.h"
 #include "mcp/message.h"
 
-/* How long the answers hold that depend on the program alone. */
+/* ttlMs of answers that only depend on the version of heddle. */
 enum { HOUR_MS = 3600000 };
 
 static enum status initialize(struct mcp_item *x, struct jw *w, struct err *e);

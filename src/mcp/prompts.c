@@ -1,4 +1,4 @@
-/* Prompts: what a person puts in front of a model from a menu. */
+/* Prompts: texts that a person chooses from a menu of the client and sends to the model. */
 #include "api/share/context.h"
 #include "mcp/mcp_internal.h"
 

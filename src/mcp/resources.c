@@ -101,7 +101,8 @@ static struct sv of_thread(struct sv thread, struct arena *a)
     return sb_sv(&b);
 }
 
-/* A thread's own files, below its directory. What it may read of others is listed with them. */
+/* The files below a thread's own directory. Files of threads that it may read are listed with those
+ * threads. */
 static enum status put_assets(struct mcp_item *x, struct jw *w, const struct json *t, struct err *e)
 {
     struct listed r = { .thread = json_text(t, "id"), .title = json_text(t, "title") };
@@ -292,7 +293,7 @@ static enum status find_turn(struct mcp_item *x, struct sv thread, struct sv *tu
     return ST_OK;
 }
 
-/* Pages that are not kept are not fetched: reading a resource opens no network. */
+/* Web pages that are not cached are left out: reading a resource makes no network requests. */
 static enum status read_input(struct mcp_item *x, const struct mcp_resource *q, struct sv *bytes,
                               struct err *e)
 {
@@ -324,7 +325,8 @@ enum status mcp_resource_bytes(struct mcp_item *x, const struct mcp_resource *q,
     return read_input(x, q, bytes, e);
 }
 
-/* What is not there has a code of its own where there is a handshake, and names the address. */
+/* A resource that does not exist: revisions with a handshake have a code of their own for it
+ * (-32002). The error names the address. */
 static enum status not_there(struct mcp_item *x, struct sv uri, const struct err *e)
 {
     struct sb b = sb_in(x->a, 0);

@@ -76,7 +76,7 @@ static struct mcp_item *find(struct mcp_session *s, struct sv id)
     return x;
 }
 
-/* From here on a cancellation reaches it. */
+/* Adds a request to the session's list, in which cancellations find it. */
 static enum status enlist(struct mcp_item *x, struct err *e)
 {
     struct mcp_session *s = x->s;
@@ -153,7 +153,7 @@ static void send_text(const struct mcp_call *c, struct sv text)
     c->send(c->ctx, text);
 }
 
-/* What is answered where it is read; else it is an item of the call. */
+/* Answers a request at once if its method allows that; else adds it to the call. */
 static void take_request(struct mcp_call *c, struct mcp_item *x)
 {
     struct err e = { 0 };
@@ -274,7 +274,7 @@ static void acknowledge(struct mcp_item *x)
     request_end(&r);
 }
 
-/* Absent when nobody waits for the answer any more. */
+/* The text of the answer; absent when the request was cancelled. */
 static struct sv run_item(struct mcp_item *x)
 {
     struct sv text = { 0 };
@@ -330,7 +330,8 @@ void mcp_notify(const struct mcp_item *x, const char *method, struct sv params)
 
 enum { PROGRESS_US = 100000 };
 
-/* Numbers must grow, also when the operation begins with another part of its work. */
+/* The protocol demands that progress grows with every message, but operations count from 0 in each
+ * phase of their work. */
 static void progress(void *ctx, const char *what, int64_t done, int64_t total)
 {
     struct mcp_item *x = ctx;

@@ -1,5 +1,6 @@
-/* The tools: operations of the table, some of their parameters, and what a model reads of their
- * answers. They are few: what agents do in a tree is text, lines that start with →. */
+/* The tools: operations of the api table with the parameters that are offered, and the text that a
+ * model reads of their answers. There are few of them: what an agent does in a tree is written as
+ * lines that start with →, for the tool `loom`. */
 #include "api/schema.h"
 #include "api/share/context.h"
 #include "api/term.h"
@@ -55,8 +56,8 @@ static const struct mcp_tool *find(struct sv name)
     return NULL;
 }
 
-/* Clients show a model the structured answer in the place of the text, where there is one: an
- * answer that is bytes, and a document only about them, has none. */
+/* Clients show a model the structured answer instead of the text, if there is one. So an operation
+ * that streams bytes, whose document only describes them, has no structured answer. */
 static bool is_structured(const struct mcp_tool *t)
 {
     return !(t->op->streams & STREAM_OUT);
@@ -127,8 +128,8 @@ static bool is_hidden(const struct mcp_tool *t, struct sv name)
     return false;
 }
 
-/* Whose output it is: that of the bound agent, or of one that the call names. Nothing is ever said
- * in the name of the person who started the server. */
+/* The agent on whose behalf lines run: the bound one, or the one that the call names. Lines never
+ * run as the person who started the server. */
 static enum status settle_agent(const struct mcp_item *x, struct sv given, struct sv *agent,
                                 struct err *e)
 {
@@ -232,7 +233,8 @@ static void put_warnings(struct mcp_item *x, struct jw *w, const struct request 
         put_text(w, sb_sv(&clean));
 }
 
-/* What a person would be shown of the document; of an operation that makes bytes, these. */
+/* The content of the result: the document as text for a terminal, or the bytes of an operation that
+ * streams them. */
 static enum status put_content(struct mcp_item *x, struct jw *w, const struct operation *op,
                                const struct json *given, const struct json *doc, struct sb *out,
                                struct err *e)
@@ -252,7 +254,7 @@ static enum status put_content(struct mcp_item *x, struct jw *w, const struct op
     return ST_OK;
 }
 
-/* A context is delivered when its injections are acknowledged, once the answer is out. */
+/* Remembers the injections of a context: they are acknowledged after the answer was sent. */
 static void keep_waiting(struct mcp_item *x, const struct json *given, const struct json *doc)
 {
     const struct json *waiting = json_find(doc, "waiting");
@@ -290,7 +292,8 @@ static enum status put_answer(struct mcp_item *x, struct jw *w, const struct mcp
     return ST_OK;
 }
 
-/* A failure is an answer, too: the model reads it and can do better. */
+/* A failure is a result with isError, not a JSON-RPC error, so that the model reads it and can
+ * correct its call. */
 static void put_failure(struct mcp_item *x, struct jw *w, const struct err *e)
 {
     jw_key(w, "content");

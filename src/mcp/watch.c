@@ -11,7 +11,7 @@ enum { WATCHES_MAX = 256 };
 /* ---- the state of a resource ------------------------------------------------------------------
  */
 
-/* A log is told apart by its length, whatever it holds. */
+/* The state of a log is its length: entries are only appended. */
 static enum status head_of(struct mcp_item *x, struct sv thread, struct sv *text, struct err *e)
 {
     struct sb      b = sb_in(x->a, 0);
@@ -43,7 +43,7 @@ static enum status text_of(struct mcp_item *x, struct sv uri, struct sv *text, s
     return mcp_resource_bytes(x, &q, text, &type, e);
 }
 
-/* What cannot be read has a state, too: that it cannot. */
+/* A resource that cannot be read has a state as well: its error. */
 static struct hash state_of(struct mcp_session *s, struct sv uri)
 {
     struct arena    a = { 0 };
@@ -85,7 +85,7 @@ static enum status add(struct mcp_session *s, struct sv id, struct sv uri, struc
     return err_set(e, ST_LIMIT_EXCEEDED, "more than %d resources are watched", WATCHES_MAX);
 }
 
-/* Removes those of an id; with `uri` only that one. */
+/* Removes the subscriptions of an id; with `uri` only that one. */
 static bool drop(struct mcp_session *s, struct sv id, struct sv uri)
 {
     bool any = false;
@@ -155,7 +155,8 @@ static void put_subscription(struct jw *w, struct sv id)
     jw_close(w, '}');
 }
 
-/* What of the wishes is fulfilled: tools and prompts never change. */
+/* Tells the client which of the requested notifications it will get. Tools and prompts never
+ * change, so those are not among them. */
 static enum status acknowledge(struct mcp_item *x, const struct json *wish, struct err *e)
 {
     const struct json  *uris = json_find(wish, "resourceSubscriptions");

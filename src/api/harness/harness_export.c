@@ -48,7 +48,8 @@ static struct sv variable(const void *ctx, const char *name)
 
 /* ---- where it goes --------------------------------------------------------------------------- */
 
-/* The nearest directory above a path that is there, and what is missing below it. */
+/* Opens the nearest existing directory above a path, and gives the part of the path that does not
+ * exist. */
 static enum status open_above(struct request *r, struct sv home, struct sv *below, int *dir,
                               struct err *e)
 {
@@ -93,7 +94,8 @@ static enum status write_all(struct request *r, const struct harness_export *wha
     return s;
 }
 
-/* It is made in memory first: the name of the file holds the id that the export chooses. */
+/* The session is written to memory first: the name of the file contains the id, which the export
+ * chooses. */
 static enum status place(struct request *r, const struct harness_export *what, struct sv *path,
                          struct harness_exported *done, struct err *e)
 {
@@ -177,7 +179,7 @@ static enum status run(struct request *r, const void *given, struct err *e)
     return ST_OK;
 }
 
-/* Without a file the stream itself is the answer, and nothing else is printed. */
+/* Without --place the session was written to standard output, and nothing else is printed. */
 static void print(const struct json *doc, struct term *t)
 {
     if (!json_text(doc, "path").s)

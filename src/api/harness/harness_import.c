@@ -69,7 +69,7 @@ static const struct field answer[] = {
 };
 /* clang-format on */
 
-/* How long --follow waits between two looks. */
+/* How long --follow waits before it looks for changes again. */
 enum { WAIT_MS = 500 };
 
 struct failure {
@@ -187,7 +187,7 @@ static enum status import_source(struct session_import *x, struct harness_source
     return tell(x, &report, src.path, e);
 }
 
-/* One of them was named: the others are left alone. */
+/* With --only, sessions of other names are skipped. */
 static bool is_wanted(const struct session_import *x, struct sv name)
 {
     return !x->p->only.s || sv_eq(x->p->only, name);
@@ -386,11 +386,12 @@ static enum status import_named(struct session_import *x, struct sv path, struct
     if (x->harness == HARNESS_OPENCODE)
         return import_stored(x, src, e);
     if (!request_open(x->r, path_dir(path).n ? path_dir(path) : SV("."), &dir, &ignored))
-        src.dir = dir; /* else what lies beside it is left out */
+        src.dir =
+            dir; /* without the directory, files of sub-agents beside the transcript are not read */
     return import_source(x, src, e);
 }
 
-/* Following ends when the reader is gone or the time is over: neither is an error. */
+/* --follow ends when standard output is closed or the deadline has passed: neither is an error. */
 static bool is_end(const struct err *e)
 {
     return sv_is(sv_of(e->reason), "reader_gone") || sv_is(sv_of(e->reason), "cancelled") ||

@@ -141,7 +141,7 @@ static enum status run(struct request *r, const void *given, struct err *e)
 
 /* ---- text ------------------------------------------------------------------------------------ */
 
-enum { LEVELS_MAX = 32 }; /* lanes below that are drawn no deeper */
+enum { LEVELS_MAX = 32 }; /* deeper lanes are not indented further */
 
 static void print_lane(const struct json *x, struct term *t)
 {

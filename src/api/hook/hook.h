@@ -13,10 +13,10 @@
 
 extern const struct operation op_hook_event, op_hook_record;
 
-/* The objective of threads that were made for a session that nobody had a thread for. */
+/* The objective of threads that are created for sessions without a thread. */
 #define HOOK_OBJECTIVE SV("sessions")
 
-/* Where small files about sessions that run are kept. */
+/* The directory of small files about running sessions. */
 #define HOOK_DIR ".heddle/hook"
 
 extern const char *const hook_harnesses[];
@@ -64,7 +64,8 @@ struct hook_thread {
     struct sv     thread, lane; /* lane: of a session that is bound */
 };
 
-/* As the log has it, in any transaction. HOOK_GUESSED and HOOK_NEW are not answers of this. */
+/* Finds the thread of a session in the log, in any transaction. Never sets HOOK_GUESSED or
+ * HOOK_NEW. */
 enum status hook_thread_find(struct log *l, enum harness h, struct sv session, struct sv given,
                              struct sv parent, struct sv otherwise, struct arena *a,
                              struct hook_thread *out, struct err *e) MUST_USE;
@@ -75,28 +76,29 @@ enum status hook_thread_find(struct log *l, enum harness h, struct sv session, s
 enum status hook_deny(struct request *r, struct share *s, struct sv thread,
                       const struct hook_event_params *p, struct sv *why, struct err *e) MUST_USE;
 
-/* Before a tool that may run anything: keep how the files are that the thread may only read. After
- * it: which of them changed, as a text for agent and person; absent: none. */
+/* Before a tool that may run anything: save the hashes of the files that the thread may only read.
+ * After it: report which of them changed, as a text for agent and person; absent: none. */
 enum status hook_marks_keep(struct request *r, struct share *s, struct sv thread,
                             const struct hook_event_params *p, struct err *e) MUST_USE;
 enum status hook_marks_compare(struct request *r, struct share *s, struct sv thread,
                                const struct hook_event_params *p, struct sv *report,
                                struct err *e) MUST_USE;
 
-/* A session ends: nothing of it is kept any longer. */
+/* Removes the saved hashes of a session that ends. */
 void hook_marks_drop(struct request *r, const struct hook_event_params *p);
 
 /* ---- what was told (hook_told.c) ----------------------------------------------------------- */
 
-/* A program may start a session twice before it asks the model: when it is resumed and compacted at
- * once. Was this context told at a start from another source, since the last prompt or compaction?
- * If not, it is from now on. A start from the same source again is one of another process, whose
- * predecessor was killed. */
+/* A program may report two starts before it asks the model: a session that is compacted while it is
+ * resumed. True when the same context was given at a start with another source since the last
+ * prompt or compaction: then it is not given again. Else it is remembered as given. A second start
+ * with the same source comes from a new process after the first was killed, and gets the context
+ * again. */
 bool hook_told(struct request *r, struct sv session, struct sv source, struct sv context);
 void hook_told_forget(struct request *r, struct sv session);
 
-/* A program that says nothing of a compaction wrote it down: the next event is as good as a start.
- * And was there one since it was last asked? */
+/* A program without an event for compactions wrote one into its transcript: the next event gets the
+ * context, as a start does. hook_compacted_take(): was there one since the last call? */
 void hook_compacted(struct request *r, struct sv session);
 bool hook_compacted_take(struct request *r, struct sv session);
 

@@ -1,6 +1,7 @@
-/* Tools of other programs: what they would write, and whether that is somebody else's. A path is
- * judged as it is named and as it is behind links; an operation that removes, moves or replaces
- * what is below its path is judged by every place below it that is protected. */
+/* Decides whether a tool of another program may run: which paths it would write, and whether one of
+ * them is protected (a referenced thread, a frozen copy, heddle's own files). A path is checked as
+ * it is named and with its links resolved. For an operation that removes, moves or replaces
+ * everything below a path, every protected place below it is checked. */
 #include "api/hook/hook.h"
 #include "api/hook/shell_writes.h"
 #include "base/path.h"
@@ -14,7 +15,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Absolute paths are without their first / here, so that "" is the root of the file system. */
+/* Absolute paths are stored without their first slash here, so that "" is the root of the file
+ * system. */
 struct judging {
     struct request          *r;
     struct share            *s;
@@ -28,7 +30,7 @@ struct judging {
 
 /* ---- paths --------------------------------------------------------------------------------- */
 
-/* "a/b" of /x/../a/./b; false: it has none. */
+/* "a/b" for /x/../a/./b. False: the path leads above the root. */
 static bool normal(struct sv path, struct arena *a, struct sv *out)
 {
     struct err ignored;
@@ -36,7 +38,7 @@ static bool normal(struct sv path, struct arena *a, struct sv *out)
     return path_normal_exact(path, a, out, &ignored) == ST_OK;
 }
 
-/* What of `path` is below `dir`: "" when it is the same; absent: it is not below it. */
+/* The part of `path` below `dir`; "" when they are equal; absent when it is not below. */
 static struct sv below(struct sv path, struct sv dir)
 {
     if (!dir.n)
@@ -46,7 +48,7 @@ static struct sv below(struct sv path, struct sv dir)
     return path.n > dir.n ? sv_skip(path, dir.n + 1) : SV("");
 }
 
-/* The path behind links, as far as it exists; *n is how much of the path that was. */
+/* The real path of the longest part of `path` that exists; *n is the length of that part. */
 static struct sv existing_path(struct sv path, struct arena *a, size_t *n)
 {
     char      real[PATH_MAX];
@@ -70,7 +72,8 @@ static struct sv link_target(struct sv dir, struct sv link, struct arena *a)
     return target.s[0] == '/' ? target : path_join(dir, target, a);
 }
 
-/* The path behind links. What does not exist can be written through a link that leads there. */
+/* The path with all links resolved, also a link to a file that does not exist yet: writing through
+ * it creates the file. */
 static struct sv real_path(struct sv path, struct arena *a)
 {
     enum { LINKS_MAX = 16 };
@@ -95,8 +98,8 @@ static struct sv real_path(struct sv path, struct arena *a)
     return path;
 }
 
-/* Is the path a link, and the operation on the link itself? With a / behind it, it is on what is
- * there. */
+/* Does the operation act on a link itself? With a slash at the end of the path it acts on what the
+ * link leads to. */
 static bool is_link(struct sv path, struct arena *a)
 {
     struct stat st;
@@ -114,7 +117,7 @@ static bool matches(const struct shell_test *t, struct sv path, struct arena *a)
     return fnmatch(sv_cstr(t->pattern, a), sv_cstr(text, a), t->fold ? FNM_CASEFOLD : 0) == 0;
 }
 
-/* Would find find it, which prints it as `path`? */
+/* Would `find` with these conditions print `path`? */
 static bool is_found(const struct shell_tests *tests, struct sv path, struct arena *a)
 {
     bool any = false, hit = false;
@@ -145,7 +148,7 @@ static bool passes_tests(const struct shell_tests *tests, const struct guard_pla
     return is_found(tests, rest.n ? path_join(tests->place, rest, a) : tests->place, a);
 }
 
-/* Does what is copied have something for a place, which is `rest` below the target? */
+/* Do the sources of a copy have a file for the place `rest` below the target? */
 static bool is_copied(const struct shell_path *p, struct sv rest, struct arena *a)
 {
     struct stat st;
@@ -168,7 +171,8 @@ static void ask_git(struct judging *j, struct sv dir)
     j->top = sv_skip(repo.top, 1);
 }
 
-/* Does git track it, or something in it? `dir` is where git is asked. */
+/* Does git track the place, or a file below it? `dir` is the directory in which the repository is
+ * looked for. */
 static bool is_tracked(struct judging *j, struct sv dir, struct sv place)
 {
     if (!j->git_asked)
@@ -178,8 +182,9 @@ static bool is_tracked(struct judging *j, struct sv dir, struct sv place)
            (gitindex_has(&j->index, rest) || gitindex_has_below(&j->index, rest));
 }
 
-/* Does it touch a place that is `rest` below what it is about, or in the same repository? What git
- * brings back of heddle's own files is found by heddle itself. */
+/* Does the operation change a protected place that is `rest` below its path, or in the same
+ * repository? heddle's own files are exempt from git operations: heddle detects on its own when
+ * they were reverted. */
 static bool touches(struct judging *j, struct sv form, const struct guard_place *place,
                     struct sv absolute, struct sv rest)
 {
@@ -249,8 +254,8 @@ static enum status judge_path(struct judging *j, struct sv path, struct err *e)
     return ST_OK;
 }
 
-/* Does a pattern of a shell match a place, or a directory above it (*above)? *rest is what the
- * pattern has below. */
+/* Does a pattern of a shell match a place, or a directory above it (*above)? *rest is the part of
+ * the pattern below the place. */
 static bool pattern_matches(struct sv pattern, struct sv place, struct arena *a, struct sv *rest,
                             bool *above)
 {
@@ -308,8 +313,8 @@ static enum status judge_places(struct judging *j, struct sv form, enum shell_re
     return ST_OK;
 }
 
-/* As it is named, and as it is behind links: a link must neither lead into what is protected nor
- * out of it. */
+/* Checks the path as it is named and with links resolved: neither a link into a protected place nor
+ * one out of it may be used to write. */
 static enum status judge(struct judging *j, struct err *e)
 {
     const struct shell_path *p = j->path;

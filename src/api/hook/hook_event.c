@@ -64,10 +64,10 @@ struct hooking {
     struct share                    s;
     struct hook_thread              at;
     bool                            exists; /* the thread */
-    bool                            gone;   /* the log, which was there before the tool ran */
-    struct sv                       context, deny, report;
-    struct injection               *pending;
-    size_t                          n_pending;
+    bool              gone; /* the log existed before the tool ran, and does not now */
+    struct sv         context, deny, report;
+    struct injection *pending;
+    size_t            n_pending;
 };
 
 /* ---- which thread -------------------------------------------------------------------------- */
@@ -97,7 +97,8 @@ enum status hook_thread_find(struct log *l, enum harness h, struct sv session, s
     return ST_OK;
 }
 
-/* How far the last change of a transcript is from the time at which the origin last answered. */
+/* Seconds between the last change of a transcript and the time at which the origin of the fork last
+ * answered. */
 static int64_t distance(const struct hooking *h, int dir, const char *name)
 {
     struct stat st;
@@ -108,8 +109,9 @@ static int64_t distance(const struct hooking *h, int dir, const char *name)
     return st.st_mtime > then ? st.st_mtime - then : then - st.st_mtime;
 }
 
-/* A fork names no origin, and its transcript is not there yet when it starts. Its origin is a
- * session whose transcript lies beside it, and that ended when the program says. */
+/* Claude Code does not name the origin of a fork, and the fork has no transcript yet when it
+ * starts. The origin is taken to be the session in the same directory whose transcript was last
+ * changed closest to the time of the last answer, which the event tells. */
 static enum status guess_origin(struct hooking *h, struct err *e)
 {
     UNDO(fd_undo) int fd = -1;
@@ -167,7 +169,8 @@ static bool fits(const struct hooking *h, struct sv text)
     return (int64_t)utf8_count(text) <= h->p->limit;
 }
 
-/* A block that is too long for the program is cut by saying less, and at last by saying so. */
+/* A block that is longer than the limit: without its comments; if that is still too long, an empty
+ * block and the command that prints the whole one. */
 static enum status make_short(struct hooking *h, struct err *e)
 {
     struct prompt       all;
@@ -188,7 +191,7 @@ static enum status make_short(struct hooking *h, struct err *e)
     sb_add_shell(&b, h->at.thread);
     sb_adds(&b, "` to read it.");
     h->context = sb_sv(&b);
-    h->n_pending = 0; /* they are told when the block is read */
+    h->n_pending = 0; /* they are delivered when the block is read */
     return ST_OK;
 }
 
@@ -206,7 +209,7 @@ static enum status make_context(struct hooking *h, struct err *e)
     return fits(h, h->context) ? ST_OK : make_short(h, e);
 }
 
-/* What was injected while the session ran; the block was told when it started. */
+/* Injections that arrived while the session ran. The block itself was given at the start. */
 static enum status make_injections(struct hooking *h, struct err *e)
 {
     if (!h->exists || h->at.how == HOOK_GUESSED)
@@ -217,7 +220,8 @@ static enum status make_injections(struct hooking *h, struct err *e)
         return ST_OK;
     if (block_injections(h->pending, h->n_pending, h->r->a, &h->context, e))
         return err_code(e);
-    if (!fits(h, h->context)) { /* they wait for a start, where the block is cut first */
+    if (!fits(h, h->context)) { /* they stay pending until the next start, where the block is
+                                   shortened to make room */
         h->context = (struct sv){ 0 };
         h->n_pending = 0;
     }
@@ -245,7 +249,7 @@ static enum status after_tool(struct hooking *h, struct err *e)
 
 static enum status start(struct hooking *h, struct err *e)
 {
-    (void)hook_compacted_take(h->r, h->p->session); /* this start comes after it */
+    (void)hook_compacted_take(h->r, h->p->session); /* this start gives the context anyway */
     if (make_context(h, e))
         return err_code(e);
     /* A new session has not been told anything yet. Its caller may still find that it is not a
@@ -276,7 +280,7 @@ static enum status act(struct hooking *h, struct err *e)
     return ST_OK;
 }
 
-/* A prompt and the calls of tools are recorded with the answer they lead to. */
+/* Prompts and calls of tools are recorded together with the answer, at the next stop event. */
 static bool wants_record(const struct hooking *h)
 {
     return h->event == HOOK_START || h->event == HOOK_COMPACT || h->event == HOOK_STOP ||
@@ -314,9 +318,9 @@ static size_t index_of(const char *const *names, struct sv name)
     return i;
 }
 
-/* The log is only read, and nothing of other programs is imported on the way: that is what the next
- * command does. Where there is none yet it is made, once; but not behind a tool, before which there
- * was one. */
+/* Opens the log for reading. Changes that other programs made to .leslie are not imported here: the
+ * next command does that. A missing log is created, except after a tool: there was one before the
+ * tool ran, and its loss is reported. */
 static enum status begin(struct hooking *h, struct err *e)
 {
     enum status s = request_log(h->r, STORE_READ, e);
@@ -348,7 +352,7 @@ static enum status run(struct request *r, const void *given, struct err *e)
         s = find_thread(&h, e);
     if (!s && !h.gone && (h.at.thread.n || h.event == HOOK_TOOL_BEFORE))
         s = act(&h, e);
-    if (r->log.store) /* else nothing was begun */
+    if (r->log.store) /* otherwise share_begin() was not called */
         share_end(&h.s);
     if (!s)
         put_answer(&h);

@@ -45,7 +45,7 @@ struct recording {
 
 /* ---- the thread ---------------------------------------------------------------------------- */
 
-/* The thread it should be bound to; absent: nobody knows yet, and the transcript may tell. */
+/* The thread that the session is to be bound to; absent when only its transcript can tell. */
 static enum status choose(struct recording *x, struct harness_binding *to, bool *bound,
                           struct err *e)
 {
@@ -125,7 +125,8 @@ static enum status settle_thread(struct recording *x, struct share *s, struct er
     return make_objective(s, e) ? err_code(e) : share_spawn(s, &q, &t, e);
 }
 
-/* Is there anything to do? Asked without a lock, since the answer is mostly no. */
+/* Is there anything to do? Checked in a read transaction first, because the answer is usually no.
+ */
 static enum status needs_thread(struct recording *x, bool *out, struct err *e)
 {
     struct share        s;
@@ -181,8 +182,8 @@ static enum status check(void *ctx, int64_t done, int64_t total, struct err *e)
     return request_check(ctx, e);
 }
 
-/* A transcript that is not there yet, or was deleted, is not a failure: there is a next event, and
- * `heddle import`. */
+/* A transcript that does not exist yet, or was deleted, is not an error: the next event or `heddle
+ * import` reads it. */
 static enum status import(struct recording *x, struct err *e)
 {
     struct sv             path = transcript_path(x);
@@ -209,7 +210,8 @@ static enum status import(struct recording *x, struct err *e)
     src.dir = dir;
     if (harness_import(&x->r->log, &src, &limits, &x->report, e))
         return err_code(e);
-    if (x->report.compactions && x->harness == HARNESS_GEMINI) /* it has no event for that */
+    if (x->report.compactions &&
+        x->harness == HARNESS_GEMINI) /* Gemini CLI has no event for compactions */
         hook_compacted(x->r, x->p->session);
     if (x->report.thread.n)
         x->at = (struct harness_binding){ x->report.thread, x->report.lane };

@@ -1,6 +1,6 @@
-/* What a session was told, in files of a few bytes below .heddle/hook: a program that starts a
- * session twice in a row gets the block once, and one that has no event for a compaction gets it
- * again. Failure is ignored: told twice is better than never. */
+/* Remembers in small files below .heddle/hook which context a session was given: a program that
+ * reports two starts in a row gets the block once, and one without an event for compactions gets it
+ * again after one. Failure is ignored: giving the block twice is better than not at all. */
 #include "api/hook/hook.h"
 #include "base/hash.h"
 

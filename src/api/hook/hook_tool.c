@@ -1,5 +1,5 @@
-/* Tools of other programs that may have written anything: what they changed. hook_deny.c is about
- * what they would write. */
+/* Finds out which protected files a tool has changed, by comparing hashes from before and after.
+ * hook_deny.c decides before the tool runs. */
 #include "api/hook/hook.h"
 #include "base/clock.h"
 #include "base/hash.h"
@@ -10,8 +10,8 @@
 
 /* ---- after --------------------------------------------------------------------------------- */
 
-/* So many bytes are hashed before a tool runs; beyond them a file is told apart by its attributes.
- */
+/* The number of bytes that are hashed before a tool runs. Further files are compared by size, time
+ * and inode only. */
 enum { HASH_BYTES = 1 << 20 };
 
 /* .heddle/hook/SESSION-CALL, both as hashes: an id of another program may not be the name of a
@@ -57,7 +57,7 @@ enum status hook_marks_keep(struct request *r, struct share *s, struct sv thread
     for (size_t i = 0; i < marks.list.n; i++)
         put_mark(&w, &marks.list.v[i]);
     jw_close(&w, ']');
-    /* Not synced: after a crash there is no tool whose end could be waited for. */
+    /* Not synced: after a crash of the machine the tool has ended too, and nothing is compared. */
     if (fs_mkdirs(r->ws->root_fd, SV(HOOK_DIR), e) ||
         fs_open_own(r->ws->root_fd, marks_file(p, r->a), O_WRONLY | O_TRUNC, &fd, e))
         return err_code(e);
@@ -123,8 +123,8 @@ enum status hook_marks_compare(struct request *r, struct share *s, struct sv thr
     return ST_OK;
 }
 
-/* Files of this session, and those of sessions that never ended, when they are old. Failure is
- * ignored: the next session that ends does it. */
+/* Removes the files of this session, and old files of sessions that ended without an event. Failure
+ * is ignored: the end of the next session removes them. */
 void hook_marks_drop(struct request *r, const struct hook_event_params *p)
 {
     enum { DAY_MS = 86400000 };

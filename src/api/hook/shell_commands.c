@@ -3,8 +3,8 @@
 #include "base/path.h"
 #include "base/sb.h"
 
-/* What is followed of a line at most: it is a program that wrote it, and the time for an answer is
- * short. */
+/* Limits on how much of a line is followed: the answer must be given in milliseconds, whatever the
+ * line is. */
 enum { PATHS_MAX = 1000, BRACES_MAX = 1000, FIND_MAX = 8 };
 
 enum takes {
@@ -26,7 +26,7 @@ enum takes {
 static const struct {
     const char *name;
     enum takes  takes;
-    const char *options; /* that have a file behind them, with spaces between; of TAKES_INPLACE, that make it write */
+    const char *options; /* separated by spaces: options whose value is a file that is written; of TAKES_INPLACE: options or words with which the program changes its arguments */
 } commands[] = {
     { "rm", TAKES_TREE, 0 }, { "chmod", TAKES_TREE, 0 }, { "chown", TAKES_TREE, 0 }, { "chgrp", TAKES_TREE, 0 },
     { "rmdir", TAKES_ALL, 0 }, { "unlink", TAKES_ALL, 0 }, { "shred", TAKES_ALL, 0 }, { "touch", TAKES_ALL, 0 },
@@ -46,7 +46,7 @@ static const struct {
     { "csplit", TAKES_OPTION, "-f --prefix" }, { "cc", TAKES_OPTION, "-o" }, { "gcc", TAKES_OPTION, "-o" }, { "clang", TAKES_OPTION, "-o" },
     { "tar", TAKES_TAR, 0 }, { "find", TAKES_FIND, 0 }, { "git", TAKES_GIT, 0 },
 };
-/* Options of rsync with a word behind them that is neither source nor target. */
+/* Options of rsync whose value is neither source nor target. */
 static const char *const rsync_values[] = { "--exclude", "--include", "--filter", "-f", "-e", "--exclude-from", "--include-from" };
 static const char *const find_runs[] = { "-exec", "-execdir", "-ok", "-okdir" };
 /* Conditions of find on names. */
@@ -56,7 +56,7 @@ static const struct {
 } find_tests[] = {
     { "-name", false, false }, { "-iname", false, true }, { "-path", true, false }, { "-ipath", true, true }, { "-wholename", true, false }, { "-iwholename", true, true },
 };
-/* Others, which are not understood. What is empty is not worth asking about. */
+/* Other conditions, which are not evaluated: a command with one of them is allowed. */
 static const char *const find_unknown[] = { "-regex", "-iregex", "-empty", "-lname", "-samefile", "-inum" };
 /* clang-format on */
 
@@ -109,7 +109,7 @@ static void expand_braces(struct shell_reading *s, struct sv path, int *left,
     }
 }
 
-/* The names that a word has; none where it is not known. */
+/* The names that a word expands to; none when it is not known. */
 static struct path_names names_of(struct shell_reading *s, const struct shell_word *w)
 {
     struct path_names names = { 0 };
@@ -132,7 +132,7 @@ static struct sv absolute(const struct shell_reading *s, struct sv path)
     return path.s[0] == '/' ? path : path_join(s->cwd, path, s->a);
 }
 
-/* As `how` says. */
+/* Adds the paths that a word names, with reach and conditions from `how`. */
 static void add_as(struct shell_reading *s, const struct shell_word *w, struct shell_path how)
 {
     struct path_names names = names_of(s, w);
@@ -210,7 +210,7 @@ static bool option_value(const struct shell_words *w, size_t i, const char *opti
     return false;
 }
 
-/* Is there one? */
+/* Adds the values of these options as written files. False: there are none. */
 static bool add_options(struct shell_reading *s, const struct shell_words *w, const char *options)
 {
     struct shell_word value;
@@ -224,7 +224,7 @@ static bool add_options(struct shell_reading *s, const struct shell_words *w, co
     return any;
 }
 
-/* -pi has p and i; what stands behind M and I is a name (perl). */
+/* -pi has the letters p and i; behind M and I follows a name (perl). */
 static bool has_letter(struct sv word, char letter)
 {
     for (size_t i = 1; i < word.n && !sv_has(SV("-.=MI"), word.s[i]); i++)
@@ -242,7 +242,7 @@ bool shell_has_option(const struct shell_words *w, char letter, const char *name
     return false;
 }
 
-/* Is there a word that starts so? */
+/* Is there a word that starts with this text? */
 static bool has_word(const struct shell_words *w, const char *start)
 {
     for (size_t i = 1; i < w->n; i++)
@@ -275,7 +275,7 @@ static void add_first(struct shell_reading *s, const struct shell_words *w)
 
 static const struct shell_word here = { .text = SV_STATIC(".") };
 
-/* tar xf A -C DIR, tar -cf A DIR: the first word is of options, with a dash or without. */
+/* tar xf A -C DIR, tar -cf A DIR: the first word holds options, with a dash or without. */
 static void add_tar(struct shell_reading *s, const struct shell_words *w)
 {
     struct sv how = w->n > 1 && !sv_starts(w->v[1].text, SV("--")) ? w->v[1].text : SV("");
@@ -298,7 +298,7 @@ struct copying {
     bool                  slash;    /* DIR/ is what is in it (rsync) */
 };
 
-/* Does a source stand for what is in it, and not for itself? */
+/* Does a source name the contents of a directory, and not the directory itself? */
 static bool is_contents(const struct copying *c, struct sv source)
 {
     struct sv name = path_base(source);
@@ -329,7 +329,8 @@ static void add_copy(const struct copying *c, struct sv source, bool pattern)
     shell_add(c->s, &target);
 }
 
-/* cp SOURCE… TARGET, cp -t TARGET SOURCE…: the target, and what of the sources lands in it. */
+/* cp SOURCE… TARGET, cp -t TARGET SOURCE…: adds the target, and the names that the sources get in
+ * it. */
 static void add_copies(struct shell_reading *s, const struct shell_words *w, const char *options,
                        enum shell_reach source_reach)
 {
@@ -358,7 +359,8 @@ static void add_copies(struct shell_reading *s, const struct shell_words *w, con
     }
 }
 
-/* rsync --delete removes what the source does not have, unless it is told to leave something. */
+/* rsync --delete removes what the source does not have. With exclusions it is not known what stays,
+ * and it is allowed. */
 static void add_rsync_delete(struct shell_reading *s, const struct shell_words *w)
 {
     if (w->n > 1 && has_word(w, "--del") && !has_word(w, "--exclude") && !has_word(w, "--filter") &&
@@ -381,8 +383,8 @@ static void add_test(struct shell_reading *s, const struct shell_words *w, size_
         }
 }
 
-/* The conditions behind the places. What they say about times, sizes and owners is as if it were
- * not there: it may be true. */
+/* Reads the conditions that follow the places. Conditions on times, sizes and owners are taken to
+ * be true. */
 static struct shell_tests read_tests(struct shell_reading *s, const struct shell_words *w,
                                      size_t from)
 {
@@ -424,7 +426,8 @@ static void run_found(struct shell_reading *s, const struct shell_words *w, size
     }
 }
 
-/* A directory that is not empty is not deleted: what is in it was, or was not found. */
+/* Adds what `find` deletes or passes to a command. -delete counts for files alone: a directory that
+ * is not empty is not deleted. */
 static void add_found(struct shell_reading *s, const struct shell_words *w, size_t from,
                       struct shell_word place, const struct shell_tests *all)
 {
@@ -474,7 +477,8 @@ struct sv shell_dir(const struct shell_reading *s, const struct shell_word *w)
     return s->cwd.s ? path_join(s->cwd, w->text, s->a) : s->cwd;
 }
 
-/* The paths behind a subcommand, or `otherwise` the directory it is in. */
+/* The paths that follow a subcommand; without any, the current directory with the reach
+ * `otherwise`. */
 static void add_paths(struct shell_reading *s, const struct shell_words *w, enum shell_reach reach,
                       enum shell_reach otherwise)
 {
@@ -511,7 +515,7 @@ static void git_mv(struct shell_reading *s, const struct shell_words *w)
     add_copies(s, w, NULL, SHELL_TREE);
 }
 
-/* Without force nothing is removed; and what it is told to leave is left. */
+/* Without -f nothing is removed. With exclusions it is not known what stays, and it is allowed. */
 static void git_clean(struct shell_reading *s, const struct shell_words *w)
 {
     if (shell_has_option(w, 'f', "--force") && !shell_has_option(w, 'n', "--dry-run") &&

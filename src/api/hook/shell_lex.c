@@ -18,7 +18,8 @@ static char take_char(struct shell_lexer *x)
 
 /* ---- substitutions ------------------------------------------------------------------------- */
 
-/* The length of what stands in parentheses, of which the first was taken; quotes hide others. */
+/* The length of the text up to the closing parenthesis; the opening one was read before.
+ * Parentheses in quotes do not count. */
 static size_t nested_length(struct sv text)
 {
     size_t depth = 1, i = 0;
@@ -48,7 +49,8 @@ static const struct shell_word *value_of(const struct shell_lexer *x, struct sv 
     return NULL;
 }
 
-/* A value with white space becomes several words outside quotes: that is not followed. */
+/* Appends the value of a variable. A value with white space becomes several words outside quotes:
+ * this is not followed, and the word is unknown. */
 static void add_variable(struct shell_lexer *x, struct sv name, bool quoted, struct sb *b)
 {
     const struct shell_word *value = name.n ? value_of(x, name) : NULL;
@@ -62,7 +64,7 @@ static void add_variable(struct shell_lexer *x, struct sv name, bool quoted, str
     x->word.pattern = x->word.pattern || value->pattern;
 }
 
-/* What a command gives is not known, except for that of pwd. */
+/* The output of a substituted command is not known, except for that of pwd. */
 static void take_inner(struct shell_lexer *x, size_t n, bool quoted, struct sb *b)
 {
     struct sv line = sv_first(x->rest, n);
@@ -91,7 +93,7 @@ static void take_braced(struct shell_lexer *x, bool quoted, struct sb *b)
     x->rest = c.tail;
 }
 
-/* $'text': escapes in it are not followed. */
+/* $'text': with escapes in it the word is unknown. */
 static void take_c_quoted(struct shell_lexer *x, struct sb *b)
 {
     struct sv_cut c;
@@ -103,7 +105,7 @@ static void take_c_quoted(struct shell_lexer *x, struct sb *b)
     x->rest = c.tail;
 }
 
-/* The dollar was taken. */
+/* The dollar sign was read before. */
 static void take_dollar(struct shell_lexer *x, bool quoted, struct sb *b)
 {
     size_t n = 0;
@@ -135,7 +137,7 @@ static bool is_break(char c)
     return sv_has(SV(";|&\n()"), c);
 }
 
-/* What stands in double quotes; the opening one was taken. */
+/* Text in double quotes; the opening quote was read before. */
 static void take_quoted(struct shell_lexer *x, struct sb *b)
 {
     while (x->rest.n && x->rest.s[0] != '"') {
@@ -199,7 +201,7 @@ static void skip_blanks(struct shell_lexer *x)
         take_char(x);
 }
 
-/* << was taken. */
+/* << was read before. */
 static void take_delimiter(struct shell_lexer *x)
 {
     struct shell_doc d = { .tabs = sv_starts(x->rest, SV("-")) };
@@ -211,7 +213,7 @@ static void take_delimiter(struct shell_lexer *x)
     *vec_push(&x->waiting, x->a) = d;
 }
 
-/* One that waited begins on the line behind the operator and ends with its delimiter. */
+/* A here-document begins on the line after its operator and ends with its delimiter. */
 static void take_doc(struct shell_lexer *x, const struct shell_doc *d)
 {
     struct sv start = x->rest;
@@ -262,14 +264,14 @@ static enum shell_token take_break(struct shell_lexer *x)
     return c == '(' ? SHELL_OPEN : c == ')' ? SHELL_CLOSE : SHELL_BREAK;
 }
 
-/* What is between tokens, and here-documents where they are announced. */
+/* Skips white space and comments, and notes the delimiters of here-documents. */
 static void skip_between(struct shell_lexer *x)
 {
     for (;;) {
         skip_blanks(x);
         if (sv_starts(x->rest, SV("\\\n"))) {
             x->rest = sv_skip(x->rest, 2);
-        } else if (sv_starts(x->rest, SV("#"))) { /* a word would have taken it along */
+        } else if (sv_starts(x->rest, SV("#"))) { /* a comment: it does not begin in a word */
             x->rest = sv_skip(x->rest, sv_cut(x->rest, '\n').head.n);
         } else if (sv_starts(x->rest, SV("<<")) && !sv_starts(x->rest, SV("<<<"))) {
             x->rest = sv_skip(x->rest, 2);

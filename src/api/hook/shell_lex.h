@@ -1,5 +1,5 @@
-/* Words and operators of a line for a POSIX shell. Nothing is run: what a variable holds is known
- * when the line itself said so, and what a substitution gives is not. */
+/* Words and operators of a line for a POSIX shell. Nothing is run: the value of a variable is known
+ * when the line itself sets it; the output of a substitution is not known. */
 #ifndef HEDDLE_API_HOOK_SHELL_LEX_H
 #define HEDDLE_API_HOOK_SHELL_LEX_H
 
@@ -21,8 +21,8 @@ enum shell_token {
 
 struct shell_word {
     struct sv text;
-    bool unknown; /* a part of it depends on something that is not in the text, and is left out */
-    bool pattern; /* it has * ? [ or { outside quotes */
+    bool      unknown; /* a part of it cannot be known from the line, and is left out */
+    bool      pattern; /* it has * ? [ or { outside quotes */
     const struct shell_tests *found; /* it stands for what find found there; absent: for itself */
 };
 
@@ -31,7 +31,7 @@ struct shell_variable {
     struct shell_word value;
 };
 
-/* The last one of a name counts. A copy can be added to without changing the original. */
+/* The last variable of a name counts. Adding to a copy does not change the original. */
 struct shell_variables {
     VEC(struct shell_variable) list;
 };

@@ -6,7 +6,7 @@
 #include "api/hook/shell_lex.h"
 #include "api/hook/shell_writes.h"
 
-/* How deep lines may stand in lines. */
+/* How deep lines may be nested: sh -c, eval, substitutions. */
 enum { SHELL_NESTED_MAX = 4 };
 
 struct shell_words {
@@ -14,18 +14,18 @@ struct shell_words {
     size_t             n;
 };
 
-/* The commands of a pipeline, without what stands in front of them. */
+/* The commands of a pipeline, without keywords, variables and wrappers in front. */
 struct shell_pipeline {
     VEC(struct shell_words) list;
 };
 
 struct shell_reading {
     struct arena          *a;
-    struct sv              cwd, before; /* absent: not known any more */
+    struct sv              cwd, before; /* absent: not known after a cd to an unknown directory */
     struct sv              home;        /* absent: not known */
     struct shell_variables variables;
     struct shell_paths    *out;
-    struct shell_pipeline  before_pipe; /* what the command that is read gets its input from */
+    struct shell_pipeline  before_pipe; /* commands that write to the input of the current one */
     int                    depth;
     bool                   feeds_shell; /* a command since the last here-document may read one as
                                            its script */
@@ -33,17 +33,18 @@ struct shell_reading {
 
 /* ---- shell_writes.c ------------------------------------------------------------------------ */
 
-/* A command with what stands in front of it: variables, keywords, programs that run another. */
+/* Evaluates a command, including what precedes it: variables, keywords, programs that run another
+ * one. */
 void shell_run(struct shell_reading *s, struct shell_words w);
 
 bool shell_is_one_of(struct sv word, const char *const *list, size_t n);
 
 /* ---- shell_commands.c ---------------------------------------------------------------------- */
 
-/* The file that a word names is written; nothing where that is not known. */
+/* Adds the file that a word names to the written ones; does nothing when the word is not known. */
 void shell_add(struct shell_reading *s, const struct shell_word *w);
 
-/* What a program writes with these arguments; the first word is its name. */
+/* Adds what a program writes with these arguments; the first word is its name. */
 void shell_command(struct shell_reading *s, const struct shell_words *w);
 
 bool shell_is_option(const struct shell_word *w);

@@ -10,7 +10,8 @@ enum { VARIABLES_MAX = 400, PIPELINE_MAX = 8, LISTED_MAX = 32 };
 /* clang-format off */
 /* Words in front of a command. */
 static const char *const keywords[] = { "if", "elif", "then", "else", "while", "until", "do", "{", "!", "time", "exec", "command", "builtin", "coproc" };
-/* Programs that run another one, the options of theirs that have a word behind them, and the number of words in front of the command. */
+/* Programs that run another one; their options that take a value; the number of arguments that
+ * precede the command. */
 static const struct {
     const char *name, *options;
     size_t      words;
@@ -39,7 +40,7 @@ bool shell_is_one_of(struct sv word, const char *const *list, size_t n)
 
 static void read_nested(struct shell_reading *s, struct sv line)
 {
-    struct shell_reading inner = *s; /* where it goes does not change where we are */
+    struct shell_reading inner = *s; /* a cd in it does not change the current directory outside */
 
     if (s->depth == SHELL_NESTED_MAX)
         return;
@@ -93,7 +94,7 @@ static void assign(struct shell_reading *s, const struct shell_words *w)
     }
 }
 
-/* for NAME in WORD…: {WORD,…} has all of them. */
+/* for NAME in WORD…: the variable gets the pattern {WORD,…}, which stands for all of them. */
 static void run_for(struct shell_reading *s, const struct shell_words *w)
 {
     struct shell_word value = { .pattern = true };
@@ -125,7 +126,7 @@ static void run_lines(struct shell_reading *s, const struct shell_words *w)
     }
 }
 
-/* The same; or a script that comes from a here-document */
+/* The same; or the shell reads a script from a here-document. */
 static void run_shell(struct shell_reading *s, const struct shell_words *w)
 {
     bool named = false;
@@ -147,7 +148,7 @@ static void run_eval(struct shell_reading *s, const struct shell_words *w)
     read_nested(s, sb_sv(&b));
 }
 
-/* Past a program that runs another one, and its options; false: it is none. */
+/* Skips a program that runs another one, with its options; false: it is not one. */
 static bool skip_wrapper(struct shell_words *w)
 {
     struct sv name = w->n ? path_base(w->v[0].text) : SV("");
@@ -300,7 +301,7 @@ void shell_run(struct shell_reading *s, struct shell_words w)
 
 /* ---- a line -------------------------------------------------------------------------------- */
 
-/* What is so again when a subshell ends. */
+/* What is restored when a subshell ends. */
 struct outside {
     struct sv cwd;
     size_t    variables;

@@ -1,4 +1,4 @@
-/* A file without heddle's parts, and with them. */
+/* The text of a settings file without heddle's parts, and with them. */
 #include "api/install/install.h"
 #include "base/jsonc.h"
 
@@ -36,8 +36,8 @@ static bool is_our_handler(void *ctx, const struct json *handler)
            has_words(json_find(handler, "args"), name);
 }
 
-/* A rule as heddle writes it: one of install_denied, or for all of one thread. Others about the
- * same directories are somebody else's. */
+/* A rule that heddle wrote: one of install_denied, or one for the whole directory of a thread.
+ * Other rules about these directories belong to the user. */
 static bool is_our_rule(struct sv rule)
 {
     struct sv front = SV("Edit("), threads = SV(".leslie/threads/");
@@ -67,7 +67,7 @@ static size_t count_handlers(const struct json *item, const char *name, size_t *
     return hooks->n;
 }
 
-/* An item of which nothing is somebody else's. */
+/* An item that consists of heddle's parts alone. */
 static bool is_ours(void *ctx, const struct json *item)
 {
     size_t ours;
@@ -117,7 +117,7 @@ static enum status prune(struct sv *text, const struct sv *path, size_t n, struc
     return ST_OK;
 }
 
-/* Somebody put handlers of their own beside heddle's: theirs stay. */
+/* Removes heddle's handlers from items that also hold handlers of others, which stay. */
 static enum status drop_handlers(const char *name, struct sv *path, size_t n, struct sv *text,
                                  struct arena *a, struct err *e)
 {
@@ -212,8 +212,8 @@ static struct sv plain_key(struct sv key, struct arena *a)
     return sb_sv(&b);
 }
 
-/* Does a line of TOML define heddle's table or a part of it? *table is the one it stands in; the
- * whole table of servers as one value has no place for another. */
+/* Does a line of TOML define heddle's table or a part of it? *table is the table that the line is
+ * in. `mcp_servers = {…}` counts, too: such a table cannot be extended. */
 static bool defines_server(struct sv line, struct sv *table, struct arena *a)
 {
     struct sv name = SV("mcp_servers.heddle"), key;
@@ -257,7 +257,7 @@ static enum status block_with(const struct install_file *f, const struct install
     if (check_toml(f, *text, a, e))
         return err_code(e);
     if (sv_find(*text, SV("<leslie_system_guide")) >= 0)
-        return ST_OK; /* the long form of the same */
+        return ST_OK; /* the file has the long form of this guide already */
     if (text->n) {
         sb_add(&b, *text);
         sb_adds(&b, sv_ends(*text, SV("\n")) ? "\n" : "\n\n");
@@ -271,7 +271,8 @@ static enum status block_with(const struct install_file *f, const struct install
 
 /* ---- whole files --------------------------------------------------------------------------- */
 
-/* A file whose text has the mark, or that is the manifest of the plugin. */
+/* Did heddle write this file? Its text has the mark; the manifest of the plugin is JSON and has
+ * heddle's name instead. */
 static bool is_own_file(const struct install_part *p, struct sv text)
 {
     return sv_find(text, SV(MARK)) >= 0 ||
@@ -295,7 +296,7 @@ static bool is_json(const struct install_file *f)
     return f->parts.n && f->parts.v[0].kind <= INSTALL_ITEM;
 }
 
-/* A JSON file in which nothing is left was made by heddle, or says nothing. */
+/* Is nothing left in a JSON file? Then it is removed: heddle created it, or it had no effect. */
 static bool says_nothing(struct sv text, struct arena *a)
 {
     struct json v;
@@ -305,8 +306,8 @@ static bool says_nothing(struct sv text, struct arena *a)
            (json_parse(text, 0, a, &v, &ignored) == ST_OK && v.type == JSON_OBJECT && !v.n);
 }
 
-/* As heddle writes it: {"command","args"}, of opencode {"type","command","enabled"}. Another member
- * (an environment, a time limit) is one that somebody else has thought of. */
+/* Has the value the members that heddle writes: {"command","args"}, for opencode
+ * {"type","command","enabled"}? With others (an environment, a time limit) it is the user's. */
 static bool is_our_member(const struct json *v)
 {
     static const char *const keys[] = { "command", "args", "type", "enabled" };

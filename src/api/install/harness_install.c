@@ -139,8 +139,8 @@ struct change {
     const char *action;
 };
 
-/* A link is followed where its owner meant it to be: settings of a user may lie in a directory of
- * dotfiles, those of a project anywhere in the project. */
+/* Follows a link: settings of a user may be in a directory of dotfiles, those of a project must
+ * stay inside the project. */
 static enum status find_file(struct request *r, const struct install_wish *w, struct change *c,
                              struct err *e)
 {
@@ -221,7 +221,7 @@ static enum status write_inside(const struct change *c, struct err *e)
     return fs_write(c->root, c->name, c->after, c->mode, e);
 }
 
-/* Directories that are empty now go with the file. */
+/* Removes directories that are empty after the file was removed. */
 static void remove_dirs(struct sv path, struct sv base, struct arena *a)
 {
     while ((path = path_dir(path)).n > base.n && sv_starts(path, base) &&
@@ -251,8 +251,8 @@ static const char *action_of(const struct change *c)
     return sv_eq(c->before, c->after) ? "unchanged" : "changed";
 }
 
-/* What the file is to be. When it is as heddle left it, what was there before is known to the byte:
- * the state has it where taking the parts out would not give it. */
+/* Decides what the file will contain. When it is as heddle left it, its original text is known to
+ * the byte: from the state, or by taking heddle's parts out. */
 static enum status settle(struct request *r, const struct install_file *f,
                           const struct install_wish *w, bool remove, struct change *c,
                           struct err *e)
@@ -338,8 +338,8 @@ static enum status read_wish(struct request *r, const struct install_params *p,
                    : find_denied(r, p->remove ? (struct sv){ 0 } : p->thread, &w->denied, e);
 }
 
-/* A program that cannot be started is not missed by anybody: the hook fails, and the agent goes on.
- */
+/* Warns when the program is not found: agents ignore a hook that cannot be started, so nobody would
+ * notice. */
 static void warn_of_program(struct request *r, struct sv program)
 {
     struct sv_cut c = { .tail = workspace_variable(r->ws, "PATH"), .found = true };
@@ -356,7 +356,8 @@ static void warn_of_program(struct request *r, struct sv program)
                      SV_ARG(program));
 }
 
-/* All is settled before the first file is written. */
+/* Writes the files. All of them were read and checked before, so that an error leaves them
+ * unchanged. */
 static enum status write_all(struct request *r, const struct install_plan *plan,
                              const struct install_wish *w, const struct change *changes,
                              struct err *e)
@@ -364,7 +365,7 @@ static enum status write_all(struct request *r, const struct install_plan *plan,
     struct sv home = workspace_variable(r->ws, "HOME"), floor = plan->base;
 
     if (w->user && sv_starts(floor, home))
-        floor = home; /* directories up to here go when they are empty */
+        floor = home; /* empty directories are removed up to this one */
     for (size_t i = 0; i < plan->files.n; i++) {
         const struct change *c = &changes[i];
         if (sv_is(sv_of(c->action), "unchanged"))

@@ -32,7 +32,7 @@ struct install_file {
     VEC(struct sv) lists; /* dotted paths of lists whose items may be heddle's */
 };
 
-/* What is asked for. */
+/* The options of an installation. */
 struct install_wish {
     enum harness   harness;
     bool           user;    /* the user's settings, not those of the project */
@@ -41,7 +41,7 @@ struct install_wish {
     struct sv      agent;   /* of the MCP server, or absent */
     struct sv_list denied;  /* below the workspace: directories and files that may only be read */
     bool           plugin;  /* a directory with everything, which the program can load */
-    bool           moved;   /* the user's settings are where a variable says */
+    bool moved; /* the directory of the user's settings is given by an environment variable */
 };
 
 struct install_plan {

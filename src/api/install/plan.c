@@ -1,4 +1,4 @@
-/* What is put where: the tables of each program's files, events and settings. */
+/* The plan of an installation: tables of the files, events and settings of each program. */
 #include "api/install/guide_text.h"
 #include "api/install/install.h"
 
@@ -41,7 +41,7 @@ static void note(struct install_plan *p, const char *text)
 
 /* ---- commands ------------------------------------------------------------------------------ */
 
-/* ["hook","claude-code","--thread","T"], the program itself left out. */
+/* The arguments of heddle: ["hook","claude-code","--thread","T"]. */
 static void put_words(struct jw *w, const struct install_wish *q, bool mcp)
 {
     jw_str(w, mcp ? SV("mcp") : SV("hook"));

@@ -20,7 +20,7 @@ enum status install_state_find(const struct workspace *ws, struct sv path, struc
     if (user_file_read(ws, USER_INSTALLED, a, &state, e))
         return err_code(e);
     if (!text.s || !state.n || json_parse(state, 0, a, &doc, &ignored))
-        return ST_OK; /* a state that cannot be read only loses what is seldom needed */
+        return ST_OK; /* without the state only rare details cannot be restored */
     const struct json *row = json_find_sv(json_find(&doc, "files"), path);
     if (sv_eq(json_text(row, "sha256"), trust_hash(text, a)))
         *before = json_text(row, "before");

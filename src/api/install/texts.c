@@ -1,6 +1,6 @@
-/* The files that heddle writes into other programs' directories. The code in them, opencode.js and
- * pi.ts, is small on purpose: it tells `heddle hook` what happens, and does what that answers. The
- * build puts it in here. */
+/* The files that heddle writes into directories of other programs. The code in them, opencode.js
+ * and pi.ts, is small on purpose: it passes events to `heddle hook` and acts on the answers. The
+ * build includes it here. */
 #include "api/install/guide_text.h"
 #include "api/install/install.h"
 

@@ -1,5 +1,5 @@
-/* Answers: what each program takes, and nothing else. Codex refuses members that it does not know.
- */
+/* The answer of a hook in the form that each program expects, without further members: Codex
+ * rejects an answer with a member that it does not know. */
 #include "front/hook/event.h"
 
 #include "base/utf8.h"
@@ -47,7 +47,7 @@ static void put_denial(struct jw *w, const struct hook_seen *x, enum style style
     jw_close(w, '}');
 }
 
-/* The agent and the person are both told. */
+/* The report goes to the agent (additional context) and to the person (a message on the screen). */
 static void put_report(struct jw *w, const struct hook_seen *x, struct sv report)
 {
     jw_kstr(w, "systemMessage", report);

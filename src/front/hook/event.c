@@ -5,7 +5,8 @@
 #include "base/vec.h"
 
 /* clang-format off */
-/* Names are different enough that one table serves all programs. Others are of no use here. */
+/* Events of all programs in one table: no two programs use one name for different events. Events
+ * that are not listed are ignored. */
 static const struct {
     const char *name, *event;
 } events[] = {
@@ -45,9 +46,10 @@ static const struct {
 static const char *const path_keys[] = { "file_path", "filePath", "notebook_path", "path", "absolute_path", "target_file", "destination", "source", "old_path", "new_path", "directory" };
 static const char *const shell_keys[] = { "command", "cmd" };
 static const char *const patch_keys[] = { "patchText", "input", "patch", "command" };
-/* A tool of an MCP server that is not known, with one of these in its name, writes what it names. */
+/* A tool of an unknown MCP server whose name contains one of these words is taken to write the
+ * files that its arguments name. */
 static const char *const writing_words[] = { "write", "edit", "create", "delete", "remove", "move", "rename", "append", "patch", "replace" };
-/* And with one of these all that is below it. */
+/* With one of these words it removes or moves a directory with everything below it. */
 static const char *const removing_words[] = { "delete", "remove", "move", "rename" };
 static const char *const patch_lines[] = { "*** Add File: ", "*** Update File: ", "*** Delete File: ", "*** Move to: ", "+++ ", "--- " };
 /* clang-format on */
@@ -90,7 +92,7 @@ static void add_texts(struct path_list *out, const struct json *input, const cha
             *vec_push(&out->list, a) = json_text(input, keys[i]);
 }
 
-/* A list of words is the same line with spaces between. */
+/* A command given as a list of words is joined to one line, each word quoted for a shell. */
 static struct sv line_of(const struct json *v, struct arena *a)
 {
     struct sb b = sb_in(a, 0);

@@ -1,5 +1,6 @@
-/* Events of other programs as parameters of hook.event, and its answer as they expect it. What is
- * assumed about them stands in the tables of event.c and answer.c. */
+/* Turns events of other programs into parameters of hook.event, and its answer into the form that
+ * the program expects. All assumptions about the programs are in the tables of event.c and
+ * answer.c. */
 #ifndef HEDDLE_FRONT_HOOK_EVENT_H
 #define HEDDLE_FRONT_HOOK_EVENT_H
 
@@ -13,9 +14,9 @@ struct hook_seen {
     struct sv          session, source, parent, cwd, transcript, tool, call;
     struct sv          command;  /* for a shell */
     struct sv_list     paths;    /* that the tool names and would write */
-    bool               whole;    /* and removes or moves with all that is below */
-    bool               runs;     /* it may write files that nothing names */
-    bool               prompted; /* the prompt is part of the start */
+    bool               whole;    /* it removes or moves directories with everything below them */
+    bool               runs;     /* it may write files that its arguments do not name */
+    bool               prompted; /* a start event that carries the first prompt */
     int64_t            idle;     /* seconds; -1: not known */
     const struct json *doc;
 };

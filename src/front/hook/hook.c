@@ -1,5 +1,5 @@
-/* The door for hooks: read the event, ask, print, and leave the rest to a process that nobody waits
- * for. */
+/* `heddle hook`: reads the event, asks hook.event, prints the answer, and records the session in a
+ * background process, so that the calling program does not wait for it. */
 #include "front/hook/hook.h"
 
 #include "api/hook/hook.h"
@@ -23,10 +23,10 @@
 
 enum { LOG_MAX = 1 << 20, NOTE_MAX = 700 };
 
-/* Where notes go; opened before anything can go wrong, since a signal may want it. */
+/* The log for notes. It is opened first, because the handler of SIGALRM cannot open it. */
 static int log_fd = -1;
 
-/* hook.log is cut off when it is full: only what happened lately is of use. */
+/* hook.log is emptied when it is full: only recent notes are useful. */
 static void use_log(int fd)
 {
     struct stat st;
@@ -42,7 +42,8 @@ static void use_log(int fd)
     log_fd = fd;
 }
 
-/* With the user's own files: until the workspace is known, and where there is none. */
+/* The log in the user's state directory, used until the workspace is known and outside of
+ * workspaces. */
 static void open_user_log(struct app *app)
 {
     struct sv   trust = user_file_path(&app->ws, USER_TRUST, app->a);
@@ -52,7 +53,7 @@ static void open_user_log(struct app *app)
         use_log(open(path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600));
 }
 
-/* The same where the directory is missing, which is seen when there is something to write. */
+/* The same, creating the directory. It is only created when there is something to write. */
 static void make_user_log(struct app *app)
 {
     struct sv dir = path_dir(user_file_path(&app->ws, USER_TRUST, app->a));
@@ -73,7 +74,8 @@ static void open_workspace_log(struct app *app)
         use_log(fd);
 }
 
-/* One line, in one write, without memory: it is called from a signal handler, too. */
+/* Writes one line with a single write() and without allocating: it is also called from a signal
+ * handler. */
 static void note_raw(const char *what)
 {
     char   room[NOTE_MAX + 1];
@@ -146,7 +148,7 @@ struct hooking {
     struct json                answer, recorded;
 };
 
-/* The program names files of the user: its transcripts. */
+/* Opens a transcript: a file of the user that the program names in the event. */
 static enum status open_named(void *ctx, struct sv name, int *fd, struct err *e)
 {
     const struct app *app = ctx;
@@ -163,7 +165,7 @@ static void init_request(struct hooking *h, struct request *r)
     r->open_ctx = h->app;
 }
 
-/* The operations know what an absent parameter means; a name that is not one is said in the log. */
+/* Runs hook.event; its warnings go to the log. */
 static enum status ask(struct hooking *h, struct err *e)
 {
     const struct hook_seen  *x = &h->seen;
@@ -195,11 +197,13 @@ static enum status ask(struct hooking *h, struct err *e)
     return s ? s : json_parse(request_document(&r), JSON_KEEP_ORDER, h->app->a, &h->answer, e);
 }
 
-/* How much of a transcript is read before the answer, to learn what a session comes from. */
+/* How many bytes of a transcript are read before the answer, to find out what a session was forked
+ * from. */
 enum { ORIGIN_BYTES = 1 << 20 };
 
-/* A session that is not bound belongs where hook.event has seen it; or where its transcript says,
- * of which `limit` bytes are read (0: all); or, with `own`, in a thread of its own. */
+/* Runs hook.record. A session that is not bound yet is bound to `otherwise`; or to the thread of
+ * the session that its transcript names as its origin, of which `limit` bytes are read (0: all);
+ * or, with `own`, to a new thread. */
 static enum status record(struct hooking *h, struct sv otherwise, bool own, int64_t limit,
                           struct err *e)
 {
@@ -240,8 +244,9 @@ static enum status acknowledge(struct hooking *h, struct err *e)
 
 /* ---- afterwards ---------------------------------------------------------------------------- */
 
-/* Another process, whose end nobody waits for: the program that called goes on. Memory is shared
- * until it is written; the stores were closed before. */
+/* Forks. True in the child, which does the remaining work in the background while the parent exits
+ * and the calling program goes on. The stores are closed before, since they may not be used across
+ * a fork. */
 static bool leave(struct app *app)
 {
     int null = open("/dev/null", O_RDWR | O_CLOEXEC);
@@ -258,13 +263,14 @@ static bool leave(struct app *app)
         return false;
     }
     setsid();
-    for (int fd = 0; fd <= 2; fd++) /* a pipe that stays open would be waited for */
+    for (int fd = 0; fd <= 2; fd++) /* the caller waits until its pipe is closed */
         dup2(null, fd);
     close(null);
     return true;
 }
 
-/* The name of a new thread was told before it was taken. */
+/* Records the session. The answer may have named a new thread that another session has taken in the
+ * meantime: the log says so. */
 static enum status record_all(struct hooking *h, struct err *e)
 {
     struct sv told = json_text(&h->answer, "thread");
@@ -319,8 +325,8 @@ static enum status read_event(struct hooking *h, struct sv harness, struct err *
     return hook_event_read(sv_cstr(harness, app->a), kept, app->a, &h->seen, e);
 }
 
-/* Claude Code says that a session is a fork and not of what; its own command line may (--resume
- * ID). */
+/* Claude Code reports that a session is a fork, but not of which session. The command line of the
+ * program may have the id (--resume ID). */
 static struct sv resumed_id(struct app *app)
 {
     struct sv  pid = workspace_variable(&app->ws, "CLAUDE_PID"), text, id = { 0 };
@@ -344,7 +350,8 @@ static struct sv resumed_id(struct app *app)
     return id;
 }
 
-/* Where the session works; or the project, when it has gone elsewhere. */
+/* Finds the workspace: from the directory of the session, else from that of the project, else from
+ * our own. */
 static enum status open_place(struct hooking *h, struct err *e)
 {
     struct app *app = h->app;
@@ -382,14 +389,15 @@ static bool has_transcript(const struct hooking *h)
     return h->seen.transcript.n && access(sv_cstr(h->seen.transcript, h->app->a), R_OK) == 0;
 }
 
-/* A fork whose transcript is there says in it what it was forked from: then that is read first. */
+/* The transcript of a fork names what it was forked from, so it is read before the answer, if it
+ * exists. */
 static bool knows_origin(const struct hooking *h)
 {
     return sv_is(h->seen.source, "fork") && has_transcript(h);
 }
 
-/* The same for a session that came from nowhere, when a tool is about to run in it; and for one
- * that starts and has a past, such as a lane that was exported. */
+/* The same for a session that is not bound, before a tool runs in it; and for a new session that
+ * has a transcript already, such as an exported lane. */
 static bool wants_origin(const struct hooking *h)
 {
     struct sv how = json_text(&h->answer, "how");
@@ -446,7 +454,7 @@ enum status hook_serve(struct app *app, const struct hook_options *o, struct err
     if (!h.seen.event || open_place(&h, e))
         return h.seen.event ? err_code(e) : ST_OK;
     if (!app->ws.is_workspace)
-        return ST_OK; /* this project has nothing to do with heddle */
+        return ST_OK; /* not a workspace: nothing to do */
     open_workspace_log(app);
     check_transcript(&h);
     if (answer(&h, e))
@@ -466,8 +474,8 @@ bool hook_is_for(int argc, char **argv)
     return argc > 2 && sv_is(sv_of(argv[1]), "hook") && argv[2][0] != '-';
 }
 
-/* A word that is not known is said in the log, and everything goes on: an exit status other than 0
- * would stop the program that calls. */
+/* An unknown word is noted in the log and otherwise ignored: an exit status other than 0 could stop
+ * the calling program. */
 static enum status run(struct app *app, char **words, size_t n, struct err *e)
 {
     struct hook_options o = { .harness = sv_of(words[1]) };

@@ -17,10 +17,11 @@ enum {
 /* heddle hook NAME [--thread T] */
 extern const struct app_door hook_door;
 
-/* Is this a command line for the door? What is not (--help, no name) is the shell's. */
+/* Is this command line `heddle hook NAME …`? Others (--help, no name) are handled by the command
+ * line front end. */
 bool hook_is_for(int argc, char **argv);
 
-/* The same for a shell that has parsed the line already. */
+/* The same for a command line that was parsed already. */
 enum status hook_serve(struct app *app, const struct hook_options *o, struct err *e) MUST_USE;
 
 #endif

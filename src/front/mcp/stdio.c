@@ -16,8 +16,8 @@
 #include <time.h>
 #include <unistd.h>
 
-/* gcc's analyzer loses sight of what waits in a queue when another is put there, and reports it as
- * lost; run_all() takes all of it out. */
+/* gcc's analyzer reports a leak when a second item is put into a queue. It is wrong: run_all()
+ * takes out all items. */
 #ifndef __clang__
 #pragma GCC diagnostic ignored "-Wanalyzer-malloc-leak"
 #endif
@@ -38,8 +38,8 @@ struct stdio {
     struct mcp_server   server;
     struct mcp_session *session;
     pthread_mutex_t     out;           /* of standard output */
-    bool                gone;          /* nobody reads it: set under `out` */
-    pthread_mutex_t     lock;          /* of what follows */
+    bool                gone;          /* the client closed it; set under `out` */
+    pthread_mutex_t     lock;          /* protects the members below */
     pthread_cond_t      more;          /* a call came, or the end */
     pthread_cond_t      watched, quit; /* something is watched; the end */
     struct queue        reads, writes;
@@ -137,7 +137,7 @@ static struct timespec in_seconds(clockid_t clock, int seconds)
     return t;
 }
 
-/* The end does not wait for it: it is woken. */
+/* Polls the subscriptions. `quit` wakes it at the end. */
 static void *watch(void *ctx)
 {
     struct stdio *x = ctx;
@@ -208,7 +208,8 @@ static enum status read_lines(struct stdio *x, struct err *e)
     return ST_OK;
 }
 
-/* What was asked before the end is answered, unless it takes too long or nobody reads. */
+/* Requests that were read before the end of the input are answered, unless that takes longer than
+ * DRAIN_SECONDS or the client has closed its end. */
 static void end(struct stdio *x, pthread_t *threads, size_t n)
 {
     struct timespec until = in_seconds(CLOCK_REALTIME, is_gone(x) ? 0 : DRAIN_SECONDS);
