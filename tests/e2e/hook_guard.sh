@@ -124,6 +124,47 @@ same "denied: one that moves it" "$(decision "$top" mcp__fs__move_file "{\"sourc
 same "allowed: one that removes another" "$(decision "$top" mcp__fs__delete_directory '{"path":"build"}')" ''
 same "allowed: one that makes a directory" "$(decision "$top" mcp__fs__create_directory '{"path":"."}')" ''
 
+same "denied: one that is given a list of files" "$(decision "$top" mcp__fs__edit_files "{\"paths\":[\"x\",\"$D\"]}")" deny
+same "denied: one that is given an address" "$(decision "$top" mcp__fs__save "{\"uri\":\"file://$top/$D\"}")" deny
+same "denied: a tool of an extension" "$(decision "$top" str_replace_based_edit_tool "{\"command\":\"create\",\"path\":\"$D\"}")" deny
+same "allowed: one that reads" "$(decision "$top" view_file "{\"path\":\"$D\"}")" ''
+
+# Shells of Codex, Gemini CLI and opencode take a directory.
+for key in workdir dir_path directory; do
+    same "denied: a line in a protected directory ($key)" "$(decision "$top" exec_command "{\"cmd\":\"rm design.md\",\"$key\":\"$T/research\"}")" deny
+    same "allowed: in another ($key)" "$(decision "$top" exec_command "{\"cmd\":\"rm design.md\",\"$key\":\"$top/src\"}")" ''
+done
+
+# ---- patches ----------------------------------------------------------------------------------------
+
+patch="*** Begin Patch
+*** Update File: $D
+@@
+-a
++b
+*** End Patch"
+diff="--- a/$D
++++ b/$D
+@@ -1 +1 @@
+-a
++b"
+same "denied: apply_patch" "$(decision "$top" apply_patch "$(jq -nc --arg p "$patch" '{input: $p}')")" deny
+same "denied: with a diff" "$(decision "$top" apply_patch "$(jq -nc --arg p "$diff" '{patch: $p}')")" deny
+same "denied: as a list of words" "$(decision "$top" shell "$(jq -nc --arg p "$patch" '{command: ["apply_patch", $p]}')")" deny
+denied "apply_patch <<'E'
+$patch
+E"
+denied "git apply <<'E'
+$diff
+E"
+denied "patch -p1 <<'E'
+$diff
+E"
+allowed "cat >x.diff <<'E'
+$diff
+E"
+allowed "git diff --stat | grep '+++ b/$D'"
+
 # ---- the reason -------------------------------------------------------------------------------------
 
 decision "$top" Bash '{"command":"rm -rf ."}' >"$scratch/said"

@@ -43,23 +43,21 @@ static const struct {
     { "read_file", TOOL_READS }, { "read_many_files", TOOL_READS }, { "list_directory", TOOL_READS }, { "search_file_content", TOOL_READS },
     { "google_web_search", TOOL_READS }, { "web_fetch", TOOL_READS }, { "update_plan", TOOL_READS }, { "view_image", TOOL_READS },
 };
-static const char *const path_keys[] = { "file_path", "filePath", "notebook_path", "path", "absolute_path", "target_file", "destination", "source", "old_path", "new_path", "directory" };
+static const char *const path_keys[] = { "file_path", "filePath", "notebook_path", "path", "absolute_path", "target_file", "destination", "source", "old_path", "new_path", "directory",
+    "file", "filename", "uri", "paths", "files" };
 static const char *const shell_keys[] = { "command", "cmd" };
+static const char *const shell_dir_keys[] = { "workdir", "dir_path", "directory", "cwd" };
 static const char *const patch_keys[] = { "patchText", "input", "patch", "command" };
-/* A tool of an unknown MCP server whose name contains one of these words is taken to write the
- * files that its arguments name. */
-static const char *const writing_words[] = { "write", "edit", "create", "delete", "remove", "move", "rename", "append", "patch", "replace" };
+/* A line for a shell with one of these words may hold a patch. */
+static const char *const patch_words[] = { "apply_patch", "git apply", "git am", "patch -" };
+/* An unknown tool whose name contains one of these words is taken to write the files that its arguments name. */
+static const char *const writing_words[] = { "write", "edit", "create", "delete", "remove", "move", "rename", "append", "patch", "replace", "insert", "save" };
 /* With one of these words it removes or moves a directory with everything below it. */
 static const char *const removing_words[] = { "delete", "remove", "move", "rename" };
 static const char *const patch_lines[] = { "*** Add File: ", "*** Update File: ", "*** Delete File: ", "*** Move to: ", "+++ ", "--- " };
 /* clang-format on */
 
 /* ---- tools --------------------------------------------------------------------------------- */
-
-static bool is_mcp(struct sv name)
-{
-    return sv_starts(name, SV("mcp__")) || sv_starts(name, SV("mcp_"));
-}
 
 static bool has_one_of(struct sv name, const char *const *words, size_t n)
 {
@@ -69,27 +67,42 @@ static bool has_one_of(struct sv name, const char *const *words, size_t n)
     return false;
 }
 
-static enum tool_kind kind_of(struct sv name, struct arena *a)
+/* *known: it is in the table. An unknown tool may write further files. */
+static enum tool_kind kind_of(struct sv name, struct arena *a, bool *known)
 {
     struct sv small = sv_lower(name, a);
 
+    *known = true;
     for (size_t i = 0; i < COUNT(tools); i++)
         if (sv_is(small, tools[i].name))
             return tools[i].kind;
-    return is_mcp(small) && has_one_of(small, writing_words, COUNT(writing_words)) ? TOOL_WRITES
-                                                                                   : TOOL_UNKNOWN;
+    *known = false;
+    return has_one_of(small, writing_words, COUNT(writing_words)) ? TOOL_WRITES : TOOL_UNKNOWN;
 }
 
 struct path_list {
     VEC(struct sv) list;
 };
 
-static void add_texts(struct path_list *out, const struct json *input, const char *const *keys,
-                      size_t n, struct arena *a)
+/* A path, or an address file:///PATH. */
+static void add_path(struct path_list *out, struct sv path, struct arena *a)
 {
-    for (size_t i = 0; i < n; i++)
-        if (json_text(input, keys[i]).n)
-            *vec_push(&out->list, a) = json_text(input, keys[i]);
+    struct sv scheme = SV("file://");
+
+    if (path.n)
+        *vec_push(&out->list, a) = sv_starts(path, scheme) ? sv_skip(path, scheme.n) : path;
+}
+
+/* Each member is a path or a list of them. */
+static void add_paths(struct path_list *out, const struct json *input, struct arena *a)
+{
+    for (size_t i = 0; i < COUNT(path_keys); i++) {
+        const struct json *v = json_find(input, path_keys[i]);
+        add_path(out, json_text(input, path_keys[i]), a);
+        for (size_t k = 0; json_is(v, JSON_ARRAY) && k < v->n; k++)
+            if (v->items[k].type == JSON_STRING)
+                add_path(out, json_sv(&v->items[k]), a);
+    }
 }
 
 /* A command given as a list of words is joined to one line, each word quoted for a shell. */
@@ -104,30 +117,57 @@ static struct sv line_of(const struct json *v, struct arena *a)
     return json_is(v, JSON_ARRAY) ? sb_sv(&b) : json_sv(v);
 }
 
+/* The line of a shell tool, with a `cd` in front when the tool is given a directory. */
+static struct sv shell_line(const struct json *input, struct arena *a)
+{
+    struct sv line = { 0 }, dir = { 0 };
+    struct sb b = sb_in(a, 0);
+
+    for (size_t i = 0; i < COUNT(shell_keys) && !line.n; i++)
+        line = line_of(json_find(input, shell_keys[i]), a);
+    for (size_t i = 0; i < COUNT(shell_dir_keys) && !dir.n; i++)
+        dir = json_text(input, shell_dir_keys[i]);
+    if (!line.n || !dir.n)
+        return line;
+    sb_adds(&b, "cd ");
+    sb_add_shell(&b, dir);
+    sb_addf(&b, "\n" SV_FMT, SV_ARG(line));
+    return sb_sv(&b);
+}
+
+/* The files that a patch names. In a/NAME and b/NAME, as git writes them, the first part is not
+ * part of the name: both are taken. */
 static void add_patched(struct path_list *out, struct sv patch, struct arena *a)
 {
     for (struct sv_cut c = { .tail = patch, .found = true }; c.found;) {
         c = sv_cut(c.tail, '\n');
         for (size_t i = 0; i < COUNT(patch_lines); i++) {
             struct sv mark = sv_of(patch_lines[i]);
-            if (sv_starts(c.head, mark))
-                *vec_push(&out->list, a) = sv_trim(sv_cut(sv_skip(c.head, mark.n), '\t').head);
+            if (!sv_starts(c.head, mark))
+                continue;
+            struct sv name = sv_trim(sv_cut(sv_skip(c.head, mark.n), '\t').head);
+            add_path(out, name, a);
+            if (sv_starts(name, SV("a/")) || sv_starts(name, SV("b/")))
+                add_path(out, sv_skip(name, 2), a);
         }
     }
 }
 
 static void read_tool(struct hook_seen *x, const struct json *input, struct arena *a)
 {
-    enum tool_kind   kind = kind_of(x->tool, a);
+    bool             known;
+    enum tool_kind   kind = kind_of(x->tool, a, &known);
     struct path_list paths = { 0 };
 
-    x->runs = kind == TOOL_SHELL || kind == TOOL_UNKNOWN || is_mcp(x->tool);
+    x->runs = kind == TOOL_SHELL || !known;
     x->whole = kind == TOOL_WRITES &&
                has_one_of(sv_lower(x->tool, a), removing_words, COUNT(removing_words));
     if (kind == TOOL_WRITES)
-        add_texts(&paths, input, path_keys, COUNT(path_keys), a);
-    for (size_t i = 0; kind == TOOL_SHELL && i < COUNT(shell_keys) && !x->command.n; i++)
-        x->command = line_of(json_find(input, shell_keys[i]), a);
+        add_paths(&paths, input, a);
+    if (kind == TOOL_SHELL)
+        x->command = shell_line(input, a);
+    if (has_one_of(x->command, patch_words, COUNT(patch_words)))
+        add_patched(&paths, x->command, a);
     for (size_t i = 0; kind == TOOL_PATCH && i < COUNT(patch_keys); i++)
         add_patched(&paths, json_text(input, patch_keys[i]), a);
     x->paths = (struct sv_list){ paths.list.v, paths.list.n };
