@@ -202,6 +202,8 @@ refused "lines that end with LF alone" "GET /healthz HTTP/1.1\\nHost: 127.0.0.1:
 refused "a line without a colon" "GET /healthz HTTP/1.1\\r\\nHost: 127.0.0.1:$port\\r\\nnothing\\r\\n\\r\\n"
 refused "two hosts" "GET /healthz HTTP/1.1\\r\\nHost: 127.0.0.1:$port\\r\\nHost: evil.example\\r\\n\\r\\n"
 refused "no host" "GET /healthz HTTP/1.1\\r\\n\\r\\n"
+has "also by an answer with all headers" "$out" "Content-Security-Policy: "
+same "which is one answer" "$(printf '%s\n' "$out" | grep -c '^HTTP/1.1 400')" 1
 refused "a whole address as the target" "GET http://127.0.0.1:$port/healthz HTTP/1.1\\r\\nHost: 127.0.0.1:$port\\r\\n\\r\\n"
 refused "a GET with a body" "GET /healthz HTTP/1.1\\r\\nHost: 127.0.0.1:$port\\r\\nContent-Length: 2\\r\\n\\r\\n{}"
 refused "a chunk that is none" "${begin}Transfer-Encoding: chunked\\r\\n\\r\\nzz\\r\\n{}\\r\\n0\\r\\n\\r\\n"

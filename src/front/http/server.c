@@ -61,6 +61,8 @@ static void on_error(void *ctx, const char *fmt, va_list ap)
     (void)ap; /* errors of clients are not printed; the access log has the requests */
 }
 
+/* MHD_OPTION_STRICT_FOR_CLIENT is not set: it only adds that a missing Host is refused, which
+ * head_fault() does too, with the headers that every answer of this server has. */
 static enum status start_daemon(struct serve *s, struct serve_door *d, struct err *e)
 {
     struct MHD_OptionItem tls[3] = { { MHD_OPTION_END, 0, NULL } };
@@ -84,7 +86,6 @@ static enum status start_daemon(struct serve *s, struct serve_door *d, struct er
         MHD_OPTION_CONNECTION_LIMIT, (unsigned)(s->o->max_connections + SERVE_SPARE),
         MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)SERVE_HEAD_MAX,
         MHD_OPTION_CONNECTION_TIMEOUT, (unsigned)SERVE_IDLE_S,
-        MHD_OPTION_STRICT_FOR_CLIENT, 1,
         MHD_OPTION_ARRAY, tls,
         MHD_OPTION_END);
     /* clang-format on */
