@@ -116,7 +116,7 @@ export async function openCompact(thread, agent, lane, near) {
     const parts = editor(thread, common, first);
     for (;;) { // after an error the dialog is shown again, with the error and the text
         parts.replan();
-        const value = await openDialog({ title: `Compact ${thread}`, wide: true, body: parts.body, check: parts.ready, actions: [{ label: "Leave it", value: "" }, { label: "Compact", value: "yes", primary: true }] });
+        const value = await openDialog({ title: `Compact ${thread}`, wide: true, body: parts.body, check: parts.ready, actions: [{ label: "Cancel", value: "" }, { label: "Compact", value: "yes", primary: true }] });
         if (value !== "yes") return null;
         const done = await act({ name: "compact", params: { ...parts.how(), ...parts.last() }, done: "Compacted.", undo, near: parts.near });
         if (done?.action === "nothing") announce(`Nothing was compacted: ${done.why}.`, null);

@@ -39,11 +39,14 @@ export function openDialog(o) {
     });
 }
 
+/** The label of the button that closes a dialog without doing anything. */
+export const leaveWord = (label) => (/cancel/i.test(label) ? "Keep it" : "Cancel");
+
 /** Asks for confirmation, before something that cannot be undone or costs tokens. */
 export async function confirm(title, body, label, danger = true) {
     const value = await openDialog({
         title, body,
-        actions: [{ label: "Leave it", value: "" }, { label, value: "yes", danger, primary: !danger }],
+        actions: [{ label: leaveWord(label), value: "" }, { label, value: "yes", danger, primary: !danger }],
     });
     return value === "yes";
 }
@@ -68,7 +71,7 @@ export async function form(title, fields, label, more = null) {
                 f.hint ? h("p", { id: `hint-${f.name}`, class: "hint" }, f.hint) : null)),
             more,
         ],
-        actions: [{ label: "Leave it", value: "" }, { label, value: "yes", primary: true }],
+        actions: [{ label: leaveWord(label), value: "" }, { label, value: "yes", primary: true }],
     });
     return value === "yes" ? Object.fromEntries(fields.map((f, i) => [f.name, /** @type {any} */ (inputs[i]).value])) : null;
 }

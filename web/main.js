@@ -104,7 +104,7 @@ function liveSign() {
 }
 
 function find() {
-    const input = h("input", { type: "search", id: "find", placeholder: "words, #seq, [id]", "aria-label": "Find", autocomplete: "off" });
+    const input = h("input", { type: "search", id: "find", placeholder: "Find words, #12, [a7x2]", "aria-label": "Find", autocomplete: "off" });
     const submit = (event) => {
         event.preventDefault();
         const q = input.value.trim();

@@ -57,7 +57,7 @@ export async function refreshReference(thread, target, near) {
         body: [differences(thread, list), h("p", { class: edited ? "warn" : "quiet" }, edited
             ? "Copies that were edited here are replaced by their sources: the edits are lost."
             : "The copies are replaced by what their sources hold now.")],
-        actions: [{ label: "Leave it", value: "" }, { label: "Refresh", value: "yes", primary: !edited, danger: edited }],
+        actions: [{ label: "Cancel", value: "" }, { label: "Refresh", value: "yes", primary: !edited, danger: edited }],
     });
     if (value !== "yes") return null;
     return act({ name: "reference.refresh", params: { from: thread, ...(target ? { target } : {}) }, done: `Refreshed ${target ?? "the references"} of ${thread}.`, near, final: "copies that a refresh replaces are not kept" });

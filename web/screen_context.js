@@ -9,7 +9,7 @@ import { ending, fill, h, signal } from "./h.js";
 import { onChange } from "./live.js";
 import { panes } from "./panes.js";
 import { actor, asAgent } from "./session.js";
-import { bySection, cutLine, sectionName } from "./thread_inspector.js";
+import { bySection, countedWords, cutLine, sectionName } from "./thread_inspector.js";
 import { tokenBar } from "./token_bar.js";
 import { count, number, size } from "./words.js";
 
@@ -153,7 +153,7 @@ export function open(place) {
         const sums = bySection(d.sections), free = Math.max(0, d.budget - d.tokens);
         return [
             tokenBar(sums, d.budget, `${number(d.tokens)} of ${number(d.budget)} tokens`),
-            h("p", null, h("strong", null, number(d.tokens)), ` of ${number(d.budget)} tokens, ${number(free)} free · ${d.exact ? "exact" : "an estimate"} (${d.counted_by}) · ${count(d.messages, "message")}`,
+            h("p", null, h("strong", null, number(d.tokens)), ` of ${number(d.budget)} tokens, ${number(free)} free · ${countedWords(d)} · ${count(d.messages, "message")}`,
                 other() ? h("span", null, ` · ${signed(d.tokens - other().tokens) || "no change"} since #${query().vs}`) : null),
             position() ? h("p", { class: "quiet" }, `${agent()} is at `, h("a", { class: "mono", href: link({ screen: "thread", thread, node: position() }) }, `[${position()}]`), ": what was said up to there is sent. The lane on the right may go on beyond it.") : null,
             h("p", { class: "quiet" }, `The next turn begins with the same ${size(d.stable.system_bytes)} of prompt and ${count(d.stable.messages, "message")}, unless something in them changes.`),

@@ -86,11 +86,11 @@ export async function spawn(parent, objective_) {
     const values = await form(parent ? `New thread below ${parent}` : "New thread", [
         { name: "intent", label: "What it is to do", lines: 3, required: true },
         { name: "objective", label: "Objective", options: list, value: objective_ },
-        { name: "title", label: "New objective", hint: "only when there is none yet" },
+        { name: "title", label: "New objective", hint: "its title, instead of the one above" },
         { name: "ref", label: "Reads", hint: "threads, with commas; design:plan.md for one file" },
     ], "Make it");
     if (!values) return;
-    let objective = values.objective;
+    let objective = values.title.trim() ? "" : values.objective;
     if (!objective) {
         const made = await act({ name: "objective.create", params: { title: values.title || values.intent }, done: "Made the objective." });
         if (!made) return;
@@ -123,7 +123,7 @@ function threadsBelow(shown, index) {
 }
 
 export function open() {
-    const data = signal(/** @type {any} */ (null)), filter = signal(""), chosen = signal(remembered().chosen ?? ""), objective = signal(/** @type {any} */ (null));
+    const data = signal(/** @type {any} */ (null)), filter = signal(""), chosen = signal(remembered().chosen ?? ""), objective = signal(/** @type {any} */ (null)), isEmpty = signal(false);
     const error = h("p", { class: "error" });
     let shown = [];
     const list = rows({
@@ -167,6 +167,7 @@ export function open() {
             const [graph, threads, workers, attention] = await Promise.all([call("thread.graph"), call("thread.list"), call("worker.list"), call("workspace.attention")]);
             const running = [...workers.items.filter((w) => w.alive).map((w) => w.thread), ...attention.items.filter((n) => n.kind === "running").map((n) => n.thread)];
             data.set({ graph, list: threads.items, running, needs: needs(attention.items, workers.items) });
+            isEmpty.set(threads.items.length === 0 && graph.objectives.length === 0);
             draw();
         } catch (e) {
             showError(error, e);
@@ -195,7 +196,8 @@ export function open() {
     const right = h("section", { "aria-label": "Chosen thread" }, h("div", { class: "pane-head" }, h("h2", null, () => (objective() ? "Objective" : chosen() || "Nothing chosen"))), detail);
     const both = panes([{ name: "list", label: "Threads", element: left }, { name: "detail", label: "Chosen", element: right }], { class: "overview" });
     fill(detail, () => objective() ? objectiveDetail(objective().row, objective().threads, load) : chosen() ? threadDetail(chosen(), { spawn, reload: load }) : h("p", { class: "quiet" }, "Choose a thread: j and k move, Enter opens it."));
-    const element = h("div", { class: "screen" }, () => data() && data().list.length === 0 && data().graph.objectives.length === 0 ? nothing() : both.element);
+    // By a signal of its own: were the list put in again with every answer, it would lose the focus.
+    const element = h("div", { class: "screen" }, () => (isEmpty() ? nothing() : both.element));
     return {
         title: "Overview", element,
         shown: () => list.element.focus({ preventScroll: true }),

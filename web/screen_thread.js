@@ -64,7 +64,7 @@ export function open(place) {
 
     const left = treePane(tree, { onselect: choose, onopen: readHere, onpick: () => parts.show("read"), marks: () => marks(), you });
     const middle = readingPane(tree, { choose: (i) => left.select(i), you, actions });
-    const right = inspector(thread, { agents: () => [...agents(), { name: you(), kind: "human" }], agent: () => agent(), choose: chooseAgent });
+    const right = inspector(thread, { agents: () => [...agents(), { name: you(), kind: "human" }], agent: () => agent(), choose: chooseAgent, isEmpty: () => tree.n === 0 });
     const say = sayBox(thread, { node: current, agents, run, you, expect: seen, said: arrived, waiting: (w) => middle.setWaiting(w), changed: () => refresh() });
 
     /** The node that is chosen, as far as it is known. */
@@ -236,7 +236,7 @@ export function open(place) {
         const button = (label, f, key) => h("button", { type: "button", class: "small", onclick: () => f(node), title: key ? `key ${key}` : null }, label);
         return [
             button("Answer", () => say.focus(), "r"), button("Edit…", edit, "e"), button("Branch…", branch, "b"), button("Pin", pin, "p"),
-            button(node.bookmarked ? "★ Bookmarked" : "Bookmark", bookmark, "m"), button("Note…", note, "n"),
+            button(node.bookmarked ? "★ Unmark" : "Bookmark", bookmark, "m"), button("Note…", note, "n"),
             node.pruned ? button("Restore", restore, "D") : button("Prune", prune, "d"),
             h("details", { class: "menu" }, h("summary", null, "More"), h("div", { class: "tools" },
                 button(node.excluded ? "Include" : "Exclude", exclude, ""), button("Compact…", compaction, "C"), button("Inject…", injectHere, "i"), button("Refresh references…", refreshHere, "R"), button("Any operation…", () => openOperations(thread), "O"), button("Erase…", erase, ""),
@@ -296,7 +296,7 @@ export function open(place) {
     };
     const treePart = h("section", { "aria-label": "Tree of the thread" },
         h("div", { class: "pane-head" }, h("h2", null, thread), h("span", { class: "quiet" }, () => `${count(facts().nodes, "node")} · ${count(facts().leaves, "leaf", "leaves")}`), h("span", { class: "grow" }),
-            h("button", { type: "button", class: "small plain", "aria-pressed": () => String(hoisted()), onclick: hoist, title: "key o" }, "Hoist")),
+            h("button", { type: "button", class: "small plain", "aria-pressed": () => String(hoisted()), onclick: hoist, title: "Show only the branch of the chosen message; key o" }, "Only this branch")),
         left.element);
     /** The state of the run if it is active, or that the last one failed. */
     const runSign = () => {
@@ -340,7 +340,7 @@ export function open(place) {
             key(["z"], "fold or unfold", left.moves.fold),
             key(["["], "fork above", () => left.moves.fork(-1)), key(["]"], "fork below", () => left.moves.fork(1)),
             key(["{"], "sibling before", () => left.moves.sibling(-1)), key(["}"], "next sibling", () => left.moves.sibling(1)),
-            key(["g"], "first row", left.moves.first), key(["G"], "last row", left.moves.last), key(["o"], "hoist this branch, or show all again", hoist),
+            key(["g"], "first row", left.moves.first), key(["G"], "last row", left.moves.last), key(["o"], "show only this branch, or all again", hoist),
             key(["Enter"], "read here: you are at this node", () => readHere(chosen())),
             key(["r"], "answer", () => { parts.show("read"); say.focus(); }), key(["e"], "edit", () => onNode(edit)), key(["b"], "branch here", () => onNode(branch)),
             key(["c"], "continue", () => say.goOn()), key(["s"], "steer, or say", () => { parts.show("read"); say.focus(); }), key(["x"], "end the run", () => run()?.active && say.cancel()),

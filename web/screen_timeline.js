@@ -190,7 +190,7 @@ export function open(place) {
 
     const head = h("div", { class: "timeline-head" },
         h("div", { class: "tools" },
-            h("p", { class: "as-after" }, () => rev() === 0 ? "no entries" : ["as after ", h("strong", null, `#${number(Math.max(0, at()))}`), ` of ${number(rev())}`]),
+            h("p", { class: "as-after" }, () => rev() === 0 ? "no entries" : ["as it was after ", h("strong", null, `#${number(Math.max(0, at()))}`), ` of ${number(rev())}`]),
             button("◀ compaction", () => jump(compactions, true), "<"), button("compaction ▶", () => jump(compactions, false), ">"),
             button("◀ run", () => jump(runs, true), "("), button("run ▶", () => jump(runs, false), ")"), button("now", () => move(rev() - 1), "g"),
             h("span", { class: "grow" }), lane, kinds),

@@ -15,6 +15,9 @@ const sectionWords = {
 /** A kind of section, in words. */
 export const sectionName = (kind) => sectionWords[kind] ?? kind;
 
+/** How tokens were counted: "exact (o200k_base)", "an estimate (chars/4)". */
+export const countedWords = (doc) => `${doc.exact ? "exact" : "an estimate"} (${doc.counted_by.replace(/ \(estimate\)$/, "")})`;
+
 /** Sections of one kind together. */
 export function bySection(sections) {
     const sums = new Map();
@@ -45,7 +48,7 @@ function sums(doc) {
     const list = bySection(doc.sections);
     return [
         tokenBar(list, doc.budget, `${number(doc.tokens)} of ${number(doc.budget)} tokens`),
-        h("p", { class: "quiet" }, `${number(doc.tokens)} of ${number(doc.budget)} tokens, ${doc.exact ? "exact" : "an estimate"} (${doc.counted_by})`),
+        h("p", { class: "quiet" }, `${number(doc.tokens)} of ${number(doc.budget)} tokens, ${countedWords(doc)}`),
         h("table", { class: "sections" },
             h("thead", null, h("tr", null, h("th", { scope: "col" }, "section"), h("th", { scope: "col", class: "n" }, "tokens"))),
             h("tbody", null, list.map((s, k) => h("tr", null, h("td", null, h("span", { class: `dot s${(k % 8) + 1}`, "aria-hidden": "true" }), s.label), h("td", { class: "n" }, number(s.tokens)))))),
@@ -54,7 +57,7 @@ function sums(doc) {
     ];
 }
 
-/** @param {string} thread @param {{agents: () => any[], agent: () => string, choose: (name: string) => void}} how */
+/** @param {string} thread @param {{agents: () => any[], agent: () => string, choose: (name: string) => void, isEmpty: () => boolean}} how */
 export function inspector(thread, how) {
     const body = h("div", { class: "pane-body pad inspector" }), near = h("p", { class: "error" });
     const top = h("div", { class: "inspector-sums" }), below = h("div", { class: "inspector-memory" });
@@ -93,8 +96,8 @@ export function inspector(thread, how) {
         } catch (error) {
             if (mine !== asked || error.name === "AbortError") return;
             fill(below);
-            fill(top, error.code === "NOT_FOUND" ? h("p", { class: "quiet" }, "Nothing is sent yet: there are no messages.") : null);
-            if (error.code !== "NOT_FOUND") showError(near, error);
+            fill(top, how.isEmpty() ? h("p", { class: "quiet" }, "Nothing is sent yet: there are no messages.") : null);
+            if (!how.isEmpty()) showError(near, error);
         }
     }
 

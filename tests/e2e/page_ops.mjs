@@ -91,7 +91,7 @@ export async function loomOps(page, ws) {
     await isAt(page, c);
     const click = (name) => grows(ws, p, () => button(page, name).click());
     await click("Bookmark");
-    await page.waitForSelector("text=★ Bookmarked");
+    await page.waitForSelector("text=★ Unmark");
     await grows(ws, p, async () => { await button(page, "Note…").click(); await answer(page, { text: 'a "note" \\ here' }, "Note it"); });
     await grows(ws, p, async () => { await button(page, "Edit…").click(); await answer(page, { text: "Edited\\n, in one line" }, "Write it"); });
     await click("Pin");
@@ -207,13 +207,13 @@ async function lostAnswer(page, ws, t) {
     await page.unroute("**/api/loom.say");
     await page.waitForFunction(() => document.querySelector(".message.last")?.textContent.includes("said once"));
     await grows(ws, t, () => button(page, "Bookmark").click());
-    await page.waitForSelector("text=★ Bookmarked");
+    await page.waitForSelector("text=★ Unmark");
     await grows(ws, t, () => button(page, "Pin").click());
     await until("the pin is offered to be taken back", async () => (await page.locator("footer").innerText()).includes("Pinned"));
     await grows(ws, t, () => page.locator("footer").getByRole("button", { name: "Undo" }).click());
     const log = () => shell(ws, ["log", "show", t, "--json"]).trim().split("\n").map((l) => JSON.parse(l)).filter((e) => e.kind === "tool_action").at(-1);
     await until("what was done for an agent is taken back as that agent", () => log().actor === "Ana" && log().payload.verb === "undo");
-    same("and what you did before stays", await page.locator("text=★ Bookmarked").count(), 1);
+    same("and what you did before stays", await page.locator("text=★ Unmark").count(), 1);
 }
 
 /** Runs and lanes: branch, steer, cancel. */
@@ -274,6 +274,7 @@ export async function shareOps(page, ws) {
     const origin = new URL(page.url()).origin;
     await page.goto(origin);
     await page.waitForSelector(".over-list .row");
+    same("the list has the focus, so that keys and screen readers begin there", await page.evaluate(() => document.activeElement?.getAttribute("aria-label")), "Objectives and threads");
     await button(page, "New thread…").click();
     await answer(page, { intent: "Made on the page", objective: "log-in" }, "Make it");
     await page.waitForFunction(() => location.pathname.startsWith("/t/"));

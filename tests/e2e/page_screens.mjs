@@ -226,7 +226,7 @@ async function more(page) {
     await visit(page, "/t/chat/log?at=1");
     await until("ready to erase", () => page.locator("[data-ready='1']").count());
     await page.click("text=Erase…");
-    await page.click("dialog >> text=Leave it");
+    await page.click("dialog >> text=Cancel");
     ok("erasing asks first", entries("chat")[1].erased === undefined);
     await page.click("text=Erase…");
     await page.click("dialog button.danger");
