@@ -118,7 +118,7 @@ export function open(place) {
             const done = await lines("harness.import", { harness: f.harness, all: true, only: f.name }, () => {});
             const one = done?.items?.[0], failed = done?.failed?.[0];
             if (failed) throw new Failure({ code: "INVALID_SYNTAX", message: failed.message }, 200);
-            announce(one ? `Brought in as ${one.thread}.` : "There was nothing new in it.", null);
+            announce(one ? `Brought in as ${one.thread}.` : "There was nothing new in it.", null, one ? "Delete… on the overview removes its thread" : "");
             await Promise.all([load(), look()]);
             if (one) go({ screen: "import", query: { session: one.session } });
         } catch (e) {
@@ -158,7 +158,7 @@ export function open(place) {
         let n = 0;
         try {
             const done = await lines("harness.import", { harness, all: true }, () => busy.set(`Bringing in sessions of ${programs[harness]}: ${number(++n)}`));
-            announce(`Brought in ${count(done?.items?.length ?? n, "session")}.`, null);
+            announce(`Brought in ${count(done?.items?.length ?? n, "session")}.`, null, "Delete… on the overview removes a thread");
         } catch (e) {
             showError(error, e);
         } finally {

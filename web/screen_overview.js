@@ -97,7 +97,7 @@ export async function spawn(parent, objective_) {
         objective = made.id;
     }
     const ref = values.ref.split(",").map((r) => r.trim()).filter(Boolean);
-    const made = await act({ name: "thread.spawn", params: { intent: values.intent, objective, ...(parent ? { parent } : {}), ...(ref.length ? { ref } : {}) }, done: "Made the thread." });
+    const made = await act({ name: "thread.spawn", params: { intent: values.intent, objective, ...(parent ? { parent } : {}), ...(ref.length ? { ref } : {}) }, done: "Made the thread.", final: "Delete… on the overview removes a thread" });
     if (made) go({ screen: "thread", thread: made.thread_id });
 }
 

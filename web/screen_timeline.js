@@ -92,7 +92,7 @@ export function open(place) {
     async function branch() {
         const values = await form(`Branch at #${number(at())}`, [{ name: "lane", label: "Name of the lane", required: true, value: `at-${at()}` }], "Branch");
         if (!values) return;
-        const done = await act({ name: "op.fork", params: { thread, lane: values.lane, at: at(), ...(query().lane ? { from: query().lane } : {}) }, done: `The lane ${values.lane} begins at #${at()}.`, near });
+        const done = await act({ name: "op.fork", params: { thread, lane: values.lane, at: at(), ...(query().lane ? { from: query().lane } : {}) }, done: `The lane ${values.lane} begins at #${at()}.`, near, final: "a lane stays in the log; it does nothing until you switch to it" });
         if (done) change({ lane: values.lane, at: undefined });
     }
 

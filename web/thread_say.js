@@ -87,7 +87,7 @@ export function sayBox(thread, how) {
         try {
             const answer = await lines("talk", { thread, agent: agent.name, request_id: newKey(), ...(at ? { at } : {}), ...message }, () => {}, { write: true });
             keep();
-            announce(`${agent.name} answered.`, null);
+            announce(`${agent.name} answered.`, null, "the model was asked; Prune leaves its answer out");
             how.changed();
             if (answer?.node) how.said(answer.node);
         } catch (error) {
