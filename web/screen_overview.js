@@ -86,7 +86,7 @@ export async function spawn(parent, objective_) {
     const values = await form(parent ? `New thread below ${parent}` : "New thread", [
         { name: "intent", label: "What it is to do", lines: 3, required: true },
         { name: "objective", label: "Objective", options: list, value: objective_ },
-        { name: "title", label: "New objective", hint: "its title, instead of the one above" },
+        { name: "title", label: "New objective", hint: items.length ? "its title, instead of the one above" : "its title; without one, what the thread is to do" },
         { name: "ref", label: "Reads", hint: "threads, with commas; design:plan.md for one file" },
     ], "Make it");
     if (!values) return;

@@ -5,7 +5,7 @@ import { go } from "./app.js";
 import { ending, fill, h, signal } from "./h.js";
 import { panes } from "./panes.js";
 import { rows } from "./rows.js";
-import { number, size } from "./words.js";
+import { countedBy, number, size } from "./words.js";
 
 const mostBytes = 200_000;
 
@@ -118,9 +118,9 @@ export function open(place) {
         onchange: (event) => change({ [name]: event.target.value.trim() || undefined }),
     }));
     const left = h("section", { "aria-label": "Where the tokens go" },
-        h("div", { class: "pane-head" }, h("h2", null, "Payload"), h("span", { class: "quiet", role: "status" }, () => (busy() ? "counting…" : data() ? `${number(data().tokens)} tokens with headings, ${number(data().total)} of content (${data().counted_by})` : "")),
+        h("div", { class: "pane-head" }, h("h2", null, "Payload"), h("span", { class: "quiet", role: "status" }, () => (busy() ? "counting…" : data() ? `${number(data().tokens)} tokens with headings, ${number(data().total)} of content (${countedBy(data())})` : "")),
             h("span", { class: "break" }), field("files", "files", "."), field("exclude", "without", "*.lock"), field("budget", "budget", "none", "number")),
-        h("div", { class: "log-body" }, near, list.element));
+        h("div", { class: "log-body" }, near, () => (data()?.items.length === 0 ? h("p", { class: "quiet pad-line" }, "There are no files here that a payload may hold: name others in the box above, or remove what leaves them out.") : null), list.element));
     const both = panes([{ name: "weigh", label: "Tokens", element: left }, { name: "text", label: "Text", element: h("section", { "aria-label": "Text" }, h("div", { class: "pane-head" }, h("h2", null, "Text")), right) }], { class: "payload" });
     load();
     const move = (by) => list.select(list.selected() + by);

@@ -55,7 +55,7 @@ export function open(place) {
     const thread = place.thread;
     if (place.query.plain !== undefined) return plain(thread, place.node);
     const tree = new Tree(thread);
-    const agents = signal(/** @type {any[]} */ ([])), agent = signal(place.query.agent ?? ""), run = signal(/** @type {any} */ (null));
+    const agents = signal(/** @type {any[]} */ ([])), agentsKnown = signal(false), agent = signal(place.query.agent ?? ""), run = signal(/** @type {any} */ (null));
     const chosen = signal(-1), facts = signal({ nodes: 0, leaves: 0, mode: "dialogue" }), marks = signal(/** @type {Map<number, string[]>} */ (new Map())), hoisted = signal(false);
     const inspects = signal(remembered().inspects ?? localStorage.getItem("heddle-inspector") !== "off");
     const error = h("p", { class: "error" });
@@ -65,7 +65,7 @@ export function open(place) {
     const left = treePane(tree, { onselect: choose, onopen: readHere, onpick: () => parts.show("read"), marks: () => marks(), you });
     const middle = readingPane(tree, { choose: (i) => left.select(i), you, actions });
     const right = inspector(thread, { agents: () => [...agents(), { name: you(), kind: "human" }], agent: () => agent(), choose: chooseAgent, isEmpty: () => tree.n === 0 });
-    const say = sayBox(thread, { node: current, agents, run, you, expect: seen, said: arrived, waiting: (w) => middle.setWaiting(w), changed: () => refresh() });
+    const say = sayBox(thread, { node: current, agents, isKnown: () => agentsKnown(), run, you, expect: seen, said: arrived, waiting: (w) => middle.setWaiting(w), changed: () => refresh() });
 
     /** The node that is chosen, as far as it is known. */
     function current() {
@@ -276,6 +276,7 @@ export function open(place) {
         try {
             const { items } = await call("agent.list");
             agents.set(items);
+            agentsKnown.set(true);
             if (!agent()) agent.set((items.find((a) => a.permissions.includes("loom_aware")) ?? items[0])?.name ?? you());
         } catch (e) {
             showError(error, e);
@@ -295,7 +296,7 @@ export function open(place) {
         hoisted.set(left.isHoisted());
     };
     const treePart = h("section", { "aria-label": "Tree of the thread" },
-        h("div", { class: "pane-head" }, h("h2", null, thread), h("span", { class: "quiet" }, () => `${count(facts().nodes, "node")} · ${count(facts().leaves, "leaf", "leaves")}`), h("span", { class: "grow" }),
+        h("div", { class: "pane-head one-line" }, h("h2", { title: thread }, thread), h("span", { class: "quiet" }, () => `${count(facts().nodes, "node")} · ${count(facts().leaves, "leaf", "leaves")}`), h("span", { class: "grow" }),
             h("button", { type: "button", class: "small plain", "aria-pressed": () => String(hoisted()), onclick: hoist, title: "Show only the branch of the chosen message; key o" }, "Only this branch")),
         left.element);
     /** The state of the run if it is active, or that the last one failed. */

@@ -5,7 +5,7 @@ import { link } from "./app.js";
 import { fill, h } from "./h.js";
 import { asAgent } from "./session.js";
 import { tokenBar } from "./token_bar.js";
-import { count, number } from "./words.js";
+import { count, countedBy, number } from "./words.js";
 
 const sectionWords = {
     system: "system prompt", addendum: "about the loom", memory: "working memory", snapshot: "snapshot", earlier: "earlier, summarised", node: "conversation",
@@ -16,7 +16,7 @@ const sectionWords = {
 export const sectionName = (kind) => sectionWords[kind] ?? kind;
 
 /** How tokens were counted: "exact (o200k_base)", "an estimate (chars/4)". */
-export const countedWords = (doc) => `${doc.exact ? "exact" : "an estimate"} (${doc.counted_by.replace(/ \(estimate\)$/, "")})`;
+export const countedWords = (doc) => `${doc.exact ? "exact" : "an estimate"} (${countedBy(doc)})`;
 
 /** Sections of one kind together. */
 export function bySection(sections) {

@@ -16,7 +16,7 @@ const spend = (agent, what) => confirm("Ask a model?", [h("p", null, `${agent.na
 
 /**
  * @param {string} thread
- * @param {{node: () => any, agents: () => any[], run: () => any, you: () => string, expect: () => Promise<number>, said: (id: string) => void, waiting: (w: any) => void, changed: () => void}} how
+ * @param {{node: () => any, agents: () => any[], isKnown: () => boolean, run: () => any, you: () => string, expect: () => Promise<number>, said: (id: string) => void, waiting: (w: any) => void, changed: () => void}} how
  */
 export function sayBox(thread, how) {
     const draftKey = `heddle-draft-${thread}`;
@@ -132,6 +132,7 @@ export function sayBox(thread, how) {
                 () => (isSteering() || how.agents().length === 0 ? null : as),
                 h("button", { type: "button", class: "primary", onclick: say, disabled: () => busy() }, () => isSteering() ? `Steer ${how.run().agent ?? ""}`.trim() : "Say"),
                 () => isSteering() ? h("button", { type: "button", onclick: cancel }, "End the run…") : null,
+                () => isSteering() || !how.isKnown() || models().length > 0 ? null : h("span", { class: "quiet" }, "To have a model answer, add an agent: ", h("code", null, "heddle agent add Ana --kind model --model …")),
                 () => isSteering() || models().length === 0 ? null : h("span", { class: "tools inline model-tools" },
                     who, h("button", { type: "button", onclick: talk, disabled: () => busy() || asks() }, "Ask"),
                     h("button", { type: "button", onclick: goOn, disabled: () => busy() || asks() }, "Continue ×"), times))));

@@ -8,6 +8,9 @@ export const number = (n) => String(Math.round(n)).replace(/\B(?=(\d{3})+(?!\d))
 /** "1 node", "2 nodes" */
 export const count = (n, one, many = `${one}s`) => `${number(n)} ${n === 1 ? one : many}`;
 
+/** What counted the tokens of a document: "o200k_base", "chars/4". */
+export const countedBy = (doc) => doc.counted_by.replace(/ \(estimate\)$/, "");
+
 const two = (n) => String(n).padStart(2, "0");
 
 /** 21:41 */
