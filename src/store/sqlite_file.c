@@ -89,11 +89,23 @@ enum status sqlite_locate(struct sqlite_store *q, struct sv path, const struct s
     return ST_OK;
 }
 
+/* Does the path lead to a file that is not there yet, by a link? SQLite would make it, and others
+ * could read it. In a directory that was checked no link is followed. */
+static bool leads_nowhere(const struct sqlite_store *q)
+{
+    struct stat st;
+
+    return q->dir < 0 && stat(q->file, &st) != 0 && errno == ENOENT;
+}
+
 enum status sqlite_make_file(struct sqlite_store *q, struct err *e)
 {
     UNDO(fd_undo) int fd = open(q->file, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+    bool              exists = fd < 0 && errno == EEXIST;
 
-    if (fd >= 0 || errno == EEXIST)
+    if (exists && leads_nowhere(q))
+        exists = (fd = open(q->file, O_RDWR | O_CREAT | O_CLOEXEC, 0600)) >= 0;
+    if (fd >= 0 || exists)
         return ST_OK;
     err_errno(e, "%s cannot be made", q->path);
     return e->hint[0] ? e->code : err_hint(e, "check that the directory exists and may be written");

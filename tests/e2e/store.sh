@@ -43,6 +43,10 @@ HEDDLE_STORE="postgres:///x?schema=a'b" run heddle list
 has "a schema is a plain name" "$err" "schema of the store consists of letters"
 HEDDLE_STORE=ftp://x run heddle list
 has "another kind of store" "$err" "no such kind of store"
+ln -s "$PWD/../led-to.db" ../link.db
+(umask 022 && heddle store copy here ../link.db >/dev/null)
+same "a file that a link leads to is for its owner alone, too" "$(stat -c %a ../led-to.db)" 600
+rm ../link.db ../led-to.db*
 run heddle store copy here here
 exits "a store is not copied to itself" 2
 
