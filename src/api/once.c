@@ -9,8 +9,8 @@
 
 #include <stdio.h>
 
-/* A longer request is stored as its hash: a text of that length cannot be guessed from the hash
- * after an erasure. */
+/* A longer request is stored as its hash. An erasure of what the operation wrote takes the record
+ * along (src/thread/erase.c), because a text can be guessed and compared with the hash. */
 enum { REQUEST_KEPT_MAX = 16 * 1024 };
 
 /* ---- what was asked ---------------------------------------------------------------------- */

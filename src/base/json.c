@@ -59,6 +59,17 @@ bool json_truth(const struct json *v)
     return json_is(v, JSON_TRUE);
 }
 
+bool json_holds(const struct json *v, struct sv text)
+{
+    bool holds = json_is(v, JSON_STRING) && sv_eq(json_sv(v), text);
+
+    for (size_t i = 0; !holds && json_is(v, JSON_ARRAY) && i < v->n; i++)
+        holds = json_holds(&v->items[i], text);
+    for (size_t i = 0; !holds && json_is(v, JSON_OBJECT) && i < v->n; i++)
+        holds = json_holds(&v->members[i].value, text);
+    return holds;
+}
+
 bool json_eq(const struct json *a, const struct json *b)
 {
     if (a->type != b->type || a->n != b->n)

@@ -65,12 +65,13 @@ static inline bool json_is(const struct json *v, enum json_type type)
     return v && v->type == type;
 }
 
-struct sv json_sv(const struct json *v);                       /* a string's bytes, else absent */
-struct sv json_text(const struct json *v, const char *key);    /* json_sv(json_find(...)) */
-bool      json_int(const struct json *v, int64_t *out);        /* an integer literal in range */
-bool      json_real(const struct json *v, double *out);        /* any number a double can hold */
-int64_t   json_number(const struct json *v, const char *key);  /* an integer member, else 0 */
-bool      json_truth(const struct json *v);                    /* the literal true */
+struct sv json_sv(const struct json *v);                      /* a string's bytes, else absent */
+struct sv json_text(const struct json *v, const char *key);   /* json_sv(json_find(...)) */
+bool      json_int(const struct json *v, int64_t *out);       /* an integer literal in range */
+bool      json_real(const struct json *v, double *out);       /* any number a double can hold */
+int64_t   json_number(const struct json *v, const char *key); /* an integer member, else 0 */
+bool      json_truth(const struct json *v);                   /* the literal true */
+bool      json_holds(const struct json *v, struct sv text);   /* it is a string in v, or v itself */
 bool      json_eq(const struct json *a, const struct json *b); /* read with the same flags */
 
 /* Making values. */

@@ -8,8 +8,9 @@
 #include "thread/erase.h"
 #include "thread/kind.h"
 
-/* Is an operation about this thread, so that its content is erased with the thread? Operations
- * about references keep their paths, because other threads have them too. */
+/* Is an entry about this thread, so that its content is erased with the thread? Operations about
+ * references keep their paths, because other threads have them too. The record of an operation that
+ * was done once has its parameters and its answer: titles, injections. */
 static bool is_about(const struct entry *n, struct sv thread)
 {
     struct arena a = { 0 };
@@ -17,10 +18,15 @@ static bool is_about(const struct entry *n, struct sv thread)
     struct err   ignored;
     bool         about = false;
 
-    if (kind_of(n->kind) == KIND_THREAD_OPERATION && kind_is_sound(n) &&
+    enum kind kind = kind_of(n->kind);
+
+    if ((kind == KIND_THREAD_OPERATION || kind == KIND_OPERATION_DONE) && kind_is_sound(n) &&
         json_parse(n->payload, 0, &a, &p, &ignored) == ST_OK)
-        about = sv_eq(json_text(&p, "thread_id"), thread) ||
-                (sv_is(json_text(&p, "what"), "thread") && sv_eq(json_text(&p, "id"), thread));
+        about = kind == KIND_OPERATION_DONE ? json_holds(json_find(&p, "answer"), thread) ||
+                                                  json_holds(json_find(&p, "request"), thread)
+                                            : sv_eq(json_text(&p, "thread_id"), thread) ||
+                                                  (sv_is(json_text(&p, "what"), "thread") &&
+                                                   sv_eq(json_text(&p, "id"), thread));
     arena_free(&a);
     return about;
 }

@@ -2,6 +2,7 @@
 #include "thread/erase.h"
 
 #include "store/store.h"
+#include "thread/anchor.h"
 #include "thread/kind_check.h"
 #include "thread/limits.h"
 #include "thread/project.h"
@@ -25,6 +26,7 @@ struct finding {
     unsigned char           *chosen;    /* one bit a seq of the thread */
     int64_t                  rev;
     bool                     messages; /* some of them are messages */
+    bool                     hashed;   /* there are records of requests that are kept as a hash */
     struct sv                thread;   /* that is looked through */
 };
 
@@ -414,6 +416,17 @@ static enum status note_thinking(struct finding *f, const struct entry *n, struc
     return ST_OK;
 }
 
+/* Has the record of an operation only a hash of what was asked, because it was long? *record is
+ * what the record says. */
+static bool has_hashed_request(const struct entry *n, struct arena *a, struct json *record)
+{
+    struct err ignored;
+
+    return kind_of(n->kind) == KIND_OPERATION_DONE && !n->erased &&
+           json_parse(n->payload, 0, a, record, &ignored) == ST_OK &&
+           json_is(json_find(record, "request"), JSON_STRING);
+}
+
 static enum status look_at(void *ctx, const struct entry *n, struct err *e)
 {
     struct finding *f = ctx;
@@ -425,6 +438,7 @@ static enum status look_at(void *ctx, const struct entry *n, struct err *e)
     enum status     s = ST_OK;
 
     note_skeleton(f, n, in_payload, &scratch);
+    f->hashed = f->hashed || has_hashed_request(n, &scratch, &(struct json){ 0 });
     if (!n->erased && !(same && is_chosen(f, n->seq))) {
         if (same)
             s = derived_how(f, n, &scratch, &why, &source, e);
@@ -440,17 +454,45 @@ static enum status look_at(void *ctx, const struct entry *n, struct err *e)
     return s;
 }
 
-/* The first entry of a request of which other entries are erased: a short text can be guessed from
- * its hash. It is older than those entries, so it is looked for once they are known. */
+/* May this record be that of an operation which wrote an entry that goes? It stands behind the
+ * entries, in their thread; or in .global, and its answer names their thread. */
+static bool may_have_written(const struct finding *f, const struct entry *n,
+                             const struct json *record)
+{
+    const struct json *answer = json_find(record, "answer");
+    bool               global = sv_eq(f->thread, ANCHOR_THREAD), may = false;
+
+    for (size_t i = 0; i < f->plan->items.n && !may; i++) {
+        const struct erase_item *x = &f->plan->items.v[i];
+        if (sv_eq(x->thread, f->thread))
+            may = x->seq < n->seq;
+        else
+            may = global && json_holds(answer, x->thread);
+    }
+    return may;
+}
+
+/* Is it an entry that has a hash of a request of which other entries are erased? */
+static bool has_hash_of_request(struct finding *f, const struct entry *n, struct arena *a)
+{
+    struct json record;
+
+    if (n->erased)
+        return false;
+    if (kind_of(n->kind) == KIND_MEMORY_OPERATION && n->op_id.n)
+        return map_has(&f->requests, sv_cut(log_part_op_id(n->op_id, "", a), '/').head);
+    return has_hashed_request(n, a, &record) && may_have_written(f, n, &record);
+}
+
+/* A text can be guessed and compared with its hash. A hash is looked for once all items are known,
+ * because they may be newer, or in other threads. */
 static enum status look_for_request(void *ctx, const struct entry *n, struct err *e)
 {
     struct finding *f = ctx;
     struct arena    scratch = { 0 };
     enum status     s = ST_OK;
 
-    if (kind_of(n->kind) == KIND_MEMORY_OPERATION && n->op_id.n && !n->erased &&
-        map_has(&f->requests, sv_cut(log_part_op_id(n->op_id, "", &scratch), '/').head) &&
-        !is_item(f, n->seq))
+    if (has_hash_of_request(f, n, &scratch) && !is_item(f, n->seq))
         s = add_derived(f, n, "has a hash of the request it belongs to", -1, &scratch, e);
     arena_free(&scratch);
     return s;
@@ -459,7 +501,7 @@ static enum status look_for_request(void *ctx, const struct entry *n, struct err
 static enum status find_requests(struct finding *f, const struct store_thread *list, size_t n,
                                  struct err *e)
 {
-    for (size_t i = 0; f->requests.n && i < n; i++) {
+    for (size_t i = 0; (f->requests.n || f->hashed) && i < n; i++) {
         f->thread = list[i].id;
         if (log_each_entry(f->log, f->thread, look_for_request, f, e))
             return err_in(e, "thread " SV_FMT, SV_ARG(f->thread));

@@ -13,10 +13,12 @@ plant() {
     rm -rf .heddle .leslie
     heddle init >/dev/null
     heddle objective create 'Work' --id work >/dev/null
-    heddle spawn --intent "find $word" --objective work --id gone --no-run >/dev/null 2>&1
+    heddle spawn --intent "find $word" --objective work --id gone --no-run --op-id made >/dev/null 2>&1
     heddle say gone "Anna $word lives here" >/dev/null 2>&1
     heddle say gone "at length $word $(head -c 9000 /dev/zero | tr '\0' x)" >/dev/null 2>&1
-    heddle inject gone "look for $word" >/dev/null 2>&1
+    heddle inject gone "look for $word" --op-id told >/dev/null 2>&1
+    heddle thread rename gone "lost: $word" --op-id renamed >/dev/null 2>&1
+    heddle thread rename gone "find $word" >/dev/null 2>&1
     heddle search "$word" >/dev/null
     heddle transcript gone --chat c1 --query "where is it" --assistant "with $word" >/dev/null 2>&1
     echo "a plan without the name" >.leslie/threads/gone/plan.md
@@ -145,20 +147,35 @@ exits "the log is whole" 0
 
 # ---- interrupted
 finished=0
-for k in 1 20 40 60 70 80 90 100 110 120 130 140 150 160 180 200 240; do
+
+# interrupted K: delete with the K-th call failing; false when there are fewer calls.
+interrupted() {
     plant
-    HEDDLE_STORE="fault:$k:.heddle/heddle.db" "$HEDDLE" thread delete gone --yes >"$scratch/out" 2>"$scratch/said"
+    HEDDLE_STORE="fault:$1:.heddle/heddle.db" "$HEDDLE" thread delete gone --yes >"$scratch/out" 2>"$scratch/said"
+    [ -s "$scratch/said" ] || return 1
     if heddle log show .global | grep -q thread_deletion; then
-        [ ! -s "$scratch/said" ] || finished=$((finished + 1))
+        finished=$((finished + 1))
         run heddle doctor --fix
-        exits "after call $k doctor does the rest" 0
-        same "nothing holds the word after call $k" "$(holds)" ""
+        exits "after call $1 doctor does the rest" 0
+        same "nothing holds the word after call $1" "$(holds)" ""
         ok "and the directory is gone" test ! -e .leslie/threads/gone
     else
-        has "after call $k the thread is all there" "$(heddle log show gone)" "$word"
+        has "after call $1 the thread is all there" "$(heddle log show gone)" "$word"
     fi
     run heddle verify
-    exits "the log is whole after call $k" 0
+    exits "the log is whole after call $1" 0
+}
+k=1
+while interrupted $k; do
+    last=$k
+    k=$((k + 11 + k / 4))
+done
+while [ $((last + 1)) -lt $k ]; do # the last call of all is found by halving
+    middle=$(((last + k) / 2))
+    if interrupted $middle; then last=$middle; else k=$middle; fi
+done
+for back in 1 2 4 8; do
+    interrupted $((last - back)) || : # a call whose failure changes nothing
 done
 ok "some calls failed after the commit" test $finished -gt 0
 

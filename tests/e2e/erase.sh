@@ -223,6 +223,23 @@ lacks "and that of the request" "$(heddle log export u)" "$(printf 'ef%062d' 2)"
 run heddle verify
 exits "the log is whole" 0
 
+# ---- records of operations that were asked for with an op_id: a long request is kept as its hash
+plant
+printf 'about %s %s' "$word" "$(head -c 20000 /dev/zero | tr '\0' x)" >"$scratch/long"
+heddle inject t - --op-id told <"$scratch/long" >/dev/null 2>&1
+has "a long request is kept as its hash" "$(heddle log export .global)" '"request":"blake2b:'
+run heddle erase t "$seq" --reason r --find "$word" --dry-run
+has "the record is listed" "$out" "operation_done: has a hash of the request it belongs to"
+heddle erase t "$seq" --reason r --find "$word" --with-derived >/dev/null
+lacks "and no hash of the request stays" "$(heddle log export .global)" "blake2b:"
+run heddle inject t - --op-id told --json <"$scratch/long"
+json "a repeated op_id is known" "$out" '[.error.code, .error.reason]' '["CONFLICT","op_id"]'
+same "and appends nothing" "$(holds $word)" ".leslie/threads/t/plan.md"
+heddle inject t "of something else" --op-id short >/dev/null 2>&1
+heddle say t "one more thing that was said" >/dev/null 2>&1
+heddle erase t "$(($(heddle head t --json | jq .rev) - 1))" --reason r --with-derived >/dev/null
+has "a request that is kept as it is stays" "$(heddle log export .global)" '"content":"of something else"'
+
 # ---- hashes of copies that were refreshed since
 plant
 heddle spawn --intent copies --objective work --id copies --ref t:plan.md --binding frozen --no-run >/dev/null 2>&1

@@ -279,6 +279,8 @@ static void lookups_chain_over_what_is_not_there(void)
     CHECK(json_find(json_find(&v, "e"), "b") == NULL);
     CHECK(json_truth(json_find(json_find(&v, "a"), "t")) && !json_truth(NULL));
     CHECK(!json_is(NULL, JSON_NULL));
+    CHECK(json_holds(&v, SV("deep")) && json_holds(json_find(&v, "e"), SV("")));
+    CHECK(!json_holds(&v, SV("dee")) && !json_holds(&v, SV("b")) && !json_holds(NULL, SV("")));
 }
 
 static void equality_is_by_value(void)
