@@ -329,4 +329,11 @@ ends $back
 same "following ends with an error when entries go" "$status" 1
 has "which is said" "$(cat "$scratch/back" "$scratch/back.err")" '"reason":"replaced"'
 
+# ---- a thread that was deleted never comes
+heddle say gone 1 >/dev/null 2>&1
+heddle thread delete gone --yes >/dev/null
+run heddle log follow gone --json
+exits "a deleted thread is not waited for" 1
+json "which is said" "$out" '[.error.code, .error.reason]' '["CONFLICT","deleted"]'
+
 done_testing

@@ -53,6 +53,23 @@ run heddle verify --signed ../note --key no-such-file
 has "a key that is neither a key nor a file says what it should be" "$err" 'give the public key that `heddle head --new-key` printed'
 run heddle verify --signed ../note
 exits "a key is needed" 2
+run heddle verify --key "$pub"
+exits "and a note for the key" 2
+heddle head --json >../pins
+run heddle verify --pin ../pins --signed ../note --key "$pub"
+exits "a note and pins are not compared at once" 2
+run heddle verify t --pin ../pins
+same "of one thread only its own pins are compared" "$out" "✓ 1 pinned head is still there"
+run heddle verify t --signed ../note --key "$pub" --json
+json "also those of a note" "$out" '[.ok, .pins]' '[true,1]'
+run heddle verify nosuch --pin ../pins
+exits "there must be one" 1
+has "which is said" "$err" "NOT_FOUND: ../pins: holds no pinned head of thread 'nosuch'"
+run heddle head t --anchor
+exits "heads are anchored all together" 2
+run heddle head t --new-key ../keys/t
+exits "a key is not that of a thread" 2
+ok "and none is made" test ! -e ../keys/t
 head -c 20 ../note >../cut
 run heddle verify --signed ../cut --key "$pub" --json
 json "half a note is none" "$out" '.error.code' '"INVALID_SYNTAX"'

@@ -15,7 +15,7 @@ struct verify_params {
 
 /* clang-format off */
 static const struct param params[] = {
-    { "thread", PARAM_TEXT, offsetof(struct verify_params, thread), .value = "T", .help = "only this thread" },
+    { "thread", PARAM_TEXT, offsetof(struct verify_params, thread), .value = "T", .help = "only this thread, or only its pinned heads" },
     { "pin",    PARAM_TEXT, offsetof(struct verify_params, pin), .value = "FILE",
       .help = "only check that the heads of FILE (`heddle head --json`) are still there; - is stdin" },
     { "signed", PARAM_TEXT, offsetof(struct verify_params, signed_note), .value = "FILE",
@@ -70,6 +70,20 @@ static enum status open_note(struct sv note, struct sv key, struct arena *a, str
     return ST_OK;
 }
 
+/* Only those of the thread that was named. */
+static enum status pins_of_thread(struct sv thread, struct head_pin *pins, size_t *n, struct err *e)
+{
+    size_t kept = 0;
+
+    for (size_t i = 0; i < *n; i++)
+        if (sv_eq(pins[i].thread, thread))
+            pins[kept++] = pins[i];
+    *n = kept;
+    if (kept)
+        return ST_OK;
+    return err_set(e, ST_NOT_FOUND, "holds no pinned head of thread '" SV_FMT "'", SV_ARG(thread));
+}
+
 static enum status verify_pins(struct request *r, const struct verify_params *p, struct err *e)
 {
     struct care_findings f = { .a = r->a };
@@ -78,7 +92,8 @@ static enum status verify_pins(struct request *r, const struct verify_params *p,
     size_t               n;
 
     if ((p->signed_note.s && open_note(p->signed_note, p->key, r->a, &text, e)) ||
-        pins_read(text, r->a, &pins, &n, e))
+        pins_read(text, r->a, &pins, &n, e) ||
+        (p->thread.s && pins_of_thread(p->thread, pins, &n, e)))
         return p->source.s ? err_in(e, SV_FMT, SV_ARG(p->source)) : err_code(e);
     if (check_pins(r, pins, n, &f, e))
         return err_code(e);
@@ -203,6 +218,10 @@ static enum status run(struct request *r, const void *params_given, struct err *
     bool                        all = !p->thread.s;
     size_t                      n = 1;
 
+    if (p->pin.s && p->signed_note.s)
+        return err_set(e, ST_USAGE, "--pin and --signed exclude each other");
+    if (p->key.s && !p->signed_note.s)
+        return err_set(e, ST_USAGE, "--key is the key of a note: give it with --signed");
     if (p->pin.s || p->signed_note.s)
         return verify_pins(r, p, e);
     if (!all && !sv_eq(p->thread, SHARE_GLOBAL) && name_check(p->thread, "thread id", e))
@@ -270,7 +289,7 @@ const struct operation op_workspace_verify = {
         "\n"
         "With --pin only the pinned heads are compared, one read each: an entry that was pinned\n"
         "must be there, with the chain value it had. --signed does so for a signed note, whose\n"
-        "signature is checked first.\n\n"
+        "signature is checked first. With T only the heads of this thread are compared.\n\n"
         "  heddle verify design\n"
         "  heddle head --json | heddle verify --pin -",
     .group = GROUP_CARE,

@@ -150,6 +150,8 @@ static enum status run(struct request *r, const void *given, struct err *e)
 
     if ((p->sign.s != NULL) + (p->new_key.s != NULL) + p->anchor > 1)
         return err_set(e, ST_USAGE, "--sign, --new-key and --anchor exclude each other");
+    if (p->thread.s && (p->new_key.s || p->anchor))
+        return err_set(e, ST_USAGE, "--new-key and --anchor are not about one thread");
     if (p->new_key.s)
         return new_key(r, p->new_key, e);
     if (p->anchor)

@@ -1,5 +1,6 @@
 /* log.follow: entries as they are committed, by whatever process. */
 #include "api/log/entry_doc.h"
+#include "thread/deletion.h"
 #include "thread/follow.h"
 
 #include <string.h>
@@ -133,14 +134,31 @@ static void write_answer(const struct following *x, struct jw *w)
     jw_close(w, '}');
 }
 
+/* The head of the thread, and whether the thread was deleted. */
+static enum status look_at(struct log *l, struct sv thread, struct store_head *h, bool *deleted,
+                           struct err *e)
+{
+    if (log_begin(l, thread, STORE_READ, e))
+        return err_code(e);
+    enum status s = log_head(l, thread, h, e);
+    if (!s && !h->rev)
+        s = deletion_find(l, thread, deleted, e);
+    log_abort(l);
+    return s;
+}
+
 /* The thread may be created later, or its name may be mistyped: so say that it does not exist yet.
- * All of its entries are shown, also those written before the next look. */
+ * All of its entries are shown, also those written before the next look. One that was deleted never
+ * comes back. */
 static enum status say_if_new(struct following *x, struct sv thread, struct err *e)
 {
     struct store_head h = { .rev = 1 };
+    bool              deleted = false;
 
-    if (thread.s && log_head(&x->r->log, thread, &h, e))
+    if (thread.s && look_at(&x->r->log, thread, &h, &deleted, e))
         return err_code(e);
+    if (deleted)
+        return deletion_refuse(thread, e);
     if (h.rev)
         return ST_OK;
     if (follow_next(&x->f, thread) < 0)
