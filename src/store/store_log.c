@@ -252,30 +252,59 @@ enum status store_set_mark(struct store *s, struct sv thread, int64_t seq, enum 
 
 /* ---- erasing -------------------------------------------------------------------- */
 
-/* Would the chain value follow from what an erasure leaves? */
-static enum status check_erasable(struct store *s, struct sv thread, const struct entry *n,
+/* Would the chain value that is there follow from what an erasure leaves? `before` is the one of
+ * the entry before it; NULL: that entry is gone. */
+static enum status check_erasable(struct sv thread, const struct entry *n,
+                                  const struct hash *before, const struct hash *there,
                                   struct err *e)
 {
-    struct hash before = { 0 }, there = { 0 };
-    bool        found = true, before_found = true;
-
     if (!n->salted || !n->skeleton.n) {
         err_set(e, ST_INVALID_SYNTAX, "entry %lld is of chain version 1: it cannot be erased",
                 (long long)n->seq);
         return err_hint(e, "`heddle log rechain " SH_FMT "` makes the thread erasable",
                         SV_ARG(thread));
     }
-    if (s->ops->chain_at(s, thread, n->seq, &there, &found, e) ||
-        (n->seq > 0 && s->ops->chain_at(s, thread, n->seq - 1, &before, &before_found, e)))
-        return err_code(e);
-    if (!found)
-        return err_set(e, ST_NOT_FOUND, "there is no entry %lld", (long long)n->seq);
-    struct hash want = entry_chain(n, &before);
-    if (before_found && hash_eq(&want, &there))
-        return ST_OK;
+    if (before) {
+        struct hash want = entry_chain(n, before);
+        if (hash_eq(&want, there))
+            return ST_OK;
+    }
     err_set(e, ST_CORRUPT, "entry %lld is not what was written: its chain value does not follow",
             (long long)n->seq);
     return err_hint(e, "`heddle verify " SH_FMT "` says what is whole", SV_ARG(thread));
+}
+
+/* The same of entries that follow each other. One scan reads their chain values: a store across a
+ * network would be asked twice for each. */
+static enum status check_run(struct store *s, struct sv thread, const struct entry *entries,
+                             size_t n, struct err *e)
+{
+    UNDO(store_scan_undo) struct store_scan *scan = NULL;
+    int64_t                                  first = entries[0].seq;
+    bool                                     known = first == 0, more;
+    struct store_query                       q = { .thread = thread,
+                                                   .from = known ? 0 : first - 1,
+                                                   .to = entries[n - 1].seq };
+    struct hash                              before = { 0 };
+    struct entry                             there;
+
+    if (store_scan(s, &q, &scan, e))
+        return err_code(e);
+    for (size_t i = 0; i < n;) {
+        if (store_next(scan, &there, &more, e))
+            return err_code(e);
+        if (!more || there.seq > entries[i].seq)
+            return err_set(e, ST_NOT_FOUND, "there is no entry %lld", (long long)entries[i].seq);
+        if (there.seq == entries[i].seq) {
+            if (!entries[i].erased &&
+                check_erasable(thread, &entries[i], known ? &before : NULL, &there.chain, e))
+                return err_code(e);
+            i++;
+        }
+        before = there.chain;
+        known = true;
+    }
+    return ST_OK;
 }
 
 enum status store_erase(struct store *s, struct sv thread, const struct entry *entries, size_t n,
@@ -284,9 +313,12 @@ enum status store_erase(struct store *s, struct sv thread, const struct entry *e
     assert(s->open == TX_WRITING);
     if (check_thread(thread, e))
         return err_code(e);
-    for (size_t i = 0; i < n; i++)
-        if (!entries[i].erased && check_erasable(s, thread, &entries[i], e))
+    for (size_t i = 0, run; i < n; i += run) {
+        for (run = 1; i + run < n && entries[i + run].seq == entries[i].seq + (int64_t)run;)
+            run++;
+        if (check_run(s, thread, &entries[i], run, e))
             return err_code(e);
+    }
     return n ? s->ops->erase(s, thread, entries, n, e) : ST_OK;
 }
 

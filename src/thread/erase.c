@@ -692,6 +692,57 @@ static enum status check_how(const struct erase_plan *plan, const struct erase_h
                        "lists them");
 }
 
+/* The last of the items from items[i] on that are erased and follow each other. */
+static int64_t end_of_run(const struct erase_plan *plan, const struct erase_how *how, size_t i,
+                          size_t to)
+{
+    const struct erase_item *x = &plan->items.v[i];
+    size_t                   run = 1;
+
+    while (i + run < to && run < ERASE_BATCH && goes(&x[run], how) &&
+           x[run].seq == x->seq + (int64_t)run)
+        run++;
+    return x->seq + (int64_t)run - 1;
+}
+
+/* Read the entries of items[*i..to) that are erased, as many as one batch takes; *i is then the
+ * item to go on with. Entries that follow each other are read by one scan. */
+static enum status read_batch(struct log *l, const struct erase_plan *plan,
+                              const struct erase_how *how, size_t *i, size_t to,
+                              struct entry *batch, size_t *n, struct arena *a, struct err *e)
+{
+    UNDO(store_scan_undo) struct store_scan *scan = NULL;
+    int64_t                                  next = -1; /* what the scan gives next; -1: nothing */
+    size_t                                   bytes = 0;
+
+    *n = 0;
+    for (; *i < to && *n < ERASE_BATCH && bytes < ERASE_BATCH_BYTES; ++*i) {
+        const struct erase_item *x = &plan->items.v[*i];
+        struct store_query       q = { .thread = x->thread, .from = x->seq };
+        struct entry             one;
+        bool                     found = false;
+        if (!goes(x, how))
+            continue;
+        if (x->seq != next) {
+            store_scan_close(scan);
+            scan = NULL;
+            q.to = end_of_run(plan, how, *i, to);
+            if (store_scan(l->store, &q, &scan, e))
+                return err_code(e);
+        }
+        if (store_next(scan, &one, &found, e))
+            return err_code(e);
+        found = found && one.seq == x->seq;
+        next = found ? x->seq + 1 : -1;
+        if (!found)
+            continue;
+        batch[*n] = entry_dup(&one, a);
+        skeleton_fill(&batch[*n], a);
+        bytes += batch[(*n)++].payload.n;
+    }
+    return ST_OK;
+}
+
 /* The entries items[from..to) of one thread, a batch at a time. */
 static enum status erase_entries(struct log *l, const struct erase_plan *plan,
                                  const struct erase_how *how, size_t from, size_t to, struct err *e)
@@ -702,19 +753,8 @@ static enum status erase_entries(struct log *l, const struct erase_plan *plan,
 
     while (i < to && !s) {
         struct entry *batch = ARENA_NEW(&scratch, struct entry, ERASE_BATCH);
-        size_t        n = 0, bytes = 0;
-        for (; i < to && !s && n < ERASE_BATCH && bytes < ERASE_BATCH_BYTES; i++) {
-            const struct erase_item *x = &plan->items.v[i];
-            struct store_query       q = { .thread = x->thread, .from = x->seq, .to = x->seq };
-            bool                     found = false;
-            if (!goes(x, how))
-                continue;
-            s = store_first(l->store, &q, &scratch, &batch[n], &found, e);
-            if (!s && found) {
-                skeleton_fill(&batch[n], &scratch);
-                bytes += batch[n++].payload.n;
-            }
-        }
+        size_t        n = 0;
+        s = read_batch(l, plan, how, &i, to, batch, &n, &scratch, e);
         if (!s)
             s = store_erase(l->store, plan->items.v[from].thread, batch, n, e);
         arena_free(&scratch);

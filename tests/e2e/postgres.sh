@@ -81,6 +81,15 @@ flights "after somebody else has looked around there, too" 4 view long
 flights "and again" 4 view long
 rows=$(sql "SELECT count(*) FROM \"$schema\".row r JOIN \"$schema\".thread t USING (tid) WHERE t.id = 'long'")
 ok "it has more than that" test "$rows" -gt 257
+
+# What is erased is read in pages. The tables are written anew afterwards, one round trip each.
+i=0
+while [ $i -lt 200 ]; do
+    printf '{"kind":"note","actor":"eve","payload":{"text":"what was said, part %d"}}\n' $i
+    i=$((i + 1))
+done | heddle log append erased >/dev/null
+flights "erasing 200 entries asks less often than once for each" 100 heddle erase erased --actor eve --reason r
+same "all of them" "$(heddle log export erased | grep -c '"erased":')" 200
 kill $proxy
 
 # ---- frozen content comes from the store where a machine does not have it
