@@ -209,10 +209,14 @@ same "an answer that nobody reads" "$?$(cat "$scratch/err")" 0
 mkfifo never
 sleep 30 >never &
 waiting=$!
-run heddle hook claude-code <never
+run env -u HEDDLE_HOOK_WAIT "$HEDDLE" hook claude-code <never
 kill $waiting
 same "an event that never ends is given up" "$status|$out|$err" '0||'
 has "which is noted, too" "$(tail -n 1 "$state/hook.log")" 'it took too long'
+id=0b9d6bcd-7c1e-4a59-9f2a-000000000008
+event SessionStart 'source: "startup"' >"$scratch/event"
+run sh -c '{ sleep 3; cat "$1"; } | HEDDLE_THREAD=build "$HEDDLE" hook claude-code' sh "$scratch/event"
+has "whoever waits for it gets its answer also later" "$out" additionalContext
 
 head -c 3000 /dev/urandom >noise.jsonl
 n=0

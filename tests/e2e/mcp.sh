@@ -90,7 +90,7 @@ hear() { IFS= read -r line <&4; }
 tell '{"jsonrpc":"2.0","id":1,"method":"subscriptions/listen","params":{"notifications":{"resourceSubscriptions":["heddle://thread/build/context"],"resourcesListChanged":true},"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{}}}}'
 hear
 json "a subscription is acknowledged" "$line" '[.method, .params.notifications.resourceSubscriptions]' '["notifications/subscriptions/acknowledged",["heddle://thread/build/context"]]'
-echo '# Plan' >.leslie/threads/build/plan.md
+echo '# Plan' >"$scratch/plan" && mv "$scratch/plan" .leslie/threads/build/plan.md # at once: an empty file is a change, too
 hear
 json "a change of a file is told" "$line" '[.method, .params.uri, .params._meta["io.modelcontextprotocol/subscriptionId"]]' '["notifications/resources/updated","heddle://thread/build/context",1]'
 heddle spawn --id more --intent 'One more' --objective release --no-run >/dev/null 2>&1

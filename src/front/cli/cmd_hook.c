@@ -42,7 +42,8 @@ const struct command cmd_hook = {
         "recorded\n"
         "from the transcript, by a process that nobody waits for; with HEDDLE_HOOK_WAIT=1 before "
         "the\n"
-        "end, for places in which processes that are left behind are killed.\n"
+        "end, however long it takes, for places in which processes that are left behind are "
+        "killed.\n"
         "\n"
         "  echo '{\"hook_event_name\":\"SessionStart\",\"session_id\":\"s1\"}' | heddle hook "
         "claude-code",

@@ -141,8 +141,8 @@ static const struct {
     { "HEDDLE_CHECKPOINT_KEYS",
       "The keys that sign and verify checkpoint tokens: kid:secret, several with commas between\n"
       "them; see\n.Xr heddle-checkpoint 1 ." },
-    { "HEDDLE_HOOK_WAIT",
-      "1:\n.Xr heddle-hook 1\nrecords before it ends, not in a process of its own." },
+    { "HEDDLE_HOOK_WAIT", "1:\n.Xr heddle-hook 1\nrecords before it ends, not in a process of its "
+                          "own, and takes the time it needs." },
     { "HEDDLE_NOW", "A fixed time, in milliseconds or as an ISO 8601 instant." },
     { "HEDDLE_SEED", "A fixed source of ids.\nKeys are never drawn from it." },
     { "HEDDLE_SESSION", "Set for an executor: the session that its last start named." },

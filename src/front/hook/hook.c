@@ -130,6 +130,12 @@ static _Noreturn void end_quietly(const char *what)
     _exit(0);
 }
 
+/* Does the program that calls wait until all is done? */
+static bool is_waited_for(const struct app *app)
+{
+    return sv_is(workspace_variable(&app->ws, "HEDDLE_HOOK_WAIT"), "1");
+}
+
 static void set_limit(int64_t ms)
 {
     struct itimerval t = { .it_value = { ms / 1000, ms % 1000 * 1000 } };
@@ -249,12 +255,9 @@ static enum status acknowledge(struct hooking *h, struct err *e)
  * a fork. */
 static bool leave(struct app *app)
 {
-    int null = open("/dev/null", O_RDWR | O_CLOEXEC);
-
-    if (sv_is(workspace_variable(&app->ws, "HEDDLE_HOOK_WAIT"), "1")) {
-        close(null);
+    if (is_waited_for(app))
         return true;
-    }
+    int   null = open("/dev/null", O_RDWR | O_CLOEXEC);
     pid_t child = fork();
     if (child != 0) {
         if (child < 0)
@@ -438,7 +441,7 @@ enum status hook_serve(struct app *app, const struct hook_options *o, struct err
     struct hooking h = { .app = app, .o = o };
 
     open_user_log(app);
-    set_limit(HOOK_LIMIT_MS);
+    set_limit(is_waited_for(app) ? HOOK_RECORD_S * 1000 : HOOK_LIMIT_MS);
     failure_handle(end_quietly);
     app->out.show = SB_RAW;
     app->ws.note = app->ws.warn = note_text;

@@ -1,8 +1,8 @@
 /* Hooks of coding agents: the event on standard input, the answer on standard output.
  *
  * Whatever happens, the program that calls is not disturbed: the exit status is 0, nothing goes to
- * standard error, and after HOOK_LIMIT_MS the process ends. What went wrong stands in hook.log, in
- * .heddle of the workspace or with the user's own files. */
+ * standard error, and after HOOK_LIMIT_MS the process ends, unless it is told to wait. What went
+ * wrong stands in hook.log, in .heddle of the workspace or with the user's own files. */
 #ifndef HEDDLE_FRONT_HOOK_H
 #define HEDDLE_FRONT_HOOK_H
 
@@ -10,7 +10,7 @@
 
 enum {
     HOOK_LIMIT_MS = 2000,     /* until the answer is out */
-    HOOK_RECORD_S = 120,      /* for what is done afterwards */
+    HOOK_RECORD_S = 120,      /* for what is done afterwards, or for all with HEDDLE_HOOK_WAIT=1 */
     HOOK_EVENT_MAX = 64 << 20 /* bytes of an event: it may hold the text of a file */
 };
 
