@@ -64,13 +64,13 @@ agent_arch() {
 claude() {
     ANTHROPIC_BASE_URL=$model ANTHROPIC_API_KEY=sk-ant-mock DISABLE_TELEMETRY=1 DISABLE_AUTOUPDATER=1 \
         CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC=1 \
-        timeout 60 "$agent_dir/node_modules/@anthropic-ai/claude-code-linux-$(agent_arch)/claude" "$@"
+        timeout 300 "$agent_dir/node_modules/@anthropic-ai/claude-code-linux-$(agent_arch)/claude" "$@"
 }
 
-codex() { MOCK_KEY=x timeout 60 "$agent_dir/node_modules/.bin/codex" "$@"; }
+codex() { MOCK_KEY=x timeout 300 "$agent_dir/node_modules/.bin/codex" "$@"; }
 
 gemini() {
-    GEMINI_API_KEY=mock GOOGLE_GEMINI_BASE_URL=$model timeout 90 "$agent_dir/node_modules/.bin/gemini" -m gemini-2.5-flash "$@"
+    GEMINI_API_KEY=mock GOOGLE_GEMINI_BASE_URL=$model timeout 300 "$agent_dir/node_modules/.bin/gemini" -m gemini-2.5-flash "$@"
 }
 
 # agent_opencode_ready: what opencode would install by itself, beside its settings and in .opencode
@@ -85,10 +85,10 @@ agent_opencode_ready() {
 
 opencode() {
     OPENCODE_DISABLE_AUTOUPDATE=1 OPENCODE_DISABLE_MODELS_FETCH=1 OPENCODE_DISABLE_LSP_DOWNLOAD=1 \
-        timeout 120 "$agent_dir/node_modules/opencode-linux-$(agent_arch)/bin/opencode" "$@"
+        timeout 300 "$agent_dir/node_modules/opencode-linux-$(agent_arch)/bin/opencode" "$@"
 }
 
-pi() { timeout 90 "$agent_dir/node_modules/.bin/pi" --provider mock --model m1 "$@"; }
+pi() { timeout 300 "$agent_dir/node_modules/.bin/pi" --provider mock --model m1 "$@"; }
 
 # told TEXT: "yes" when the newest request has it somewhere.
 told() { if tail -n 1 "$asked" | grep -qF -- "$1"; then echo yes; else echo no; fi; }

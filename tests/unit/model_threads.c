@@ -82,9 +82,9 @@ static void *serve_one(void *ctx)
     char room[8192];
 
     atomic_fetch_add(&asked, 1);
-    int now = atomic_fetch_add(&together, 1) + 1;
-    if (now > atomic_load(&most))
-        atomic_store(&most, now);
+    int now = atomic_fetch_add(&together, 1) + 1, so_far = atomic_load(&most);
+    while (now > so_far && !atomic_compare_exchange_weak(&most, &so_far, now))
+        ; /* another thread has stored its number meanwhile */
     if (read_request(fd, room, sizeof room))
         answer(fd, room);
     atomic_fetch_sub(&together, 1);
