@@ -29,8 +29,9 @@ if [ "$(id -u)" -eq 0 ]; then
     as=(setpriv "--reuid=$(id -u "$user")" "--regid=$(id -g "$user")" --clear-groups)
 fi
 
-# as_server COMMAND...: with an environment of its own, in a directory that the user may enter.
-as_server() { (cd / && "${as[@]}" env -i PATH="$bin:$PATH" LC_ALL=C.UTF-8 TZ=UTC "$@"); }
+# become COMMAND...: this process, with an environment of its own, in a directory that the user may enter.
+become() { cd / && exec "${as[@]}" env -i PATH="$bin:$PATH" LC_ALL=C.UTF-8 TZ=UTC "$@"; }
+as_server() { (become "$@"); }
 
 launch() { # launch DIR
     as_server env ${HEDDLE_PG_PRELOAD:+"LD_PRELOAD=$HEDDLE_PG_PRELOAD"} \
@@ -109,6 +110,6 @@ start) start "$@" ;;
 stop) end "${1:?DIR}" ;;
 kill) cut "${1:?DIR}" ;;
 again) launch "${1:?DIR}" ;;
-as) as_server "$@" ;;
+as) become "$@" ;; # who ends this script ends the command
 *) fail "usage: postgres.sh start|stop|kill|again DIR, or as COMMAND" ;;
 esac

@@ -104,6 +104,7 @@ ok "verify agrees" heddle verify
 # ---- Leslie's lock ----
 before=$(cksum .leslie/thread_relations.json)
 mkdir .leslie/thread_relations.json.lock
+touch -d "1 hour" .leslie/thread_relations.json.lock # however long the command takes to start, the lock is not old
 run heddle lifecycle root suspend --json
 exits "a lock that is held is respected" 1
 json "with a reason" "$out" '[.error.code, .error.reason, .error.details.cause]' '["CONFLICT","lock","Lock file is already being held"]'

@@ -50,7 +50,7 @@ clean_up() {
     for x in "${spaces[@]}"; do ip netns delete "$x" 2>/dev/null || true; done
     ip link delete "hdl$$" 2>/dev/null || true
     for x in "${mounts[@]}"; do umount -l "$x" 2>/dev/null || true; done
-    rm -rf "$work"
+    rm -rf "$work" || true
 }
 trap clean_up EXIT
 
