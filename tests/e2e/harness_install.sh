@@ -75,7 +75,8 @@ args = ["mcp","--thread","build"]'
 has "Gemini CLI: times are milliseconds" "$(cat .gemini/settings.json)" '"timeout": 10000'
 has "AGENTS.md has the guide" "$(cat AGENTS.md)" 'An `<asset>` inside `<ref>` belongs to another thread'
 ok "the guide has at most twenty-five lines" test "$(sed -n '/heddle: begin/,/heddle: end/p' AGENTS.md | wc -l)" -le 25
-ok "the plugin for opencode is JavaScript" node --check .opencode/plugins/heddle.js
+cp .opencode/plugins/heddle.js "$scratch/plugin.mjs" # by that name it is a module for every version of node
+ok "the plugin for opencode is JavaScript" node --check "$scratch/plugin.mjs"
 twice=$(state .)
 for name in claude-code codex opencode gemini pi; do heddle install $name --thread build >/dev/null; done
 same "twice is the same as once" "$(state .)" "$twice"
