@@ -296,16 +296,21 @@ as_nobody() { setpriv --reuid=65534 --regid=65534 --clear-groups env HOME=/nonex
 if [ "$(id -u)" -eq 0 ] && command -v setpriv >/dev/null; then
     event SessionStart 'source: "startup"' >"$scratch/event" && chmod a+rx "$scratch" && chmod a+r "$scratch/event"
     chmod -R a+rX . && chmod a+rx "$PWD"
-    as_nobody "$HEDDLE" hook claude-code <"$scratch/event" >"$scratch/out" 2>"$scratch/err"
+    program=$HEDDLE
+    if ! as_nobody test -x "$HEDDLE"; then # the clone is below a directory that only root can enter
+        program=$scratch/heddle
+        cp "$HEDDLE" "$program" && chmod a+rx "$program"
+    fi
+    as_nobody "$program" hook claude-code <"$scratch/event" >"$scratch/out" 2>"$scratch/err"
     same "another user's workspace is left alone" "$?$(cat "$scratch/out" "$scratch/err")" 0
     HEDDLE_THREAD=research
     export HEDDLE_THREAD
     chown -R 65534:65534 . && chmod -R a-w .heddle .leslie && chmod a-w .
-    as_nobody "$HEDDLE" hook claude-code <"$scratch/event" >"$scratch/out" 2>"$scratch/err"
+    as_nobody "$program" hook claude-code <"$scratch/event" >"$scratch/out" 2>"$scratch/err"
     same "one that cannot be written does not stop anybody" "$?$(cat "$scratch/err")" 0
     has "and the block is given" "$(cat "$scratch/out")" 'thread=\"research\"'
     event PreToolUse 'tool_name: "Bash", tool_use_id: "t1", tool_input: {command: "echo x > .leslie/objectives.json"}' >"$scratch/event"
-    as_nobody "$HEDDLE" hook claude-code <"$scratch/event" >"$scratch/out" 2>&1
+    as_nobody "$program" hook claude-code <"$scratch/event" >"$scratch/out" 2>&1
     has "tools are judged" "$(cat "$scratch/out")" '"permissionDecision":"deny"'
     chmod -R u+w . && chown -R 0:0 .
 fi
