@@ -35,6 +35,15 @@ enum status turn_notice(struct turn_work *t, struct err *e, const char *fmt, ...
     return turn_tell(t, &(struct turn_event){ .type = TURN_NOTICE, .text = sb_sv(&b) }, e);
 }
 
+enum status turn_tell_change(struct turn_work *t, struct sv change, struct err *e)
+{
+    for (size_t i = 0; i < t->changes.n; i++)
+        if (sv_eq(t->changes.v[i], change))
+            return ST_OK;
+    *vec_push(&t->changes, t->a) = change;
+    return turn_notice(t, e, "sent differently: " SV_FMT, SV_ARG(change));
+}
+
 static enum status tell_node(struct turn_work *t, size_t before, struct err *e)
 {
     if (t->nodes.n == before)
@@ -365,7 +374,7 @@ static enum status tell_answer(struct turn_work *t, const struct turn_answer *x,
 {
     for (struct sv rest = x->m.warnings; rest.n;) {
         struct sv_cut line = sv_cut(rest, '\n');
-        if (turn_notice(t, e, "sent differently: " SV_FMT, SV_ARG(line.head)))
+        if (turn_tell_change(t, line.head, e))
             return err_code(e);
         rest = line.tail;
     }

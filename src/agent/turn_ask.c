@@ -162,13 +162,12 @@ static enum status make_request(struct turn_work *t, struct model_request *out,
     return ST_OK;
 }
 
-/* The report is the same in every round of a turn, so it is sent only in the first. */
 static enum status tell_report(struct turn_work *t, const struct render_report *r, struct err *e)
 {
-    for (size_t i = 0; t->round == 1 && i < r->list.n; i++) {
+    for (size_t i = 0; i < r->list.n; i++) {
         struct sb b = sb_in(t->a, 0);
         repair_write(&b, &r->list.v[i]);
-        if (turn_notice(t, e, "sent differently: " SV_FMT, SV_ARG(sb_sv(&b))))
+        if (turn_tell_change(t, sb_sv(&b), e))
             return err_code(e);
     }
     return ST_OK;

@@ -47,7 +47,8 @@ struct turn_work {
     size_t    paused;
     VEC(struct turn_shown) shown;
     VEC(struct sv) nodes;
-    struct err gone; /* why an event could not be sent; code ST_OK: none failed */
+    VEC(struct sv) changes; /* of requests, which were told */
+    struct err gone;        /* why an event could not be sent; code ST_OK: none failed */
 };
 
 /* An answer of the model. */
@@ -66,6 +67,8 @@ struct turn_answer {
 
 enum status turn_tell(struct turn_work *t, const struct turn_event *ev, struct err *e) MUST_USE;
 enum status turn_notice(struct turn_work *t, struct err *e, const char *fmt, ...) PRINTF(3, 4);
+/* A request was not sent as it was asked for: told once in a turn. */
+enum status turn_tell_change(struct turn_work *t, struct sv change, struct err *e) MUST_USE;
 
 /* Add the model's answer and the results of its commands after the assembly. */
 enum status turn_add_answer(struct turn_work *t, const struct turn_answer *x,

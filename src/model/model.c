@@ -204,10 +204,9 @@ static enum status attempt(struct model_call *c, struct err *e)
     enum status s = check_cancel(c->q, e) ? err_code(e) : c->provider->ask(c, e);
 
     if (s == ST_OK && !c->ended) { /* a stream without its last event was cut off */
-        err_set(e, ST_MODEL_ERROR, "the answer has no end");
-        err_reason(e, "networkError");
-        c->retry = true;
-        s = err_code(e);
+        s = provider_error_set("networkError",
+                               SV("the connection was closed before the answer was complete"),
+                               &c->retry, e);
     }
     if (s && c->begun)
         s = end_early(c, e);

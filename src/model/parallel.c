@@ -76,6 +76,7 @@ static void take_over(struct crowd_member *m, struct model_client *c, struct are
         r->thinking = copy(r->thinking, a);
         r->kept = copy(r->kept, a);
         r->logprobs = copy(r->logprobs, a);
+        r->resend = copy(r->resend, a);
         r->interruption = copy(r->interruption, a);
         r->request_id = copy(r->request_id, a);
         r->headers = copy(r->headers, a);

@@ -3,6 +3,7 @@
 #include "model/provider_error.h"
 
 #include "base/clock.h"
+#include "base/utf8.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -192,7 +193,7 @@ enum status provider_error_of(int status, const struct json *doc, bool *retry,
 
     facts = facts ? facts : &own;
     provider_error_read(doc, facts);
-    return provider_error_set(code_of(status, facts), sv_first(facts->message, 400), retry, e);
+    return provider_error_set(code_of(status, facts), utf8_first(facts->message, 400), retry, e);
 }
 
 /* ---- helpers -----------------------------------------------------------------------------------

@@ -132,7 +132,7 @@ fails openai:json 1 'billing: no credits'
 fails openai:html 1 'invalidResponse: the provider did not answer with a stream'
 fails openai:headers 1 'invalidResponse: more than 262144 bytes of headers'
 fails openai:proxy 3 'serverError: HTTP 502'
-fails openai:empty 3 'the answer has no end'
+fails openai:empty 3 'networkError: the connection was closed before the answer was complete'
 fails openai:noretry 1 serverError
 fails openai:wait 1 rateLimited
 fails openai:moved 1 'unknown: HTTP 307'

@@ -243,6 +243,12 @@ run heddle talk think --agent Subject --message 'Turn 4.'
 has "after a change in the tree it is dropped, which is told" "$out" '! sent differently: dropped the thinking of 3 messages: what stands before it has changed'
 same "all of it" "$(jq -sc '[.[3].messages[].content | arrays | .[] | select(.type == "thinking")] | length' "$scratch/asked")" 0
 
+# what is sent differently is told once in a turn
+heddle agent add Firm --kind model --model anthropic:claude-opus-5-5 --temperature 0.5 --permissions loom_aware >/dev/null
+says '{"text":"→ tree\n"}' '{"text":"Seen."}'
+run heddle talk firm --agent Firm --message 'Look.'
+same "not with every request" "$(printf '%s\n' "$out" | grep -c 'left out the setting temperature')" 1
+
 # a model that refuses a last message of the assistant
 heddle agent add Older --kind model --model anthropic:claude-sonnet-4-5-20250929 >/dev/null
 says '{"text":"Mine."}'
