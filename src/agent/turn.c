@@ -67,11 +67,13 @@ static void estimate(const struct turn_work *t, struct turn_answer *x)
         u->output = (int64_t)(utf8_count(x->text) + 3) / 4;
 }
 
-static void add_used(struct turn_used *u, const struct model_usage *m)
+void turn_add_used(struct turn_work *t, const struct model_usage *m)
 {
+    struct turn_used *u = &t->out->used;
+
     u->requests++;
-    u->input += m->input;
-    u->output += m->output;
+    u->input += m->input > 0 ? m->input : 0;
+    u->output += m->output > 0 ? m->output : 0;
     u->estimated = u->estimated || m->estimated;
     if (m->cost >= 0)
         u->cost = (u->cost > 0 ? u->cost : 0) + m->cost;
@@ -420,7 +422,7 @@ static enum status round_once(struct turn_work *t, bool asked, struct err *e)
     if (get_answer(t, asked, &x, &ended, e) || ended)
         return ended ? ST_OK : err_code(e);
     estimate(t, &x);
-    add_used(&t->out->used, &x.m.usage);
+    turn_add_used(t, &x.m.usage);
     note_named(t, x.text);
     if (x.scan.prose.n)
         t->out->text = x.scan.prose;

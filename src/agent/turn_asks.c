@@ -3,6 +3,20 @@
  * uses the stored answers and asks only for the others. */
 #include "agent/turn_internal.h"
 
+#include "base/utf8.h"
+
+/* Tokens of the answer count for the limits of the turn; estimated where they are not reported. */
+static void count_used(struct turn_work *t, const struct model_request *q,
+                       const struct model_response *m)
+{
+    struct model_usage u = m->usage;
+
+    u.estimated = u.estimated || u.input < 0 || u.output < 0;
+    u.input = u.input >= 0 ? u.input : (int64_t)(q->body.n + 3) / 4;
+    u.output = u.output >= 0 ? u.output : (int64_t)(utf8_count(m->text) + 3) / 4;
+    turn_add_used(t, &u);
+}
+
 /* answer-3-0-1: of the third round, its first command, the second request. */
 static struct sv ask_name(struct turn_work *t, struct arena *a)
 {
@@ -47,13 +61,17 @@ static enum status ask(void *ctx, const struct model_request *q, struct arena *a
     struct sv name = ask_name(t, a);
     if (take(t, name, q, a, out, &whole, e))
         return err_code(e);
-    if (whole)
+    if (whole) {
+        count_used(t, q, out);
         return ST_OK;
+    }
     struct spool_answer file = spool_answer_of(&t->spool, name);
     with.received = spool_receive;
     with.received_ctx = &file;
     enum status st = t->ask(t->ask_ctx, &with, a, out, e);
     spool_answer_end(&file);
+    if (!st)
+        count_used(t, q, out);
     return st;
 }
 
@@ -100,6 +118,9 @@ static void ask_all(void *ctx, struct model_asking *list, size_t n, void (*wait)
         spool_answer_end(&c.files[i]);
         list[c.place[i]] = c.list[i];
     }
+    for (size_t i = 0; i < n; i++)
+        if (list[i].status == ST_OK)
+            count_used(t, &list[i].q, &list[i].out);
 }
 
 void turn_asks(struct turn_work *t)

@@ -70,6 +70,10 @@ enum status turn_notice(struct turn_work *t, struct err *e, const char *fmt, ...
 /* A request was not sent as it was asked for: told once in a turn. */
 enum status turn_tell_change(struct turn_work *t, struct sv change, struct err *e) MUST_USE;
 
+/* Add the usage of an answer to what the turn has used: its limits apply to the sum. Tokens that
+ * are not known are not added. */
+void turn_add_used(struct turn_work *t, const struct model_usage *m);
+
 /* Add the model's answer and the results of its commands after the assembly. */
 enum status turn_add_answer(struct turn_work *t, const struct turn_answer *x,
                             struct err *e) MUST_USE;

@@ -38,6 +38,21 @@ static void read_request(struct turn_reading *r, const struct json *p)
     r->has_view = true;
 }
 
+/* What an answer in the log has used; `command`: the answer was one to a command. */
+static void add_used(struct turn_used *u, const struct json *p, bool command)
+{
+    const struct json *usage = command ? p : json_find(p, "usage");
+    const struct json *cost = json_find(usage, "cost");
+    int64_t            nano;
+
+    u->requests++;
+    u->input += json_number(usage, command ? "prompt_tokens" : "input");
+    u->output += json_number(usage, command ? "completion_tokens" : "output");
+    u->estimated = u->estimated || json_truth(json_find(p, "tokens_estimated"));
+    if (json_is(cost, JSON_NUMBER) && money_parse((struct sv){ cost->s, cost->n }, &nano))
+        u->cost = (u->cost > 0 ? u->cost : 0) + nano;
+}
+
 static enum status read_entry(struct turn_reading *r, const struct entry *n, struct err *e)
 {
     struct turn_work *t = r->t;
@@ -49,6 +64,9 @@ static enum status read_entry(struct turn_reading *r, const struct entry *n, str
     struct entry copy = log_entry_copy(n, t->a);
     if (json_parse(copy.refs, 0, t->a, &refs, e) || json_parse(copy.payload, 0, t->a, &p, e))
         return err_code(e);
+    /* Answers to commands have no run: they are those of the agent since its run began. */
+    if (k == KIND_MODEL_RESPONSE && !json_find(&refs, "run_id") && sv_eq(n->actor, t->run.agent))
+        add_used(&t->out->used, &p, true);
     if (!sv_eq(json_text(&refs, "run_id"), t->run.id))
         return ST_OK;
     if (k == KIND_MODEL_REQUEST)
@@ -115,19 +133,6 @@ static enum status read_log(struct turn_reading *r, struct err *e)
 
 /* ---- going through it again ---------------------------------------------------------------- */
 
-static void add_used(struct turn_used *u, const struct json *p)
-{
-    const struct json *usage = json_find(p, "usage"), *cost = json_find(usage, "cost");
-    int64_t            nano;
-
-    u->requests++;
-    u->input += json_number(usage, "input");
-    u->output += json_number(usage, "output");
-    u->estimated = u->estimated || json_truth(json_find(p, "tokens_estimated"));
-    if (json_is(cost, JSON_NUMBER) && money_parse((struct sv){ cost->s, cost->n }, &nano))
-        u->cost = (u->cost > 0 ? u->cost : 0) + nano;
-}
-
 /* The used part of the answer: from the record, or from its node. */
 static enum status answer_text(struct turn_work *t, const struct json *p, struct sv *out,
                                struct err *e)
@@ -158,7 +163,7 @@ static enum status again(struct turn_work *t, const struct json *p, struct err *
     if (details)
         x.details = json_canonical(details, t->a);
     t->round = json_number(p, "iteration");
-    add_used(&t->out->used, p);
+    add_used(&t->out->used, p, false);
     turn_scan(t, &x);
     if (node.n)
         *vec_push(&t->nodes, t->a) = node;

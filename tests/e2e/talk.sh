@@ -88,6 +88,11 @@ same "and money" "$(events 'last | [.reason, .usage.cost]')" '["max_cost",0.3]'
 has "which is told" "$(events '[.[] | select(.type == "notice") | .text]')" 'it has cost as much as it may'
 run heddle talk limits --agent Muse --message 'For nothing.' --max-cost 0 --json
 same "nothing at all is a limit, too" "$(events 'last | [.reason, .rounds, .usage.cost]')" '["max_cost",2,0.1]'
+heddle agent add Asked --kind model --model 'offline:script asked.jsonl' >/dev/null
+printf '%s\n' '{"text":"So.","usage":{"input":100,"output":0}}' >asked.jsonl
+model '{"text":"→ continue n:3 using agent:\"Asked\"\n","usage":{"input":100,"output":0}}' '{"text":"Never said.","usage":{"input":100,"output":0}}'
+run heddle talk spent --agent Muse --message 'Let others work.' --max-cost 0.35 --json
+same "what commands ask of models counts, too" "$(events 'last | [.reason, .usage.cost, .usage.input]')" '["max_cost",0.4,400]'
 heddle config unset --user models.prices.offline: >/dev/null
 heddle config set --user talk.max_rounds 1 >/dev/null
 run heddle talk limits --agent Muse --message 'And now.' --json
@@ -312,6 +317,18 @@ has "to its end" "$out" 'After.'
 same "and the command was run once" "$(log killed '[.[] | select(.kind == "loom_annotation")] | length')" 1
 run heddle talk killed --agent Opus --resume
 exits "then there is nothing to resume" 1
+
+# a resumed turn knows what its commands have used
+heddle agent add Chief --kind model --model anthropic:claude-opus-5-5 --permissions all >/dev/null
+says '{"text":"→ continue using agent:\"Subject\"\n"}' '{"text":"Continued."}' '{"hang":true}' '{"text":"After."}'
+"$HEDDLE" talk used --agent Chief --message 'Go.' >/dev/null 2>&1 &
+talk=$!
+asked_thrice() { [ "$(wc -l <"$scratch/asked")" -ge 3 ]; }
+await asked_thrice
+kill -9 $talk
+wait $talk 2>/dev/null
+run heddle talk used --agent Chief --resume --json
+same "beside what it has used itself" "$(events 'last | [.outcome, .usage.requests, .usage.input]')" '["completed",3,60]'
 
 # killed when the answer was in the file, and not yet in the log
 for who in Opus Subject; do
