@@ -30,7 +30,7 @@ enum {
     TURN_PAUSES = 10, /* how often in a row a provider may pause an answer */
 };
 
-/* ---- what is told while it goes on ---- */
+/* ---- events during a turn ---- */
 
 enum turn_event_type {
     TURN_STARTED,  /* text: the run; node: what is answered */

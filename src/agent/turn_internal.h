@@ -33,9 +33,9 @@ struct turn_work {
     int64_t     renewed, looked; /* when the lease was renewed, and when the run's state was read */
     atomic_bool cancel;
     bool        over; /* run_finished is in the log */
-    struct docs docs; /* of the session, behind turn_docs() */
+    struct docs docs; /* the session's own functions, which turn_docs() wraps */
     enum status (*ask)(void *ctx, const struct model_request *q, struct arena *a,
-                       struct model_response *out, struct err *e); /* likewise, turn_asks() */
+                       struct model_response *out, struct err *e); /* wrapped by turn_asks() */
     void (*ask_all)(void *ctx, struct model_asking *list, size_t n, void (*wait)(void *ctx),
                     void *wait_ctx, struct arena *a);
     void *ask_ctx;
@@ -47,7 +47,7 @@ struct turn_work {
     size_t    paused;
     VEC(struct turn_shown) shown;
     VEC(struct sv) nodes;
-    VEC(struct sv) changes; /* of requests, which were told */
+    VEC(struct sv) changes; /* what turn_tell_change() has told */
     struct err gone;        /* why an event could not be sent; code ST_OK: none failed */
 };
 

@@ -425,8 +425,8 @@ static enum status choose_ends(struct assembly_draft *d, size_t room, size_t lea
     c->full = most_items(d, left, least, false, fits);
     if (!*fits)
         return ST_OK;
-    /* No more of the end than is recent; where that has no room, as much of it as there is room
-     * for, before anything of the beginning. */
+    /* Keep only the recent items at the end. If not even those fit, most_items() has kept as many
+     * of them as do, and nothing of the beginning is sent. */
     for (size_t n = draft_recent(d); n < c->full; n++)
         if (talk_can_cut(&d->talk, d->input_items + n))
             c->full = n;

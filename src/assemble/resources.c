@@ -5,7 +5,7 @@
 #include "base/hash.h"
 #include "loom/shown.h"
 
-/* The first lines of what is sent, so that nobody takes it for the conversation. */
+/* The first line, so that the resources are not mistaken for a part of the conversation. */
 #define HEADING "=== Resources ===\n"
 
 static void count_cuts(struct assembly_draft *d, const struct payload *p, bool all)
@@ -141,7 +141,7 @@ static enum status run(struct assembly_draft *d, size_t tokens, bool only_line, 
         payload_collect(&p, &q, d->a);
         s = make(d, &p, only_line, e);
         payload_release(&p);
-        if (s != ST_CONFLICT || e->reason[0]) /* else the caller gave up */
+        if (s != ST_CONFLICT || e->reason[0]) /* a reason: the request was cancelled */
             break;
     }
     return s;

@@ -8,7 +8,7 @@
 struct carried {
     struct node first, last; /* what is left */
     struct sv   text;        /* the node's text; absent: no branch is left */
-    struct err  why_not;     /* code ST_OK: nothing stands against it */
+    struct err  why_not;     /* why it cannot be carried; code ST_OK: it can */
 };
 
 /* The summary of what an agent leaves when it goes to `to`. It may ask a model, while nothing is

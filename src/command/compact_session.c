@@ -14,7 +14,7 @@ static enum status ask(void *ctx, struct sv system, struct sv text, int64_t max_
     struct small_answer   answered;
 
     (void)a;
-    if (small_has(s, p->model)) { /* one of them stands in for another */
+    if (small_has(s, p->model)) { /* if it fails, the next small model is asked */
         if (small_ask(s, system, text, max_tokens, &answered, e))
             return err_code(e);
         p->model = answered.model;
@@ -135,7 +135,7 @@ enum status session_compact(struct session *s, const struct compact_how *how,
     if (prepare(s, how, plan, result, e) || check_last(plan, how->last, e))
         return err_code(e);
     if (how->preview && how->model.n && !how->summary.s && plan->is_due && plan->summarizes) {
-        plan->model = how->model; /* it is not asked what it would write */
+        plan->model = how->model; /* a preview asks no model */
         plan->after = plan->tail + COMPACT_SUMMARY_TOKENS;
         return ST_OK;
     }

@@ -27,7 +27,7 @@ struct docs {
                         struct doc *out, struct err *e);
     /* `text` is from now on all of a document that read() or create() gave. */
     enum status (*write)(void *ctx, const struct doc *d, struct sv text, struct err *e);
-    /* The documents there are. NULL: cannot be told. */
+    /* All documents. NULL: they cannot be listed. */
     enum status (*list)(void *ctx, struct sv thread, struct arena *a, struct doc_name **out,
                         size_t *n, struct err *e);
     /* Where a new document of this name goes; it is made by write(). NULL: none can be made.

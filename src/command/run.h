@@ -28,7 +28,7 @@ RUN(prune);
 RUN(restore);
 RUN(exclude);
 RUN(include);
-/* The session goes on in the tree of this name; nobody is moved. */
+/* From now on the session works in the tree of this name; no agent's position changes. */
 enum status session_switch_tree(struct session *s, struct sv name, struct err *e) MUST_USE;
 
 /* tool_remove.c */

@@ -31,7 +31,7 @@ static void show_prose(struct scan_watch *w, size_t to)
     w->shown = to > w->shown ? to : w->shown;
 }
 
-/* Nothing from `at` on counts. */
+/* The output ends at `at`: the rest is ignored. */
 static void end_at(struct scan_watch *w, size_t at)
 {
     w->over = at;

@@ -50,7 +50,7 @@ static enum status check(const struct model_response *r, struct err *e)
     return sv_trim(r->text).n ? ST_OK : err_set(e, ST_MODEL_ERROR, "the model said nothing");
 }
 
-/* One that is not there is not tried again; another may recover. */
+/* A model that does not exist is not asked again; other failures may pass. */
 static void note_failure(struct small_model *x, const struct err *why)
 {
     x->failures++;

@@ -333,7 +333,7 @@ RUN(continue)
         return err_code(e);
     if (got.list.n)
         return tell(&q, c, &got, r, e);
-    if (session_pause(s, e)) /* the lease is given back even so */
+    if (session_pause(s, e)) /* commit the release of the lease although the command fails */
         return err_code(e);
     *e = got.last;
     return e->code = ST_MODEL_ERROR;

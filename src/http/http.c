@@ -189,7 +189,7 @@ static void set_up(CURL *h, struct transfer *t, struct arena *a)
     lib.setopt(h, CURLOPT_TIMEOUT_MS, (long)q->timeout_ms);
     lib.setopt(h, CURLOPT_NOSIGNAL, 1L);
     lib.setopt(h, CURLOPT_PROXY, q->proxy.n ? sv_cstr(q->proxy, a) : "");
-    if (q->stream.piece) { /* not packed: what is recorded is what came */
+    if (q->stream.piece) { /* without compression: the recorded bytes are those received */
         lib.setopt(h, CURLOPT_CONNECTTIMEOUT_MS, (long)q->stream.connect_ms);
         lib.setopt(h, CURLOPT_TCP_KEEPALIVE, 1L);
     } else {
@@ -270,7 +270,7 @@ static enum status check_headers(const struct http_request *q, struct err *e)
     return ST_OK;
 }
 
-/* Has it to end, though libcurl would go on? */
+/* Has the transfer been cancelled, or has it timed out? */
 static bool must_end(struct transfer *t)
 {
     const struct http_stream *stream = &t->q->stream;
@@ -284,7 +284,7 @@ static bool must_end(struct transfer *t)
     return t->ending != GOES_ON;
 }
 
-/* To its end, in steps, so that it can be cancelled at any time. */
+/* Run the transfer in short steps, so that it can be cancelled at any time. */
 static CURLcode drive(CURLM *m, struct transfer *t)
 {
     enum { STEP_MS = 50 }; /* how long a cancelled transfer goes on waiting */
@@ -345,7 +345,7 @@ static enum status perform(struct transfer *t, struct arena *a, struct http_resp
     return s;
 }
 
-/* What can be told before anything is sent. */
+/* The checks that need no connection. */
 static enum status check_request(const struct http_request *q, struct err *e)
 {
     enum address_kind host = q->proxy.n ? address_kind_of_host(q->url) : ADDRESS_PUBLIC;

@@ -3,7 +3,7 @@
  *
  *     struct http_request  q = { .url = url, .max_bytes = 1 << 20, .timeout_ms = 20000 };
  *     struct http_response r;
- *     if (http_send(&q, a, &r, e)) return err_code(e);        nobody answered
+ *     if (http_send(&q, a, &r, e)) return err_code(e);        no answer
  *     if (r.status != 200) ...                                the server answered, and refused
  *
  * Only http and https, redirects included; certificates are verified; a limit on size, time and
@@ -43,9 +43,9 @@ struct http_request {
                                      * requests without headers and body: a key must not follow. */
     bool allow_private;             /* loopback and private addresses; never those of metadata
                                      * services, see url_policy.h */
-    bool               secure;      /* https, or a loopback address: nobody can read along */
+    bool               secure;      /* only https, or a loopback address */
     struct http_stream stream;
-    const atomic_bool *cancel; /* another thread or a signal may set it; NULL: nobody can */
+    const atomic_bool *cancel; /* another thread or a signal may set it; NULL: not cancellable */
     void (*wait)(void *ctx);   /* called every now and then, on this thread, until it is over; or
                                 * NULL */
     void *wait_ctx;

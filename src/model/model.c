@@ -66,7 +66,7 @@ static void add_items(struct sb *b, const struct json *list)
     }
 }
 
-/* The three lists of a piece, behind those of the pieces before it. */
+/* Append the three lists of a piece to those of the pieces before it. */
 static void add_logprobs(struct model_call *c, struct sv text)
 {
     struct arena scratch = { 0 };
@@ -186,11 +186,13 @@ static enum status end_early(struct model_call *c, struct err *e)
     c->out->finish = sv_of(model_finish_word(MODEL_FAILED));
     c->out->interruption = cut.text;
     if (c->q->event)
-        (void)c->q->event(c->q->ctx, &cut, &ignored); /* it has ended, whatever they say */
+        (void)c->q->event(
+            c->q->ctx, &cut,
+            &ignored); /* the answer has ended: an error of the receiver changes nothing */
     return ST_OK;
 }
 
-/* What is known once it is over. */
+/* Fill the fields of the response that are known only at its end. */
 static void settle(struct model_call *c)
 {
     collect(c);
@@ -214,8 +216,8 @@ static enum status attempt(struct model_call *c, struct err *e)
     return s;
 }
 
-/* Between three quarters of it and all of it, so that many who failed at once do not come back at
- * once. */
+/* A time between three quarters of `ms` and `ms`, so that clients that failed together do not retry
+ * together. */
 static int64_t jittered(int64_t ms)
 {
     uint32_t draw;
@@ -336,7 +338,8 @@ enum status model_replay(struct model_client *c, const struct model_request *q, 
 
 enum { MILLION = 1000000 };
 
-/* In two steps, so that nothing overflows that is not absurd. */
+/* Whole millions and the rest are computed apart, so that the product does not overflow; a result
+ * that would is capped. */
 static int64_t cost_of(int64_t tokens, int64_t price, int64_t usual)
 {
     static const int64_t most = INT64_MAX / 8;

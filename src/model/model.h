@@ -97,11 +97,11 @@ struct model_event {
 struct model_request {
     struct sv model; /* "provider:identifier" */
     struct sv body;  /* in the provider's dialect */
-    /* Takes each event as it comes; NULL: nobody does. An error ends the request and is returned,
+    /* Receives each event as it arrives; may be NULL. An error ends the request and is returned,
      * except that of model_enough(), with which the answer ends as MODEL_CLIENT_STOP. */
     enum status (*event)(void *ctx, const struct model_event *ev, struct err *e);
     void              *ctx;
-    const atomic_bool *cancel; /* another thread may set it; NULL: nobody can */
+    const atomic_bool *cancel; /* another thread may set it; NULL: not cancellable */
     /* Called every now and then, on the thread that asks, while the answer is awaited; or NULL. */
     void (*wait)(void *ctx);
     void *wait_ctx;
@@ -212,9 +212,9 @@ struct model_asking {
 void model_complete_all(struct model_client *c, struct model_asking *list, size_t n,
                         void (*wait)(void *ctx), void *ctx, struct arena *a);
 
-/* Read again what `received` was given: the same events, to the same end. Nobody is asked. *whole
- * is false when the stream was cut off: then events may have come, but none that ends it, and the
- * answer is not known. */
+/* Parse again the bytes that `received` was given: the same events follow. No request is sent.
+ * *whole is false when the stream was cut off: then events may have come, but none that ends it,
+ * and the answer is not known. */
 enum status model_replay(struct model_client *c, const struct model_request *q, struct sv headers,
                          struct sv bytes, struct arena *a, struct model_response *out, bool *whole,
                          struct err *e) MUST_USE;

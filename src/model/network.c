@@ -152,7 +152,7 @@ static enum status find_key(struct access_search *f, struct err *e)
         provider_error_set("authenticationFailed", sv_of(why.text), &retry, e);
         return why.hint[0] ? err_hint(e, "%s", why.hint) : err_code(e);
     }
-    /* A server on this machine, such as a stand-in, needs none. */
+    /* A server on this machine, for instance one for tests, needs no key. */
     if (out->key.n || out->token.n || !f->p->key_needed || http_url_is_loopback(out->url))
         return ST_OK;
     sb_addf(&b, "there is no key for %s", facts->name);
@@ -200,7 +200,7 @@ static size_t write_headers(struct exchange *x, struct sv *list)
 
     list[n++] = SV("Content-Type: application/json");
     list[n++] = SV("Accept: text/event-stream");
-    list[n++] = SV("Expect:"); /* do not wait to be asked for the body */
+    list[n++] = SV("Expect:"); /* send the body without waiting for "100 Continue" */
     if (auth == AUTH_ANTHROPIC)
         add_header(x, list, &n, "anthropic-version", sampling_version(x->body, x->c->a));
     if (access->token.n)
@@ -238,7 +238,7 @@ static struct sv masked(struct exchange *x, struct sv text)
                                                   : text;
 }
 
-/* Cookies are a secret between the provider and this connection. */
+/* The headers without cookies, which may be credentials, and without the key. */
 static struct sv kept_headers(struct exchange *x, struct sv headers)
 {
     struct sb b = sb_in(x->c->a, 0), clean = sb_in(x->c->a, 0);
@@ -347,7 +347,8 @@ static struct sv header(const struct exchange *x, const char *name)
     return (struct sv){ 0 };
 }
 
-/* What the stream told before it was ended from our side or cut off; the rest is estimated. */
+/* The usage that the stream reported before it was ended by us or cut off. Missing counts are
+ * estimated. */
 static void estimate_usage(struct exchange *x)
 {
     struct model_usage *u = &x->c->out->usage;
@@ -424,7 +425,8 @@ static enum status refused(struct exchange *x, struct provider_error *facts, str
     return err_code(e);
 }
 
-/* 200, and not one event: at times an error comes so, or the address is that of something else. */
+/* Status 200 without any event: some providers report errors so, or the address is that of another
+ * kind of server. */
 static enum status not_a_stream(struct exchange *x, struct err *e)
 {
     struct json           doc;
@@ -473,7 +475,7 @@ static enum status finish(struct exchange *x, enum status sent, struct err *e)
 {
     if (x->c->refused)
         return sent;
-    if (x->stream.over || x->stream.complete) /* what breaks after the end breaks nothing */
+    if (x->stream.over || x->stream.complete) /* an error after the end does not matter */
         return stream_end(&x->stream, e);
     if (sent)
         return broken(x, e);
@@ -518,7 +520,7 @@ enum status model_ask_network(struct model_call *c, struct err *e)
             sampling_leave_out(&x.body, c->client->refusals.v[i].setting, c->a, &x.warnings);
     enum status s = send_until_taken(&x, e);
     if (!c->refused && x.raw.n && pass_on(&x, true, &ignored))
-        c->refused = false; /* it was the last of it, which is also here */
+        c->refused = false; /* the response has these last bytes, too */
     if (c->begun && !c->ended)
         estimate_usage(&x);
     stream_free(&x.stream);

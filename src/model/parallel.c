@@ -64,7 +64,8 @@ static struct sv copy(struct sv v, struct arena *a)
     return v.s ? sv_dup(v, a) : v;
 }
 
-/* The answer, out of the memory of its thread; names and words are constants or of the request. */
+/* Copy the answer from the arena of its thread to `a`. The fields that are not copied point to
+ * constants or into the request. */
 static void take_over(struct crowd_member *m, struct model_client *c, struct arena *a)
 {
     struct model_response *r = &m->asking->out;
@@ -86,7 +87,7 @@ static void take_over(struct crowd_member *m, struct model_client *c, struct are
     arena_free(&m->a);
 }
 
-/* Without a thread, when none can be had, it is asked here. */
+/* If no thread can be created, the request is made on the calling one. */
 static void start(struct crowd_member *m, struct model_client *c)
 {
     m->client = *c;

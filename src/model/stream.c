@@ -39,7 +39,7 @@ static enum status emit(struct stream *s, enum model_event_type type, struct sv 
     return s->emit(s->ctx, &ev, e);
 }
 
-/* A half of a character that no other half followed. */
+/* The first half of a surrogate pair that is not followed by a second one. */
 static enum status flush_half(struct stream *s, struct err *e)
 {
     if (!s->half)
@@ -164,7 +164,7 @@ void stream_count(const struct json *usage, const char *key, int64_t *out)
         *out = n;
 }
 
-/* What a paused answer goes on from; without it, it cannot, and ends as one that is cut off. */
+/* Pass on the data with which a paused answer is continued. */
 static enum status emit_resend(struct stream *s, struct err *e)
 {
     struct model_event ev = { .type = MODEL_RESEND, .text = sb_sv(&s->resend) };

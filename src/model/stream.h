@@ -40,7 +40,7 @@ struct stream_detail {
 struct stream_block {
     struct sv start; /* as its first event has it, JSON; absent: none is open */
     struct sb text, signature, input, citations; /* what later events add */
-    bool      foreign; /* of a kind that is not known here: nothing of it is passed on */
+    bool      foreign;                           /* of an unknown kind: its deltas are ignored */
 };
 
 struct stream {
@@ -63,8 +63,8 @@ struct stream {
     enum model_finish   finish;
     bool                complete; /* finish is known */
     bool                filtered; /* a refusal, whatever the finish says */
-    bool                strange;  /* why it ended is not known, or has no name here */
-    bool                over;     /* nothing that follows counts */
+    bool                strange;  /* the reason of its end is missing or unknown */
+    bool                over;     /* the last event was read: the rest is ignored */
     bool                begun;    /* at least one event has been read */
     bool                retry;    /* of a failure: another attempt may help */
 };

@@ -146,7 +146,7 @@ static bool take_start(struct stream *s, struct json *out)
     return true;
 }
 
-/* The block that ends, behind those before it. An empty text is refused when it comes back. */
+/* Append the block that ends to s->resend. An empty text block is left out: the API refuses one. */
 static void close_block(struct stream *s)
 {
     struct stream_block *b = &s->block;

@@ -81,7 +81,7 @@ static enum status add_part(struct stream *s, const struct json *part, struct er
     return keep(s, json_text(part, "thoughtSignature"), thought, e);
 }
 
-/* The last one counts. */
+/* A later token replaces an earlier one. */
 static void keep_token(struct stream *s, struct sv token)
 {
     struct jw w = jw_in(&s->resend, 0);

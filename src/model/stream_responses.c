@@ -77,7 +77,7 @@ static enum status keep(struct stream *s, int64_t key, const struct json *item, 
     return stream_keep(s, key, sb_sv(&b), e);
 }
 
-/* Whether a message comments on the way or is the answer: the provider wants to be told again. */
+/* The phase of a message (commentary or final answer) has to be sent back with it. */
 static enum status keep_phase(struct stream *s, struct sv phase, struct err *e)
 {
     struct sb b = sb_in(&s->scratch, 0);
