@@ -1,8 +1,8 @@
 /* One lifetime, many allocations, one free.
  *
- * A function that takes an arena allocates its result there; a function that
- * takes none allocates nothing that outlives it. Memory is zeroed. When the heap
- * is exhausted the process ends with one line.
+ * A function that takes an arena allocates its result there; a function that takes none allocates
+ * nothing that outlives it. Memory is zeroed. When the heap is exhausted, failure_memory() ends the
+ * process (base/failure.h): callers never see NULL.
  *
  *     struct arena a = { 0 };
  *     int *v = ARENA_NEW(&a, int, 100);
@@ -10,8 +10,8 @@
  *     arena_reset(&a, m);                        ... undone
  *     arena_free(&a);
  *
- * Built with ARENA_DEBUG each allocation is its own malloc, so that
- * AddressSanitizer sees overruns between neighbours. */
+ * Built with ARENA_DEBUG each allocation is its own malloc, so that AddressSanitizer sees overruns
+ * between neighbours. */
 #ifndef HEDDLE_ARENA_H
 #define HEDDLE_ARENA_H
 
@@ -30,8 +30,8 @@ struct arena_mark {
 
 void *arena_alloc(struct arena *a, size_t n, size_t size, size_t align);
 
-/* Begin an empty arena with a block of this size, where there are many arenas and most hold little.
- */
+/* Begin an empty arena with a first block of this size. For programs with many arenas of which most
+ * stay small. */
 void arena_begin(struct arena *a, size_t size);
 
 /* Grow the allocation at p from `had` to `want` bytes, in place when it is the

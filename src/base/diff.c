@@ -22,7 +22,8 @@ static size_t split(struct sv text, struct arena *a, struct sv **out)
     return lines.n;
 }
 
-/* What is left between the ends that are the same; both sides are bounded, so the table is too. */
+/* Compares the lines between the common start and the common end of the two texts. Their number is
+ * limited, so the size of the table is, too. */
 static void compare(const struct diff *d, struct arena *a)
 {
     uint16_t *common = ARENA_NEW(a, uint16_t, (d->n + 1) * (d->m + 1));

@@ -4,8 +4,7 @@
 
 #include "base/sv.h"
 
-/* The table of a comparison has a cell for each pair of lines that are not the same at both ends.
- */
+/* Limit of lines, because a comparison needs a table with a cell for each pair of lines. */
 enum { DIFF_LINES_MAX = 2000 };
 
 /* Calls `each` for every line, without its line break, in order: mark ' ' is in both, '-' only in

@@ -18,7 +18,7 @@ struct sv env_find(char *const *variables, const char *name);
  * it allocates. */
 char **env_for(enum env_child who, char *const *variables, struct arena *a);
 
-/* The same list with a variable set, in the place of one of that name or behind the others. */
+/* The same list with a variable set: it replaces one of that name, or is added at the end. */
 char **env_with(char **list, const char *name, struct sv value, struct arena *a);
 
 /* Is a variable of this name kept from such a program? */

@@ -10,11 +10,12 @@
 /* Close on leaving scope: UNDO(fd_undo) int fd = ...; */
 void fd_undo(int *fd);
 
-/* Hands *fd on: it is the caller's now, and the undo closes nothing. */
+/* Returns *fd and sets it to -1: the caller owns the descriptor now, and fd_undo() does not close
+ * it. */
 int fd_take(int *fd);
 
-/* What the functions below make in this directory of a workspace, and the directory itself, can be
- * read and written by their owner only, whatever mode is asked for. */
+/* The private directory of a workspace. It and everything that the functions below create in it can
+ * be read and written by the owner only, whatever mode is asked for. */
 #define FS_PRIVATE ".heddle"
 
 /* open(2) of `path` (relative) below `root`, never outside it. Flags as for open;

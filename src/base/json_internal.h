@@ -10,10 +10,11 @@
 /* The length of the quoted string at the start of v, quotes included (json_walk.c). */
 size_t json_string_length(struct sv v);
 
-/* The high bits of those of the eight bytes at s that do not stand for themselves in a JSON string,
- * or are 0xed, with which a half of a surrogate pair begins. Subtracting the same from each byte of
- * a word and looking at the high bits finds a zero byte, or one below 0x20, in a few instructions.
- * The lowest bit is that of the first such byte; bits above it may be there by a borrow. */
+/* Marks which of the eight bytes at s need attention in a JSON string: quotes, backslashes, control
+ * characters, and 0xed, the first byte of an encoded surrogate. The result has the high bit of such
+ * a byte set: (x - 1) & ~x has it set when the byte x is 0, and (x - 0x20) & ~x when it is below
+ * 0x20. Only the lowest bit that is set can be relied on: the bits above it may be wrong because of
+ * the borrow. */
 static inline uint64_t json_special_bytes(const char *s)
 {
     const uint64_t ones = 0x0101010101010101u, high = ones << 7;

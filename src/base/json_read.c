@@ -219,8 +219,8 @@ static enum status check_members(struct parser *p, struct json *v)
     return json_is_sorted(&look) ? ST_OK : bad(p, "a key stands twice in the object that ends");
 }
 
-/* Arrays and objects that have been opened and not closed. They are kept in a list, not in calls of
- * calls: a text may be nested deeper than a small stack allows. */
+/* Arrays and objects that have been opened and not closed. They are kept in an array and not on the
+ * call stack: a text may be nested deeper than a small stack allows. */
 static enum status open_level(struct parser *p, char bracket)
 {
     struct level *up = p->n ? &p->levels[p->n - 1] : NULL;
@@ -259,7 +259,7 @@ static char closing(char bracket)
     return bracket == '[' ? ']' : '}';
 }
 
-/* What stands in front of the next value of the level: nothing, or a key. */
+/* Reads what precedes the next value of the level: the key in an object, nothing in an array. */
 static enum status parse_key(struct parser *p)
 {
     struct level *l = &p->levels[p->n - 1];

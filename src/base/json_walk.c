@@ -40,7 +40,7 @@ static size_t value_length(struct sv v)
             depth++;
         if (c == '}' || c == ']') {
             if (!depth)
-                return i; /* the end of what surrounds a bare literal */
+                return i; /* closes what the literal is in */
             if (!--depth)
                 return i + 1;
         }
@@ -59,7 +59,7 @@ size_t json_depth(struct sv text)
     for (size_t i = 0; i < text.n; i++) {
         char c = text.s[i];
         if (in_string) {
-            i += c == '\\'; /* whatever is escaped, it does not end the string */
+            i += c == '\\'; /* an escaped quote does not end the string */
             in_string = c != '"';
         } else if (c == '"') {
             in_string = true;
@@ -82,7 +82,7 @@ bool json_next(struct sv *rest, struct sv *key, struct sv *raw)
         return false;
     size_t k = json_string_length(v);
     if (k < 2 || k >= v.n || v.s[k] != ':')
-        return false; /* not canonical after all; better the end than a wild length */
+        return false; /* not canonical: stop, because a length computed from it could be wrong */
     *key = (struct sv){ v.s + 1, k - 2 };
     v = (struct sv){ v.s + k + 1, v.n - k - 1 };
     size_t n = value_length(v);

@@ -13,7 +13,7 @@ static bool is_half(struct sv v)
     return v.n >= 3 && p[0] == 0xed && (p[1] & 0xe0) == 0xa0 && (p[2] & 0xc0) == 0x80;
 }
 
-/* How many bytes stand for themselves before one that may not, or the end. */
+/* How many bytes at the start of v can be copied unchanged. */
 static size_t safe_run(const char *s, size_t n)
 {
     size_t i = 0;

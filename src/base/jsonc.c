@@ -4,8 +4,7 @@
 
 #include "base/vec.h"
 
-/* ---- plain JSON of the same length -------------------------------------------------------------
- */
+/* ---- plain JSON of the same length ----------------------------------------------------------- */
 
 static size_t string_end(struct sv v, size_t at)
 {
@@ -40,8 +39,8 @@ static bool is_space(char c)
 struct sv jsonc_plain(struct sv text, struct arena *a)
 {
     char     *s = ARENA_NEW(a, char, text.n + 1);
-    ptrdiff_t comma = -1; /* one behind a value that nothing but space has followed */
-    char      last = '{'; /* what came last, space and comments aside */
+    ptrdiff_t comma = -1; /* where the last comma is, when only space has come since */
+    char      last = '{'; /* the last byte that is neither space nor in a comment */
 
     for (size_t at = 0, end; at < text.n; at = end) {
         end = comment_end(text, at);
@@ -62,18 +61,17 @@ struct sv jsonc_plain(struct sv text, struct arena *a)
     return (struct sv){ s, text.n };
 }
 
-/* ---- where things stand ------------------------------------------------------------------------
- */
+/* ---- positions of members and items ---------------------------------------------------------- */
 
 struct jsonc_span {
     size_t from, to;
 };
 
-/* A member of an object or an item of a list. */
+/* A member of an object or an item of a list. The object or list is called its box below. */
 struct jsonc_part {
-    struct jsonc_span whole; /* from the key on */
+    struct jsonc_span whole; /* from the start of the key */
     struct jsonc_span value;
-    struct sv         key; /* its bytes; absent for an item */
+    struct sv         key; /* the bytes of the key; absent for an item */
 };
 struct jsonc_parts {
     VEC(struct jsonc_part) list;
@@ -173,8 +171,8 @@ static const struct jsonc_part *find(const struct jsonc_parts *p, struct sv key,
     return NULL;
 }
 
-/* As far as the path leads: *box is what stands there, the result how many of its parts lead
- * there. */
+/* Follows the path as far as it exists: *box is the value that was reached, the result the number
+ * of steps of the path that were taken. */
 static size_t follow(const struct jsonc_draft *d, const struct sv *path, size_t n,
                      struct jsonc_span *box)
 {
@@ -191,7 +189,8 @@ static size_t follow(const struct jsonc_draft *d, const struct sv *path, size_t 
     return done;
 }
 
-/* The same where something is to be put: what is missing must be missing in an object. */
+/* The same for a place where something will be put. ST_INVALID_SYNTAX when the first step that does
+ * not exist is not the member of an object: it could not be added. */
 static enum status follow_to_put(const struct jsonc_draft *d, const struct sv *path, size_t n,
                                  struct jsonc_span *box, size_t *done, struct err *e)
 {
@@ -215,8 +214,7 @@ enum status jsonc_find(struct sv text, const struct sv *path, size_t n, struct a
     return ST_OK;
 }
 
-/* ---- how it is written -------------------------------------------------------------------------
- */
+/* ---- layout ---------------------------------------------------------------------------------- */
 
 /* The spaces with which the line of a place begins. */
 static struct sv indent_at(struct sv text, size_t at)
@@ -255,7 +253,7 @@ static struct sv step_of(const struct jsonc_draft *d)
 struct jsonc_page {
     const struct jsonc_draft *d;
     struct sb                *b;
-    struct sv                 indent, step; /* of its first line; no step: all on one line */
+    struct sv                 indent, step; /* of the line it begins in; no step: all on one line */
 };
 
 static void break_line(const struct jsonc_page *p, size_t depth)
@@ -267,7 +265,7 @@ static void break_line(const struct jsonc_page *p, size_t depth)
         sb_add(p->b, p->step);
 }
 
-/* A list of a few short values stands on one line. */
+/* A list of a few short values is written on one line. */
 static bool is_short(const struct json *v)
 {
     size_t length = 0;
@@ -340,10 +338,9 @@ static struct sv spliced(struct sv text, struct jsonc_span out, struct sv in, st
     return sb_sv(&b);
 }
 
-/* ---- putting in --------------------------------------------------------------------------------
- */
+/* ---- inserting ------------------------------------------------------------------------------- */
 
-/* Into a box without parts: what is in there (spaces, comments) stays in front. */
+/* Insert into an empty box, behind the spaces and comments that are in it. */
 static struct sv into_empty(const struct jsonc_draft *d, struct jsonc_span box, struct sv key,
                             struct sv value)
 {
@@ -362,7 +359,7 @@ static struct sv into_empty(const struct jsonc_draft *d, struct jsonc_span box, 
     return spliced(d->text, inside, sb_sv(&b), d->a);
 }
 
-/* The next comma from `from` on, comments aside; the end of the box when there is none. */
+/* The next comma from `from` on that is not in a comment; the end of the box when there is none. */
 static size_t comma_behind(const struct jsonc_draft *d, size_t from, struct jsonc_span box)
 {
     while (from < box.to - 1 && d->text.s[from] != ',')
@@ -370,8 +367,8 @@ static size_t comma_behind(const struct jsonc_draft *d, size_t from, struct json
     return from;
 }
 
-/* Behind the last part of a box. A comment on its line stays with it; where that part has a comma
- * behind it, the new one gets one, too. */
+/* Insert behind the last part of a box, and behind the comments on the line of that part. When a
+ * comma follows that part, one follows the new part, too. */
 static struct sv behind_last(const struct jsonc_draft *d, struct jsonc_span box,
                              const struct jsonc_part *last, struct sv key, struct sv value)
 {
@@ -408,7 +405,8 @@ static struct sv put_into(const struct jsonc_draft *d, struct jsonc_span box, st
                         : into_empty(d, box, key, value);
 }
 
-/* What is missing on the path, around a value: {"b":{"c":value}} for the rest of the path b, c. */
+/* The value inside of objects for the steps of the path that do not exist: {"b":{"c":value}} for b,
+ * c. */
 static struct sv wrapped(const struct sv *rest, size_t n, struct sv value, struct arena *a)
 {
     struct sb b = sb_in(a, 0);
@@ -468,11 +466,10 @@ enum status jsonc_add(struct sv text, const struct sv *path, size_t n, struct sv
     return ST_OK;
 }
 
-/* ---- taking out --------------------------------------------------------------------------------
- */
+/* ---- removing -------------------------------------------------------------------------------- */
 
-/* The end of what stands before `at`, space aside; *comment: it is one that goes to the end of its
- * line. */
+/* The end of the last thing before `at` that is not space. *comment: it is a comment that extends
+ * to the end of its line. */
 static size_t end_before(struct sv text, size_t at, bool *comment)
 {
     size_t last = 0;
@@ -491,9 +488,9 @@ static size_t end_before(struct sv text, size_t at, bool *comment)
     return last;
 }
 
-/* What goes with a part up to `to`: from it back to what stands before the space in front of it.
- * The space stays where it ends the line of a comment that would otherwise take along what will
- * follow, which stands at `next`. */
+/* The bytes to remove with a part that starts at `at`: also the space in front of it. The text will
+ * go on with what is at `next`. When a // comment precedes the space and `next` is not a line end,
+ * the space stays, because without its line break the comment would swallow what follows. */
 static struct jsonc_span with_space(const struct jsonc_draft *d, size_t at, size_t to, size_t next)
 {
     bool   comment, ends = d->text.s[next] == '\n' || d->text.s[next] == '\r';
@@ -502,7 +499,7 @@ static struct jsonc_span with_space(const struct jsonc_draft *d, size_t at, size
     return (struct jsonc_span){ comment && !ends ? at : from, to };
 }
 
-/* The only part, with its comma and the space around it. */
+/* The text without the only part of a box, its comma, and the space around it. */
 static struct sv without_only(const struct jsonc_draft *d, struct jsonc_span box,
                               const struct jsonc_part *it)
 {
@@ -514,8 +511,8 @@ static struct sv without_only(const struct jsonc_draft *d, struct jsonc_span box
     return spliced(d->text, with_space(d, it->whole.from, to, to), SV(""), d->a);
 }
 
-/* The text without part i of a box: what putting it in behind the others added, or, when it is the
- * first of several, it and the space behind it. */
+/* The text without part i of a box. This undoes behind_last() exactly; of the first of several
+ * parts the space behind it is removed. */
 static struct sv without(const struct jsonc_draft *d, struct jsonc_span box,
                          const struct jsonc_parts *p, size_t i)
 {
@@ -530,7 +527,7 @@ static struct sv without(const struct jsonc_draft *d, struct jsonc_span box,
     size_t            next = comma_behind(d, it->whole.to, box);
     size_t            behind = it->whole.to + (next == it->whole.to && next < box.to - 1);
     struct jsonc_span out = with_space(d, it->whole.from, it->whole.to, behind);
-    if (next == box.to - 1) { /* the last one, and no comma behind it: the one before it goes */
+    if (next == box.to - 1) { /* the last part, without a comma: remove the comma in front of it */
         struct sv text = spliced(d->text, out, SV(""), d->a);
         return spliced(text, (struct jsonc_span){ comma, comma + 1 }, SV(""), d->a);
     }
@@ -558,7 +555,7 @@ enum status jsonc_remove(struct sv text, const struct sv *path, size_t n, struct
     return ST_OK;
 }
 
-/* The first item that is wanted; the number of items when there is none. */
+/* The index of the first item for which is() returns true, or the number of items. */
 static size_t wanted(const struct jsonc_draft *d, const struct jsonc_parts *p,
                      bool (*is)(void *ctx, const struct json *item), void  *ctx)
 {

@@ -28,13 +28,12 @@ struct lines lines_of(int fd, size_t limit, struct arena *a);
 struct lines lines_from(ssize_t (*read)(void *ctx, char *into, size_t n), void *ctx, size_t limit,
                         struct arena *a);
 
-/* The next line without its LF or CRLF, the first one without a byte order mark; good until the
- * next call. ST_LIMIT_EXCEEDED when
- * it is longer than the limit, ST_IO when reading fails. */
+/* The next line without its LF or CRLF, the first one without a byte order mark; valid until the
+ * next call. ST_LIMIT_EXCEEDED when it is longer than the limit, ST_IO when reading fails. */
 enum status lines_next(struct lines *in, struct sv *line, bool *more, struct err *e) MUST_USE;
 
-/* After ST_LIMIT_EXCEEDED: pass over the rest of that line, so that lines_next() goes on behind it.
- * The line counts. */
+/* After ST_LIMIT_EXCEEDED: skip the rest of that line, so that lines_next() continues with the line
+ * after it. The skipped line is counted in `number`. */
 enum status lines_skip(struct lines *in, struct err *e) MUST_USE;
 
 #endif

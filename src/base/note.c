@@ -187,8 +187,7 @@ enum status note_sign(struct sv text, struct sv secret, struct arena *a, struct 
     return ST_OK;
 }
 
-/* ---- reading ----------------------------------------------------------------------------------
- */
+/* ---- reading --------------------------------------------------------------------------------- */
 
 /* Where the text ends: behind the last empty line that only signatures follow. */
 static bool split_note(struct sv note, struct sv *text, struct sv *lines)

@@ -30,7 +30,8 @@ struct sb sb_to_fd(int fd, struct arena *a)
                         .show = isatty(fd) ? SB_ESCAPED : SB_RAW };
 }
 
-/* No descriptor has this number: what is not memory has a number that is not negative. */
+/* The descriptor of a builder with a sink: no real descriptor has this number, and negative numbers
+ * mean memory. */
 enum { SINK_FD = INT_MAX, SINK_BUFFER = 16 * 1024 };
 
 struct sb sb_to_sink(int (*sink)(void *, struct sv), void *ctx, struct arena *a)

@@ -77,13 +77,13 @@ enum status sb_done(struct sb *b, struct sv *out, struct err *e) MUST_USE;
 /* Write what is buffered. ST_IO when this or an earlier write failed. */
 enum status sb_flush(struct sb *b, struct err *e) MUST_USE; /* reason "reader_gone": EPIPE */
 
-/* Do n more bytes fit into what is there? Most adds are of a few bytes that do. */
+/* Do n more bytes fit into the allocated memory? For most adds they do. */
 static inline bool sb_fits(const struct sb *b, size_t n)
 {
     return n < b->cap - b->n && n <= b->limit - b->n && !b->failed;
 }
 
-/* sb_add() in the place of the call: a literal that fits is a few moves. For code that runs for
+/* sb_add() inlined: adding a literal that fits takes a few instructions. For code that runs for
  * every entry. */
 static inline void sb_put(struct sb *b, struct sv v)
 {

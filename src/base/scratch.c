@@ -13,7 +13,7 @@
 
 enum { TRIES = 32, ID_LENGTH = 12 };
 
-/* Locked, and still there: a sweep may have come between making and locking it. */
+/* Locked, and still in the directory: a sweep may have removed it between creating and locking. */
 static bool hold(int fd)
 {
     struct stat st;
@@ -54,7 +54,7 @@ void scratch_drop(struct sv path)
     arena_free(&a);
 }
 
-/* What SQLite keeps beside a database belongs to it. */
+/* The files that SQLite keeps beside a database belong to it. */
 static struct sv maker_of(struct sv path)
 {
     size_t length = path_dir(path).n + 1 + sizeof SCRATCH_PREFIX - 1 + ID_LENGTH;

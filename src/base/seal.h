@@ -1,5 +1,5 @@
-/* Sealing: bytes that only the holder of a key can read, and nobody can change unseen.
- * XChaCha20-Poly1305 over libsodium. */
+/* Sealing: bytes that only the holder of a key can read, and that cannot be changed without being
+ * noticed. XChaCha20-Poly1305 over libsodium. */
 #ifndef HEDDLE_SEAL_H
 #define HEDDLE_SEAL_H
 

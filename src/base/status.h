@@ -58,10 +58,10 @@ enum status err_set(struct err *e, enum status code, const char *fmt, ...) PRINT
  * EACCES, EPERM and EROFS name the permission in the hint. */
 enum status err_errno(struct err *e, const char *fmt, ...) PRINTF(2, 3);
 
-/* Add to a filled error. Both return e->code. A hint often holds a command to run: what comes into
- * it from outside stands as SH_FMT, and is quoted for a shell when it has to be.
+/* Add to a filled error. Both return e->code. A hint often contains a command to run: text from
+ * outside is formatted with SH_FMT in it, and is then quoted for a shell where necessary.
  *
- *     err_hint(e, "`heddle status " SH_FMT "` shows it", SV_ARG(thread));                */
+ *     err_hint(e, "`heddle status " SH_FMT "` shows it", SV_ARG(thread)); */
 #define SH_FMT "\001%.*s\002"
 enum status err_hint(struct err *e, const char *fmt, ...) PRINTF(2, 3);
 enum status err_reason(struct err *e, const char *reason);
@@ -69,8 +69,8 @@ enum status err_reason(struct err *e, const char *reason);
 /* Put "context: " in front of the text. Returns e->code. */
 enum status err_in(struct err *e, const char *fmt, ...) PRINTF(2, 3);
 
-/* An error is never ST_OK. Saying so where the call stands lets static analyzers, which do not look
- * into another file, follow `return err_set(...)` as a failure. */
+/* An error is never ST_OK. Stating it inline lets static analyzers, which do not look into other
+ * files, see that `return err_set(...)` is a failure. */
 static inline enum status err_not_ok(enum status s)
 {
     return s ? s : ST_IO;

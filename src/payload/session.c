@@ -404,8 +404,7 @@ enum status session_new(int root, const struct session_request *q, struct arena 
     return ST_OK;
 }
 
-/* ---- the next turn ------------------------------------------------------------------------------
- */
+/* ---- the next turn --------------------------------------------------------------------------- */
 
 struct transition {
     struct map turn, session; /* the lists of the next turn and of the session */
