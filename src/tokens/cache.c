@@ -56,7 +56,7 @@ static uint64_t *set_of(const struct cache_part *p, const uint64_t *key)
     }
 }
 
-/* Insert in front; the others move back and the last is dropped. */
+/* Insert at the front of the set; the other keys move back, and the last one is dropped. */
 static void insert(struct cache_part *p, const uint64_t *key)
 {
     uint64_t *set = set_of(p, key);
@@ -109,7 +109,8 @@ struct cache_long {
     uint8_t  bytes[KEY_LONG_MAX];
 };
 
-/* One place for each piece, by its ends, its middle and its length. */
+/* The only slot in which a long piece can be, by its first, middle and last bytes and its length.
+ */
 static struct cache_long *long_slot(const struct cache *c, const uint8_t *p, size_t len)
 {
     uint64_t ends = load64(p) * 0x9e3779b97f4a7c15u ^ load64(p + len - 8);

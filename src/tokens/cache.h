@@ -1,8 +1,10 @@
-/* The pieces a counter has met, with their counts: most text is made of pieces seen before.
+/* The cache of pieces that a counter has met, with their token counts. Most text consists of pieces
+ * that occurred before.
  *
  * A piece of up to 62 bytes is its own key, packed into one, two or eight words with its length at
  * the top, so that a hit is exact. Four keys share a set; a new one replaces the oldest. The cache
- * starts small, because a small text should not touch much memory, and grows with what it holds. */
+ * starts small, so that counting a small text touches little memory, and grows with what it holds.
+ */
 #ifndef HEDDLE_TOKENS_CACHE_H
 #define HEDDLE_TOKENS_CACHE_H
 
@@ -19,7 +21,7 @@ enum {
     WIDE_LEN_SHIFT = 48, /* both in the last word */
     WIDE_COUNT_SHIFT = 56,
 
-    KEY_LONG_MAX = 256, /* beyond, a piece is not kept */
+    KEY_LONG_MAX = 256, /* longer pieces are not cached */
 
     CACHE_WAYS = 4,
 };
@@ -49,7 +51,7 @@ struct cache_part {
     uint64_t *sets;  /* CACHE_WAYS keys of `words` words each */
     unsigned  words; /* 1, 2 or WIDE_WORDS */
     unsigned  bits;  /* log2 of the number of sets */
-    unsigned  last;  /* what `bits` may grow to */
+    unsigned  last;  /* the largest value that `bits` may reach */
     size_t    used;  /* insertions since it last grew */
 };
 struct cache_long; /* one longer piece */

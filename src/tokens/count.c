@@ -1,4 +1,4 @@
-/* The batch: from piece starts to a total. */
+/* Counting a batch: from the starts of pieces to the number of tokens. */
 #include "tokens/count.h"
 
 #include "tokens/counter.h"
@@ -145,7 +145,7 @@ static uint32_t code_of(const uint8_t *p)
     return (p[0] & 15u) << 12 | (p[1] & 63u) << 6 | (p[2] & 63u);
 }
 
-/* Can a token span the border between two characters of three bytes? */
+/* Can a token span the border between these two characters, each of three bytes? */
 static bool spans(const struct borders *b, const uint8_t *p)
 {
     uint32_t first = code_of(p), second = code_of(p + 3);
@@ -156,7 +156,7 @@ static bool spans(const struct borders *b, const uint8_t *p)
            (int)has_bit(b->before, second) | (int)has_bit(b->edge, border_edge(p[2], p[3]));
 }
 
-/* A long piece is cut where no token can span: most of it then is short. */
+/* A long piece is cut at borders that no token can span; most of the parts are then short. */
 static void add_long(struct tokens *t, struct count_batch *b, const uint8_t *p, size_t len)
 {
     size_t from = 0;
@@ -169,8 +169,9 @@ static void add_long(struct tokens *t, struct count_batch *b, const uint8_t *p, 
     add_segment(t, b, p + from, len - from);
 }
 
-/* The pieces from b->starts[i] on that are short or middling and may be read in place go to their
- * lists, without a branch on which; stops at the first that is not so, or when a list is full. */
+/* Puts the pieces from b->starts[i] on into the lists for short and middle pieces, without a branch
+ * on which of the two it is. Stops at the first piece that is longer or too close to the end of the
+ * text to be read in place, or when a list is full. */
 static size_t add_run(struct count_batch *b, size_t i, size_t far)
 {
     size_t n_shorts = b->n_shorts, n_middles = b->n_middles, at = b->starts[i];
@@ -217,7 +218,7 @@ size_t counter_count(struct tokens *t, struct sv text, bool whole, size_t *used,
 
     *bad = false;
     *used = 0;
-    if (!text.n) /* then there may be no pointer to add to */
+    if (!text.n) /* the pointer of an empty text may be NULL */
         return 0;
     b.n_shorts = b.n_middles = b.n_wides = b.n_missed = b.n_missed_wides = b.total = 0;
     b.readable = s.p + s.n;

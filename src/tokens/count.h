@@ -13,7 +13,7 @@
 
 enum {
     BATCH = 512,         /* pieces split off at a time, about */
-    STARTS = BATCH + 72, /* room for a window's worth more, and the end */
+    STARTS = BATCH + 72, /* the last window may add 64; and the end of the last piece */
     LIST = 1024,         /* pieces of one length class waiting for the cache */
     REACH = 1 << 20,     /* bytes of text in one batch, about */
     WIDE_LIST = 128,     /* and of the longest class, whose keys are large */
@@ -41,11 +41,13 @@ struct count_batch {
 struct kernel {
     const char *name;
 
-    /* The starts of pieces from `at` on, relative to it, into b->starts, followed by the end of the
-     * last one; returns that end. Stops before a piece that is bad, or open unless `whole`. */
+    /* Writes the starts of the pieces from `at` on, relative to `at`, into b->starts, followed by
+     * the end of the last one; returns that end. Stops before a piece with invalid UTF-8 and,
+     * unless `whole`, before one whose end depends on text that is not there yet. */
     size_t (*split)(struct split_state *s, size_t at, bool whole, struct count_batch *b);
 
-    /* Looks the listed pieces up, adds what is known to b->total and the rest to what missed. */
+    /* Looks up the listed pieces, adds the counts that are known to b->total, and the other pieces
+     * to b->missed. */
     void (*probe)(const struct cache *c, struct count_batch *b);
 
     /* Puts the keys that are tokens of the vocabulary in front; returns their number. */

@@ -8,7 +8,7 @@
 #include "tokens/tokens.h"
 
 struct tokens {
-    struct vocab        *v; /* NULL: estimates, and nothing below is there */
+    struct vocab *v; /* NULL: a counter that only estimates; the members below are not used */
     const struct kernel *kernel;
     struct merge_state   merge;
     struct cache         cache;

@@ -62,7 +62,8 @@ static struct encode_stretch stretch_of(struct sv text, size_t n, struct arena *
 {
     struct encode_stretch st = { .raw = sv_first(text, n), .whole = n >= text.n };
 
-    /* A character cut by the end of the stretch is not invalid: leave it to the next one. */
+    /* A character that is cut by the end of the stretch is not invalid: it is left to the next one.
+     */
     if (!st.whole)
         st.raw.n -= utf8_unfinished(st.raw);
     st.clean = st.raw;
@@ -145,7 +146,7 @@ size_t tokens_count_until(struct tokens *t, struct sv text, size_t limit, size_t
         bool                  bad;
         n = counter_count(t, st.clean, st.whole, &used, &bad);
         if (total + n > limit && !near) {
-            near = true; /* the end is in here: come closer */
+            near = true; /* the limit is reached in this stretch: repeat with a short one */
             width = NEAR;
         } else if (total + n > limit) {
             used = stretch_until(t, &st, limit - total, &n, &scratch);
@@ -153,7 +154,7 @@ size_t tokens_count_until(struct tokens *t, struct sv text, size_t limit, size_t
             total += n;
             break;
         } else if (!used) {
-            width *= 2; /* one piece longer than the stretch */
+            width *= 2; /* a single piece is longer than the stretch */
         } else {
             at += raw_offset(&st, used);
             total += n;

@@ -1,4 +1,4 @@
-/* Which encoding goes by which name and serves which model. */
+/* Which encoding has which name, and which one is used for which model. */
 #include "tokens/tokens.h"
 
 #include "base/utf8.h"

@@ -1,4 +1,4 @@
-/* Merging: many short pieces in step, and the windows of long ones. */
+/* Merging on processors with AVX2: many short pieces in step, and the windows of long ones. */
 #include "tokens/kernel_avx2.h"
 #include "tokens/window.h"
 
@@ -6,17 +6,17 @@
 
 /* ---- merging up to MERGE_GROUP pieces in step ---- */
 
-/* A piece being merged. A rank is stored << PLACE_BITS | its place, so that the smallest of them
- * says what to merge and where. Tokens stay at the place of their first byte; `alive` has a bit for
- * each. There is an id on either side of the places that merges with nothing, and a rank that
- * nobody reads, so that the ends need no special case. */
+/* A piece that is being merged. Each rank is stored as rank << PLACE_BITS | place, so that the
+ * smallest of them says what to merge and where. A token stays at the place of its first byte;
+ * `alive` has a bit for each of them. The ids before the first and after the last place merge with
+ * nothing, and the last rank is never read, so that both ends need no special case. */
 enum { PLACES = 64, PLACE_BITS = 6, OUTSIDE = (1 << TOKEN_BITS) - 1 };
 struct kernel_merging {
     _Alignas(LINE_BYTES) uint32_t rank[PLACES + 1];
     uint32_t id[PLACES + 2];   /* [place + 1] */
-    uint32_t at, gone, before; /* places of the merger under way; before: + 1 */
+    uint32_t at, gone, before; /* places of the current merger; `before` is a place + 1 */
     uint64_t alive;
-    uint64_t left, right; /* the pairs it makes */
+    uint64_t left, right; /* the two pairs that it creates */
 };
 
 /* `blocks` of eight places are used, all of them whatever n is: loops of fixed length cause no
@@ -51,8 +51,8 @@ AVX2 INLINE uint32_t lowest_rank(const uint32_t *rank, size_t blocks)
     return (uint32_t)_mm_cvtsi128_si32(half);
 }
 
-/* Choose a merger, do it, and prefetch the cache lines that rank its neighbours. False when there
- * is none; the stores made until then are harmless. */
+/* Chooses a merger, does it, and prefetches the cache lines that hold the ranks of the two new
+ * pairs. False when there is none; what was stored until then does no harm. */
 AVX2 INLINE bool merging_choose(struct kernel_merging *m, const struct vocab *v, size_t blocks)
 {
     uint32_t best = lowest_rank(m->rank, blocks), at = best & (PLACES - 1);
@@ -99,7 +99,7 @@ AVX2 INLINE void merging_rank(struct kernel_merging *m, const struct vocab *v)
     m->rank[m->before ? m->before - 1 : PLACES] = left;
 }
 
-/* All pieces take a step, again and again, until none is left that merges. */
+/* All pieces take one step after the other until none of them has a merger left. */
 AVX2 INLINE void merge_in_step(struct kernel_merging *group, size_t n, const struct vocab *v,
                                uint8_t *counts, size_t blocks)
 {

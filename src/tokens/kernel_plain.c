@@ -69,7 +69,7 @@ static size_t find_plain(const struct vocab *v, struct cache_key *keys, size_t n
     return found;
 }
 
-/* By the definition, in one small array of tokens. */
+/* Merges by the definition, in one small array of tokens. */
 static uint8_t merge_bytes(const struct vocab *v, const uint8_t *p, size_t n)
 {
     uint32_t id[KEY_WIDE_MAX], rank[KEY_WIDE_MAX];
@@ -150,7 +150,7 @@ const struct kernel kernel_plain = { "plain",     split_plain,      probe_plain,
 const struct kernel *kernel_best(void)
 {
 #if defined(__x86_64__)
-    /* What has AVX2 and BMI2 has LZCNT, too. */
+    /* every processor with AVX2 and BMI2 has LZCNT, too */
     if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi2")) {
         bool slow = __builtin_cpu_is("znver1") || __builtin_cpu_is("znver2");
         return slow ? &kernel_avx2_ascii : &kernel_avx2;

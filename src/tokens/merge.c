@@ -54,7 +54,8 @@ static size_t take_tokens(const struct merge_window *w, size_t end, struct merge
     return n;
 }
 
-/* The last border that leaves room for a token and more behind it, but never the start. */
+/* Where to cut a window: the last border with room for one token and a quarter behind it, but never
+ * the start of the window. */
 static size_t cut_of(const struct merge_window *w)
 {
     size_t cut = w->next[0], most = w->n - TOKEN_MAX_BYTES - TOKEN_MAX_BYTES / 4;
@@ -71,7 +72,8 @@ static bool seam_holds(struct merge_state *m, const uint8_t *p, size_t left, siz
     return m->seam.next[0] == left && m->seam.next[left] == left + right;
 }
 
-/* Text that repeats itself from the cut on gives the same window again. */
+/* Is the text from the cut on the same as from the start of the window? Then the next window has
+ * the same tokens. */
 static bool repeats(const struct merge_window *w, const uint8_t *p, size_t cut, size_t rest)
 {
     return w->n == MERGE_WINDOW && rest >= MERGE_WINDOW && memcmp(p, p + cut, MERGE_WINDOW) == 0;
@@ -82,7 +84,7 @@ size_t merge_piece(struct merge_state *m, const uint8_t *p, size_t n, struct mer
     struct merge_window *here = &m->windows[0], *ahead = &m->windows[1];
     struct merge_token  *unwritten = NULL;
     size_t               done = 0, total = 0, last = 0;
-    bool                 held = false; /* the seam of a repeated window with itself */
+    bool held = false; /* whether the seam between a window and its repetition was checked */
 
     encode(m, here, p, n < MERGE_WINDOW ? n : MERGE_WINDOW);
     while (done + here->n < n) {

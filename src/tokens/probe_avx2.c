@@ -5,9 +5,9 @@
 
 /* ---- the cache: all keys of a set at once ---- */
 
-/* First all keys are made and their sets asked for, then all sets are read, so that many memory
- * accesses overlap. Keys are written to the list of misses, and stay there if they are not
- * found. */
+/* First all keys are computed and their sets prefetched, then all sets are read, so that many
+ * memory accesses overlap. Each key is written to the list of misses, and stays in it when it is
+ * not found. */
 AVX2 static void probe_shorts(const struct cache *c, struct count_batch *b)
 {
     const __m256i     content = _mm256_set1_epi64x((int64_t) ~(~(uint64_t)0 << KEY_COUNT_SHIFT));
@@ -80,7 +80,7 @@ AVX2 static void probe_middles(const struct cache *c, struct count_batch *b)
     b->total += total;
 }
 
-/* The key of the `len` bytes at p: zeros fill it up, and the length stands at its end. */
+/* The key of the `len` bytes at p: padded with zeros, with the length at its end. */
 AVX2 INLINE struct wide wide_at(const uint8_t *p, size_t len)
 {
     const __m256i steps =

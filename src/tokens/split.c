@@ -184,7 +184,8 @@ static size_t number_end(struct split_state *s, size_t at)
     return at;
 }
 
-/* What begins neither with a letter nor with a number, once no word follows its first character. */
+/* A piece that begins with neither a letter nor a number, and whose first character is not followed
+ * by a word. */
 static size_t rest_end(struct split_state *s, size_t at, struct ch first)
 {
     if (first.bit & PUNCTUATION)

@@ -99,7 +99,7 @@ AVX2 static struct masks classify_any(const struct vocab *v, const uint8_t *p, s
         plane[2] |= (uint64_t)(class >> 2) << at;
         covered |= ~(~(uint64_t)0 << len) << at;
     }
-    /* Bytes that belong to no character end what is known. */
+    /* What is known ends before a byte that belongs to no character. */
     uint64_t stray = ~covered;
     if (_tzcnt_u64(stray) < end)
         end = (unsigned)_tzcnt_u64(stray);
@@ -173,7 +173,8 @@ AVX2 static uint64_t apply_contractions(uint64_t starts, const struct masks *m, 
     return starts;
 }
 
-/* The piece starts among the characters of a window, itself one, as far as they are certain. */
+/* The piece starts among the characters of a window, as far as they are certain. The window itself
+ * starts at one. */
 AVX2 INLINE uint64_t starts_of(const struct masks *m, const uint8_t *p, bool o200k)
 {
     uint64_t mark = o200k ? m->mark : 0; /* in cl100k_base a mark is like punctuation */

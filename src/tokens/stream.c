@@ -1,6 +1,7 @@
-/* Text that comes in parts. Finished pieces are counted as they come; what is held is valid UTF-8
- * from the last piece border on. A piece that does not end is looked at again only when twice as
- * much of it is there, so that even one endless word costs time in proportion to its length. */
+/* Text that arrives in parts. Complete pieces are counted as they arrive; what is held back is
+ * valid UTF-8 from the last piece border on. A piece that does not end is examined again only when
+ * it has become twice as long, so that even one endless word costs time proportional to its length.
+ */
 #include "base/failure.h"
 #include "tokens/counter.h"
 #include "tokens/lines.h"
@@ -62,7 +63,7 @@ static void settle(struct tokens_stream *s, bool whole)
     s->due = s->n * 2 > SLICE ? s->n * 2 : SLICE;
 }
 
-/* All of v but an unfinished character, which becomes the part that waits. */
+/* Takes all of v except an incomplete character at its end, which is kept for the next call. */
 static void take(struct tokens_stream *s, struct sv v)
 {
     size_t tail = utf8_unfinished(v);

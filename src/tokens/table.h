@@ -25,7 +25,7 @@
 
 enum {
     TABLE_VERSION = 1,
-    TABLE_ORDER = 0x01020304, /* reads otherwise on a machine of another byte order */
+    TABLE_ORDER = 0x01020304, /* a machine of another byte order reads another value */
     TOKEN_BITS = 18,
     TOKEN_MAX_BYTES = 128,
     CLASS_BLOCKS = 0x110000 / 128,
@@ -58,7 +58,7 @@ struct table_head {
     uint64_t             sum; /* of the head up to here */
 };
 
-/* What the splitting rules ask of a character: see split.h. */
+/* The classes of characters that the splitting rules distinguish: see split.h. */
 enum class {
     CLASS_OTHER,
     CLASS_UPPER,  /* Lu, Lt */
@@ -121,8 +121,10 @@ static inline size_t line_of(uint64_t hash, size_t lines)
  * `pairs` is hashed and may name too many, which costs time and nothing else. */
 enum { BORDER_PAIR_BITS = 18 };
 struct borders {
-    uint64_t after[65536 / 64];  /* by first character: tokens go on into part of some next one */
-    uint64_t before[65536 / 64]; /* by second: tokens come from part of some one before */
+    uint64_t after[65536 / 64];  /* by first character: some token continues into a part of a next
+                                    character */
+    uint64_t before[65536 / 64]; /* by second character: some token comes from a part of a previous
+                                    character */
     uint64_t edge[1024 / 64];    /* by last byte of the first and first byte of the second */
     uint64_t pairs[(1 << BORDER_PAIR_BITS) / 64]; /* by both */
 };

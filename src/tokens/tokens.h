@@ -61,21 +61,21 @@ size_t tokens_estimate(struct sv text);
 
 /* ---- text that comes in parts ---- */
 
-/* The total is the same however the text is cut.
+/* Text that arrives in parts. The total does not depend on how the text is divided.
  *
  *     struct tokens_stream s;
  *     tokens_stream_init(&s, t);
  *     while (more) tokens_stream_add(&s, chunk);
  *     total = tokens_stream_end(&s);              releases s
  *
- * Only the last unfinished piece is held back, usually a word. */
+ * Only the last incomplete piece is held back, usually a word. */
 struct tokens_stream {
     struct tokens *t;
     char          *held; /* bytes not counted yet, valid UTF-8 */
     size_t         n, cap;
-    size_t         due;     /* look for finished pieces once n reaches this */
-    size_t         total;   /* of the finished pieces; characters when t estimates */
-    char           part[8]; /* of a character whose end has not come yet */
+    size_t         due;     /* look for complete pieces when n reaches this */
+    size_t         total;   /* of the complete pieces; characters when t estimates */
+    char           part[8]; /* a character whose last bytes have not arrived yet */
     size_t         part_n;
     bool           lossy; /* invalid UTF-8 was met; still valid after the end */
 };
@@ -83,17 +83,17 @@ void   tokens_stream_init(struct tokens_stream *s, struct tokens *t);
 void   tokens_stream_add(struct tokens_stream *s, struct sv chunk);
 size_t tokens_stream_end(struct tokens_stream *s);
 
-/* A part whose own count is known: only its first and last lines are looked at again,
- * so a concatenation of counted texts costs its seams. `count` must be
- * tokens_count(s->t, text). */
+/* Adds a part whose own count is known. Only its first and last lines are counted again, so that
+ * concatenating counted texts costs only their borders. `count` must be tokens_count(s->t, text).
+ */
 void tokens_stream_add_counted(struct tokens_stream *s, struct sv text, size_t count);
 
 /* ---- counts that add up ---- */
 
-/* A text with running totals at line starts, so that the count of any part of it costs
- * at most its two ends. The text must outlive it. */
+/* A text with running totals at line starts, so that the count of any part of it costs at most
+ * counting near both ends. The text must outlive it. */
 struct tokens_mark {
-    size_t offset; /* a line start that is a token border whatever stands around it */
+    size_t offset; /* a line start that is a token border whatever text is around it */
     size_t before; /* tokens of text[0, offset) */
 };
 struct tokens_lines {

@@ -39,7 +39,7 @@ static bool section_whole(const struct vocab *v, enum section_kind s)
     return table_sum(section_at(v, s), section_size(v, s)) == head->sections[s].sum;
 }
 
-/* The number of lines of a hashed section; 0 when its size is not one. */
+/* The number of lines of a hashed section; 0 when its size is not that of whole lines. */
 static size_t lines_of(const struct vocab *v, enum section_kind s)
 {
     uint64_t size = section_size(v, s);
@@ -103,7 +103,7 @@ enum status vocab_read(struct vocab *v, enum tokens_encoding enc, const uint8_t 
     v->middle_lines = lines_of(v, SECTION_MIDDLE);
     if (!sizes_fit(v))
         return damaged(e, path, "a section has an impossible size");
-    /* All of this is read now: having the pages mapped at once is twice as fast. */
+    /* All of this is read soon: mapping the pages at once is twice as fast. */
     madvise((void *)map, (size_t)(section_at(v, SECTION_TEXTS) - map), MADV_POPULATE_READ);
     for (int s = 0; s < SECTION_TEXTS; s++)
         if (!section_whole(v, (enum section_kind)s))

@@ -22,9 +22,9 @@ struct vocab {
     size_t               map_size;
     unsigned             users;
     const char          *path;
-    char                *dir;         /* where it was asked for; NULL: where it is installed */
-    struct vocab        *next;        /* of all that are mapped */
-    _Atomic bool         texts_whole; /* their section has been checked */
+    char         *dir;  /* the directory that was asked for; NULL: the one it is installed in */
+    struct vocab *next; /* of all that are mapped */
+    _Atomic bool  texts_whole; /* the `texts` section was checked */
 };
 
 /* One mapping per encoding, directory and process, counted. Statuses as tokens_open(). */

@@ -1,7 +1,7 @@
-/* A window of a long piece, encoded by the definition: a list of tokens through their first bytes,
- * the rank of every one's merger with the next, and the lowest rank of every block, so that the
- * lowest of all is found in few steps. Written once and built twice: the kernels give the three
- * steps that a processor may do faster. */
+/* A window of a long piece, encoded by the definition: a list of tokens linked by the places of
+ * their first bytes, for each the rank of its merger with the next one, and for each block the
+ * lowest rank in it, so that the lowest of all is found in few steps. The code is written once and
+ * compiled for each kernel, which supplies the three steps that its processor can do faster. */
 #ifndef HEDDLE_TOKENS_WINDOW_H
 #define HEDDLE_TOKENS_WINDOW_H
 
@@ -57,7 +57,7 @@ INLINE void window_refresh(struct merge_window *w, size_t block, struct window_s
     w->lowest[block] = steps.lowest(w->rank + block * BLOCK);
 }
 
-/* Put the token at `at` and the next one together and rank the two new neighbourhoods. */
+/* Merge the token at `at` with the next one, and rank the merged token with both neighbours. */
 INLINE void window_join(const struct vocab *v, struct merge_window *w, size_t at,
                         struct window_steps steps)
 {
