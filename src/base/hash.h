@@ -46,8 +46,7 @@ struct sv hash_hex(const struct hash *h, struct arena *a);
 void sb_add_base64url(struct sb *b, struct sv v);
 bool base64url_read(struct sv text, struct arena *a, struct sv *out);
 
-/* Base64 with the standard alphabet (RFC 4648, section 4) and padding: for formats that ask for it.
- */
+/* Base64 with the standard alphabet and padding (RFC 4648, section 4). */
 void sb_add_base64(struct sb *b, struct sv v);
 
 #endif

@@ -29,7 +29,7 @@ static struct candidate *in_order(struct budget_item *items, size_t n, struct ar
     return order;
 }
 
-/* Backwards through the cutting order: what was cut last is the most important. */
+/* From the last cut to the first: what was cut last is the most important. */
 static size_t put_back(struct candidate *order, size_t n, size_t sum, size_t budget)
 {
     for (size_t i = n; i-- > 0;) {

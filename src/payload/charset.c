@@ -38,7 +38,7 @@ static bool take_name(struct sv v, char name[CHARSET_NAME_MAX])
     return n > 0;
 }
 
-/* `key` in v, whatever its case, and the name behind it. */
+/* Finds `key` in v, ignoring case, and returns the name behind it. */
 static bool name_behind(struct sv v, const char *key, char name[CHARSET_NAME_MAX])
 {
     size_t n = strlen(key);

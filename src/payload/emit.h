@@ -1,5 +1,6 @@
-/* The payload's formats. Each says what comes before the resources, how one is written, and
- * what comes after. Content arrives whole or in parts of whole characters. */
+/* The formats of a payload. Each has functions for what comes before the resources, for each
+ * resource, and for what comes after. Content is passed in as a whole or in parts, which never end
+ * inside a character. */
 #ifndef HEDDLE_EMIT_H
 #define HEDDLE_EMIT_H
 
@@ -10,7 +11,7 @@
 struct emit_sink {
     struct sb           *out; /* NULL: nowhere */
     uint64_t             bytes;
-    uint64_t             sent; /* of them, those whose writing to the disk was started */
+    uint64_t             sent; /* how many of them the kernel was asked to write to the disk */
     struct hash_sha256   hash;
     struct tokens_stream stream;
     bool                 hashes, counts;
@@ -20,7 +21,7 @@ struct emit {
     const struct payload *p;
     struct emit_sink     *sink;
     struct sb             b;       /* small pieces, on their way to the sink */
-    struct arena          keep;    /* of b */
+    struct arena          keep;    /* the memory of b */
     struct arena          scratch; /* emptied after each resource */
     struct number         number;  /* of the resource being written */
     size_t                done;    /* resources written */
@@ -34,11 +35,12 @@ void emit_direct(struct emit *e, struct sv v);
  * for. */
 struct sv emit_numbered(struct emit *e, struct sv part);
 
-/* A block (open, content, close) begins behind a line end and ends with one. */
+/* A block (open, content, close) begins after a line end and ends with one. */
 struct emit_format {
-    const char *name;         /* "markdown" */
-    const char *first, *next; /* what leads the first block, and each one after it */
-    bool        verbatim;     /* content is written as it is */
+    const char *name; /* "markdown" */
+    const char *first,
+        *next;     /* what is written before the first block, and before each of the others */
+    bool verbatim; /* content is written as it is */
     void (*begin)(struct emit *e);
     void (*open)(struct emit *e, const struct resource *r);
     void (*content)(struct emit *e, struct sv part); /* of a resource that is RES_OK */
@@ -50,7 +52,7 @@ struct emit_format {
 
 extern const struct emit_format emit_markdown, emit_xml, emit_json;
 
-/* The block's lead and its beginning. */
+/* Writes what precedes the block, and its beginning. */
 void emit_open(struct emit *e, const struct emit_format *f, const struct resource *r);
 
 const struct emit_format *emit_format_of(enum payload_format f);

@@ -51,7 +51,7 @@ static void add_text(struct sb *b, struct sv v)
     sb_add(b, sv_skip(v, from));
 }
 
-/* A path holds no control characters once it is shown. */
+/* A path, which has no control characters in the form in which it is shown. */
 static void add_name(struct emit *e, struct sv name)
 {
     struct sb shown = sb_in(&e->scratch, 0);

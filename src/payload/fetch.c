@@ -40,7 +40,7 @@ struct sv fetch_proxy_of(const struct fetch_config *c, struct sv url)
     return byte_lower(url.n > 4 ? url.s[4] : 0) == 's' ? c->https_proxy : c->http_proxy;
 }
 
-/* What is left for this page of the time for all of them. */
+/* What is left for this page of the total time for all pages. */
 static int64_t time_left(const struct fetch_config *c)
 {
     int64_t left = c->deadline_us ? (c->deadline_us - clock_steady_us()) / 1000 : c->timeout_ms;

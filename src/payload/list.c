@@ -95,7 +95,8 @@ static bool is_selected(const struct ignore *g, struct sv path)
     return line >= 0 && !ignore_is_negated(g, line);
 }
 
-/* A link to a directory of the project: what it leads to is found in its own place. */
+/* A link to a directory of the project is skipped: the walk finds the files in the directory
+ * itself. */
 static bool is_folder_link(const struct lists *l, struct sv path, const struct walk_node *node)
 {
     UNDO(fd_undo) int fd = -1;
@@ -130,7 +131,7 @@ static bool is_lock_file(struct sv path)
     return false;
 }
 
-/* Was the file asked for by its own name, and not by what it lies in? */
+/* Was the file listed by its own name, and not through a directory that contains it? */
 static bool is_named(const struct picking *p, struct sv path)
 {
     if (p->patterns)
@@ -268,7 +269,7 @@ void lists_add_matching(struct lists *l, enum resource_scope scope, struct sv va
         p.names_lock = p.names_lock || is_lock_file(all.v[i]);
     if (p.patterns)
         walk_files(l->walk, &l->walk->nodes.v[0], SV(""), pick, &p);
-    for (size_t i = 0; i < all.n; i++) /* probably a mistake */
+    for (size_t i = 0; i < all.n; i++) /* a pattern that selects nothing is probably a mistake */
         if (all.v[i].s[0] != '!' && !selects_a_file(l, all.v[i]))
             say_pattern(l, "--include", all.v[i],
                         here.n && sv_has(all.v[i], '/') && all.v[i].s[0] != '/'
@@ -347,8 +348,8 @@ static enum fs_kind kind_of(const struct lists *l, struct sv path)
     return fs_kind(l->root_fd, path, &kind, &ignored) ? FS_FILE : kind;
 }
 
-/* The path of an entry and what is there. A backslash is taken for a slash only when nothing has
- * the name as it stands. */
+/* The path of an entry and what is there. A backslash is read as a slash only when no file has the
+ * name as written. */
 static enum status find_entry(struct lists *l, struct sv entry, struct sv *path, enum fs_kind *kind,
                               struct err *e)
 {
@@ -382,7 +383,8 @@ static void add_globs(struct lists *l, enum resource_scope scope, struct sv path
             lists_add_entry(l, scope, each.v[i], true);
 }
 
-/* A URL is shown, so one with a password or token in it is named without, and not fetched. */
+/* URLs are part of the payload, so one that contains a password or token is shown without it, and
+ * is not fetched. */
 static void add_url(struct lists *l, enum resource_scope scope, struct sv url)
 {
     size_t      from, to;

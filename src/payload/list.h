@@ -48,9 +48,10 @@ bool lists_add_file(struct lists *l, enum resource_scope scope, struct sv path);
 /* One entry, as a line of a list has it. `literal`: a name, never a glob or a list. */
 void lists_add_entry(struct lists *l, enum resource_scope scope, struct sv entry, bool literal);
 
-/* Add all files of the project that gitignore-like patterns select (or a directory above them).
- * Values stand one per line and may hold several patterns, see pattern.h; one that as a whole
- * selects a file is not taken apart at its commas. `here`: the current directory below the root. */
+/* Add all files of the project that patterns as in a .gitignore select, or that are below a
+ * directory which they select. Values are separated by line ends and may contain several patterns,
+ * see pattern.h; a value that selects a file as it is, is not split at its commas. `here`: the
+ * current directory, relative to the root. */
 void lists_add_matching(struct lists *l, enum resource_scope scope, struct sv values,
                         struct sv here);
 

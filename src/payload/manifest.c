@@ -127,7 +127,8 @@ manifest_rows manifest_of_payload(const struct payload *p, struct arena *a)
     return rows;
 }
 
-/* "12 files, " at the start of *note, which goes on behind it; -1: something else stands there. */
+/* "12 files, " at the start of *note, which is moved behind it; -1: *note begins with something
+ * else. */
 static int64_t take_number(struct sv *note, const char *unit)
 {
     struct sv_cut c = sv_cut(*note, ' ');
@@ -139,7 +140,7 @@ static int64_t take_number(struct sv *note, const char *unit)
     return n;
 }
 
-/* What section 4 names as cut. A resource may stand there in several scopes. */
+/* What section 4 lists as cut. A resource may be listed there in several scopes. */
 static void add_cut_rows(manifest_rows *rows, const struct parsed *p, struct arena *a)
 {
     struct sv  start = SV("(" PAYLOAD_CUT_NOTE);
@@ -279,7 +280,7 @@ const char *manifest_change_word(enum manifest_change c)
     return words[c];
 }
 
-/* That a budget cut it is not a difference: another resource may have grown. */
+/* Whether a budget cut it is not a difference by itself: another resource may have grown. */
 static bool is_same(const struct manifest_row *a, const struct manifest_row *b)
 {
     bool cut = a->cut || b->cut;
@@ -288,7 +289,8 @@ static bool is_same(const struct manifest_row *a, const struct manifest_row *b)
         return false;
     if (cut && !(a->sha256.s && b->sha256.s)) /* an input.md has only the size of a cut one */
         return !(a->sha256.s && b->placeholder.s) && !(b->sha256.s && a->placeholder.s);
-    /* A manifest knows only the state of what was not shown, an input.md only its text. */
+    /* Of what was not shown, a manifest has only the state, and an input.md only the placeholder.
+     */
     if (a->placeholder.s || b->placeholder.s)
         return a->placeholder.s && b->placeholder.s &&
                (sv_eq(a->placeholder, b->placeholder) ||
@@ -298,7 +300,7 @@ static bool is_same(const struct manifest_row *a, const struct manifest_row *b)
            (b->sha256_short.s && sv_eq(b->sha256_short, a->sha256));
 }
 
-/* The directory among `folds` that names a cut file, or NULL. */
+/* The directory in `folds` that stands for a cut file, or NULL. */
 static struct manifest_row *fold_of(const struct map *folds, struct sv path)
 {
     for (size_t n = path.n; n > 0; n--) {
@@ -309,14 +311,15 @@ static struct manifest_row *fold_of(const struct map *folds, struct sv path)
     return map_find(folds, SV("./"));
 }
 
-/* Can it stand among the cut files of a directory? */
+/* Can a directory stand for it in a list of cut files? */
 static bool may_fold(const struct manifest_row *row)
 {
     return row->is_file && (row->sha256.s || row->cut);
 }
 
-/* `now`, its files counted by the directories that `then` names, except those that it names by
- * themselves. A resource that several scopes list was counted in each of them. */
+/* The rows of `now` in the form of `then`: files below a directory that `then` lists with its
+ * number of cut files are counted there, except files that `then` lists by name. A resource that
+ * several scopes list was counted in each of them. */
 static manifest_rows folded_like(const manifest_rows *then, const manifest_rows *now,
                                  struct arena *a)
 {

@@ -109,7 +109,7 @@ static struct sv folded(struct sv v, struct arena *a)
     return sb_sv(&b);
 }
 
-/* A | or > block: lines without their common indentation; one line end at the end goes. */
+/* A | or > block: its lines without their common indentation and without the last line end. */
 static struct sv block(struct sv header, struct sv body, struct arena *a)
 {
     struct sb b = sb_in(a, 0);

@@ -109,10 +109,10 @@ static bool is_escape(struct sv text, size_t i)
     return text.s[i] == '\\' && i + 1 < text.n && memchr("[]_*`", text.s[i + 1], 5);
 }
 
-/* Is the target at the start of v that of a link with this text? *used counts its bytes, the
- * bracket behind it too. `escaped`: the brackets of the text have a backslash. Gives up at the
- * first byte that differs, and no match reaches past the start of another target: so trying
- * every place in a line costs its length. */
+/* Is the target at the start of v that of a link with this text? *used is its length, with the
+ * bracket behind it. `escaped`: brackets in the text have a backslash. It returns at the first byte
+ * that differs, and a match never extends past the start of another target, so that trying every
+ * position of a line takes time proportional to its length. */
 static bool is_target_of(struct sv text, bool escaped, struct sv v, size_t *used)
 {
     bool   angle = v.n && v.s[0] == '<';
@@ -355,7 +355,8 @@ static enum status json_cuts(const struct json *cuts, struct arena *a, struct pa
         if (json_int(json_find(cut, "files"), &files))
             sb_addf(&b, "%lld files, ", (long long)files);
         sb_addf(&b, "%lld bytes, %lld tokens)", (long long)bytes, (long long)tokens);
-        for (size_t k = 0; k < out->summary.n; k++) /* a few at most: they are folded */
+        for (size_t k = 0; k < out->summary.n;
+             k++) /* only a few: cut files are folded into directories */
             if (sv_eq(out->summary.v[k].name, name)) {
                 out->summary.v[k].note = sb_sv(&b);
                 break;

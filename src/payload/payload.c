@@ -85,7 +85,7 @@ static void add_diff(struct payload *p)
     arena_free(&scratch);
 }
 
-/* The global list has had several names; the first that is there counts. */
+/* The global list has had several names; the first that exists is used. */
 static void read_global(struct payload *p)
 {
     static const char *const names[] = { ".teddy/global.context", ".teddy/project.context",
@@ -371,7 +371,7 @@ static size_t block_sum(const struct payload *p)
     return sum;
 }
 
-/* Once every block is weighed. */
+/* Called when the tokens of every block are known. */
 static void sum_up(struct payload *p, struct weigher *w, struct tokens *t)
 {
     p->head_tokens = weigh_frame(w, t);
@@ -412,7 +412,8 @@ static enum status cannot_fit(const struct payload *p, size_t sum, struct err *e
 /* With more cuts than CUTS_NAMED, their names may take at most a quarter of the budget. */
 enum { CUTS_NAMED = 32, NAMING_SHARE = 4 };
 
-/* One search for what fits: the items, and what their lines in the summary weigh. */
+/* The state of one search for what fits: the items, and the tokens of their lines in the summary.
+ */
 struct cutting {
     struct payload     *p;
     struct weigher     *w;
@@ -437,7 +438,8 @@ static void set_items(struct cutting *c)
     }
 }
 
-/* What is there whatever is kept. Folded, that is the frame with every directory named. */
+/* The tokens that do not depend on what is kept. With folded cuts that is the frame with every
+ * directory listed. */
 static size_t fixed_part(struct cutting *c)
 {
     for (size_t i = 0; i < c->n; i++)
@@ -492,7 +494,7 @@ static bool cut_to_fit(struct cutting *c)
     }
 }
 
-/* Do the names of what was cut leave enough of the budget for what was not? */
+/* Do the names of the cut resources leave enough of the budget for the others? */
 static bool names_are_short(const struct cutting *c)
 {
     size_t kept = c->bare, cuts = 0;
@@ -505,7 +507,7 @@ static bool names_are_short(const struct cutting *c)
     return cuts <= CUTS_NAMED || naming <= c->budget / NAMING_SHARE;
 }
 
-/* From naming every file to naming one directory for all of them. */
+/* Tries from naming every cut file to naming one directory for all of them. */
 static enum status choose_cuts(struct cutting *c, struct err *e)
 {
     static const size_t depths[] = { 8, 6, 4, 3, 2, 1, 0 };

@@ -16,7 +16,8 @@
 #include "payload/list.h"
 #include "payload/tree.h"
 
-/* How the summary of input.md names what a budget cut, behind the link and a bracket. */
+/* The text behind the link and a bracket by which the summary of input.md says that a budget cut a
+ * resource. */
 #define PAYLOAD_CUT_NOTE "left out to fit the budget: "
 
 enum payload_format { PAYLOAD_MARKDOWN, PAYLOAD_XML, PAYLOAD_JSON };

@@ -55,7 +55,7 @@ static size_t heading(struct sv line, struct sv *text)
     return n;
 }
 
-/* The path inside [text](target), `code`, or as it stands. */
+/* The path in [text](target) or `code`, else the text itself. */
 static struct sv bare_target(struct sv v)
 {
     v = sv_trim(v);

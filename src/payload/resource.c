@@ -48,8 +48,8 @@ static int64_t stamp_of(const struct stat *st)
     return (int64_t)st->st_mtim.tv_sec * 1000000000 + st->st_mtim.tv_nsec;
 }
 
-/* Does it hold keys or the log? A link of a checkout must not bring them into what is sent. A
- * person in a shell may name such a file. */
+/* Is it below .heddle, which holds keys and the log? A link in a checkout must not bring them into
+ * what is sent. A person at a shell may name such a file. */
 static bool is_own(const struct resource_load_config *c, const struct resource *r, int fd,
                    struct arena *scratch)
 {
@@ -137,7 +137,7 @@ static bool read_parts(int fd, uint64_t size, struct pipeline_buffer *b, resourc
     }
 }
 
-/* Continues while further parts can change the result. */
+/* Continue while further parts can change the result. */
 static bool scan_part(void *ctx, struct sv part)
 {
     struct scan_found *s = ctx;
@@ -146,7 +146,7 @@ static bool scan_part(void *ctx, struct sv part)
     return scan_wants_more(s);
 }
 
-/* ---- learning --------------------------------------------------------------------- */
+/* ---- finding out about content --------------------------------------------------------------- */
 
 void resource_take_scan(struct resource *r, const struct scan_found *s, bool allow_secrets)
 {
@@ -349,7 +349,7 @@ void resource_load(const struct resource_load_config *c, struct resource_load_ow
     } else if (r->kind == RESOURCE_FILE) {
         r->state = RES_OK;
         r->remark[0] = 0;
-        resource_release(r); /* text that the last look converted */
+        resource_release(r); /* frees text that the previous load converted */
         load_file(c, own, r, b);
     } else if (first) {
         resource_fetch(c, r);

@@ -36,7 +36,7 @@ enum resource_state {
 };
 const char *resource_state_word(enum resource_state s);
 
-/* Files above this are read in parts, twice: once to learn about them, once to write. */
+/* Larger files are read in parts, and twice: once to find out about them, once to write them. */
 enum { RESOURCE_LARGE = 2 << 20, RESOURCE_PART = 256 << 10 };
 
 struct resource {
@@ -46,9 +46,9 @@ struct resource {
     unsigned            scopes; /* bit per scope */
     bool                cut;    /* left out by the budget */
 
-    /* Learned by resource_load(). */
+    /* Set by resource_load(). */
     bool                loaded, has_hash, ends_with_newline;
-    bool                is_stale; /* at a second look it was not what it had been */
+    bool                is_stale; /* the second time it was read it had changed */
     enum resource_state state;
     uint64_t            size;
     struct hash         sha256;
@@ -58,7 +58,7 @@ struct resource {
     int64_t             changed;      /* a file's time stamp when it was looked at */
     char                why[96];      /* for the placeholder */
     char                type[64];     /* of a page */
-    char                remark[128];  /* what to tell about one that is OK; "": nothing */
+    char                remark[128];  /* what to report about one that is OK; "": nothing */
     bool                fetched;      /* a page that resource_fetch() was called for */
     struct sv           body;         /* of a page, a diff or converted text: held, on the heap */
 };
@@ -85,9 +85,9 @@ void resource_take_scan(struct resource *r, const struct scan_found *s, bool all
  * most of it is waiting. */
 void resource_fetch(const struct resource_load_config *c, struct resource *r);
 
-/* Learn about r. Content of a file that is not large is in *b; a page, a diff or text that was
- * converted to UTF-8 is held in r->body; otherwise b->n is 0. Never fails: a problem is a state of
- * r. */
+/* Find out about r. The content of a file that is not large is in *b; a page, a diff or text that
+ * was converted to UTF-8 is in r->body; otherwise b->n is 0. It never fails: a problem is a state
+ * of r. */
 void resource_load(const struct resource_load_config *c, struct resource_load_own *own,
                    struct resource *r, struct pipeline_buffer *b);
 
@@ -95,15 +95,16 @@ void resource_load(const struct resource_load_config *c, struct resource_load_ow
 void resource_hold(struct resource *r, struct sv body);
 void resource_release(struct resource *r); /* frees body */
 
-/* ST_CONFLICT: it changed between two looks at it. */
+/* ST_CONFLICT: the resource changed between the two times it was read. */
 enum status resource_changed(const struct resource *r, struct err *e) MUST_USE;
 
 /* Is its content not in memory after loading? */
 bool resource_is_large(const struct resource *r);
 
-/* A large file in parts of whole characters; `part` points into *b. False from `each`
- * stops. A file that has grown since it was looked at gives what it was then. ST_CONFLICT
- * when it was changed in another way, perhaps after parts of it were handed out. */
+/* A large file in parts that end between characters; `part` points into *b. When `each` returns
+ * false, it stops. Of a file that has grown since resource_load() only the part that existed then
+ * is passed on. ST_CONFLICT when it was changed in another way, perhaps after some parts were
+ * passed on. */
 typedef bool resource_part_each(void *ctx, struct sv part);
 enum status  resource_parts(const struct resource_load_config *c, const struct resource *r,
                             struct pipeline_buffer *b, resource_part_each *each, void *ctx,
@@ -120,7 +121,7 @@ void resource_read_ends(const struct resource_load_config *c, const struct resou
 /* The language tag of its fence. */
 struct sv resource_tag(const struct resource *r, struct arena *a);
 
-/* The text that stands in its place when it is not RES_OK. One line, no line end. */
+/* The text that is shown instead when it is not RES_OK. One line, without a line end. */
 void resource_add_placeholder(struct sb *b, const struct resource *r);
 
 /* Pieces of its block in Markdown: up to the content, and after it. */

@@ -30,8 +30,8 @@ bool scan_begin(struct scan_found *s, struct tokens *tokens, bool hash, bool sec
 void scan_add(struct scan_found *s, struct sv part);
 void scan_end(struct scan_found *s);
 
-/* Can further parts change the result? Not of what is not text, unless it is hashed. `size` is then
- * that of the parts seen. */
+/* Can further parts change the result? No when the parts so far are not text, unless a hash is
+ * computed. `size` is then that of the parts seen. */
 bool scan_wants_more(const struct scan_found *s);
 
 #endif

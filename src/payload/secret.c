@@ -18,15 +18,16 @@ enum {
     BLOCK_READS = BLOCK + PROBE - 1
 };
 
-/* A probe is the three bytes of a start that are rarest in text. The shapes are dealt into
- * buckets, a bit each, eight to a set. low and high say for each half of the i-th byte of a probe
- * in which buckets it occurs; bytes says it for whole bytes. */
+/* How candidates are found. The probe of a shape is those three bytes of its fixed text that are
+ * rarest in ordinary text. The shapes are divided into buckets; each bucket is a bit, eight buckets
+ * are a set. `low` and `high` have, for the lower and upper half of the i-th byte of a probe, the
+ * buckets in which it occurs; `bytes` has the same for the complete byte. */
 static struct {
     unsigned char low[SETS][PROBE][16], high[SETS][PROBE][16];
     uint16_t      bytes[PROBE][256];
-    uint16_t      slot[SLOTS];              /* 1 + number of the first shape with such a probe */
+    uint16_t      slot[SLOTS]; /* 1 + number of the first shape with a probe of this hash */
     uint16_t      next[SECRET_SHAPES_MAX];  /* 1 + number of the next one */
-    size_t        probe[SECRET_SHAPES_MAX]; /* where it stands in the start */
+    size_t        probe[SECRET_SHAPES_MAX]; /* offset of the probe in the fixed text */
 } finder;
 static pthread_once_t finder_once = PTHREAD_ONCE_INIT;
 
@@ -68,13 +69,13 @@ static size_t rarest(const char *start)
     return best;
 }
 
-/* The halves of bytes that a bucket lets through, a bit each. */
+/* The halves of bytes that a bucket accepts, as bits. */
 struct bucket {
     uint16_t low[PROBE], high[PROBE];
-    uint64_t cost; /* how much text it lets through, in the measure of weight() */
+    uint64_t cost; /* how often text passes it, by the sums of frequency() */
 };
 
-/* How much text consists of bytes whose halves are both among these. */
+/* The sum of the frequencies of all bytes whose halves are both accepted. */
 static uint64_t let_through(uint16_t low, uint16_t high, const unsigned frequencies[256])
 {
     uint64_t sum = 0;
@@ -101,7 +102,8 @@ static struct bucket bucket_with(const struct bucket *b, const char *probe,
     return with;
 }
 
-/* Into the bucket that then lets through the least that it did not before. */
+/* Puts the probe into the bucket whose cost grows least by it, and returns the number of that
+ * bucket. */
 static unsigned deal(struct bucket buckets[BUCKETS], const char *probe,
                      const unsigned frequencies[256])
 {
@@ -141,7 +143,7 @@ static void make_finder(void)
     for (unsigned c = 0; c < 256; c++)
         frequencies[c] = frequency((unsigned char)c);
     for (size_t k = secret_shape_count;
-         k-- > 0;) { /* the first of the table is the first of a slot */
+         k-- > 0;) { /* backwards, so that the shapes of a slot are in the order of the table */
         finder.probe[k] = rarest(secret_shapes[k].start);
         const char *probe = secret_shapes[k].start + finder.probe[k];
         add_probe(probe, deal(buckets, probe, frequencies));

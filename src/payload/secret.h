@@ -1,7 +1,7 @@
 /* The guard against sending secrets: private keys, tokens of well-known services by their fixed
  * shapes, passwords in URLs, web tokens, values in .env files, and files that are credentials by
- * their names. It accepts false alarms only where the shape is specific; a password in prose is not
- * found, and placeholders from manuals are not reported. */
+ * their names. Only specific shapes are searched, so that false alarms are rare: a password in
+ * prose is not found, and placeholders from manuals are not reported. */
 #ifndef HEDDLE_SECRET_H
 #define HEDDLE_SECRET_H
 

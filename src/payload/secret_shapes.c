@@ -177,7 +177,7 @@ static bool is_real(struct sv v)
     return kinds >= 6 && !sv_ends(v, SV("EXAMPLE"));
 }
 
-/* Letters and digits in a mixture that no identifier and no sentence has. */
+/* Is it a mixture of letters and digits that neither identifiers nor sentences have? */
 static bool is_mixed(struct sv v)
 {
     static const char *const words[] = { "example", "xxxx",    "your",  "placeholder",
@@ -207,9 +207,9 @@ static bool starts_a_word(struct sv text, size_t at)
     return !at || !(is_alnum(text.s[at - 1]) || text.s[at - 1] == '_');
 }
 
-/* Past line ends and what stands around the lines of a string: indentation, quotes, operators,
- * comments; a line end may be spelled as in a string of JSON. False: there was no line end.
- * *quoted: more than white space was passed. */
+/* Skips line ends and what surrounds the lines of a string in source code: indentation, quotes,
+ * operators, comments; a line end may also be written as the escape sequence of a JSON string.
+ * False: there was no line end. *quoted: more than white space was skipped. */
 static bool skip_to_next_line(struct sv *v, bool *quoted)
 {
     bool ended = false;
@@ -460,7 +460,7 @@ static bool is_docker_auth(const struct shape *s, struct sv text, size_t at)
     return v.s != rest.s && n >= 12 && is_user_and_password(sv_first(v, n));
 }
 
-/* Exactly so many small hexadecimal digits. */
+/* Exactly n lower-case hexadecimal digits. */
 static bool is_hex_token(const struct shape *s, struct sv text, size_t at)
 {
     struct sv v = behind(s, text, at);
@@ -470,7 +470,7 @@ static bool is_hex_token(const struct shape *s, struct sv text, size_t at)
            is_mixed(sv_first(v, n));
 }
 
-/* 32 hexadecimal digits in front, and the number of a data center behind. */
+/* 32 hexadecimal digits before it, and the number of a data center behind it. */
 static bool is_mailchimp_key(const struct shape *s, struct sv text, size_t at)
 {
     struct sv v = behind(s, text, at), key = { text.s + at - 32, 32 };

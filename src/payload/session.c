@@ -42,7 +42,7 @@ struct session_place session_place_of(struct sv path)
     struct sv_cut name = sv_cut(sv_skip(path, n), '/');
     struct sv_cut turn = sv_cut(name.tail, '/');
     bool          in_turn = name.found && is_number(turn.head);
-    /* In the older layout only a turn's number tells a session from another directory. */
+    /* In the older layout a session differs from other directories only by containing a turn. */
     if (!name.head.n || (flat && !in_turn))
         return at;
     at.session = sv_first(path, n + name.head.n);
@@ -240,7 +240,7 @@ static struct sv dated_name(const struct session_request *q, struct arena *a)
     return sb_sv(&b);
 }
 
-/* A list while it is made: its keys in their order, those that were removed without a value. */
+/* A list that is being built: a map keeps the order of its entries; a removed one has no value. */
 static void add_entry(struct map *list, struct sv entry)
 {
     if (entry.n)
@@ -359,8 +359,8 @@ static enum status make_session(int root, struct session_dir *s, const names *li
     return ST_OK;
 }
 
-/* The directory gets its number when all is in it: a turn without its list would pass an empty one
- * on to all that follow. */
+/* The directory gets its number when it is complete: an incomplete turn without its list would pass
+ * an empty list on to all later turns. */
 static enum status make_turn(int root, struct session_turn *t, int64_t now_ms, struct arena *a,
                              struct err *e)
 {
@@ -508,7 +508,7 @@ static struct sv next_name(struct sv name, struct arena *a)
     return sb_sv(&b);
 }
 
-/* After the last number the work goes on in a new session with the same list. */
+/* After turn 99 the work continues in a new session with the same list. */
 static enum status continue_session(int root, const struct session_dir *s, int64_t now_ms,
                                     const names *list, struct arena *a, struct session_dir *out,
                                     struct err *e)

@@ -64,10 +64,11 @@ struct session_turn {
     session_entries entries; /* what its list holds */
 };
 
-/* The turn after the latest (or after `from`, a turn's directory): its list is the last one's
- * without what was pruned, with what was read, made or edited, and with the plan and report of the
- * last turn. After turn 99 a new session continues. What is there and cannot be read is an error,
- * ST_CORRUPT for session.json: a turn without its list or thread would be lost work. */
+/* Makes the turn after the latest one (or after `from`, the directory of a turn). Its list is that
+ * of the last turn without what was pruned, with what was read, made or edited, and with the plan
+ * and report of the last turn. After turn 99 a new session continues. A file that exists and cannot
+ * be read is an error, ST_CORRUPT for session.json: a turn made without its list or thread would
+ * lose work. */
 enum status session_turn_new(int root, const struct session_dir *s, struct sv from, int64_t now_ms,
                              struct arena *a, struct session_turn *out, struct err *e) MUST_USE;
 

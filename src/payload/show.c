@@ -124,7 +124,7 @@ static bool is_own_target(struct sv name)
     return show_is_url(name) || sv_is(name, "git:diff");
 }
 
-/* Would the brackets of a link text pair up? Else they are escaped. */
+/* Do the brackets in the text of a link form pairs? If not, they are escaped. */
 static bool is_balanced(struct sv v)
 {
     int depth = 0;

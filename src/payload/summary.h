@@ -16,8 +16,8 @@ struct summary_line {
 };
 typedef VEC(struct summary_line) summary_lines;
 
-/* The lines of one scope, in the order of its list; a directory stands where the first of its
- * files would. */
+/* The lines of one scope, in the order of its list; a directory has the position of the first of
+ * its files. */
 summary_lines summary_of_scope(const struct payload *p, enum resource_scope s, struct arena *a);
 
 /* What was cut, in any scope, each once. */

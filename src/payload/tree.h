@@ -10,8 +10,8 @@ struct tree_limits {
     size_t max_entries; /* lines shown; 0: all */
 };
 
-/* What was left out is said where it is missing: "… 12 more" in the place of what a
- * limit cut, counted in entries of all depths. */
+/* Where a limit cuts something, a line says so in its place: "… 12 more", counted in entries of all
+ * depths. */
 void tree_write(struct sb *b, const struct walk *w, struct tree_limits limits);
 
 #endif

@@ -25,7 +25,7 @@ static bool is_verbatim(const struct weigher *w)
     return format_of(w)->verbatim && !w->emit.p->q->line_numbers;
 }
 
-/* Count what was added to the emitter, and drop it. */
+/* Counts the tokens of what was added to the emitter, and discards it. */
 static size_t count_added(struct weigher *w, struct tokens *t)
 {
     size_t n = tokens_count(t, sb_sv(&w->emit.b));
@@ -60,8 +60,8 @@ static void add_content(struct weigher *w, const struct resource_load_config *c,
     }
 }
 
-/* A large file that is written verbatim was counted by itself; its count in place can differ only
- * where it meets the lines around it. */
+/* A large file that is written verbatim was counted by itself; as part of the payload its count can
+ * differ only at its first and last lines. */
 static void weigh_seams(struct weigher *w, const struct resource_load_config *c, struct tokens *t,
                         struct resource *r)
 {
@@ -106,7 +106,7 @@ void weigh_block(struct weigher *w, const struct resource_load_config *c, struct
 
 /* ---- the rest ------------------------------------------------------------------------- */
 
-/* What the lead of a block that is not the first adds to it. */
+/* The tokens that `next`, the text between two blocks, adds to a block. */
 static size_t weigh_next(struct weigher *w, struct tokens *t, const struct resource *r)
 {
     const struct emit_format *f = format_of(w);
@@ -141,13 +141,13 @@ size_t weigh_frame(struct weigher *w, struct tokens *t)
     f->end(&w->emit);
     w->emit.done = 0;
     n += count_added(w, t);
-    if (blocks) /* which was weighed as if another came before */
+    if (blocks) /* it was counted as if another block preceded it */
         n -= weigh_next(w, t, first);
     arena_reset(&w->emit.scratch, mark);
     return n;
 }
 
-/* One behind another, as they stand in the frame: what the second one adds. */
+/* How many tokens a text of add() adds to the frame, where a text of the same kind precedes it. */
 static size_t weigh_added(struct weigher *w, struct tokens *t, const struct resource *r,
                           void (*add)(struct emit *e, const struct resource *r))
 {

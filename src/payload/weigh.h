@@ -1,7 +1,7 @@
-/* Tokens of the payload's pieces, in the format they are written in.
+/* Tokens of the parts of a payload, in the format in which they are written.
  *
- * Blocks begin behind a line end and end with one, in every format, and there no token
- * reaches across: so the whole is the frame and the sum of the blocks. */
+ * Blocks begin after a line end and end with one, in every format, and no token extends over such a
+ * border: so the sum for the whole payload is the frame plus all blocks. */
 #ifndef HEDDLE_WEIGH_H
 #define HEDDLE_WEIGH_H
 
@@ -17,16 +17,17 @@ struct weigher {
 void weigher_init(struct weigher *w, const struct payload *p);
 void weigher_release(struct weigher *w);
 
-/* Sets r->block_tokens of a loaded resource, as of one that is not the first; `content` is what
- * resource_load() left in memory. A large file is looked at again. The count of a file that changes
- * meanwhile is wrong; payload_write() notices the change. */
+/* Sets r->block_tokens of a loaded resource, as if it were not the first; `content` is what
+ * resource_load() left in memory. A large file is read again. When a file changes meanwhile its
+ * count is wrong; payload_write() notices the change. */
 void weigh_block(struct weigher *w, const struct resource_load_config *c, struct tokens *t,
                  struct resource *r, struct sv content);
 
-/* All that is not blocks, as things are cut now. */
+/* All that is not part of a block, with the resources cut that are marked now. */
 size_t weigh_frame(struct weigher *w, struct tokens *t);
 
-/* About what r's line in the summary takes of the frame, and what naming it as cut adds to it. */
+/* About how many tokens r's line takes in the summary, and how many more when it is listed as cut.
+ */
 size_t weigh_entry(struct weigher *w, struct tokens *t, const struct resource *r);
 size_t weigh_note(struct weigher *w, struct tokens *t, const struct resource *r);
 

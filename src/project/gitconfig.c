@@ -1,4 +1,5 @@
-/* Reading git's configuration files: the language, conditions of includes, the order of files. */
+/* Reading git's configuration files: their syntax, the conditions of includes, the order of the
+ * files. */
 #include "project/gitconfig.h"
 
 #include "base/env.h"
@@ -41,7 +42,7 @@ struct sv gitconfig_path(char *const *variables, struct sv path, struct sv dir, 
     return path;
 }
 
-/* ---- the language ---------------------------------------------------------------- */
+/* ---- syntax ---------------------------------------------------------------------------------- */
 
 struct gitconfig_reader {
     struct sv     rest;
@@ -51,7 +52,7 @@ struct gitconfig_reader {
     bool          has_subsection;
 };
 
-/* What stands between the quotes at the start of v; a backslash takes the next byte as it is. */
+/* The text between the quotes at the start of v; a byte after a backslash is taken as it is. */
 static struct sv read_quoted(struct sv v, size_t *used, struct arena *a)
 {
     struct sb b = sb_in(a, 0);
@@ -144,7 +145,7 @@ static struct sv read_rest_of_key(struct gitconfig_reader *r)
     return read_value(r);
 }
 
-/* The next "section.key" and its value; false at the end. The subsection stands in the reader. */
+/* The next "section.key" and its value; false at the end. The subsection is in the reader. */
 static bool next_value(struct gitconfig_reader *r, struct sv *key, struct sv *value)
 {
     while (r->rest.n) {
@@ -204,8 +205,8 @@ struct gitconfig_reading {
     struct arena                *a;
     struct gitconfig            *out;
     addresses                    remotes;
-    bool                         collects;     /* the addresses are not known yet */
-    bool                         asks_remotes; /* some condition is about them */
+    bool                         collects;     /* the addresses of the remotes are not known yet */
+    bool                         asks_remotes; /* some condition depends on them */
 };
 
 static struct sv variable(const struct gitconfig_reading *r, const char *name)
@@ -300,7 +301,8 @@ static void take_value(const struct gitconfig_reading *r, struct sv key, struct 
         r->out->sha256 = sv_is(value, "sha256");
 }
 
-/* One file and those it includes, where the line stands that does; the later value wins. */
+/* Reads one file, and the files it includes at the place of the line that includes them; the later
+ * value wins. */
 static void read_file(struct gitconfig_reading *r, struct sv file, int depth)
 {
     struct gitconfig_reader c = { .rest = gitconfig_slurp(file, r->a),
@@ -321,7 +323,7 @@ static void read_file(struct gitconfig_reading *r, struct sv file, int depth)
     }
 }
 
-/* What `git -c` and scripts hand down in the environment comes last. */
+/* Values that `git -c` and scripts pass on in the environment come last. */
 static void read_environment(const struct gitconfig_reading *r)
 {
     int64_t n;
@@ -366,7 +368,7 @@ struct gitconfig gitconfig_read(const struct gitconfig_repo *repo, struct arena 
     struct gitconfig_reading r = { .repo = repo, .a = a, .out = &c, .collects = true };
 
     read_files(&r);
-    if (r.asks_remotes) { /* addresses may be in a later file than the condition */
+    if (r.asks_remotes) { /* the addresses may be in a later file than the condition */
         c = (struct gitconfig){ 0 };
         r.collects = false;
         read_files(&r);

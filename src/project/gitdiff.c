@@ -1,5 +1,5 @@
-/* Runs git for the changes of a work tree, with everything off by which a repository could run
- * programs. */
+/* Runs git to print the changes of a work tree, with everything switched off that lets a repository
+ * run programs. */
 #include "project/gitdiff.h"
 
 #include "base/env.h"
@@ -15,9 +15,9 @@
 
 enum { DIFF_LIMIT = 64 << 20 };
 
-/* A repository can configure that missing objects are fetched, and with which program: that would
- * open the network and run programs. The variables against it come first, because the first one of
- * a name is used. */
+/* A repository can configure that missing objects are fetched, and by which program: that would
+ * open the network and run programs. The variables that prevent it come first, because the first
+ * variable of a name is used. */
 static char **environment(char *const *variables, struct arena *a)
 {
     static const char *const settled[] = { "GIT_NO_LAZY_FETCH=1", "GIT_ALLOW_PROTOCOL=none",
@@ -116,8 +116,8 @@ static void add_args(struct gitdiff_args *to, const char *const *words, struct a
         *vec_push(&to->list, a) = *words;
 }
 
-/* git runs the `clean` filters of .gitattributes over changed files. There is no option against
- * that, so each filter that any settings name is set to nothing. */
+/* git runs the `clean` filters of .gitattributes over changed files. There is no option to prevent
+ * that, so each filter that is named in any settings is overridden by an empty one. */
 static enum status without_filters(const struct gitdiff_asking *q, struct gitdiff_args *to,
                                    struct err *e)
 {
@@ -143,8 +143,8 @@ static enum status without_filters(const struct gitdiff_asking *q, struct gitdif
     return ST_OK;
 }
 
-/* The settings of a repository come with its directory as any file does. A work tree that they put
- * elsewhere does not belong to this project. */
+/* The settings of a repository come with its directory, like any other file. If they place the work
+ * tree elsewhere, it does not belong to this project. */
 static enum status check_work_tree(const struct gitdiff_asking *q, struct err *e)
 {
     const char *ask[] = { "git", "-C", q->dir, "rev-parse", "--show-toplevel", NULL };

@@ -33,7 +33,7 @@ static enum status damaged(struct err *e)
     return err_set(e, ST_CORRUPT, "git's index cannot be read");
 }
 
-/* The number of bytes that a path of version 4 drops from the one before it. */
+/* How many bytes at the end of the previous path a path of version 4 replaces. */
 static bool take_varint(struct gitindex_reader *r, size_t *out)
 {
     size_t value = 0;
@@ -117,7 +117,7 @@ static bool take_bitmap(const unsigned char *s, size_t n, struct gitindex *x, st
     return true;
 }
 
-/* "link": the hash of the shared index, and which of its entries are gone. */
+/* The "link" extension: the hash of the shared index, and which of its entries are deleted. */
 static bool take_link(struct gitindex_reader *r, size_t size, struct gitindex *x)
 {
     struct sb            b = sb_in(r->a, 0);
@@ -153,7 +153,7 @@ static int by_bytes(const void *a, const void *b)
     return sv_cmp(*(const struct sv *)a, *(const struct sv *)b);
 }
 
-/* git writes them in order; a path in conflict stands there up to three times. */
+/* Sorts the paths, if git has not, and removes repetitions: one in conflict occurs three times. */
 static void sort_paths(struct gitindex *x)
 {
     bool   sorted = true;
@@ -169,7 +169,7 @@ static void sort_paths(struct gitindex *x)
     x->paths.n = kept;
 }
 
-/* The paths in the order of the file: entries of a shared index are named by number. */
+/* The paths in the order of the file: the bitmaps refer to entries of a shared index by number. */
 static enum status parse(struct sv bytes, size_t hash_size, struct arena *a, struct gitindex *out,
                          struct err *e)
 {
@@ -212,7 +212,7 @@ static enum status slurp(struct sv file, struct arena *a, struct sv *out, struct
     return fs_read_fd(fd, INDEX_LIMIT, a, out, e);
 }
 
-/* An entry that replaces one of the shared index has no name: it is that one's. */
+/* An entry that replaces one of the shared index has an empty name: it takes over that name. */
 static void add_shared(struct gitindex *x, const struct gitindex *shared, struct arena *a)
 {
     size_t kept = 0;

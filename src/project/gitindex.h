@@ -15,9 +15,9 @@ struct gitindex {
     VEC(bool) deleted;    /* entries of the shared part that are gone, by their number */
 };
 
-/* The paths of an index; they live in `a` or in `bytes`. `hash_size` is 20 or 32. What stands
- * behind the paths is read only for `shared` and `deleted`. ST_CORRUPT: it is not such a file, or
- * ends too early. */
+/* The paths of an index; they live in `a` or in `bytes`. `hash_size` is 20 or 32. Of what follows
+ * the paths only `shared` and `deleted` are read. ST_CORRUPT: it is not such a file, or ends too
+ * early. */
 enum status gitindex_parse(struct sv bytes, size_t hash_size, struct arena *a, struct gitindex *out,
                            struct err *e) MUST_USE;
 

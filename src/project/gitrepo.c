@@ -43,7 +43,7 @@ static struct sv branch_of(struct sv git, struct arena *a)
     return sv_starts(head, heads) ? sv_skip(head, heads.n) : (struct sv){ 0 };
 }
 
-/* git works at the top of the work tree: there a relative name is looked for. */
+/* A relative name is looked up at the top of the work tree, where git runs. */
 static struct sv global_ignore(const struct gitconfig *c, char *const *variables, struct sv top,
                                struct arena *a)
 {
@@ -54,7 +54,8 @@ static struct sv global_ignore(const struct gitconfig *c, char *const *variables
     return file.n ? gitconfig_slurp(gitconfig_path(variables, file, top, a), a) : (struct sv){ 0 };
 }
 
-/* An absolute path of the environment, or absent. Relative ones are from the current directory. */
+/* The absolute path in a variable of the environment, or absent. A relative one is relative to the
+ * current directory. */
 static struct sv path_in(char *const *variables, const char *name, struct arena *a)
 {
     struct sv v = env_find(variables, name);

@@ -286,8 +286,8 @@ bool glob_match(const struct glob *g, struct sv text)
             t++;
             continue;
         }
-        /* No match from here: let the last star match one byte more, else the last ** one component
-         * more. */
+        /* No match from here: let the last * match one more byte, or else the last ** one more
+         * component. */
         if (star != none && star_t < text.n && text.s[star_t] != '/') {
             t = ++star_t;
             i = star;

@@ -25,7 +25,7 @@ struct pattern {
 /* The value of a hashed key: the last line that applies to directories, and the last for other
  * files. */
 struct ignore_slot {
-    struct sv key; /* its first byte tells the kinds apart */
+    struct sv key; /* the first byte is the kind of the pattern */
     int       for_dirs, for_files;
 };
 
@@ -40,7 +40,7 @@ struct ignore {
 
 /* ---- reading lines -------------------------------------------------------------- */
 
-/* Spaces at the end go, unless a backslash stands in front of them. */
+/* Removes spaces at the end, unless a backslash precedes them. */
 static struct sv without_trailing_blanks(struct sv v)
 {
     size_t keep = 0;
@@ -82,8 +82,8 @@ static bool read_name(struct pattern *p, struct sv v, bool fold, struct arena *a
     return p->glob != NULL;
 }
 
-/* A pattern with a slash is anchored. Its literal front is compared by itself, so that
- * a ** right behind it counts as standing at the start: git does the same. */
+/* A pattern with a slash is anchored. Its literal beginning is compared separately, so that a **
+ * directly behind it is treated as if it were at the start: git does the same. */
 static bool read_path(struct pattern *p, struct sv v, bool fold, struct arena *a)
 {
     if (v.s[0] == '/')
@@ -170,7 +170,7 @@ static void hash_line(struct ignore *g, int line, struct arena *a)
     g->has_paths = g->has_paths || p->kind == PATH_LITERAL;
 }
 
-/* ".ext" with a single dot: then a name's own last extension is the only one that fits. */
+/* Is it ".ext" with a single dot? Then only the last extension of a name can match it. */
 static bool is_extension(struct sv v)
 {
     return v.n > 1 && v.s[0] == '.' && !sv_has(sv_skip(v, 1), '.');

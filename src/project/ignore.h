@@ -21,11 +21,11 @@ const struct ignore *ignore_in_folded(struct sv text, struct arena *a);
  * counted from 0, or IGNORE_NO_LINE. Parents are not looked at. g may be NULL. */
 int ignore_match(const struct ignore *g, struct sv path, bool is_dir);
 
-/* Does that pattern bring back what earlier ones left out? */
+/* Does that pattern include again what earlier ones excluded? */
 bool ignore_is_negated(const struct ignore *g, int line);
 
-/* Could a pattern with ! match something below the directory `dir`? `only_paths` asks only those
- * that hold a slash, and so name a place. */
+/* Could a pattern with ! match something below the directory `dir`? With `only_paths` only patterns
+ * that contain a slash are considered, which name a place. */
 bool ignore_may_bring_back(const struct ignore *g, struct sv dir, bool only_paths);
 
 #endif

@@ -82,8 +82,8 @@ static size_t alternative_end(struct sv v, size_t from, size_t close)
     return close;
 }
 
-/* One pair of braces at a time, the leftmost first; the rest waits in the queue. So the work is
- * bounded by what comes out. */
+/* Expands the leftmost braces; the results wait in the queue for their other braces. So the work is
+ * bounded by the number of results. */
 enum status pattern_expand(struct sv pattern, struct arena *a, pattern_list *out, struct err *e)
 {
     pattern_list todo = { 0 };

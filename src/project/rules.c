@@ -31,8 +31,8 @@ struct tracked {
     struct err      e; /* code: why there is none */
 };
 
-/* Never shown, unless .teddyignore includes them: a line of a .gitignore that includes all
- * directories again does not mean these. */
+/* Never shown, unless .teddyignore includes them. A line of a .gitignore that includes all
+ * directories again does not apply to them. */
 static const char *const builtin_names[] = {
     ".git", ".venv", "__pycache__", ".teddy", ".ruff_cache", ".heddle", ".leslie",
 };

@@ -30,7 +30,7 @@ enum rules_verdict {
                  * back */
 };
 
-/* What a directory hands down to what it holds. */
+/* What applies to the entries of a directory. */
 struct rules_state {
     bool out, builtin;
     int  teddy; /* the .teddyignore line in force */
@@ -43,9 +43,9 @@ struct rules_dir {
     struct rules_state      state;
 };
 
-/* Reads what holds for the whole workspace. `root` is its absolute path. git's index is read when
- * the first path is met that git's patterns leave out: so judging is for one thread. `variables`:
- * the environment, of which git's variables count, see gitrepo.h. */
+/* Reads what applies to the whole workspace. `root` is its absolute path. git's index is read when
+ * the first path is judged that git's patterns exclude: so only one thread may use the rules.
+ * `variables`: the environment, of which git's variables are used, see gitrepo.h. */
 struct rules *rules_in(int root_fd, struct sv root, char *const *variables, struct arena *a);
 
 /* The same without git's rules: only the built-in names and .teddyignore count. */

@@ -1,5 +1,5 @@
-/* One pass with getdents64, depth first: open are the directories on the way to the one being
- * listed. The kind of each entry comes with its name, so nothing is stat'ed. */
+/* One pass with getdents64, depth first: only the directories on the path to the one being listed
+ * are open. The kind of each entry comes with its name, so that no entry needs a stat() call. */
 #include "project/walk.h"
 
 #include "base/fs.h"
@@ -24,7 +24,7 @@ struct walk_record {
     char           name[];
 };
 
-/* An entry of the directory being read, before it is known whether it stays. */
+/* An entry of the directory being read, before it is decided whether it is kept. */
 struct walk_entry {
     uint64_t           key; /* kind and the first seven folded bytes of the name: sorts most */
     struct sv          name;
@@ -143,7 +143,7 @@ static void list(struct walker *w, int fd, entries *found, bool *has_gitignore)
     }
 }
 
-/* Judge and keep what stays, in order. */
+/* Judges the entries and keeps those that belong to the project, in order. */
 static void keep(struct walker *w, const struct rules_dir *dir, entries *found)
 {
     size_t kept = 0;

@@ -18,7 +18,7 @@ struct walk_node {
     struct sv      name;
     uint32_t       first, count; /* children: nodes[first .. first + count) */
     enum walk_kind kind;
-    bool           shown; /* false: an ignored directory below which nothing came back */
+    bool           shown; /* false: an ignored directory in which nothing is included again */
 };
 
 struct walk_trouble {
@@ -39,7 +39,7 @@ void walk_read(const struct rules *rules, int root_fd, struct arena *a, struct w
 /* The node at a normal path below the root ("" is the root), or NULL. */
 const struct walk_node *walk_find(const struct walk *w, struct sv path);
 
-/* The node at `path`, if there is one, is shown no more. */
+/* Hides the node at `path`, if there is one. */
 void walk_hide(struct walk *w, struct sv path);
 
 /* Calls `each` for every shown file and link below `node`, in printed order; stops when

@@ -109,8 +109,7 @@ struct cache_long {
     uint8_t  bytes[KEY_LONG_MAX];
 };
 
-/* The only slot in which a long piece can be, by its first, middle and last bytes and its length.
- */
+/* The only slot for a long piece, by its first, middle and last bytes and its length. */
 static struct cache_long *long_slot(const struct cache *c, const uint8_t *p, size_t len)
 {
     uint64_t ends = load64(p) * 0x9e3779b97f4a7c15u ^ load64(p + len - 8);
