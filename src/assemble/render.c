@@ -10,11 +10,6 @@ static const char *const names[] = {
 #undef X
 };
 
-const char *render_format_name(enum render_format f)
-{
-    return names[f];
-}
-
 enum status render_format_of(struct sv name, enum render_format *out, struct err *e)
 {
     for (size_t i = 0; i < COUNT(names); i++)

@@ -43,7 +43,6 @@ enum render_format {
 
 /* ST_USAGE: no such format. */
 enum status render_format_of(struct sv name, enum render_format *out, struct err *e) MUST_USE;
-const char *render_format_name(enum render_format f);
 
 /* With a limit, render_write() reads the lane from its end, and a little more than the limit, so
  * that no call is cut from its result; a call that stands more than RENDER_LOOK_BACK messages

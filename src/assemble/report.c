@@ -12,11 +12,6 @@ struct render_report report_in(struct arena *a)
     return (struct render_report){ .a = a };
 }
 
-const char *repair_word(enum repair_kind k)
-{
-    return words[k];
-}
-
 void report_add(struct render_report *r, enum repair_kind kind, struct repair_place place,
                 const char *fmt, ...)
 {

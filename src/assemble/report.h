@@ -38,8 +38,6 @@ struct render_report {
 
 struct render_report report_in(struct arena *a);
 
-const char *repair_word(enum repair_kind k);
-
 /* Where a repair belongs. */
 struct repair_place {
     int64_t   seq;

@@ -176,16 +176,6 @@ const char *model_dialect(struct sv model);
 /* False: the model refuses a request whose last message is the assistant's. */
 bool model_continues(struct sv model);
 
-/* The rows of the table of providers, in order; NULL: there are no more. For manuals and settings.
- */
-struct model_provider_facts {
-    const char *name, *dialect;
-    const char *host;         /* of the setting with its address; NULL: no network */
-    const char *url;          /* where it is unless something else is said; NULL: nowhere */
-    const char *url_variable; /* of the environment */
-    const char *key_variable;
-};
-const struct model_provider_facts *model_provider_at(size_t i);
 struct sv model_provider_names(struct arena *a); /* "offline, anthropic, …" */
 
 /* Up to MODEL_ATTEMPTS tries for failures that may pass, none after the first event. Between them

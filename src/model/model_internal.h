@@ -35,6 +35,15 @@ struct model_call {
 /* How a key is sent. */
 enum model_auth { AUTH_NONE, AUTH_BEARER, AUTH_ANTHROPIC, AUTH_GOOGLE };
 
+/* What the table says of a provider. */
+struct model_provider_facts {
+    const char *name, *dialect;
+    const char *host;         /* of the setting with its address; NULL: no network */
+    const char *url;          /* the default address; NULL: there is none */
+    const char *url_variable; /* of the environment */
+    const char *key_variable;
+};
+
 /* A row of the table. One `ask` serves all rows with a network. */
 struct model_provider {
     struct model_provider_facts facts;

@@ -48,13 +48,6 @@ static const struct model_provider *row_at(size_t i)
     return i == 0 ? &model_offline : i < N_ROWS ? &providers[i - 1] : NULL;
 }
 
-const struct model_provider_facts *model_provider_at(size_t i)
-{
-    const struct model_provider *p = row_at(i);
-
-    return p ? &p->facts : NULL;
-}
-
 const struct model_provider *model_provider_find(struct sv name)
 {
     for (size_t i = 0; i < N_ROWS; i++)

@@ -53,9 +53,3 @@ bool log_has_file(const struct log *l)
 {
     return store_has_file(l->store);
 }
-
-void log_close(struct log *l)
-{
-    store_close(l->store);
-    l->store = NULL;
-}

@@ -35,7 +35,4 @@ const char *log_unreached(const struct log *l, bool *waits);
 enum status log_scrub_waits(struct log *l, int64_t *threads, struct err *e) MUST_USE;
 bool        log_has_file(const struct log *l);
 
-/* Close the store; l->store is NULL then. */
-void log_close(struct log *l);
-
 #endif
