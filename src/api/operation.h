@@ -1,7 +1,7 @@
 /* An operation: something that heddle can do, implemented once for all doors.
  *
- * Doors (shell, HTTP, MCP, hooks, the page) are made from the rows of `operations`: words, help,
- * manual pages, completion, JSON Schema. A row holds the parameters of the operation, what it
+ * Doors (shell, HTTP, MCP, hooks, the page) are made from the rows of operation_table: words,
+ * help, manual pages, completion, JSON Schema. A row holds the parameters of the operation, what it
  * needs, what it returns and how that is printed. The operation itself never prints, exits, reads
  * the command line, the environment, standard input or a static variable.
  *
@@ -17,8 +17,8 @@
  *
  *     const struct operation op_thread_list = {
  *         .name = "thread.list", .summary = "List the threads", .group = GROUP_SHARE,
- *         .needs = NEEDS_LOG, .params = params, .params_size = sizeof(struct list_params),
- *         .answer = answer, .run = run, .print = print,
+ *         .needs = NEEDS_LOG, .repeat = REPEAT_READS, .params = params, .params_size =
+ * sizeof(struct list_params), .answer = answer, .run = run, .print = print,
  *     }; */
 #ifndef HEDDLE_API_OPERATION_H
 #define HEDDLE_API_OPERATION_H

@@ -1,5 +1,5 @@
-/* One call of an operation: who asks, with which clock, and where the answer goes. Nothing of it
- * outlives the answer.
+/* One call of an operation: who asks, what it may do and how long, and where the answer goes.
+ * Nothing of it outlives the answer.
  *
  *     struct request r;
  *     request_init(&r, &ws, &arena);
@@ -94,7 +94,8 @@ void request_init(struct request *r, struct workspace *ws, struct arena *a);
 void request_end(struct request *r); /* gives the store back; aborts what is open */
 
 /* Open the log, unless it is open: for operations that find out while they run whether they need
- * it, and for what. */
+ * it, and for what. One that is open for reading stays so: before it is opened for writing it must
+ * be given back with request_end(). */
 enum status request_log(struct request *r, enum store_mode mode, struct err *e) MUST_USE;
 
 /* Check the parameters, find what the operation needs, run it. In builds with sanitizers the

@@ -6,7 +6,7 @@
  *     workspace_init(&ws);
  *     if (workspace_open(&ws, NULL, NEEDS_ROOT, &arena, e)) ...    see workspace_open.h
  *     if (workspace_take(&ws, STORE_READ, &store, e)) ...
- *     workspace_give(&ws, store);
+ *     workspace_give(&ws, store, STORE_READ);
  *     workspace_close(&ws);                                                            */
 #ifndef HEDDLE_WORKSPACE_H
 #define HEDDLE_WORKSPACE_H
@@ -78,12 +78,14 @@ void workspace_made(struct workspace *ws);
  * ST_PERMISSION_DENIED: the workspace's settings lead out of the workspace. */
 enum status workspace_take(struct workspace *ws, enum store_mode mode, struct store **out,
                            struct err *e) MUST_USE;
+/* Gives it back, with the mode in which it was taken; a transaction that is open is aborted. */
+void workspace_give(struct workspace *ws, struct store *store, enum store_mode mode);
+
 /* The URL of that store: the one the door names (HEDDLE_STORE), the one in the user's settings for
  * this workspace or for all, else a file below the workspace; *dir is then the directory in which
  * it is to be opened, or -1. */
 enum status workspace_store_url(struct workspace *ws, struct arena *a, struct sv *url, int *dir,
                                 struct err *e) MUST_USE;
-void        workspace_give(struct workspace *ws, struct store *store, enum store_mode mode);
 
 /* Secrets that a person had to enter, such as a passphrase: kept only in memory, until the
  * workspace is closed. When the table is full, further ones are not kept. */
