@@ -87,8 +87,8 @@ struct turn_request {
      * counted, and the time. */
     enum status (*assemble)(void *ctx, const struct turn_view *view, struct arena *a,
                             struct assembly *out, struct turn_view *seen, struct err *e);
-    /* Called when the block and injections before the input were delivered (share_delivered()); may
-     * be NULL. */
+    /* Called when the block and injections before the input were delivered, to record it
+     * (share_delivered()) in a transaction of its own; may be NULL. */
     enum status (*delivered)(void *ctx, const struct assembly *x, struct err *e);
     /* model_replay(). NULL: answers in files are not looked at. */
     enum status (*replay)(void *ctx, const struct model_request *q, struct sv headers,

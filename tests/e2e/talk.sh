@@ -52,6 +52,19 @@ same "the answer sums up" "$(events 'last | [.outcome, .reason, .rounds, .comman
 
 same "what the turns took; the cost is not known, and not told" "$(heddle stats t | sed -n '$s/[0-9,]* tokens/N tokens/p')" '2 turns, N tokens'
 
+# ---- what was injected is told once, and then recorded as delivered ----
+heddle objective create Goal --id goal >/dev/null
+heddle spawn --id injected --intent Injected --objective goal --no-run >/dev/null
+heddle inject injected 'Keep it short.' --type constraint >/dev/null
+model '{"text":"Short.","usage":{"input":10,"output":3}}' '{"text":"Shorter.","usage":{"input":10,"output":3}}'
+run heddle talk injected --agent Muse --message 'Well?'
+exits "a turn of a thread with an injection is taken" 0
+has "it stays part of what the model is sent" "$(heddle assemble injected --agent Muse)" 'Keep it short.'
+same "that it was told is recorded" "$(log .global '[.[] | select(.payload.operation == "deliver").payload.injections | length]')" '[1]'
+lacks "nothing waits" "$(heddle context injected)" 'Keep it short'
+ok "the next turn is taken too" heddle talk injected --agent Muse --message 'Still?'
+same "and has nothing to deliver" "$(log .global '[.[] | select(.payload.operation == "deliver")] | length')" 1
+
 # ---- commands in another tree: they are recorded here, and the turn stays here ----
 other=$(heddle say other 'Something else.' | tr -d '[]')
 model "{\"text\":\"→ switch to $other in tree:other\\n→ annotate here \\\"from afar\\\"\\n\"}" '{"text":"I was there."}'

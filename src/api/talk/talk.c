@@ -2,6 +2,7 @@
 #include "agent/turn.h"
 #include "api/assemble/assemble_call.h"
 #include "api/assemble/compact_settings.h"
+#include "api/share/share_call.h"
 #include "api/talk/talk_event.h"
 #include "api/term.h"
 #include "base/clock.h"
@@ -91,13 +92,18 @@ static enum status assemble(void *ctx, const struct turn_view *view, struct aren
     return s;
 }
 
+/* The turn has no transaction open now: this one is of its own. */
 static enum status delivered(void *ctx, const struct assembly *x, struct err *e)
 {
     struct talking *t = ctx;
+    struct share    s;
 
-    return x->n_pending ? share_delivered(&t->call.loom.env.share, t->call.q.loom.thread,
-                                          x->pending, x->n_pending, e)
-                        : ST_OK;
+    if (!x->n_pending)
+        return ST_OK;
+    if (share_call_begin(t->r, &s, STORE_WRITE, e) ||
+        share_delivered(&s, t->call.q.loom.thread, x->pending, x->n_pending, e))
+        return share_call_fail(t->r, &s, e);
+    return share_call_commit(t->r, &s, e);
 }
 
 static enum status replay(void *ctx, const struct model_request *q, struct sv headers,
