@@ -138,6 +138,14 @@ bool request_out_drop(struct request *r)
     return (!r->out && !r->out_open) || (r->out_drop && r->out_drop(r->out_ctx));
 }
 
+enum status request_needs_out(const struct request *r, struct err *e)
+{
+    if (r->out)
+        return ST_OK;
+    err_set(e, ST_USAGE, "%s writes to a stream", r->op->name);
+    return err_hint(e, "over HTTP: do not ask for application/json alone");
+}
+
 /* For callers that are not a shell: keys and the log itself are not among the files. Takes over
  * *fd.
  */

@@ -65,8 +65,8 @@ struct request {
     void *allow_ctx;
     bool  agreed; /* a person at a terminal was shown what this would do, and agreed: never set from
                    * what a caller sends */
-    struct sb    *out; /* where an operation with STREAM_OUT writes; NULL: nowhere */
-    struct lines *in;  /* what one with STREAM_IN reads */
+    struct sb    *out;        /* where an operation with STREAM_OUT writes; NULL: nowhere */
+    struct lines *in;         /* what one with STREAM_IN reads */
     /* Opens the output when its first bytes are about to be written, in the place of `out` (a new
      * file must not be there while a directory is read); and throws away what was written, so that
      * it can be opened again: false when somebody has seen it. Both may be NULL. */
@@ -124,6 +124,10 @@ enum status request_send(struct request *r, struct err *e) MUST_USE;
  * fail. */
 enum status request_out(struct request *r, struct sb **out, struct err *e) MUST_USE;
 bool        request_out_drop(struct request *r);
+
+/* For an operation whose answer is what it writes to r->out: ST_USAGE when there is nothing to
+ * write to, because a client has asked for the document alone. */
+enum status request_needs_out(const struct request *r, struct err *e) MUST_USE;
 
 /* A file that a parameter names, to read. A shell opens whatever its user can; other doors leave
  * r->open empty, and only what is below the workspace can be named, from its root.

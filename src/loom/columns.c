@@ -180,11 +180,13 @@ static void write_columns(const struct column_scan *s, struct tree_columns *out)
 enum status loom_columns(struct loom *l, int64_t since, struct tree_columns *out, struct err *e)
 {
     struct rows        r = rows_of_loom(l);
-    struct column_scan s = { .a = l->a, .since = since };
+    struct column_scan s = { .a = l->a };
     struct store_head  h;
 
     if (log_head(l->log, l->thread, &h, e))
         return err_code(e);
+    since = since < h.rev ? since : h.rev; /* nothing is behind the end */
+    s.since = since;
     if (h.rev >= UINT32_MAX)
         return err_set(e, ST_LIMIT_EXCEEDED, "the thread has more than %lld entries",
                        (long long)UINT32_MAX);

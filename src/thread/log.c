@@ -161,7 +161,7 @@ static enum status go_back(struct log *l, struct sv thread, int64_t seq, struct 
         return err_code(e);
     if (!h.rev)
         return log_no_thread(thread, e);
-    if (seq + 1 >= h.rev)
+    if (seq >= h.rev - 1)
         return ST_OK;
     if (store_until(l->store, thread, seq < 0 ? 0 : seq + 1, &front, e))
         return err_code(e);

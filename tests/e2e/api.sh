@@ -85,6 +85,39 @@ json "a parameter that is not there: what there is" "$(echo '{"x":1}' | heddle a
 json "a path outside of the workspace: how to name one" "$(echo '{"harness":"claude-code","path":"/x"}' | heddle api call harness.import)" .error.hint \
     '"give its path from the root of the workspace, without .."'
 
+# ---- the largest and the smallest number of every parameter ----
+
+heddle say edges 'one' >/dev/null
+heddle say edges 'two' >/dev/null
+heddle agent add Edge --kind model --model offline:echo >/dev/null
+cat >"$scratch/edges.jq" <<'EOF'
+.items[] | .name as $name | (.streams | index("out")) as $out | .params as $p
+| $p.properties | to_entries[] | select(.value.type == "integer") | .key as $key
+| ($p.required | map(select(. != $key)) | map(. as $k | $p.properties[$k] as $v | {key: $k, value: (
+    if $v.enum then $v.enum[0] elif $k == "thread" then "edges" elif $k == "agent" then "Edge"
+    elif $v.type == "integer" then 1 elif $v.type == "boolean" then true elif $v.type == "array" then [] else "x" end)})
+   | from_entries) as $others
+| "\($name)\t\($key)\t\(if $out then "out" else "" end)\t\($others | tojson)"
+EOF
+heddle api schema | jq -r -f "$scratch/edges.jq" | grep -v '^log\.follow' >"$scratch/edges"
+wrong=''
+while IFS="$(printf '\t')" read -r name key rest; do
+    others=${rest##*"$(printf '\t')"}
+    writes=''
+    case $rest in out*) writes=1 ;; esac
+    for number in 9223372036854775807 -9223372036854775808; do
+        params=$(printf '%s' "$others" | jq -c --arg k "$key" '.[$k] = 77' | sed "s/:77\([,}]\)/:$number\1/")
+        run heddle api call "$name" --params "$params" ${writes:+--out /dev/null} </dev/null
+        printf '%s' "$out" | jq -se 'length > 0' >/dev/null 2>&1 || wrong="$wrong $name:$key:$number"
+        case "$status$err$out" in [3-9]* | 1[0-9]* | *"runtime error"* | *CORRUPT*) wrong="$wrong $name:$key:$number:$status" ;; esac
+    done
+done <"$scratch/edges"
+ok "there are many of them" test "$(wc -l <"$scratch/edges")" -gt 30
+same "none of them is too much for an operation" "$wrong" ''
+json "nothing is new behind the end" "$(heddle api call tree.skeleton --params '{"thread":"edges","since":9223372036854775807}' --out /dev/null </dev/null)" .nodes 0
+run heddle assemble edges --agent Edge --at 9223372036854775807
+exits "a thread is shown as it is at its end" 0
+
 # ---- warnings and verdicts ----
 
 run env fresh="$scratch/fresh" sh -c 'mkdir "$fresh" && cd "$fresh" && echo "{\"kind\":\"note\",\"payload\":{}}" |

@@ -45,6 +45,19 @@ ask "$url/api/thread.list?status=%zz"
 same "a query that cannot be decoded" "$code" 400
 ask "$url/api/thread.list?status=%00"
 same "a NUL in a query" "$code" 400
+# Whoever asks for the document alone gets no bytes: an operation that has only those says so.
+heddle say tree 'first' >/dev/null
+heddle api schema | jq -r '.items[] | select(.streams | index("out")).name' >"$scratch/writers"
+while read -r name; do
+    for params in '{"thread":"tree"}' '{"thread":"nowhere"}' '{"thread":"tree","to":"pi"}' '{"thread":"tree","agent":"Ana","name":"plan.md"}' '{}'; do
+        post "$name" "$params" -H 'Accept: application/json'
+        ok "$name is answered: $params" test "${code:-0}" -ge 200
+    done
+done <"$scratch/writers"
+post tree.export '{"thread":"tree"}' -H 'Accept: application/json'
+same "a tree is bytes" "$code" 400
+post harness.export '{"thread":"tree","to":"pi"}' -H 'Accept: application/json'
+same "so is a session" "$code" 400
 
 # ---- conditions ------------------------------------------------------------------------------
 ask "$url/api/project?thread=t"

@@ -171,7 +171,7 @@ static enum status run(struct request *r, const void *given, struct err *e)
         err_set(e, ST_USAGE, "'" SV_FMT "' is not an absolute path", SV_ARG(what.cwd));
         return err_hint(e, "the program knows its projects by their whole paths: --cwd \"$PWD\"");
     }
-    if (choose_lane(r, &what, e))
+    if ((!p->place && request_needs_out(r, e)) || choose_lane(r, &what, e))
         return err_code(e);
     if (p->place ? place(r, &what, &path, &done, e) : write_all(r, &what, r->out, &done, e))
         return err_code(e);

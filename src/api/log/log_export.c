@@ -81,7 +81,7 @@ static enum status check(const struct request *r, const struct export_params *p,
     }
     if (p->all && (p->from != PARAM_UNSET || p->to != PARAM_UNSET))
         return err_set(e, ST_USAGE, "--from and --to are seqs of one thread, not of --all");
-    return r->out ? ST_OK : err_set(e, ST_USAGE, "log.export writes to a stream");
+    return request_needs_out(r, e);
 }
 
 static enum status run(struct request *r, const void *given, struct err *e)

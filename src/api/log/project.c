@@ -162,9 +162,7 @@ static enum status run(struct request *r, const void *given, struct err *e)
     struct projection_of         of = what_of(p);
     enum render_format           f;
 
-    if (!r->out)
-        return err_set(e, ST_USAGE, "project writes to a stream");
-    if (render_format_of(p->format, &f, e))
+    if (request_needs_out(r, e) || render_format_of(p->format, &f, e))
         return err_code(e);
     project_want(&r->log, &of, agent_of(p), r->a);
     if (begin(r, p->thread, f, e))

@@ -49,7 +49,7 @@ static enum status run(struct request *r, const void *params_given, struct err *
     const struct export_params *p = params_given;
     struct loom_call            c;
 
-    if (loom_call_read(&c, r, p->thread, (struct sv){ 0 }, e))
+    if (request_needs_out(r, e) || loom_call_read(&c, r, p->thread, (struct sv){ 0 }, e))
         return err_code(e);
     enum status s = export_as(r, &c.s.loom, p, e);
     jw_open(r->doc, '{');
