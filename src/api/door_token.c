@@ -311,13 +311,30 @@ static const struct door_token *find(const struct token_book *b, struct sv secre
     return found;
 }
 
+static bool is_valid(const struct door_token *t)
+{
+    return !t->expires || t->expires > clock_now_ms();
+}
+
+bool token_book_has(struct token_book *b, struct sv id)
+{
+    bool has = false;
+
+    pthread_mutex_lock(&b->lock);
+    refresh(b);
+    for (size_t i = 0; i < b->list.n && !has; i++)
+        has = sv_eq(b->list.v[i].id, id) && is_valid(&b->list.v[i]);
+    pthread_mutex_unlock(&b->lock);
+    return has;
+}
+
 bool token_book_find(struct token_book *b, struct sv secret, struct arena *a,
                      struct door_token *out)
 {
     pthread_mutex_lock(&b->lock);
     refresh(b);
     const struct door_token *t = find(b, secret);
-    bool                     good = t && (!t->expires || t->expires > clock_now_ms());
+    bool                     good = t && is_valid(t);
     if (good) {
         *out = *t;
         out->id = sv_dup(t->id, a);

@@ -22,7 +22,7 @@
     X(0,  read,    "operations that change nothing, and events")                                  \
     X(1,  write,   "operations that are recorded in the log")                                     \
     X(2,  run,     "operations that start programs, or ask models or the network")                \
-    X(3,  manage,  "operations that erase or delete, or change who may do what")
+    X(3,  manage,  "operations that erase, delete or write files, or change who may do what")
 /* clang-format on */
 
 enum token_permission {
@@ -77,5 +77,8 @@ void               token_book_close(struct token_book *b);
  * `a`. */
 bool token_book_find(struct token_book *b, struct sv secret, struct arena *a,
                      struct door_token *out);
+
+/* Is the token with this id still valid? */
+bool token_book_has(struct token_book *b, struct sv id);
 
 #endif

@@ -65,6 +65,8 @@ struct request {
     void *allow_ctx;
     bool  agreed; /* a person at a terminal was shown what this would do, and agreed: never set from
                    * what a caller sends */
+    bool          own_name;   /* what is appended is in the name of `actor` alone */
+    bool          no_network; /* pages are not fetched: only what is kept of them is shown */
     struct sb    *out;        /* where an operation with STREAM_OUT writes; NULL: nowhere */
     struct lines *in;         /* what one with STREAM_IN reads */
     /* Opens the output when its first bytes are about to be written, in the place of `out` (a new

@@ -31,3 +31,19 @@ enum fs_where fs_where(int fd, int root, const char *name)
         rest = sv_skip(rest, 1);
     return sv_is(sv_cut(rest, '/').head, name) ? FS_INSIDE : FS_ELSEWHERE;
 }
+
+bool fs_path_below(int fd, int root, struct arena *a, struct sv *out)
+{
+    char      there[PATH_MAX], here[PATH_MAX];
+    struct sv file, top;
+
+    if (!path_of(fd, there, &file) || !path_of(root, here, &top) || !sv_starts(file, top))
+        return false;
+    struct sv rest = sv_skip(file, top.n);
+    if (rest.n && rest.s[0] != '/' && !sv_is(top, "/"))
+        return false;
+    while (sv_starts(rest, SV("/")))
+        rest = sv_skip(rest, 1);
+    *out = sv_dup(rest, a);
+    return true;
+}

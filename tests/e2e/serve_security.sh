@@ -146,6 +146,66 @@ same "starting programs is a permission of its own" "$(with "$writer" -H "$json_
 same "what decides what may run is for the shell, whatever the token" "$(with "$every" -H "$json_type" -d '{"key":"system_prompt","value":"x"}' "$url/api/config.set")" 403
 same "so is what names files anywhere" "$(with "$every" -H "$json_type" -d '{"file":"/tmp/x"}' "$url/api/workspace.backup")" 403
 same "for the page too" "$(as_page -H "$json_type" -d '{"file":"/tmp/x"}' "$url/api/workspace.backup")" 403
+# What only reads or writes does not reach further by a parameter.
+forged='{"thread":"t","entries":[{"kind":"ai_message","actor":"ana","payload":{"role":"user","content":"forged"}}]}'
+same "nor write in another name" "$(with "$writer" -H "$json_type" -d "$forged" "$url/api/log.append")" 403
+json "which is said" "$(cat "$scratch/body")" '.error | [.code,.reason]' '["PERMISSION_DENIED","actor"]'
+same "nor in none" "$(with "$writer" -H "$json_type" -d "$(printf '%s' "$forged" | sed 's/"ana"/null/')" "$url/api/log.append")" 403
+wide=$(heddle token create wide --permissions read,write)
+printf '%s' "$forged" | jq -c '.entries[]' >lines
+same "nor by an import" "$(with "$wide" -H 'Content-Type: application/x-ndjson' --data-binary @lines "$url/api/log.import?thread=brought")" 403
+same "whoever may change who may do what, may" "$(with "$every" -H "$json_type" -d "$forged" "$url/api/log.append")" 200
+heddle objective create Goal --id goal >/dev/null
+heddle spawn --id hidden --intent Hidden --objective goal --no-run >/dev/null
+heddle spawn --id copies --intent Copies --objective goal --no-run >/dev/null
+heddle spawn --id open --intent Open --objective goal --no-run >/dev/null
+echo UNSEEN >.leslie/threads/hidden/plan.md
+echo '# Notes' >.leslie/threads/open/notes.md
+heddle reference --from copies --target hidden --binding frozen >/dev/null
+hash=$(heddle log show .global --json | grep -o '"hash":"[0-9a-f]*"' | tail -n 1 | cut -d '"' -f 4)
+limited=$(heddle token create limited --permissions read,write --thread open)
+same "a record that a file was written is not for a token" \
+    "$(with "$limited" -H "$json_type" -d "{\"thread\":\"open\",\"entries\":[{\"kind\":\"document_write\",\"payload\":{\"path\":\"notes.md\",\"after\":\"$hash\"}}]}" "$url/api/log.append")" 403
+with "$limited" -H "$json_type" -d "{\"thread\":\"open\",\"name\":\"notes.md\",\"hash\":\"$hash\"}" "$url/api/asset.compare" >/dev/null
+lacks "so that no hash shows what another thread has written" "$(cat "$scratch/body")" UNSEEN
+page='{"paths":["http://127.0.0.1:1/"],"no_tree":true}'
+for name in payload.make payload.explain; do
+    with "$wide" -H "$json_type" -H 'Accept: text/event-stream' -d "$page" "$url/api/$name" >/dev/null
+    has "asking the network is a permission of its own: $name" "$(cat "$scratch/body")" "offline, and no copy is kept"
+    with "$every" -H "$json_type" -H 'Accept: text/event-stream' -d "$page" "$url/api/$name" >/dev/null
+    has "with it the address is looked at: $name" "$(cat "$scratch/body")" "the address is private"
+done
+mkdir -p .git there
+echo '[core]' >.git/config
+ln -s .git linked
+printf 'evil\n' >there/config
+(cd there && heddle payload config --output - 2>/dev/null) | sed 's|there/config|config|g' >"$scratch/parts"
+extract() { jq -c -n --rawfile text "$scratch/parts" --arg into "$1" '{text:$text,into:$into,force:true}'; }
+same "writing files is a permission of its own" "$(with "$wide" -H "$json_type" -d "$(extract out)" "$url/api/payload.parse")" 403
+same "with it they are written" "$(with "$every" -H "$json_type" -d "$(extract out)" "$url/api/payload.parse") $(cat out/config)" "200 evil"
+for into in .git ./.git .git/hooks out/../.git linked linked/hooks .vscode; do
+    same "where programs run what they find, nothing is: $into" "$(with "$every" -H "$json_type" -d "$(extract "$into")" "$url/api/payload.parse")" 403
+done
+same "nothing was written there" "$(cat .git/config) $(find .git -type f | wc -l)" "[core] 1"
+rm -r .git linked there out
+
+# A stream that is open ends with its token.
+listens() { # listens TOKEN: as long as it may; its process is $listener
+    : >"$scratch/stream"
+    curl -sN -H "Authorization: Bearer $1" "$url/api/events" >"$scratch/stream" &
+    listener=$!
+    await grep -q hello "$scratch/stream"
+}
+has_ended() { ! kill -0 "$listener" 2>/dev/null; }
+listens "$wide"
+heddle token revoke "$(heddle token list --json | jq -r '.items[] | select(.actor == "wide").id')" >/dev/null
+ok "events end when the token is taken back" await has_ended
+listens "$limited"
+cp "$HOME/.local/state/heddle/tokens.json" "$scratch/tokens"
+jq '(.workspaces[][] | select(.actor == "limited").expires_at) = "2020-01-01T00:00:00.000Z"' "$scratch/tokens" >"$HOME/.local/state/heddle/tokens.json"
+ok "and when it expires" await has_ended
+cp "$scratch/tokens" "$HOME/.local/state/heddle/tokens.json"
+heddle token revoke "$(heddle token list --json | jq -r '.items[] | select(.actor == "limited").id')" >/dev/null
 same "a token cannot make links to the page" "$(with "$every" -H "$json_type" -d '{}' "$url/api/link")" 403
 same "nor end the server" "$(with "$every" -H "$json_type" -d '{}' "$url/api/stop")" 403
 file=$HOME/.local/state/heddle/tokens.json

@@ -211,7 +211,7 @@ const struct operation op_token_create = {
                "  read    operations that change nothing, and events\n"
                "  write   operations that are recorded in the log\n"
                "  run     operations that start programs, or ask models or the network\n"
-               "  manage  operations that erase or delete, or change who may do what\n"
+               "  manage  operations that erase, delete or write files, or change who may do what\n"
                "\n"
                "With --thread it reaches operations on these threads alone. The token is printed\n"
                "once; what is kept, in the user's own files, is its hash. A server that runs\n"

@@ -14,6 +14,28 @@ static enum status check_thread(const struct batch *b, const struct entry_line *
     return err_hint(e, "`heddle log import --all` takes the entries of several threads");
 }
 
+struct sv batch_actor(const struct request *r)
+{
+    return r->own_name ? r->actor : (struct sv){ 0 };
+}
+
+static enum status check_actor(const struct batch *b, const struct entry *n, struct err *e)
+{
+    if (!b->actor.s)
+        return ST_OK;
+    if (!sv_eq(n->actor, b->actor)) {
+        err_set(e, ST_PERMISSION_DENIED, "the entry is not in the name of '" SV_FMT "', who asks",
+                SV_ARG(b->actor));
+        err_reason(e, "actor");
+        return err_hint(e, "leave actor out; a token with the permission manage may name others");
+    }
+    if (kind_of(n->kind) != KIND_DOCUMENT_WRITE)
+        return ST_OK;
+    err_set(e, ST_PERMISSION_DENIED, "an entry of kind " SV_FMT " is written with the document",
+            SV_ARG(n->kind));
+    return err_hint(e, "`→ write` writes a document");
+}
+
 enum status batch_add(struct batch *b, struct sv text, int64_t number,
                       const struct entry_defaults *d, struct err *e)
 {
@@ -21,7 +43,8 @@ enum status batch_add(struct batch *b, struct sv text, int64_t number,
 
     one->number = number;
     b->bytes += text.n;
-    if (entry_read(sv_dup(text, b->a), d, b->a, &one->read, e) || check_thread(b, &one->read, e))
+    if (entry_read(sv_dup(text, b->a), d, b->a, &one->read, e) || check_thread(b, &one->read, e) ||
+        check_actor(b, &one->read.entry, e))
         return err_in(e, "line %lld", (long long)number);
     return ST_OK;
 }

@@ -15,11 +15,18 @@ struct batch_line {
 struct batch {
     struct arena *a;      /* owns everything in it */
     struct sv     thread; /* the one that lines may name; absent: any */
+    struct sv     actor;  /* likewise: see batch_actor() */
     VEC(struct batch_line) lines;
     size_t bytes;
 };
 
-/* One more line. An error names it. ST_CONFLICT, reason "thread": it is of another thread. */
+/* The only actor of lines that this request may append; absent: any. With one, lines cannot be
+ * records of files either: a caller that appends those could read, by its hash, what another thread
+ * has written. */
+struct sv batch_actor(const struct request *r);
+
+/* One more line. An error names it. ST_CONFLICT, reason "thread": it is of another thread;
+ * ST_PERMISSION_DENIED: it is not for this caller. */
 enum status batch_add(struct batch *b, struct sv text, int64_t number,
                       const struct entry_defaults *d, struct err *e) MUST_USE;
 

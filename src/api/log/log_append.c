@@ -153,7 +153,7 @@ static enum status append_batch(struct request *r, const struct append_params *p
 static enum status run_all(struct request *r, const struct append_params *p, struct err *e)
 {
     struct entry_defaults d = defaults(r, p);
-    struct batch          b = { .a = r->a, .thread = p->thread };
+    struct batch          b = { .a = r->a, .thread = p->thread, .actor = batch_actor(r) };
     struct appended       done;
 
     log_want_op(&r->log, p->thread, p->op_id);
@@ -191,7 +191,7 @@ static enum status append_line(struct each *x, struct sv line, int64_t *seq, str
     const struct append_params *p = x->p;
     struct log                 *l = &x->r->log;
     struct entry_defaults       d = defaults(x->r, p);
-    struct batch                b = { .a = &x->a, .thread = p->thread };
+    struct batch                b = { .a = &x->a, .thread = p->thread, .actor = batch_actor(x->r) };
     struct sb                   say = sb_in(&x->a, 0);
 
     if (batch_add(&b, line, x->number, &d, e) || batch_check_own_kinds(&b, e))

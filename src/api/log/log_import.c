@@ -162,7 +162,7 @@ static enum status read_lines(struct import *im, struct batch *b, bool *more, st
 {
     bool full = false;
 
-    *b = (struct batch){ .a = &im->a, .thread = im->p->thread };
+    *b = (struct batch){ .a = &im->a, .thread = im->p->thread, .actor = batch_actor(im->r) };
     im->of = (struct sv){ 0 };
     while (!full && b->lines.n < IMPORT_BATCH && b->bytes < IMPORT_BATCH_BYTES) {
         if (next_line(im, more, e))

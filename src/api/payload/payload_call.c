@@ -161,15 +161,16 @@ static struct sv proxy_of(const struct workspace *ws, const char *name, const ch
     return v.n ? v : variable_of(ws, "all_proxy", "ALL_PROXY");
 }
 
-static void set_fetch(const struct workspace *ws, const struct payload_params *p,
+static void set_fetch(const struct request *r, const struct payload_params *p,
                       struct fetch_config *f)
 {
-    const struct config *c = &ws->config;
+    const struct workspace *ws = r->ws;
+    const struct config    *c = &ws->config;
 
     *f = (struct fetch_config)FETCH_DEFAULTS;
     f->now_ms = clock_now_ms();
-    f->refresh = p->refresh;
-    f->offline = p->offline;
+    f->refresh = p->refresh && !r->no_network;
+    f->offline = p->offline || r->no_network;
     f->allow_private = config_bool(c, "payload.allow_private_urls");
     f->timeout_ms = config_int(c, "payload.url_timeout_ms", f->timeout_ms);
     f->ttl_ms = config_int(c, "payload.url_ttl_ms", f->ttl_ms);
@@ -259,7 +260,7 @@ static void set_request(struct request *r, const struct payload_params *p,
         emit_format_find(p->format, &q->format);
     if (p->encoding.s)
         tokens_encoding_find(p->encoding, &q->encoding);
-    set_fetch(r->ws, p, &q->fetch);
+    set_fetch(r, p, &q->fetch);
 }
 
 enum status payload_call_begin(struct request *r, const struct payload_params *p,

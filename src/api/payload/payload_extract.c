@@ -2,6 +2,7 @@
 #include "api/payload/payload_extract.h"
 
 #include "base/fs.h"
+#include "base/fs_where.h"
 #include "base/path.h"
 #include "payload/show.h"
 
@@ -123,12 +124,43 @@ static enum status write_all(struct request *r, const struct parsed *p, int dir,
     return ST_OK;
 }
 
+static enum status check_runs(const struct request *r, struct sv dir, struct err *e)
+{
+    struct sb below = sb_in(r->a, 0);
+
+    sb_add(&below, dir);
+    sb_adds(&below, "/file");
+    if (!payload_extract_refuses(sb_sv(&below)))
+        return ST_OK;
+    err_set(e, ST_PERMISSION_DENIED, "programs may run what is in '" SV_FMT "'", SV_ARG(dir));
+    return err_hint(e, "name a directory without a dot in front; `heddle payload --parse` in a "
+                       "shell writes anywhere");
+}
+
+/* A person at a shell may name any directory. What another door names is judged as the paths of the
+ * payload are, by its name and by where it really is: `config` below `.git` would run. */
+static enum status open_into(struct request *r, struct sv into, int *dir, struct err *e)
+{
+    struct sv  path;
+    struct err ignored;
+
+    if (!r->directory && !path_normal(into, r->a, &path, &ignored) && check_runs(r, path, e))
+        return err_code(e);
+    if (request_directory(r, into, dir, e))
+        return err_code(e);
+    if (r->directory)
+        return ST_OK;
+    if (!fs_path_below(*dir, r->ws->root_fd, r->a, &path))
+        return err_set(e, ST_IO, "where '" SV_FMT "' is cannot be found out", SV_ARG(into));
+    return check_runs(r, path, e);
+}
+
 enum status payload_extract(struct request *r, const struct parsed *p, struct sv into, bool force,
                             struct err *e)
 {
     UNDO(fd_undo) int dir = -1;
 
-    if (request_directory(r, into, &dir, e) || (!force && check_free(r, p, dir, e)))
+    if (open_into(r, into, &dir, e) || (!force && check_free(r, p, dir, e)))
         return err_code(e);
     return write_all(r, p, dir, e);
 }

@@ -14,7 +14,7 @@
 bool payload_extract_refuses(struct sv path);
 
 /* ST_CONFLICT, with nothing written, when files are there that hold something else, unless
- * `force`. */
+ * `force`. ST_PERMISSION_DENIED when another door than a shell names such a directory. */
 enum status payload_extract(struct request *r, const struct parsed *p, struct sv into, bool force,
                             struct err *e) MUST_USE;
 

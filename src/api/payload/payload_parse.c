@@ -111,6 +111,7 @@ const struct operation op_payload_parse = {
         "or an editor would run, and nothing over a file that is there, except with force.",
     .group = GROUP_PAYLOAD,
     .needs = NEEDS_ROOT,
+    .access = ACCESS_MANAGE,
     .repeat = REPEAT_SAME,
     .params = params,
     .params_size = sizeof(struct payload_parse_params),

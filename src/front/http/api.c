@@ -5,6 +5,7 @@
 #include "front/http/route.h"
 #include "front/http/who.h"
 
+#include "api/door_token.h"
 #include "api/request.h"
 
 /* ---- before the body ----------------------------------------------------------------------- */
@@ -176,6 +177,8 @@ static enum status operate(struct serve_call *c, struct request *r, struct err *
 static void prepare(struct serve_call *c, struct request *r)
 {
     r->actor = c->caller.actor;
+    r->own_name = !(c->caller.permissions & TOKEN_manage);
+    r->no_network = !(c->caller.permissions & TOKEN_run);
     r->cancel = &c->gone;
     r->event = api_out_event;
     r->event_ctx = c;

@@ -1,10 +1,12 @@
 /* The list of connections, and the thread that ends those that take too long. */
 #include "front/http/watch.h"
 
+#include "api/door_token.h"
 #include "base/clock.h"
 #include "base/failure.h"
 #include "front/http/cache.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <sys/socket.h>
 #include <time.h>
@@ -28,12 +30,15 @@ static void look(struct serve_watch *w)
 {
     int64_t now = clock_steady_us();
 
-    for (struct serve_conn *c = w->all; c; c = c->after)
+    for (struct serve_conn *c = w->all; c; c = c->after) {
         if (watch_left_us((enum watch_state)c->state, c->since_us, c->bytes, now) < 0) {
             shutdown(c->fd, SHUT_RDWR);
             watch_set(c, WATCH_FREE); /* once is enough */
             atomic_fetch_add(&w->shut, 1);
         }
+        if (c->token[0] && !token_book_has(c->s->tokens, sv_of(c->token)))
+            shutdown(c->fd, SHUT_RDWR);
+    }
 }
 
 static void *work(void *ctx)
@@ -154,4 +159,14 @@ void watch_moved(struct serve_conn *c, size_t bytes)
 {
     if (c)
         atomic_fetch_add(&c->bytes, (int64_t)bytes);
+}
+
+/* Most connections ask for one caller only: then the lock is taken once. */
+void watch_token(struct serve_conn *c, struct sv id)
+{
+    if (!c || sv_is(id, c->token))
+        return;
+    pthread_mutex_lock(&c->s->watch->lock);
+    snprintf(c->token, sizeof c->token, SV_FMT, SV_ARG(id));
+    pthread_mutex_unlock(&c->s->watch->lock);
 }

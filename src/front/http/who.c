@@ -6,6 +6,7 @@
 #include "base/path.h"
 #include "front/http/rate.h"
 #include "front/http/route.h"
+#include "front/http/watch.h"
 
 struct sv who_cookie_name(const struct serve_call *c)
 {
@@ -100,6 +101,7 @@ bool who_asks(struct serve_call *c, struct serve_refusal *why)
     }
     if (!find_caller(c))
         return is_unknown(c, why);
+    watch_token(c->watched, c->caller.kind == CALLER_TOKEN ? c->caller.id : SV(""));
     if (c->route->who == WHO_SHELL && c->caller.kind != CALLER_SHELL)
         return guard_refuse(why, 403, ST_PERMISSION_DENIED, "shell", "this is for the shell alone");
     return has_rate(c, why) && set_actor(c, why);
