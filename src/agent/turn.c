@@ -1,7 +1,6 @@
 /* The loop of a turn: ask, record, run the commands, send their results to the model. */
 #include "agent/turn_internal.h"
 
-#include "base/clock.h"
 #include "base/rand.h"
 #include "base/utf8.h"
 #include "command/batch.h"
@@ -290,14 +289,14 @@ enum status turn_run_batch(struct turn_work *t, const struct turn_answer *x, str
     s->in_turn = true;
     s->done = on_done;
     s->done_ctx = t;
-    s->loom.now = clock_now_ms();
+    s->loom.now = log_now(s->log);
     enum status st = batch_run(s, &x->scan, &batch, e);
     s->run = (struct loom_run){ 0 };
     s->in_turn = false;
     s->done = NULL;
     bool away = !sv_eq(s->loom.thread, home.thread);
     s->loom = home;
-    s->loom.now = clock_now_ms();
+    s->loom.now = log_now(s->log);
     if (!st && t->gone.code != ST_OK) {
         *e = t->gone;
         st = err_code(e);

@@ -18,7 +18,7 @@ static struct run_ref who(const struct turn_work *t, struct sv actor)
 
 static enum status begin(struct turn_work *t, struct err *e)
 {
-    t->s->loom.now = clock_now_ms();
+    t->s->loom.now = log_now(t->s->log);
     return log_begin(t->s->log, t->s->loom.thread, STORE_WRITE, e);
 }
 
@@ -268,7 +268,7 @@ static void look_after(struct turn_work *t)
     if (run_status(s->log, &as, t->a, &now, &ignored) == ST_OK &&
         (!now.active || !sv_eq(now.run_id, t->run.id)))
         atomic_store(&t->cancel, true);
-    if (clock_now_ms() - t->renewed <= LEASE_MS / 2 || t->held == NO_NODE)
+    if (log_now(s->log) - t->renewed <= LEASE_MS / 2 || t->held == NO_NODE)
         return;
     if (begin(t, &ignored))
         return;

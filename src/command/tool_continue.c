@@ -5,7 +5,6 @@
  * not extend it at the same time; nothing is locked meanwhile. */
 #include "assemble/assemble.h"
 #include "assemble/thinking.h"
-#include "base/clock.h"
 #include "base/json.h"
 #include "base/utf8.h"
 #include "base/vec.h"
@@ -136,7 +135,7 @@ static void keep_lease(void *ctx)
 {
     struct asking  *q = ctx;
     struct session *s = q->s;
-    int64_t         now = clock_now_ms();
+    int64_t         now = log_now(s->log);
     struct err      why;
 
     if (q->lost || now - s->loom.now <= LEASE_MS / 2)
@@ -187,7 +186,7 @@ static enum status ask_all(struct asking *q, int64_t n, struct answers *out, str
     if (prepare(q, list, n, e))
         return err_code(e);
     session_ask_all(s, list, (size_t)n, keep_lease, q);
-    s->loom.now = clock_now_ms();
+    s->loom.now = log_now(s->log);
     for (int64_t i = 0; i < n; i++) {
         if (list[i].status == ST_OK && sv_trim(list[i].out.text).n) {
             *vec_push(&out->list, s->a) = list[i].out;

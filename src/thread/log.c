@@ -200,6 +200,11 @@ enum status log_catch_up(struct log *l, struct sv thread, int64_t most, struct e
     return current || h.rev > most ? ST_OK : log_rebuild(l, thread, NULL, NULL, e);
 }
 
+int64_t log_now(struct log *l)
+{
+    return store_now(l->store);
+}
+
 enum status log_head(struct log *l, struct sv thread, struct store_head *out, struct err *e)
 {
     return store_head(l->store, thread, out, e);

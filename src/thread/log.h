@@ -60,6 +60,10 @@ void        log_at_end(struct log *l); /* also ends the transaction; harmless wi
  * transaction nothing is done. */
 enum status log_catch_up(struct log *l, struct sv thread, int64_t most, struct err *e) MUST_USE;
 
+/* The time of the machine that the log is on, in milliseconds: see store_now(). For times that one
+ * process writes and another compares. */
+int64_t log_now(struct log *l);
+
 /* The head of a thread; rev 0: there is no such thread. Asked of the store once a transaction. */
 enum status log_head(struct log *l, struct sv thread, struct store_head *out,
                      struct err *e) MUST_USE;

@@ -324,9 +324,14 @@ enum status loom_env_open(struct loom_env *env, struct sv thread, struct sv agen
         return err_code(e);
     /* Once per process: later random numbers follow from the seed and this state. */
     env->session.seed_mixed = atomic_exchange(&env->ws->seed_mixed, true);
-    return agent.n ? session_open(out, env->log, &env->session, thread, agent, now, env->a, e)
-                   : session_open_person(out, env->log, &env->session, thread, env->actor, now,
-                                         env->a, e);
+    enum status st =
+        agent.n
+            ? session_open(out, env->log, &env->session, thread, agent, now, env->a, e)
+            : session_open_person(out, env->log, &env->session, thread, env->actor, now, env->a, e);
+    /* Leases of other machines are compared with the clock of the log, which is known by now. */
+    if (!st)
+        out->loom.now = log_now(env->log);
+    return st;
 }
 
 enum status loom_doc_words(void *ctx, struct sv doc, struct sv section, int64_t *words,
