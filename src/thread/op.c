@@ -378,18 +378,6 @@ static enum status find_duplicate(struct log *l, const struct op *op, const stru
     return ST_OK;
 }
 
-static enum status find_new_lane(struct log *l, const struct op *op, struct arena *a, bool *is_new,
-                                 struct err *e)
-{
-    struct lane lane;
-    bool        found = true;
-
-    if (op->type == OP_SWITCH && lane_find(l, op->thread, op->lane, a, &lane, &found, e))
-        return err_code(e);
-    *is_new = !found;
-    return ST_OK;
-}
-
 enum status op_apply_in(struct log *l, const struct op *request, struct arena *a,
                         struct op_result *out, struct err *e)
 {
@@ -410,7 +398,7 @@ enum status op_apply_in(struct log *l, const struct op *request, struct arena *a
         return err_code(e);
     if (out->duplicate)
         return ST_OK;
-    if (settle(l, &op, a, e) || find_new_lane(l, &op, a, &out->new_lane, e))
+    if (settle(l, &op, a, e))
         return err_code(e);
     bool parks = run.active && (op.type != OP_FORK || op.also_switch);
     if (op.type == OP_REPLACE && parks)

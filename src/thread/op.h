@@ -37,7 +37,6 @@ struct op_result {
     struct sv op_id, lane;
     bool      applied, duplicate, deferred;
     int64_t   seq;        /* of the entry that holds it */
-    bool      new_lane;   /* a switch to a lane that nobody forked or wrote to: it is empty */
     struct sv superseded; /* op_id of the parked operation it displaced, or absent */
 };
 

@@ -71,14 +71,8 @@ for id in '' 'a"b' 'a\b' "$(printf 'a\tb')" "$(printf 'a\377')" "$(printf '%0129
 done
 run heddle op switch t --lane ok --op-id 'späß-🎉' --json
 json "other text is an op-id" "$out" '[.applied, .op_id]' '[true,"späß-🎉"]'
-has "a lane that is not there yet is said to be empty" "$err" "lane 'ok' is new and empty"
 run heddle op switch t --lane ok --op-id 'späß-🎉' --json
 json "and is found again" "$out" '.duplicate' 'true'
-same "without that warning" "$err" ""
-run heddle op switch t --lane default --op-id back
-same "a lane that is there needs none" "$err" ""
-run heddle op switch t --lane ok --op-id again
-same "however empty" "$err" ""
 run heddle op switch t --lane ok --op-id m --meta '[1]'
 exits "meta must be an object" 1
 run heddle op switch t --lane ok --op-id m --agent a/b

@@ -85,11 +85,6 @@ static enum status apply(struct request *r, enum op_type type, const struct op_p
         return err_code(e);
     if (op_apply(&r->log, &op, r->a, &result, e))
         return err_code(e);
-    if (result.new_lane)
-        request_warn(r, (struct sv){ 0 }, op.thread,
-                     "lane '" SV_FMT "' is new and empty; `heddle op fork` starts one that shares "
-                     "the past of another",
-                     SV_ARG(result.lane));
     op_result_write(r->doc, &result);
     return ST_OK;
 }
