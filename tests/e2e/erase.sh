@@ -388,8 +388,12 @@ heddle spawn --intent "use of $word" --objective work --id user --ref maker:plan
 rm -rf .heddle
 heddle inject maker hello >/dev/null 2>&1
 has "they are imported" "$(heddle log show .global --json)" '"operation":"import"'
+jq -nc --arg cwd "$PWD" '{hook_event_name:"SessionStart",session_id:"s1",source:"startup",cwd:$cwd}' |
+    HEDDLE_THREAD=user HEDDLE_HOOK_WAIT=1 heddle hook claude-code >/dev/null
+same "a session was given a context" "$(find .heddle/hook -name '*.told' | wc -l)" 1
 run heddle erase .global --find "$word" --reason r --with-derived
 exits "their titles are erased" 0
+same "its hash is gone, which could confirm a guess" "$(find .heddle/hook -name '*.told' | wc -l)" 0
 has "a log that other programs write to is named" "$out" "logs/work/objective.log: yours"
 same "no other file holds them" "$(holds "$word")" ".leslie/logs/work/objective.log"
 run heddle list --json

@@ -1,5 +1,6 @@
 /* thread.delete: removes a thread from the log for good. */
 #include "api/care/care.h"
+#include "api/hook/hook.h"
 #include "api/share/share_call.h"
 #include "api/term.h"
 #include "base/clock.h"
@@ -67,6 +68,7 @@ static enum status run(struct request *r, const void *params_given, struct err *
     share_init(&s, &r->log, r->ws->root_fd, r->actor, r->a);
     if (share_delete(&s, &q, &out, e))
         return share_call_fail(r, &s, e);
+    hook_told_forget_all(r);
     jw_open(r->doc, '{');
     jw_kbool(r->doc, "before", out.before);
     jw_kint(r->doc, "broken", (int64_t)out.broken);

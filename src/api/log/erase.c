@@ -1,6 +1,7 @@
 /* erase: takes content out of the log for good; the chain stays valid. */
 #include "share/erase.h"
 #include "api/care/care.h"
+#include "api/hook/hook.h"
 #include "api/log/entry_doc.h"
 #include "api/term.h"
 #include "base/clock.h"
@@ -381,6 +382,8 @@ static enum status run(struct request *r, const void *given, struct err *e)
     if (st)
         return st;
     write_result(r->doc, r, &out, p, !p->dry_run);
+    if (!p->dry_run)
+        hook_told_forget_all(r);
     if (out.unfinished.code)
         unfinished(&out, &r->verdict);
     return ST_OK;

@@ -1,5 +1,6 @@
 /* log.retain: erases old content of the log by policy, never content that is in use. */
 #include "api/care/care.h"
+#include "api/hook/hook.h"
 #include "api/request.h"
 #include "api/term.h"
 #include "base/clock.h"
@@ -293,6 +294,8 @@ static enum status run(struct request *r, const void *given, struct err *e)
         return err_code(e);
     if (!x.p->dry_run)
         clean(&x);
+    if (!x.p->dry_run && x.entries)
+        hook_told_forget_all(r);
     write_all(r->doc, &x);
     if (!x.unfinished.code)
         return ST_OK;
