@@ -62,7 +62,7 @@ static void every_parameter_is_described_and_its_default_is_allowed(void)
             void *into = arena_alloc(&a, 1, op->params_size, _Alignof(max_align_t));
             CHECK(is_snake(sv_of(p->name)) && p->help && p->help[0]);
             CHECK(p->offset < op->params_size && param_find(op->params, sv_of(p->name)) == p);
-            CHECK((p->type == PARAM_ENUM) == (p->values != NULL));
+            CHECK(p->type == PARAM_LIST || (p->type == PARAM_ENUM) == (p->values != NULL));
             if (p->fallback)
                 CHECK(param_set(p, into, sv_of(p->fallback), &a, &e) == ST_OK);
         }
