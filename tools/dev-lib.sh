@@ -53,6 +53,7 @@ clang           cmd:clang
 jq              cmd:jq
 curl            cmd:curl
 nodejs          cmd:node
+npm             cmd:npm
 chromium        cmd:chromium
 sqlite3         cmd:sqlite3
 postgresql      file:/usr/lib/postgresql/*/bin/postgres
