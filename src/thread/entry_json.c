@@ -5,7 +5,7 @@
 #include "base/utf8.h"
 #include "thread/kind.h"
 
-static enum status hint_shape(struct err *e)
+enum status entry_hint(struct err *e)
 {
     return err_hint(e, "a line is {\"kind\":…,\"payload\":{…}} with optional id, at, lane, refs, "
                        "actor, op_id");
@@ -14,7 +14,7 @@ static enum status hint_shape(struct err *e)
 static enum status bad(struct err *e, const char *what)
 {
     err_set(e, ST_INVALID_SYNTAX, "%s", what);
-    return hint_shape(e);
+    return entry_hint(e);
 }
 
 static enum status check_keys(const struct json *v, struct err *e)
@@ -146,7 +146,7 @@ enum status entry_read(struct sv line, const struct entry_defaults *d, struct ar
 
     *out = (struct entry_line){ 0 };
     if (json_parse(line, JSON_ONE_LINE, a, &v, e))
-        return e->hint[0] ? err_code(e) : hint_shape(e);
+        return err_code(e);
     if (v.type != JSON_OBJECT)
         return bad(e, "the line is not an object");
     return check_keys(&v, e) ? err_code(e) : read_fields(&v, d, a, out, e);

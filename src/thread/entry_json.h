@@ -29,6 +29,10 @@ struct entry_line {
 enum status entry_read(struct sv line, const struct entry_defaults *d, struct arena *a,
                        struct entry_line *out, struct err *e) MUST_USE;
 
+/* Adds the hint that says what a line is. entry_read() adds it to all errors but those of the JSON
+ * reader, where a damaged file calls for another one. */
+enum status entry_hint(struct err *e);
+
 /* 64 lower-case hex digits. */
 bool entry_chain_read(struct sv hex, struct hash *out);
 

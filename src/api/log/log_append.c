@@ -101,6 +101,14 @@ static enum status read_list(const struct json *list, const struct entry_default
     return ST_OK;
 }
 
+static enum status add_line(struct batch *b, struct sv line, int64_t number,
+                            const struct entry_defaults *d, struct err *e)
+{
+    enum status s = batch_add(b, line, number, d, e);
+
+    return s == ST_INVALID_SYNTAX && !e->hint[0] ? entry_hint(e) : s;
+}
+
 /* All lines of the input. The first bad one is named. */
 static enum status read_lines(struct lines *in, const struct entry_defaults *d, struct batch *b,
                               struct err *e)
@@ -113,7 +121,7 @@ static enum status read_lines(struct lines *in, const struct entry_defaults *d, 
             return err_code(e);
         if (!more)
             return ST_OK;
-        if (sv_trim(line).n && (batch_add(b, line, in->number, d, e) || check_size(b, e)))
+        if (sv_trim(line).n && (add_line(b, line, in->number, d, e) || check_size(b, e)))
             return err_code(e);
     }
 }
@@ -194,7 +202,7 @@ static enum status append_line(struct each *x, struct sv line, int64_t *seq, str
     struct batch                b = { .a = &x->a, .thread = p->thread, .actor = batch_actor(x->r) };
     struct sb                   say = sb_in(&x->a, 0);
 
-    if (batch_add(&b, line, x->number, &d, e) || batch_check_own_kinds(&b, e))
+    if (add_line(&b, line, x->number, &d, e) || batch_check_own_kinds(&b, e))
         return err_code(e);
     struct entry *list = batch_entries(&b, &x->a);
     if (p->op_id.s)
