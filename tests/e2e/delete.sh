@@ -165,18 +165,7 @@ interrupted() {
     run heddle verify
     exits "the log is whole after call $1" 0
 }
-k=1
-while interrupted $k; do
-    last=$k
-    k=$((k + 11 + k / 4))
-done
-while [ $((last + 1)) -lt $k ]; do # the last call of all is found by halving
-    middle=$(((last + k) / 2))
-    if interrupted $middle; then last=$middle; else k=$middle; fi
-done
-for back in 1 2 4 8; do
-    interrupted $((last - back)) || : # a call whose failure changes nothing
-done
+interrupt_calls 11 4
 ok "some calls failed after the commit" test $finished -gt 0
 
 # ---- archive and rename

@@ -274,18 +274,7 @@ interrupted() {
     run heddle verify t
     exits "the log is whole after call $1" 0
 }
-k=1
-while interrupted $k; do
-    last=$k
-    k=$((k + 17 + k / 2))
-done
-while [ $((last + 1)) -lt $k ]; do # the last call of all is found by halving
-    middle=$(((last + k) / 2))
-    if interrupted $middle; then last=$middle; else k=$middle; fi
-done
-for back in 1 2 4 8; do
-    interrupted $((last - back)) || : # a call whose failure changes nothing
-done
+interrupt_calls 17 2
 ok "some of them came after the commit" test $finished -gt 1
 
 # ---- what cannot be looked into is named

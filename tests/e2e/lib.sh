@@ -51,6 +51,24 @@ await() {
     done
 }
 
+# interrupt_calls MORE PART: for some numbers K, calls the test's own `interrupted K`, which does its work with the K-th
+# call of the store failing, and is false when the work has fewer calls. K grows by MORE and K / PART each time; the
+# last call is found by halving, and some calls before it are tried, too, because the work is committed there.
+interrupt_calls() {
+    k=1
+    while interrupted $k; do
+        last=$k
+        k=$((k + $1 + k / $2))
+    done
+    while [ $((last + 1)) -lt $k ]; do
+        middle=$(((last + k) / 2))
+        if interrupted $middle; then last=$middle; else k=$middle; fi
+    done
+    for back in 1 2 4 8; do
+        interrupted $((last - back)) || : # a call whose failure changes nothing
+    done
+}
+
 # wait_port: print the port that a server in the background writes to $scratch/port.
 wait_port() {
     await test -s "$scratch/port"
