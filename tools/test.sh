@@ -4,6 +4,8 @@
 #
 #     tools/test.sh           all of it
 #     tools/test.sh json      only the test files whose name holds "json"
+#     tools/test.sh --suite clients [NAME]
+#                             the scripts of tests/e2e with a line `# suite: clients`, with the release build
 #
 # Every test speaks TAP on standard output. tools/tap-report reads it.
 set -euo pipefail
@@ -12,6 +14,11 @@ root=$PWD
 # shellcheck source=tools/dev-lib.sh
 . tools/dev-lib.sh
 
+suite='test' # which scripts run: see in_suite()
+if [ "${1:-}" = --suite ]; then
+    suite=$2
+    shift 2
+fi
 only=${1:-}
 postgres='' # its URL, once it runs
 started=$SECONDS
@@ -156,6 +163,14 @@ corpora() {
     done
 }
 
+# in_suite SCRIPT: a line `# suite: NAME...` says in which suites a script runs; without one it runs in `test`, which
+# is what a change must pass. `clients` is every program of others that heddle works with: `test` has one of a kind.
+in_suite() {
+    local suites
+    suites=$(sed -n 's/^# suite: //p' "$1")
+    [[ " ${suites:-test} " == *" $suite "* ]]
+}
+
 # scripts KIND FOLDER BUILD [STORE]: a script with a line `# asan: no` is too slow for that build; one with a
 # line `# tsan: yes` is about a program of many threads. With STORE, the log of each is there, in schemas of
 # its own, and its literal outputs are the same; one with a line `# postgres: no, WHY` is not run then.
@@ -164,6 +179,7 @@ scripts() {
     for script in "$2"/*.sh; do
         [ -f "$script" ] || continue
         [ "$(basename "$script")" != lib.sh ] || continue
+        in_suite "$script" || continue
         [ "$3" != "$asan" ] || ! grep -q '^# asan: no' "$script" || continue
         [ "$3" != "$tsan" ] || grep -q '^# tsan: yes' "$script" || continue
         [ -z "$store" ] || ! grep -q '^# postgres: no' "$script" || continue
@@ -190,6 +206,11 @@ finish() { # finish [MESSAGE]
     exit 0
 }
 
+if [ "$suite" != test ]; then
+    made release heddle
+    scripts e2e tests/e2e "$release"
+    finish
+fi
 builds
 say "starting a private PostgreSQL"
 postgres=$(HEDDLE_PG_OWNER=$$ tests/postgres.sh start "$work/postgres")

@@ -1,6 +1,7 @@
 #!/bin/sh
 # Claude Code itself with heddle's hooks, offline: what reaches the model, what is denied, what is
 # recorded.
+# suite: test clients
 # asan: no
 # postgres: no, the same calls as hook.sh, from another program
 # shellcheck source=tests/e2e/lib.sh

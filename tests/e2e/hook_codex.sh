@@ -1,5 +1,6 @@
 #!/bin/sh
 # Codex itself with heddle's hooks, offline: what reaches the model, what is denied, what is recorded.
+# suite: clients
 # asan: no
 # postgres: no, the same calls as hook.sh, from another program
 # shellcheck source=tests/e2e/lib.sh

@@ -1,6 +1,7 @@
 #!/bin/sh
 # Gemini CLI itself with heddle's hooks, offline: what reaches the model, what is denied, what is
 # recorded. It has no forks.
+# suite: clients
 # asan: no
 # postgres: no, the same calls as hook.sh, from another program
 # shellcheck source=tests/e2e/lib.sh

@@ -1,6 +1,7 @@
 #!/bin/sh
 # opencode itself with heddle's plugin, offline: what reaches the model, what is denied, what is
 # recorded.
+# suite: clients
 # asan: no
 # postgres: no, the same calls as hook.sh, from another program
 # shellcheck source=tests/e2e/lib.sh

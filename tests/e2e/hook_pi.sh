@@ -1,5 +1,6 @@
 #!/bin/sh
 # pi itself with heddle's extension, offline: what reaches the model, what is denied, what is recorded.
+# suite: clients
 # asan: no
 # postgres: no, the same calls as hook.sh, from another program
 # shellcheck source=tests/e2e/lib.sh

@@ -1,6 +1,7 @@
 #!/bin/sh
 # `heddle mcp` with clients that are not ours: the official SDKs of both kinds of revisions, the command
 # line of the Inspector, and the conformance suite (mcp_conformance.yaml says what does not apply).
+# suite: test clients
 # asan: no
 # postgres: no, the same calls as mcp.sh, from other programs
 # shellcheck source=tests/e2e/lib.sh

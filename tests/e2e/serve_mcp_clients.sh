@@ -1,6 +1,7 @@
 #!/bin/sh
 # /mcp with clients that are not ours: the official SDKs of both kinds of revisions, and the conformance
 # suite (serve_mcp_conformance.yaml says what does not apply).
+# suite: clients
 # asan: no
 # postgres: no, the same calls as serve_mcp.sh, from other programs
 # shellcheck source=tests/e2e/lib.sh
