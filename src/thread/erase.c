@@ -618,7 +618,7 @@ static enum status find_hashes(struct log *l, const struct erase_what *what,
     struct store_thread *list;
     size_t               threads;
 
-    if (!hashes->n)
+    if (!hashes->texts.n)
         return ST_OK;
     if (finding_of(l, what, plan, &h.f, e) || store_threads(l->store, plan->a, &list, &threads, e))
         return err_code(e);

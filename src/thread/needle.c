@@ -2,44 +2,12 @@
 #include "thread/needle.h"
 
 #include "base/hash.h"
+#include "thread/needle_table.h"
 #include "thread/token.h"
-
-#include <string.h>
-
-enum { SLOTS_MIN = 64 };
-
-struct needle {
-    struct needle *next;
-    struct sv      text;
-};
 
 struct needles needles_in(struct arena *a)
 {
-    return (struct needles){ .a = a };
-}
-
-static size_t slot_of(const struct needles *set, const char *s)
-{
-    uint64_t head;
-
-    memcpy(&head, s, sizeof head);
-    return (size_t)((head * 0x9e3779b97f4a7c15u) >> 20) & (set->slot_count - 1);
-}
-
-static void grow(struct needles *set)
-{
-    struct needle **old = set->slots;
-    size_t          count = set->slot_count;
-
-    set->slot_count = count ? count * 4 : SLOTS_MIN;
-    set->slots = ARENA_NEW(set->a, struct needle *, set->slot_count);
-    for (size_t i = 0; i < count; i++)
-        for (struct needle *n = old[i], *next; n; n = next) {
-            struct needle **at = &set->slots[slot_of(set, n->text.s)];
-            next = n->next;
-            n->next = *at;
-            *at = n;
-        }
+    return (struct needles){ .texts = map_in(a), .table = needle_table_new(a) };
 }
 
 bool needles_add(struct needles *set, struct sv text)
@@ -47,16 +15,7 @@ bool needles_add(struct needles *set, struct sv text)
     text = sv_trim(text);
     if (text.n < NEEDLE_MIN)
         return false;
-    if (set->n * 2 >= set->slot_count)
-        grow(set);
-    struct needle **at = &set->slots[slot_of(set, text.s)];
-    for (struct needle *n = *at; n; n = n->next)
-        if (sv_eq(n->text, text))
-            return true;
-    struct needle *n = ARENA_NEW(set->a, struct needle, 1);
-    *n = (struct needle){ *at, sv_dup(text, set->a) };
-    *at = n;
-    set->n++;
+    map_put(&set->texts, text, set->table);
     return true;
 }
 
@@ -74,13 +33,7 @@ void needles_add_text(struct needles *set, struct sv text)
 
 bool needles_find(const struct needles *set, struct sv bytes)
 {
-    if (!set->n)
-        return false;
-    for (size_t i = 0; i + NEEDLE_MIN <= bytes.n; i++)
-        for (const struct needle *n = set->slots[slot_of(set, bytes.s + i)]; n; n = n->next)
-            if (n->text.n <= bytes.n - i && memcmp(n->text.s, bytes.s + i, n->text.n) == 0)
-                return true;
-    return false;
+    return set->texts.n && bytes.n >= NEEDLE_MIN && needle_table_find(set->table, set, bytes);
 }
 
 /* ---- what texts are packed into ----------------------------------------------------------- */
@@ -182,7 +135,7 @@ bool needles_in_json(const struct needles *set, struct sv text)
 {
     struct arena scratch = { 0 };
 
-    if (!set->n)
+    if (!set->texts.n)
         return false;
     ARENA_NEW(&scratch, char, 1); /* keeps one block allocated across resets */
     bool found = in_text(set, text, &scratch, NEEDLE_UNPACK_MAX);

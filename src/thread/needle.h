@@ -4,19 +4,19 @@
  *     needles_add_text(&set, SV("what was said"));
  *     if (needles_in_json(&set, payload)) ...
  *
- * A search reads each byte once, however many texts are looked for: a table finds them by their
- * first bytes. */
+ * The cost of a search is proportional to the bytes that are searched, however many texts are
+ * looked for, however long they are, and whatever they have in common (needle_table.h). */
 #ifndef HEDDLE_NEEDLE_H
 #define HEDDLE_NEEDLE_H
 
 #include "base/json.h"
+#include "base/map.h"
 #include "thread/limits.h"
 
-struct needle;
+struct needle_table;
 struct needles {
-    struct arena   *a;
-    struct needle **slots; /* by the hash of the first NEEDLE_MIN bytes */
-    size_t          n, slot_count;
+    struct map           texts; /* each once */
+    struct needle_table *table; /* built again by the first search after texts were added */
 };
 
 struct needles needles_in(struct arena *a);

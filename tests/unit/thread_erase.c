@@ -1,5 +1,6 @@
 /* Erasing: what goes, what is found beside it, what is refused, what stays the same. */
 #include "thread/erase.h"
+#include "thread/needle_table.h"
 #include "thread/op.h"
 #include "thread/token.h"
 #include "thread_test.h"
@@ -411,6 +412,83 @@ static void needles_are_found_and_short_ones_refused(void)
     CHECK(needles_in_json(&set, SV("{\"a\\u0062\":\"needle\\u0020number 7.\"}")));
 }
 
+/* The work of looking for `n` texts in as many bytes as they have themselves, by a byte. */
+static int64_t work_per_byte(size_t n, const char *kind)
+{
+    struct arena   a = { 0 };
+    struct needles set = needles_in(&a);
+    struct sb      hay = sb_in(&a, 0);
+    char           same[257];
+
+    memset(same, 'a', sizeof same - 1);
+    same[sizeof same - 1] = '\0';
+    for (size_t i = 0; i < n; i++) {
+        struct sb b = sb_in(&a, 0);
+        if (!strcmp(kind, "alike at the beginning"))
+            sb_addf(&b, "every line of this log begins alike %zu.", i);
+        else if (!strcmp(kind, "alike at both ends"))
+            sb_addf(&b, "the same beginning %08zu and the same end", i);
+        else if (!strcmp(kind, "of every length"))
+            sb_addf(&b, "%.*s%zub", (int)(8 + i % 240), same, i);
+        else if (!strcmp(kind, "one letter again and again"))
+            sb_addf(&b, "%s%zu", same, i);
+        CHECK(needles_add(&set, sb_sv(&b)));
+        sb_add(&hay, sv_of(kind[0] == 'o' ? same
+                                          : "every line of this log begins alike, the same "
+                                            "beginning 00000001 and another end"));
+    }
+    CHECK(!needles_find(&set, sb_sv(&hay)));
+    int64_t work = (int64_t)needle_table_work(set.table) / (int64_t)sb_sv(&hay).n;
+    sb_add(&hay, set.texts.items[n / 2].key);
+    CHECK(needles_find(&set, sb_sv(&hay)));
+    arena_free(&a);
+    return work;
+}
+
+static void looking_for_texts_is_linear_whatever_they_begin_with(void)
+{
+    static const char *const kinds[] = { "alike at the beginning", "alike at both ends",
+                                         "of every length", "one letter again and again" };
+
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
+        int64_t few = work_per_byte(100, kinds[i]), many = work_per_byte(4000, kinds[i]);
+        printf("# %s: %lld and %lld steps a byte\n", kinds[i], (long long)few, (long long)many);
+        CHECK(few <= 32 && many <= 32);
+    }
+}
+
+/* Texts of few letters have much in common; a plain search says what is right. */
+static void a_search_finds_what_a_plain_one_finds(void)
+{
+    unsigned state = 7;
+    int      found = 0;
+
+    for (int round = 0; round < 3000; round++) {
+        struct arena   a = { 0 };
+        struct needles set = needles_in(&a);
+        struct sv      texts[12];
+        size_t         n = 1 + (size_t)round % 12;
+        bool           want = false;
+        char           hay[200];
+        for (size_t i = 0; i < n; i++) {
+            size_t length = 8 + (state = state * 1103515245u + 12345u) / 65536 % 24;
+            char  *text = ARENA_NEW(&a, char, length);
+            for (size_t k = 0; k < length; k++)
+                text[k] = (state = state * 1103515245u + 12345u) / 65536 % 3 ? 'x' : 'y';
+            texts[i] = (struct sv){ text, length };
+            CHECK(needles_add(&set, texts[i]));
+        }
+        for (size_t k = 0; k < sizeof hay; k++)
+            hay[k] = (state = state * 1103515245u + 12345u) / 65536 % 3 ? 'x' : 'y';
+        for (size_t i = 0; i < n; i++)
+            want = want || sv_find((struct sv){ hay, sizeof hay }, texts[i]) >= 0;
+        CHECK_INT(needles_find(&set, (struct sv){ hay, sizeof hay }), want);
+        found += want;
+        arena_free(&a);
+    }
+    CHECK(found > 300 && found < 2700);
+}
+
 THREAD_MAIN(
     T(what_was_said_goes_and_its_place_stays), T(a_snapshot_that_showed_it_is_named_and_refused),
     T(a_snapshot_of_another_lane_is_not_derived), T(a_snapshot_made_of_a_derived_one_is_derived),
@@ -423,4 +501,6 @@ THREAD_MAIN(
     T(repeating_what_was_erased_is_a_duplicate),
     T(repeating_an_operation_that_was_erased_is_a_duplicate),
     T(an_erasure_is_pending_until_it_is_done), T(a_thread_of_version_1_is_erasable_after_a_rechain),
-    T(needles_are_found_and_short_ones_refused), )
+    T(needles_are_found_and_short_ones_refused),
+    T(looking_for_texts_is_linear_whatever_they_begin_with),
+    T(a_search_finds_what_a_plain_one_finds), )
