@@ -105,6 +105,13 @@ enum status sqlite_fail(struct sqlite_store *q, int rc, struct err *e)
     }
 }
 
+enum status sqlite_not_in_order(struct sqlite_store *q, const char *what, struct err *e)
+{
+    err_set(e, ST_CORRUPT, "%s is damaged: %s are not in order", q->path, what);
+    return err_hint(e, "`heddle doctor` says what is whole; `heddle log export` saves what is "
+                       "readable");
+}
+
 enum status sqlite_exec(struct sqlite_store *q, const char *text, struct err *e)
 {
     int rc = sqlite3_exec(q->db, text, NULL, NULL, NULL);

@@ -91,7 +91,7 @@ enum { SEQ_BITS = 36, TID_BITS = 63 - SEQ_BITS };
 
 static inline int64_t entry_key(int64_t tid, int64_t seq)
 {
-    return tid << SEQ_BITS | (seq < 0 ? 0 : seq > SEQ_MAX ? SEQ_MAX : seq);
+    return (int64_t)((uint64_t)tid << SEQ_BITS) | (seq < 0 ? 0 : seq > SEQ_MAX ? SEQ_MAX : seq);
 }
 
 static inline struct sqlite_store *sqlite_of(struct store *s)
@@ -114,6 +114,8 @@ void        sqlite_put_aside(struct sqlite_store *q, int kind, sqlite3_stmt *st)
 
 /* The last error of SQLite as a struct err. */
 enum status sqlite_fail(struct sqlite_store *q, int rc, struct err *e);
+/* ST_CORRUPT: rows came in another order than the one asked for, which only damage explains. */
+enum status sqlite_not_in_order(struct sqlite_store *q, const char *what, struct err *e);
 
 /* The error for an I/O error during a commit, after which it is not known whether the commit
  * happened. */

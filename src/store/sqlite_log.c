@@ -66,9 +66,13 @@ static enum status head_of(struct sqlite_store *q, int64_t tid, struct sv thread
     sqlite3_bind_int64(st, 2, entry_key(tid, SEQ_MAX));
     int rc = sqlite3_step(st);
     *same = rc == SQLITE_ROW && sv_eq(sqlite_column_sv(st, 7), thread);
-    if (*same)
+    bool is_its =
+        sqlite3_column_type(st, 0) == SQLITE_NULL || sqlite3_column_int64(st, 0) >> SEQ_BITS == tid;
+    if (*same && is_its)
         read_head(st, out);
     sqlite3_reset(st);
+    if (*same && !is_its)
+        return sqlite_not_in_order(q, "entries", e);
     return rc == SQLITE_ROW || rc == SQLITE_DONE ? ST_OK : sqlite_fail(q, rc, e);
 }
 
@@ -281,9 +285,13 @@ struct sqlite_scan {
     struct store_scan base;
     sqlite3_stmt     *st;
     int               kind;
-    bool              brief, done;
+    bool              brief, backwards, done;
     bool              ahead;         /* st stands at a row that was not given yet */
-    int64_t           tid, next, to; /* next: the seq after the last one given */
+    int64_t           tid, from, to; /* what was asked for; `to` is at most SEQ_MAX */
+    int64_t           next;          /* the seq after the last one given: before it, backwards */
+    int64_t           most;          /* the greatest one given; -1: none */
+    int64_t           sought;        /* where skip_damage() looked last; it never goes back */
+    int64_t           again;         /* rows given though a later one was given before */
 };
 
 #define ALL(columns) "SELECT " columns " FROM entry e WHERE key BETWEEN ?1 AND ?2 ORDER BY key"
@@ -340,10 +348,13 @@ enum status sqlite_scan(struct store *s, const struct store_query *query, struct
     scan->base.store = s;
     scan->kind = scan_kind(query);
     scan->brief = query->brief;
+    scan->backwards = query->backwards;
     scan->tid = tid;
-    scan->next = query->from < 0 ? 0 : query->from;
-    scan->to = query->to;
-    scan->done = !tid || query->from > query->to || query->to < 0;
+    scan->from = query->from < 0 ? 0 : query->from;
+    scan->to = query->to > SEQ_MAX ? SEQ_MAX : query->to;
+    scan->next = scan->backwards ? scan->to : scan->from;
+    scan->most = scan->sought = -1;
+    scan->done = tid < 1 || query->from > query->to || query->to < 0;
     if (!scan->done && sqlite_take(q, scan->kind, scan_text(q, scan->kind), &scan->st, e)) {
         free(scan);
         return err_code(e);
@@ -434,6 +445,12 @@ static int64_t number_or_none(struct sqlite_store *q, const char *text, int64_t 
     return n;
 }
 
+/* No file holds more entries than this: each has a chain value. */
+static int64_t most_entries(const struct sqlite_store *q)
+{
+    return (sqlite_file_size(q, "") + sqlite_file_size(q, "-wal")) / HASH_SIZE;
+}
+
 /* The last seq there may be: that of the last entry, or as the thread's row says. */
 static int64_t last_seq(struct sqlite_store *q, const struct sqlite_scan *scan)
 {
@@ -442,34 +459,53 @@ static int64_t last_seq(struct sqlite_store *q, const struct sqlite_scan *scan)
     int64_t rev = !has_salts(q)
                       ? -1
                       : number_or_none(q, "SELECT rev FROM thread WHERE tid = ?", scan->tid, 0);
-    int64_t last = key >= 0 ? key & SEQ_MAX : -1;
+    int64_t last = key >> SEQ_BITS == scan->tid ? key & SEQ_MAX : -1;
+    int64_t most = scan->next + SQLITE_SKIP_MAX + most_entries(q); /* both may be damaged */
 
-    if (key < 0 && rev < 0)
+    if (last < 0 && rev < 0)
         last = scan->next + SQLITE_SKIP_MAX;
     if (rev > 0 && rev <= SEQ_MAX && rev - 1 > last && rev - 1 <= scan->next + SQLITE_SKIP_MAX)
         last = rev - 1;
+    last = last < most ? last : most;
     return last < scan->to ? last : scan->to;
 }
 
+/* The seq of the row that the scan stands at. False: it is a row that was not asked for. SQLite
+ * compares a key with one end of the range only, and trusts that keys grow: in a page that was cut
+ * or filled with zeros they do not. */
+static bool row_seq(const struct sqlite_scan *scan, int64_t *seq)
+{
+    int64_t key = sqlite3_column_int64(scan->st, 0);
+
+    *seq = key & SEQ_MAX;
+    return key >> SEQ_BITS == scan->tid && *seq >= scan->from && *seq <= scan->to;
+}
+
 /* Find the first entry behind damage by asking for each seq in turn: an entry in a page that can
- * be read is found wherever the damaged pages lie. */
+ * be read is found wherever the damaged pages lie. What is before the seq asked for is damage, too,
+ * and no seq is asked for twice, so that a scan ends on every file. */
 static enum status skip_damage(struct sqlite_store *q, struct sqlite_scan *scan, int why,
                                struct err *e)
 {
-    int64_t first = scan->next, last = last_seq(q, scan), from = first;
+    int64_t first = scan->next, last = last_seq(q, scan), seq = 0;
+    int64_t from = first > scan->sought ? first : scan->sought;
     int     rc = why;
 
     while (is_damage(rc) && ++from <= last) {
         sqlite3_reset(scan->st);
         sqlite3_bind_int64(scan->st, 1, entry_key(scan->tid, from));
         rc = sqlite3_step(scan->st);
+        if (rc == SQLITE_ROW && (!row_seq(scan, &seq) || seq < from))
+            rc = SQLITE_CORRUPT;
     }
+    scan->sought = from;
     scan->ahead = rc == SQLITE_ROW;
     scan->done = !scan->ahead;
-    int64_t until = scan->ahead ? (sqlite3_column_int64(scan->st, 0) & SEQ_MAX) - 1 : last;
+    int64_t until = scan->ahead ? seq - 1 : last;
     if (until < first)
         until = first;
-    scan->base.lost += until - first + 1;
+    int64_t unread = scan->most < first ? first : scan->most + 1; /* not given already */
+    scan->base.lost += until >= unread ? until - unread + 1 : 0;
     if (until == first)
         err_set(e, ST_CORRUPT, "%s: entry %lld cannot be read: %s", q->path, (long long)first,
                 sqlite3_errstr(why));
@@ -479,28 +515,56 @@ static enum status skip_damage(struct sqlite_store *q, struct sqlite_scan *scan,
     return err_hint(e, "`heddle log export` saves what is readable");
 }
 
+/* A row whose seq is not the next one or a later one: pages are not in order, or a key has changed.
+ * It is told, and then given, since it can be read. */
+static enum status tell_order(struct sqlite_store *q, struct sqlite_scan *scan, int64_t seq,
+                              struct err *e)
+{
+    scan->ahead = true;
+    err_set(e, ST_CORRUPT, "%s: entry %lld stands behind entry %lld", q->path, (long long)seq,
+            (long long)scan->next - 1);
+    scan->next = seq;
+    return err_hint(e, "`heddle log export` saves what is readable");
+}
+
 enum status sqlite_next(struct store_scan *base, struct entry *out, bool *more, struct err *e)
 {
     struct sqlite_scan  *scan = (struct sqlite_scan *)base;
     struct sqlite_store *q = sqlite_of(base->store);
+    bool                 passes = scan->kind % 6 == 0; /* it goes on behind damage */
+    int64_t              seq = 0;
 
     *more = false;
     if (scan->done)
         return ST_OK;
     int rc = scan->ahead ? SQLITE_ROW : sqlite3_step(scan->st);
     scan->ahead = false;
+    bool is_other = rc == SQLITE_ROW && !row_seq(scan, &seq);
+    if (is_other)
+        rc = SQLITE_CORRUPT;
     if (rc == SQLITE_ROW) {
+        bool back = scan->backwards ? seq > scan->next : seq < scan->next;
+        if (back && (!passes || scan->again > most_entries(q))) {
+            scan->done = true;
+            return sqlite_not_in_order(q, "entries", e);
+        }
         *more = true;
+        if (back)
+            return tell_order(q, scan, seq, e);
         enum status s = (scan->brief ? read_brief : read_entry)(q, scan->st, out, e);
-        scan->next = out->seq + 1; /* also of an entry that has lost something */
+        scan->next = scan->backwards ? seq - 1 : seq + 1; /* also of one that has lost something */
         scan->base.lost += s != ST_OK;
+        scan->again += !scan->backwards && seq <= scan->most;
+        scan->most = seq > scan->most ? seq : scan->most;
         return s;
     }
-    if (is_damage(rc) && scan->kind % 6 == 0) {
+    if (is_damage(rc) && passes) {
         *more = true;
         return skip_damage(q, scan, rc, e);
     }
     scan->done = true;
+    if (is_other)
+        return sqlite_not_in_order(q, "entries", e);
     return rc == SQLITE_DONE ? ST_OK : sqlite_fail(q, rc, e);
 }
 
@@ -563,25 +627,41 @@ enum status sqlite_set_mark(struct store *s, struct sv thread, int64_t seq, enum
                : err_set(e, ST_NOT_FOUND, "there is no entry %lld", (long long)seq);
 }
 
+static enum status list_ids(struct sqlite_store *q, const char *text, struct arena *a,
+                            struct sv **out, size_t *n, struct err *e)
+{
+    sqlite3_stmt *st = NULL;
+    VEC(struct sv) list = { 0 };
+    int         rc = sqlite3_prepare_v2(q->db, text, -1, &st, NULL);
+    enum status s = ST_OK;
+
+    while (!s && (rc == SQLITE_OK || rc == SQLITE_ROW)) {
+        rc = sqlite3_step(st);
+        if (rc != SQLITE_ROW)
+            break;
+        struct sv id = sqlite_column_sv(st, 0);
+        if (list.n && sv_cmp(id, list.v[list.n - 1]) <= 0)
+            s = sqlite_not_in_order(q, "threads", e);
+        else
+            *vec_push(&list, a) = sv_dup(id, a);
+    }
+    if (!s && rc != SQLITE_DONE)
+        s = sqlite_fail(q, rc, e);
+    sqlite3_finalize(st);
+    *out = list.v;
+    *n = list.n;
+    return s;
+}
+
 enum status sqlite_thread_ids(struct store *s, struct arena *a, struct sv **out, size_t *n,
                               struct err *e)
 {
     struct sqlite_store *q = sqlite_of(s);
-    sqlite3_stmt        *st = NULL;
-    VEC(struct sv) list = { 0 };
-    int rc = sqlite3_prepare_v2(q->db, "SELECT id FROM thread ORDER BY id", -1, &st, NULL);
+    enum status          r = list_ids(q, "SELECT id FROM thread ORDER BY id", a, out, n, e);
 
-    while (rc == SQLITE_OK || rc == SQLITE_ROW) {
-        rc = sqlite3_step(st);
-        if (rc == SQLITE_ROW)
-            *vec_push(&list, a) = sv_dup(sqlite_column_sv(st, 0), a);
-    }
-    sqlite3_finalize(st);
-    if (rc != SQLITE_DONE)
-        return (void)sqlite_fail(q, rc, e), err_code(e);
-    *out = list.v;
-    *n = list.n;
-    return ST_OK;
+    if (r == ST_CORRUPT) /* perhaps only the index is */
+        r = list_ids(q, "SELECT DISTINCT id FROM thread NOT INDEXED ORDER BY id", a, out, n, e);
+    return r;
 }
 
 enum status sqlite_threads(struct store *s, struct arena *a, struct store_thread **out, size_t *n,
@@ -626,6 +706,10 @@ enum status sqlite_each_lost(struct sqlite_store *q,
         int64_t tid = sqlite3_column_int64(st, 0);
         bool    known = sqlite3_column_int(st, 1);
         rc = sqlite3_reset(st);
+        if (tid < key >> SEQ_BITS) {
+            s = sqlite_not_in_order(q, "entries", e);
+            break;
+        }
         int64_t first = tid < 0 ? INT64_MIN : entry_key(tid, 0);
         int64_t last = tid < 0 ? -1 : entry_key(tid, SEQ_MAX);
         if (!known || tid < 1)

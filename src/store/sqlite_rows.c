@@ -180,6 +180,7 @@ enum status sqlite_views(struct store *s, struct sv thread, struct arena *a, str
     struct sqlite_store *q = sqlite_of(s);
     sqlite3_stmt        *st = NULL;
     int64_t              tid;
+    bool                 in_order = true;
     VEC(struct sv) list = { 0 };
 
     if (sqlite_tid(q, thread, &tid, e))
@@ -193,12 +194,18 @@ enum status sqlite_views(struct store *s, struct sv thread, struct arena *a, str
         rc = sqlite3_step(st);
         if (rc != SQLITE_ROW)
             break;
-        *vec_push(&list, a) = sv_dup(sqlite_column_sv(st, 0), a);
+        struct sv view = sqlite_column_sv(st, 0);
+        in_order = !list.n || sv_cmp(view, list.v[list.n - 1]) > 0;
+        if (!in_order)
+            break;
+        *vec_push(&list, a) = sv_dup(view, a);
         rc = sqlite3_reset(st);
     }
     sqlite3_finalize(st);
     *out = list.v;
     *n = list.n;
+    if (!in_order)
+        return sqlite_not_in_order(q, "rows of views", e);
     return rc == SQLITE_DONE ? ST_OK : sqlite_fail(q, rc, e);
 }
 

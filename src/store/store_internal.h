@@ -165,6 +165,9 @@ struct store_scan {
 };
 struct store_rows {
     struct store *store;
+    bool          backwards, given; /* given: `last` is a key */
+    struct arena  a;
+    struct sb     last; /* the last key of store_rows_next() */
 };
 
 /* The smallest key that is greater than every key with this prefix; absent when there is none. */

@@ -71,19 +71,41 @@ enum status store_rows(struct store *s, const struct store_row_query *q, struct 
     if (s->ops->rows(s, q, out, e))
         return err_code(e);
     (*out)->store = s;
+    (*out)->backwards = q->backwards;
+    (*out)->last = sb_in(&(*out)->a, 0);
     return ST_OK;
+}
+
+/* Is the key behind the one before it? It is kept for the next one. */
+static bool is_behind(struct store_rows *rows, struct sv key)
+{
+    int  order = rows->given ? sv_cmp(key, sb_sv(&rows->last)) : 1;
+    bool behind = !rows->given || (rows->backwards ? order < 0 : order > 0);
+
+    rows->last.n = 0;
+    sb_add(&rows->last, key);
+    rows->given = true;
+    return behind;
 }
 
 enum status store_rows_next(struct store_rows *rows, struct store_row *out, bool *more,
                             struct err *e)
 {
-    return rows->store->ops->rows_next(rows, out, more, e);
+    if (rows->store->ops->rows_next(rows, out, more, e))
+        return err_code(e);
+    if (!*more || is_behind(rows, out->key))
+        return ST_OK;
+    *more = false; /* engines go on from the last key: this might never end */
+    err_set(e, ST_CORRUPT, "the database is damaged: rows of a view are not in order");
+    return err_hint(e, "`heddle doctor --fix` makes the views anew");
 }
 
 void store_rows_close(struct store_rows *rows)
 {
-    if (rows)
-        rows->store->ops->rows_close(rows);
+    if (!rows)
+        return;
+    arena_free(&rows->a);
+    rows->store->ops->rows_close(rows);
 }
 
 void store_rows_undo(struct store_rows **rows)

@@ -74,7 +74,7 @@ static enum status take_thread(struct follow *f, struct sv thread, int64_t rev,
         *vec_push(&b->list, b->a) =
             (struct follow_entry){ thread, log_entry_copy(&n, b->a), intact };
         b->bytes += n.payload.n + n.refs.n;
-        set_next(f, thread, n.seq + 1, intact ? &n.chain : NULL);
+        set_next(f, thread, r.next, intact && r.next == n.seq + 1 ? &n.chain : NULL);
     }
     log_read_close(&r);
     if (s)

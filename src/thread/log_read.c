@@ -70,17 +70,45 @@ static void count_gap(struct log_reader *r, int64_t seq)
              (long long)r->next, (long long)seq - 1);
 }
 
+/* The entry counts as given from now on. False: it was given before. */
+static bool is_new(struct log_reader *r, int64_t seq)
+{
+    for (size_t i = 0; seq < r->next && i < r->given.n; i++)
+        if (seq >= r->given.v[i].from && seq <= r->given.v[i].to)
+            return false;
+    r->missing -= seq < r->next; /* it was taken for missing when a later one came first */
+    if (r->given.n && r->given.v[r->given.n - 1].to + 1 == seq) {
+        r->given.v[r->given.n - 1].to = seq;
+        return true;
+    }
+    *vec_push(&r->given, &r->scratch) = (struct log_range){ seq, seq };
+    return true;
+}
+
+/* What the store gives next, with everything that it has to report told. */
+static enum status next_new(struct log_reader *r, struct entry *out, bool *more, struct err *e)
+{
+    enum status s;
+
+    do {
+        while ((s = store_next(r->scan, out, more, e)) == ST_CORRUPT) {
+            tell(r, "%s", e->text); /* the next call goes on behind it, or ends the scan */
+            r->damaged = true;
+        }
+        if (s)
+            return s;
+        count_gap(r, *more ? out->seq : r->end > r->next ? r->end : r->next);
+    } while (*more && !is_new(r, out->seq));
+    return ST_OK;
+}
+
 enum status log_read_next(struct log_reader *r, struct entry *out, bool *intact, bool *more,
                           struct err *e)
 {
     enum entry_proof proof;
-    enum status      s;
 
-    while ((s = store_next(r->scan, out, more, e)) == ST_CORRUPT)
-        tell(r, "%s", e->text); /* the next call goes on behind it, or ends the scan */
-    if (s)
-        return s;
-    count_gap(r, *more ? out->seq : r->end > r->next ? r->end : r->next);
+    if (next_new(r, out, more, e))
+        return err_code(e);
     if (!*more)
         return ST_OK;
     if (skeleton_prove(r->scan, out, &r->scratch, &proof, e))
@@ -92,7 +120,8 @@ enum status log_read_next(struct log_reader *r, struct entry *out, bool *intact,
         r->changed++;
     }
     r->read++;
-    r->next = out->seq + 1;
+    if (out->seq >= r->next)
+        r->next = out->seq + 1;
     return ST_OK;
 }
 
@@ -105,9 +134,11 @@ void log_read_close(struct log_reader *r)
 
 enum status log_read_result(const struct log_reader *r, struct err *e)
 {
-    if (!r->missing && !r->changed && !r->head.code)
+    bool whole = !r->missing && !r->changed && !r->damaged;
+
+    if (whole && !r->head.code)
         return ST_OK;
-    if (!r->missing && !r->changed)
+    if (whole)
         *e = r->head;
     else
         err_set(e, ST_CORRUPT,

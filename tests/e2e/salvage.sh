@@ -112,6 +112,28 @@ run heddle project t
 exits "the context is back" 0
 cd ..
 
+# ---- a file that ends inside a page: behind the cut SQLite gives rows that were not asked for
+fresh cut 77
+cp .heddle/heddle.db whole.db
+for page in $(db "SELECT pageno FROM dbstat WHERE name = 'entry' AND pagetype = 'leaf' ORDER BY pageno LIMIT 1 OFFSET 3"); do
+    for at in 8 60 100 200; do
+        truncate -s $(((page - 1) * 4096 + at)) .heddle/heddle.db
+        rm -f .heddle/heddle.db-wal .heddle/heddle.db-shm
+        heddle log export t 2>"$scratch/err" | head -n 1000 >saved.jsonl
+        ok "cut at byte $at of page $page: the export ends" test "$(wc -l <saved.jsonl)" -lt 78
+        has "and says that something is missing" "$(cat "$scratch/err")" "missing"
+        same "nothing comes twice" "$(jq .seq saved.jsonl | sort -n | uniq -d)" ""
+        run heddle doctor
+        exits "doctor ends" 1
+        salvage saved.jsonl
+        exits "what was saved comes in" 0
+        same "as it was" "$(jq -r 'select(.kind=="ai_message") | .payload.content' back.jsonl)" \
+            "$(jq -r .payload.content saved.jsonl)"
+        cp whole.db .heddle/heddle.db
+    done
+done
+cd ..
+
 # ---- an export that was damaged on its way
 fresh lines 12
 {
