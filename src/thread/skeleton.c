@@ -17,6 +17,7 @@ struct split {
     struct sb     skeleton, content;
     struct arena *a;
     bool          is_short;
+    bool          odd;    /* a comma or a bracket is not where canonical text has it */
     VEC(struct sv) parts; /* of the content, when it is not short */
     struct sv few[16];    /* first storage of `parts`: most entries have few texts */
 };
@@ -58,12 +59,14 @@ static void split_list(struct split *s, struct sv list, const struct member *ite
     bool      any = false;
 
     sb_putc(&s->skeleton, '[');
-    while (json_next_item(&rest, &raw)) {
+    for (struct sv mark = list; json_next_item(&rest, &raw); mark = rest) {
+        s->odd |= mark.s[0] != (any ? ',' : '[');
         if (any)
             sb_putc(&s->skeleton, ',');
         any = true;
         split_kept(s, raw, item);
     }
+    s->odd |= !sv_is(rest, any ? "]" : "[]");
     sb_putc(&s->skeleton, ']');
 }
 
@@ -99,7 +102,8 @@ static void split_object(struct split *s, struct sv object, const struct member 
     bool      any = false;
 
     sb_putc(&s->skeleton, '{');
-    while (json_next(&rest, &key, &raw)) {
+    for (struct sv mark = object; json_next(&rest, &key, &raw); mark = rest) {
+        s->odd |= mark.s[0] != (any ? ',' : '{');
         if (any)
             sb_putc(&s->skeleton, ',');
         any = true;
@@ -107,6 +111,7 @@ static void split_object(struct split *s, struct sv object, const struct member 
         sb_put(&s->skeleton, (struct sv){ key.s - 1, key.n + 3 });
         split_value(s, raw, row_of(fields, key));
     }
+    s->odd |= !sv_is(rest, any ? "}" : "{}");
     sb_putc(&s->skeleton, '}');
 }
 
@@ -115,7 +120,7 @@ static void split_begin(struct split *s, struct sb skeleton, struct arena *a)
 {
     s->skeleton = skeleton;
     s->a = a;
-    s->is_short = false;
+    s->is_short = s->odd = false;
     s->parts.v = s->few;
     s->parts.cap = COUNT(s->few);
     s->parts.n = 0;
@@ -238,6 +243,8 @@ static void commit(struct split *s, struct entry *n)
         *vec_push(&s->parts, s->a) = refs;
         n->content = hash_blake2b(s->parts.v, s->parts.n);
     }
+    if (s->odd) /* the parts do not say what stood between them: it is not what was written */
+        n->content = hash_blake2b(&n->payload, 1);
 }
 
 static void fill(struct entry *n, struct sb skeleton, struct arena *a)

@@ -121,6 +121,27 @@ static void any_change_of_content_salt_or_skeleton_changes_the_chain(void)
 }
 
 /* The kept members of a table, by name, with those below them in brackets. */
+/* Also one between two values: damage and tampering do not choose their places. */
+static void any_changed_byte_of_a_payload_changes_the_chain(void)
+{
+    static const char others[] = { 0, ' ', ',', '}', ']', '[', '"', 'x' };
+    struct hash       before = { { 1 } };
+
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        struct entry n = entry_with(cases[i].kind, sv_of(cases[i].payload));
+        struct hash  whole = entry_chain(&n, &before);
+        for (size_t at = 0; at < n.payload.n; at++)
+            for (size_t k = 0; k < COUNT(others); k++) {
+                char *bytes = ARENA_NEW(&a, char, n.payload.n);
+                memcpy(bytes, n.payload.s, n.payload.n);
+                bytes[at] = others[k];
+                struct entry m = entry_with(cases[i].kind, (struct sv){ bytes, n.payload.n });
+                struct hash  other = entry_chain(&m, &before);
+                CHECK(hash_eq(&whole, &other) == (n.payload.s[at] == others[k]));
+            }
+    }
+}
+
 static void put_kept(struct sb *b, const struct member *fields)
 {
     for (; fields && fields->name.s; fields++) {
@@ -194,4 +215,5 @@ TAP_MAIN(T(what_chain_version_2_keeps_does_not_change),
          T(content_is_replaced_by_null_and_the_shape_stays), T(a_skeleton_is_canonical_json),
          T(the_skeleton_of_a_sound_record_is_sound_once_it_is_erased),
          T(erasing_keeps_the_chain_value),
-         T(any_change_of_content_salt_or_skeleton_changes_the_chain), )
+         T(any_change_of_content_salt_or_skeleton_changes_the_chain),
+         T(any_changed_byte_of_a_payload_changes_the_chain), )
