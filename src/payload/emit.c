@@ -69,6 +69,15 @@ struct sv emit_numbered(struct emit *e, struct sv part)
     return sb_sv(&text);
 }
 
+struct sv emit_form(struct emit *e, const struct resource *r)
+{
+    struct sb b = sb_in(&e->scratch, 0);
+
+    resource_add_form(&b, (e->p->q->line_numbers ? FORM_NUMBERED : 0u) |
+                              (r->converted ? FORM_CONVERTED : 0u));
+    return sv_trim(sb_sv(&b));
+}
+
 void emit_direct(struct emit *e, struct sv v)
 {
     if (v.n < FLUSH_AT && e->b.n + v.n < FLUSH_AT) { /* small: collect several for one write */

@@ -35,6 +35,10 @@ void emit_direct(struct emit *e, struct sv v);
  * for. */
 struct sv emit_numbered(struct emit *e, struct sv part);
 
+/* How the text of r differs from its file, in words; "" when it does not. For formats that keep the
+ * end of a text as it is. In the scratch memory. */
+struct sv emit_form(struct emit *e, const struct resource *r);
+
 /* A block (open, content, close) begins after a line end and ends with one. */
 struct emit_format {
     const char *name; /* "markdown" */

@@ -119,6 +119,11 @@ static void open(struct emit *e, const struct resource *r)
     sb_addf(b, ",\"kind\":\"%s\",\"scope\":\"%s\",\"state\":\"%s\",", kinds[r->kind],
             resource_scope_name(r->scope), resource_state_word(r->state));
     if (r->state == RES_OK) {
+        struct sv form = emit_form(e, r);
+        if (form.n) {
+            add_string(b, "form", form);
+            sb_addc(b, ',');
+        }
         add_string(b, "language", resource_tag(r, &e->scratch));
         sb_adds(b, ",\"content\":\"");
         return;

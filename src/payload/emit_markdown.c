@@ -86,7 +86,7 @@ static void begin(struct emit *e)
 
 static void open(struct emit *e, const struct resource *r)
 {
-    resource_add_head(&e->b, r, &e->scratch);
+    resource_add_head(&e->b, r, e->p->q->line_numbers, &e->scratch);
     if (r->state != RES_OK)
         resource_add_placeholder(&e->b, r);
 }

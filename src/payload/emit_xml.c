@@ -127,6 +127,9 @@ static void open(struct emit *e, const struct resource *r)
     sb_addf(b, "\" scope=\"%s\" state=\"%s\"", resource_scope_name(r->scope),
             resource_state_word(r->state));
     if (r->state == RES_OK) {
+        struct sv form = emit_form(e, r);
+        if (form.n)
+            sb_addf(b, " form=\"" SV_FMT "\"", SV_ARG(form));
         sb_adds(b, " language=\"");
         add_text(b, resource_tag(r, &e->scratch));
         sb_adds(b, "\">");

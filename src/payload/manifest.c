@@ -150,7 +150,7 @@ static void add_cut_rows(manifest_rows *rows, const struct parsed *p, struct are
         const struct parsed_entry *entry = &p->summary.v[i];
         struct manifest_row        row = { .path = entry->name, .cut = true };
         struct sv                  note = sv_skip(entry->note, start.n);
-        if (!sv_starts(entry->note, start))
+        if (!parsed_is_cut(entry))
             continue;
         row.files = take_number(&note, "file");
         row.files = row.files < 0 ? 0 : row.files;
@@ -190,8 +190,10 @@ static manifest_rows rows_of_parsed(const struct parsed *p, bool numbered, struc
                                                          .size = -1 };
             continue;
         }
-        struct sv plain = numbered ? number_removed(r->body, a) : r->body;
-        add_text_row(&rows, r->name, plain.s ? plain : r->body, !p->exact, a);
+        bool      in_doubt = !p->exact && !(r->form & FORM_OPEN);
+        struct sv plain =
+            numbered || r->form & FORM_NUMBERED ? number_removed(r->body, a) : r->body;
+        add_text_row(&rows, r->name, plain.s ? plain : r->body, in_doubt, a);
     }
     add_cut_rows(&rows, p, a);
     return rows;

@@ -2,6 +2,7 @@
 #include "payload/parse.h"
 
 #include "base/json.h"
+#include "base/map.h"
 #include "base/utf8.h"
 #include "payload/payload.h"
 #include "payload/show.h"
@@ -10,7 +11,9 @@
 
 struct payload_parser {
     struct sv      rest;
-    size_t         line; /* of the line read last */
+    size_t         line;  /* of the line read last */
+    bool           other; /* the layout of other builds */
+    bool           ended; /* nothing more has to follow */
     struct arena  *a;
     struct parsed *out;
     struct err    *e;
@@ -255,6 +258,17 @@ static bool read_resource_label(struct sv line, struct arena *a, struct sv *name
     return read_label((struct sv){ span.s + n, span.n - 2 * n }, a, name);
 }
 
+/* The words behind the language. The other layout has one line end more than the file, always. */
+static void take_form(const struct payload_parser *p, struct parsed_resource *r)
+{
+    struct sv_cut c = sv_cut(r->tag, ' ');
+
+    r->tag = c.head;
+    r->form = resource_form_in(c.found ? c.tail : SV(""));
+    if (r->body.n && (p->other || r->form & FORM_OPEN))
+        r->body.n--;
+}
+
 static enum status read_resources(struct payload_parser *p)
 {
     struct sv line;
@@ -262,13 +276,17 @@ static enum status read_resources(struct payload_parser *p)
     for (;;) {
         struct parsed_resource r = { 0 };
         skip_blank_lines(p);
-        if (!next_line(p, &line))
+        if (!next_line(p, &line)) {
+            p->ended = !p->out->resources.n;
             return ST_OK;
+        }
         if (!sv_is(line, "---"))
             return bad(p, "a resource starts with ---");
         skip_blank_lines(p);
-        if (!next_line(p, &line))
-            return ST_OK; /* the rule behind the last one */
+        if (!next_line(p, &line)) { /* the rule behind the last one */
+            p->ended = true;
+            return ST_OK;
+        }
         if (!read_resource_label(line, p->a, &r.name))
             return bad(p, "this is no label of a resource");
         r.line = p->line;
@@ -276,6 +294,7 @@ static enum status read_resources(struct payload_parser *p)
         if (read_fenced(p, &r.tag, &r.body))
             return err_code(p->e);
         r.is_placeholder = !r.tag.n;
+        take_form(p, &r);
         *vec_push(&p->out->resources, p->a) = r;
     }
 }
@@ -313,6 +332,11 @@ static enum status read_section(struct payload_parser *p, struct sv title)
         if (sv_is(title, sections[i].title))
             return sections[i].read(p);
     return skip_section(p);
+}
+
+bool parsed_is_cut(const struct parsed_entry *entry)
+{
+    return sv_starts(entry->note, SV("(" PAYLOAD_CUT_NOTE));
 }
 
 /* ---- the same as JSON ------------------------------------------------------------------- */
@@ -376,6 +400,7 @@ static enum status json_resources(const struct json *list, struct arena *a, stru
         struct sv               content = json_text(r, "content");
         to->is_placeholder = !content.s;
         to->tag = json_text(r, "language");
+        to->form = resource_form_in(json_text(r, "form"));
         to->body = content.s ? content : json_text(r, "placeholder");
         to->line = i + 2; /* each is on a line of its own */
         if (!to->body.s || !show_unshow(json_text(r, "name"), a, &to->name))
@@ -406,6 +431,19 @@ static enum status parse_json(struct sv text, struct arena *a, struct parsed *ou
     return json_resources(json_find(&doc, "resources"), a, out, e);
 }
 
+/* Does section 4 name a resource that section 5 does not have? */
+static bool is_one_missing(const struct parsed *p, struct arena *a)
+{
+    struct map there = map_in(a);
+
+    for (size_t i = 0; i < p->resources.n; i++)
+        map_put(&there, p->resources.v[i].name, &p->resources.v[i]);
+    for (size_t i = 0; i < p->summary.n; i++)
+        if (!parsed_is_cut(&p->summary.v[i]) && !map_has(&there, p->summary.v[i].name))
+            return true;
+    return false;
+}
+
 enum status payload_parse(struct sv text, struct arena *a, struct parsed *out, struct err *e)
 {
     struct payload_parser p = { .rest = utf8_skip_bom(text), .a = a, .out = out, .e = e };
@@ -414,8 +452,9 @@ enum status payload_parse(struct sv text, struct arena *a, struct parsed *out, s
     *out = (struct parsed){ 0 };
     if (p.rest.n && p.rest.s[0] == '{')
         return parse_json(p.rest, a, out, e);
-    if (!next_line(&p, &line) ||
-        (!sv_is(line, "# Agent Invocation Payload") && !sv_is(line, "# Project Context"))) {
+    bool any = next_line(&p, &line);
+    p.other = any && sv_is(line, "# Project Context");
+    if (!p.other && !(any && sv_is(line, "# Agent Invocation Payload"))) {
         err_set(e, ST_INVALID_SYNTAX, "this is no payload");
         return err_hint(e, "its first line must be `# Agent Invocation Payload`");
     }
@@ -427,5 +466,6 @@ enum status payload_parse(struct sv text, struct arena *a, struct parsed *out, s
         if (read_section(&p, sv_trim(sv_skip(line, 3))))
             return err_code(e);
     }
+    out->ends_early = !p.other && (!p.ended || is_one_missing(out, a));
     return ST_OK;
 }

@@ -223,6 +223,7 @@ static bool scan_converted(const struct resource_load_config *c,
     struct sv path = s->path;
     *s = (struct scan_found){ .path = path };
     scan_text(s, utf8, own->tokens, c->hash, !c->allow_secrets);
+    r->converted = true;
     snprintf(r->remark, sizeof r->remark, "converted from %s to UTF-8", name);
     return true;
 }
@@ -349,6 +350,7 @@ void resource_load(const struct resource_load_config *c, struct resource_load_ow
     } else if (r->kind == RESOURCE_FILE) {
         r->state = RES_OK;
         r->remark[0] = 0;
+        r->converted = false;
         resource_release(r); /* frees text that the previous load converted */
         load_file(c, own, r, b);
     } else if (first) {
@@ -501,20 +503,61 @@ static size_t fence_of(const struct resource *r)
     return show_fence_around(run);
 }
 
-void resource_add_head(struct sb *b, const struct resource *r, struct arena *scratch)
+static const struct {
+    unsigned    bit;
+    const char *word;
+} forms[] = {
+#define X(id, bit, word) { id, word },
+    RESOURCE_FORMS(X)
+#undef X
+};
+
+void resource_add_form(struct sb *b, unsigned form)
+{
+    for (size_t i = 0; i < COUNT(forms); i++)
+        if (form & forms[i].bit)
+            sb_addf(b, " %s", forms[i].word);
+}
+
+unsigned resource_form_in(struct sv words)
+{
+    unsigned form = 0;
+
+    for (words = sv_trim(words); words.n;) {
+        struct sv_cut c = sv_cut(words, ' ');
+        unsigned      bit = FORM_UNKNOWN;
+        for (size_t i = 0; i < COUNT(forms); i++)
+            if (sv_is(c.head, forms[i].word))
+                bit = forms[i].bit;
+        form |= bit;
+        words = sv_trim(c.tail);
+    }
+    return form;
+}
+
+static bool is_open(const struct resource *r)
+{
+    return r->size && !r->ends_with_newline;
+}
+
+void resource_add_head(struct sb *b, const struct resource *r, bool numbered, struct arena *scratch)
 {
     sb_adds(b, "---\n**Resource:** ");
     sb_add_label(b, r->name);
     sb_addc(b, '\n');
     sb_add_fence(b, fence_of(r));
-    if (r->state == RES_OK)
+    if (r->state == RES_OK) {
         sb_add(b, resource_tag(r, scratch));
+        resource_add_form(b, (numbered ? FORM_NUMBERED : 0u) |
+                                 (r->converted ? FORM_CONVERTED : 0u) |
+                                 (is_open(r) ? FORM_OPEN : 0u));
+    }
     sb_addc(b, '\n');
 }
 
 void resource_add_tail(struct sb *b, const struct resource *r)
 {
-    if (r->state != RES_OK || (r->size && !r->ends_with_newline))
+    if (r->state != RES_OK || is_open(r))
         sb_addc(b, '\n');
     sb_add_fence(b, fence_of(r));
     sb_addc(b, '\n');

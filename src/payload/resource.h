@@ -36,6 +36,24 @@ enum resource_state {
 };
 const char *resource_state_word(enum resource_state s);
 
+/* How a text that is shown differs from the bytes of its file: bits, 0 when it does not. The fence
+ * of input.md has the words behind the language, JSON and XML have them as `form`. */
+#define RESOURCE_FORMS(X)                                                                          \
+    X(FORM_NUMBERED, 1, "numbered")                                                                \
+    X(FORM_CONVERTED, 2, "converted")                                                              \
+    X(FORM_OPEN, 4, "no-newline") /* the last line end is not the file's; only in a fence */       \
+    X(FORM_OUTLINE, 8, "outline") /* read, not written yet */
+enum resource_form {
+#define X(id, bit, word) id = (bit),
+    RESOURCE_FORMS(X)
+#undef X
+        FORM_UNKNOWN = 16, /* another word */
+};
+
+/* The words for these bits, each with a space in front; and the bits for such words. */
+void     resource_add_form(struct sb *b, unsigned form);
+unsigned resource_form_in(struct sv words);
+
 /* Larger files are read in parts, and twice: once to find out about them, once to write them. */
 enum { RESOURCE_LARGE = 2 << 20, RESOURCE_PART = 256 << 10 };
 
@@ -48,7 +66,8 @@ struct resource {
 
     /* Set by resource_load(). */
     bool                loaded, has_hash, ends_with_newline;
-    bool                is_stale; /* the second time it was read it had changed */
+    bool                converted; /* to UTF-8 */
+    bool                is_stale;  /* the second time it was read it had changed */
     enum resource_state state;
     uint64_t            size;
     struct hash         sha256;
@@ -125,7 +144,8 @@ struct sv resource_tag(const struct resource *r, struct arena *a);
 void resource_add_placeholder(struct sb *b, const struct resource *r);
 
 /* Pieces of its block in Markdown: up to the content, and after it. */
-void resource_add_head(struct sb *b, const struct resource *r, struct arena *scratch);
+void resource_add_head(struct sb *b, const struct resource *r, bool numbered,
+                       struct arena *scratch);
 void resource_add_tail(struct sb *b, const struct resource *r);
 
 #endif

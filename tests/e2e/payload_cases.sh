@@ -522,7 +522,7 @@ jq -j '.resources[0].content' "$scratch/got" >"$scratch/back.json"
 awk '{ printf "%4d: %s%s", NR, $0, NR < 3 ? "\n" : "" }' odd.txt >"$scratch/want"
 ok "JSON: line numbers with CRLF and without a last line end" cmp "$scratch/want" "$scratch/back.json"
 packed --line-numbers
-{ printf -- '---\n**Resource:** `[odd.txt](/odd.txt)`\n````text\n' && cat "$scratch/want" && printf '\n````\n'; } >"$scratch/block"
+{ printf -- '---\n**Resource:** `[odd.txt](/odd.txt)`\n````text numbered no-newline\n' && cat "$scratch/want" && printf '\n````\n'; } >"$scratch/block"
 sed -n '/^## 5/,/^````$/p' "$scratch/got" | sed 1,2d >"$scratch/got.block"
 ok "Markdown: the same numbers" cmp "$scratch/block" "$scratch/got.block"
 if command -v xmllint >/dev/null; then
@@ -564,7 +564,7 @@ open.txt
     awk 'BEGIN { for (i = 0; i < 1500; i++) printf "---\n**Resource:** `[gone%d](/gone%d)`\n````\n--- FILE NOT FOUND ---\n````\n", i, i }'
     resource long.txt text <long.txt
     resource crlf.txt text <crlf.txt
-    printf 'no end\n' | resource open.txt text
+    printf 'no end\n' | resource open.txt 'text no-newline'
     : | resource empty.txt text
     resource mark.txt text <mark.txt
     printf -- '---\n**Resource:** `[fences.md](/fences.md)`\n`````markdown\n```\n````\n`````\n'
@@ -575,7 +575,6 @@ cp "$scratch/got" "$scratch/once"
 packed
 ok "two runs are the same" cmp "$scratch/once" "$scratch/got"
 heddle payload --parse "$scratch/got" --output "$scratch/back" >/dev/null
-printf '\n' >>open.txt
 for f in long.txt crlf.txt open.txt empty.txt mark.txt fences.md; do
     ok "$f comes back" cmp "$f" "$scratch/back/$f"
 done

@@ -84,7 +84,7 @@ has "a compressed page is shown as it was before" "$out" '````text
 unzipped
 ````'
 has "the limit is for what comes out" "$out" "$base/bomb: more than 4000 bytes"
-has "another encoding that is declared is converted" "$out" '````html
+has "another encoding that is declared is converted" "$out" '````html converted
 café
 ````'
 has "and that is said" "$err" "/latin1: converted from iso-8859-1 to UTF-8"

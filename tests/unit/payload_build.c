@@ -209,15 +209,17 @@ static void the_layout_is_as_specified(void)
         "# Agent Invocation Payload\n\n## 1. System Information\n- **CWD:** %s\n- **OS:** " SV_FMT
         "\n- **Shell:** " SV_FMT "\n\n",
         f.path, SV_ARG(m.p.os), SV_ARG(m.p.shell));
-    sb_adds(&want, "## 2. Project Structure\n````\nlib/\n  util.c\nREADME.md\n````\n\n"
-                   "## 3. Memos\n````\n- one\n````\n\n"
-                   "## 4. Context Summary\n\n### Turn\n- [lib/util.c](/lib/util.c)\n\n"
-                   "### Session\n- [gone.md](/gone.md)\n- [lib/util.c](/lib/util.c)\n\n"
-                   "### Global\n- [README.md](/README.md)\n\n"
-                   "## 5. Resource Contents\n\n"
-                   "---\n**Resource:** `[lib/util.c](/lib/util.c)`\n````c\nint x;\n````\n"
-                   "---\n**Resource:** `[gone.md](/gone.md)`\n````\n--- FILE NOT FOUND ---\n````\n"
-                   "---\n**Resource:** `[README.md](/README.md)`\n````markdown\n# hi\n````\n---\n");
+    sb_adds(
+        &want,
+        "## 2. Project Structure\n````\nlib/\n  util.c\nREADME.md\n````\n\n"
+        "## 3. Memos\n````\n- one\n````\n\n"
+        "## 4. Context Summary\n\n### Turn\n- [lib/util.c](/lib/util.c)\n\n"
+        "### Session\n- [gone.md](/gone.md)\n- [lib/util.c](/lib/util.c)\n\n"
+        "### Global\n- [README.md](/README.md)\n\n"
+        "## 5. Resource Contents\n\n"
+        "---\n**Resource:** `[lib/util.c](/lib/util.c)`\n````c\nint x;\n````\n"
+        "---\n**Resource:** `[gone.md](/gone.md)`\n````\n--- FILE NOT FOUND ---\n````\n"
+        "---\n**Resource:** `[README.md](/README.md)`\n````markdown no-newline\n# hi\n````\n---\n");
     CHECK_SV(m.text, sb_sv(&want));
     fresh_done(&f);
 }
@@ -471,6 +473,25 @@ static void links_of_the_summary_are_read_back(void)
         CHECK_SV(p.summary.v[i].note, i % 2 ? SV("(a note)") : SV(""));
         CHECK(p.summary.v[i].scope == SCOPE_SESSION);
     }
+}
+
+static void a_payload_cut_at_any_byte_is_told_from_a_whole_one(void)
+{
+    struct fresh  f = fresh_folder();
+    struct made   m = { 0 };
+    struct parsed p;
+
+    put(&f, "a.md", SV("---\n**Resource:** `[b.c](/b.c)`\n````c\nx\n````\n---\n"));
+    put(&f, "b.c", SV("no line end"));
+    put(&f, "empty.txt", SV(""));
+    put(&f, ".teddy/global.context", SV("a.md\nb.c\nempty.txt\ngone.txt\n"));
+    make(&f, &m);
+    CHECK(m.status == ST_OK);
+    CHECK(payload_parse(m.text, &a, &p, &m.e) == ST_OK && !p.ends_early);
+    CHECK_SV(p.resources.v[1].body, SV("no line end"));
+    for (size_t n = 0; n + 1 < m.text.n; n++) /* without the last line end it is whole */
+        CHECK(payload_parse(sv_first(m.text, n), &a, &p, &m.e) != ST_OK || p.ends_early);
+    fresh_done(&f);
 }
 
 /* With every start of a target tried to the end of the line this would not end today. */
@@ -832,9 +853,11 @@ TAP_MAIN(T(teddyignore_overrules_gitignore), T(built_in_names_come_back_only_thr
          T(a_link_to_a_folder_is_no_file_of_one), T(lists_in_lists_end_somewhere),
          T(patterns_select_and_drop), T(long_things_are_complete),
          T(a_large_file_is_the_same_in_parts), T(a_log_that_grows_is_shown_as_it_was_looked_at),
-         T(links_of_the_summary_are_read_back), T(a_line_of_brackets_costs_its_length),
-         T(secrets_are_left_out_unless_allowed), T(the_total_is_the_count_of_the_text),
-         T(a_large_file_counts_as_what_is_written), T(every_budget_is_kept_and_every_cut_is_named),
+         T(links_of_the_summary_are_read_back),
+         T(a_payload_cut_at_any_byte_is_told_from_a_whole_one),
+         T(a_line_of_brackets_costs_its_length), T(secrets_are_left_out_unless_allowed),
+         T(the_total_is_the_count_of_the_text), T(a_large_file_counts_as_what_is_written),
+         T(every_budget_is_kept_and_every_cut_is_named),
          T(one_that_never_fits_does_not_cost_the_others),
          T(many_cuts_are_named_by_their_directories), T(two_runs_are_the_same_to_the_byte),
          T(a_manifest_tells_what_changed), T(after_turn_99_a_new_session_goes_on),

@@ -3,7 +3,9 @@
 
 #include "base/fs.h"
 #include "base/fs_where.h"
+#include "base/map.h"
 #include "base/path.h"
+#include "payload/number.h"
 #include "payload/show.h"
 
 /* Files that a shell, an editor or a tool runs or reads as settings when it starts in their
@@ -54,8 +56,8 @@ static bool place_of(struct request *r, const struct parsed_resource *x, bool sa
     const char *why = NULL;
 
     if (show_is_url(x->name) || sv_is(x->name, "git:diff"))
-        return false;
-    if (x->is_placeholder)
+        why = "it is no file";
+    else if (x->is_placeholder)
         why = "the payload has only a note in its place";
     else if (path_normal_exact(x->name, r->a, path, &ignored) || !path->n)
         why = "it would leave the directory";
@@ -64,6 +66,35 @@ static bool place_of(struct request *r, const struct parsed_resource *x, bool sa
     if (why && say)
         say_not_written(r, x->name, why);
     return !why;
+}
+
+/* Why the text of a resource is not what its file holds; NULL when it is. Older builds did not say
+ * that lines are numbered: they show it. */
+static const char *not_the_file(struct request *r, const struct parsed_resource *x)
+{
+    static const struct {
+        unsigned    form;
+        const char *why;
+    } reasons[] = {
+        { FORM_OUTLINE, "only its outline is shown (a payload with a larger --budget, or of this "
+                        "file alone, can be written)" },
+        { FORM_NUMBERED,
+          "its lines are numbered (a payload without --line-numbers can be written)" },
+        { FORM_CONVERTED, "its text was converted to UTF-8, the file has another encoding (--json "
+                          "prints its content)" },
+        { FORM_UNKNOWN, "it is shown in a form that this version does not know (use the version "
+                        "that made the payload)" },
+    };
+
+    if (!x->body.n)
+        return NULL;
+    for (size_t i = 0; i < COUNT(reasons); i++)
+        if (x->form & reasons[i].form)
+            return reasons[i].why;
+    if (number_removed(x->body, r->a).s)
+        return "its lines seem to be numbered (a payload without --line-numbers can be written; "
+               "--json prints its content)";
+    return NULL;
 }
 
 /* Does the file exist with this content? */
@@ -93,7 +124,8 @@ static enum status check_free(struct request *r, const struct parsed *p, int dir
 
     for (size_t i = 0; i < p->resources.n; i++)
         if (place_of(r, &p->resources.v[i], false, &path) &&
-            is_taken(r, dir, path, p->resources.v[i].body)) {
+            is_taken(r, dir, path, p->resources.v[i].body) &&
+            !not_the_file(r, &p->resources.v[i])) {
             first = first.n ? first : path;
             n++;
         }
@@ -110,17 +142,47 @@ static enum status check_free(struct request *r, const struct parsed *p, int dir
     return err_hint(e, "nothing was written; --force writes over them");
 }
 
+/* What a budget cut has no text in the payload. A resource may be listed in several scopes. */
+static void say_cut(struct request *r, const struct parsed *p)
+{
+    struct map said = map_in(r->a);
+
+    for (size_t i = 0; i < p->summary.n; i++) {
+        struct parsed_entry *entry = &p->summary.v[i];
+        if (!parsed_is_cut(entry) || map_has(&said, entry->name))
+            continue;
+        map_put(&said, entry->name, entry);
+        say_not_written(r, entry->name,
+                        "the payload has only its name (one with a larger --budget has its text)");
+    }
+}
+
 static enum status write_all(struct request *r, const struct parsed *p, int dir, struct err *e)
 {
+    size_t refused = 0;
+
     for (size_t i = 0; i < p->resources.n; i++) {
         const struct parsed_resource *x = &p->resources.v[i];
         struct sv                     path;
         if (!place_of(r, x, true, &path) || is_there(r, dir, path, x->body))
             continue;
+        const char *why = not_the_file(r, x);
+        if (why) {
+            say_not_written(r, x->name, why);
+            refused++;
+            continue;
+        }
         struct sv parent = path_dir(path);
         if ((parent.n && fs_mkdirs(dir, parent, e)) || fs_write(dir, path, x->body, 0644, e))
             return err_code(e);
     }
+    if (refused) {
+        err_set(&r->verdict, ST_CONFLICT, "%zu %s not written: the payload does not hold %s",
+                refused, refused == 1 ? "file was" : "files were",
+                refused == 1 ? "it as it is" : "them as they are");
+        err_hint(&r->verdict, "the warnings say why, and what to do");
+    }
+    say_cut(r, p);
     return ST_OK;
 }
 
@@ -160,6 +222,11 @@ enum status payload_extract(struct request *r, const struct parsed *p, struct sv
 {
     UNDO(fd_undo) int dir = -1;
 
+    if (p->ends_early) {
+        err_set(e, ST_INVALID_SYNTAX,
+                "the payload ends too early: its last line, ---, or a resource is missing");
+        return err_hint(e, "nothing was written; get the whole file, or make it again");
+    }
     if (open_into(r, into, &dir, e) || (!force && check_free(r, p, dir, e)))
         return err_code(e);
     return write_all(r, p, dir, e);

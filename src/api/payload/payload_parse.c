@@ -20,6 +20,7 @@ static const struct field resource_fields[] = {
     { "path",        FIELD_TEXT,   .help = "the file, or the URL" },
     { "size",        FIELD_NUMBER, .help = "of what stands there, in bytes" },
     { "language",    FIELD_TEXT,   .optional = true, .help = "the tag of its fence; with content" },
+    { "form",        FIELD_TEXT,   .optional = true, .help = "how its text differs from the file: numbered, converted, outline" },
     { "content",     FIELD_TEXT,   .optional = true, .help = "its text" },
     { "placeholder", FIELD_TEXT,   .optional = true, .help = "the note in the place of its text" },
     { 0 },
@@ -47,6 +48,10 @@ static void write_resource(struct request *r, const struct parsed_resource *x, b
         jw_kstr(r->doc, "placeholder", x->body);
     } else if (!list) {
         jw_kstr(r->doc, "language", x->tag);
+        struct sb form = sb_in(r->a, 0);
+        resource_add_form(&form, x->form & ~(unsigned)FORM_OPEN);
+        if (form.n)
+            jw_kstr(r->doc, "form", sv_trim(sb_sv(&form)));
         jw_kstr(r->doc, "content", x->body);
     }
     jw_close(r->doc, '}');
@@ -78,6 +83,9 @@ static enum status run(struct request *r, const void *params_given, struct err *
         return err_code(e);
     if (payload_parse(text, r->a, &parsed, e))
         return p->file.s ? err_in(e, SV_FMT, SV_ARG(p->file)) : err_code(e);
+    if (parsed.ends_early && !p->into.n)
+        request_warn(r, (struct sv){ 0 }, (struct sv){ 0 },
+                     "the payload ends too early: its last line, ---, or a resource is missing");
     if (p->into.n && payload_extract(r, &parsed, p->into, p->force, e))
         return err_code(e);
     write_parsed(r, &parsed, p->list);
@@ -108,7 +116,9 @@ const struct operation op_payload_parse = {
     .summary = "Read a payload back: its parts, or files below a directory",
     .details =
         "Nothing is written into directories whose names start with a dot, nor files that a shell\n"
-        "or an editor would run, and nothing over a file that is there, except with force.",
+        "or an editor would run, and nothing over a file that is there, except with force. Files\n"
+        "whose lines are numbered, that were converted, or of which only an outline is shown are\n"
+        "never written, nor anything of a payload that ends too early.",
     .group = GROUP_PAYLOAD,
     .needs = NEEDS_ROOT,
     .access = ACCESS_MANAGE,
