@@ -2,6 +2,7 @@
 #include "command/grammar.h"
 
 #include "command/arguments.h"
+#include "command/doubt.h"
 #include "command/tools.h"
 #include "command/words.h"
 
@@ -48,53 +49,6 @@ static bool also_is(const struct reading *r, size_t at, const char *also)
         if (doc ? is_doc(r, i) : word_plain_in(&r->tokens[i], also))
             return true;
     return !also;
-}
-
-static bool ends_choice(char c)
-{
-    return c == '/' || c == ' ' || !c;
-}
-
-/* Is the word one of "show/view/open", the first word of a phrase? *after is what follows it. Every
- * command is compared with every phrase, so that nothing is cut apart here. */
-static bool is_choice(const char *phrase, struct sv word, const char **after)
-{
-    bool same = false;
-
-    for (const char *p = phrase;; p++) {
-        size_t i = 0;
-        while (!same && i < word.n && !ends_choice(p[i]) &&
-               byte_lower(p[i]) == byte_lower(word.s[i]))
-            i++;
-        same = same || (i == word.n && ends_choice(p[i]));
-        p += strcspn(p, "/ ");
-        if (*p == '/')
-            continue;
-        *after = *p ? p + 1 : p;
-        return same;
-    }
-}
-
-/* Does the phrase stand at `at`? Fillers between its words are skipped. */
-static bool phrase_at(const struct reading *r, const char *phrase, size_t *at)
-{
-    size_t i = *at;
-
-    do {
-        const char *after = phrase;
-        bool        here = false;
-        while (i < r->n && !here) {
-            const struct token *t = &r->tokens[i++];
-            here = word_is_plain(t) && is_choice(phrase, t->text, &after);
-            if (!here && !t->filler)
-                return false;
-        }
-        if (!here)
-            return false;
-        phrase = after;
-    } while (*phrase);
-    *at = i;
-    return true;
 }
 
 /* The last word of a phrase's first choice, for "did you mean". */
@@ -145,15 +99,22 @@ static bool leading_count(struct reading *r)
     return true;
 }
 
-/* "Can you", "please", "let me": what stands before the verb. */
+/* "Please", "let me", "can you": what stands before the verb. */
 static void skip_lead_in(struct reading *r)
 {
-    for (size_t i = 0; phrase_lead_ins[i]; i++) {
-        size_t at = r->at;
-        if (phrase_at(r, phrase_lead_ins[i], &at) && at < r->n) {
-            r->at = at;
-            i = (size_t)-1; /* again from the first */
-        }
+    static const char *const *const lists[] = { phrase_lead_ins, phrase_polite };
+    bool                            again = true;
+
+    while (again) {
+        again = false;
+        for (size_t k = 0; k < COUNT(lists); k++)
+            for (size_t i = 0; lists[k][i]; i++) {
+                size_t at = r->at;
+                if (words_phrase(r->tokens, r->n, lists[k][i], &at) && at < r->n) {
+                    r->at = at;
+                    again = true;
+                }
+            }
     }
     while (r->at < r->n && r->tokens[r->at].filler)
         r->at++;
@@ -175,7 +136,7 @@ static bool skip_question(struct reading *r)
 {
     for (size_t i = 0; phrase_questions[i]; i++) {
         size_t at = r->at;
-        if (phrase_at(r, phrase_questions[i], &at) && at < r->n) {
+        if (words_phrase(r->tokens, r->n, phrase_questions[i], &at) && at < r->n) {
             r->at = at;
             return true;
         }
@@ -192,7 +153,7 @@ static enum status find_phrase(struct reading *r, const char **with, struct err 
         return ST_OK;
     for (size_t i = 0; phrase_synonyms[i].phrase; i++) {
         size_t at = r->at;
-        if (!phrase_at(r, phrase_synonyms[i].phrase, &at) ||
+        if (!words_phrase(r->tokens, r->n, phrase_synonyms[i].phrase, &at) ||
             !next_is(r, at, phrase_synonyms[i].next) || !also_is(r, at, phrase_synonyms[i].also))
             continue;
         if (!phrase_synonyms[i].tool) {
@@ -312,13 +273,9 @@ static enum status parse_call(struct reading *r, struct err *e)
     return ST_OK;
 }
 
-/* More words than any command has: a text without quotes, or one whose quotes went wrong. A limit
- * is needed because the cost of what follows grows with the square of the number of words. */
-enum { WORDS_MAX = 100 };
-
 static enum status check_words(const struct token *t, size_t n, struct err *e)
 {
-    if (n <= WORDS_MAX)
+    if (n <= CALL_WORDS_MAX)
         return ST_OK;
     err_set(e, ST_INVALID_SYNTAX, "a command of %zu words outside quotes", n);
     err_hint(e, "put text in quotes, and \\ before a quote inside it");
@@ -328,7 +285,7 @@ static enum status check_words(const struct token *t, size_t n, struct err *e)
     return err_code(e);
 }
 
-enum status call_parse(struct sv line, struct arena *a, struct call *out, struct err *e)
+enum status call_meant(struct sv line, struct arena *a, struct call *out, struct err *e)
 {
     struct reading r = { .call = out, .a = a };
     struct token  *tokens;
@@ -347,4 +304,47 @@ enum status call_parse(struct sv line, struct arena *a, struct call *out, struct
     words_mark(tokens, r.n);
     r.tokens = tokens;
     return parse_call(&r, e);
+}
+
+/* The answer to a line that leaves open whether it should run: the line that would do it. A text of
+ * several lines, or a long one, is not repeated. */
+static enum status ask_back(struct sv sign, const struct call *meant, struct arena *a,
+                            struct err *e)
+{
+    enum { LINE_SHOWN = 500 };
+    struct sb line = sb_in(a, 0);
+
+    call_print(&line, meant);
+    err_set(e, ST_INVALID_SYNTAX, "'" SV_FMT "' leaves open whether this should run", SV_ARG(sign));
+    if (line.n > LINE_SHOWN || sv_has(sb_sv(&line), '\n'))
+        return err_hint(e, "nothing was run; if it should, repeat the line without '" SV_FMT "'",
+                        SV_ARG(sign));
+    return err_hint(e, "nothing was run; if it should: → " SV_FMT, SV_ARG(sb_sv(&line)));
+}
+
+enum status call_parse(struct sv line, struct arena *a, struct call *out, struct err *e)
+{
+    struct call  meant;
+    struct err   ignored = { 0 };
+    struct doubt doubt;
+    enum status  st = call_meant(line, a, out, e);
+
+    if (out->tool == tool_find(SV("think")) || !doubt_find(out->line, a, &doubt))
+        return st;
+    bool looks = !st && tool_only_looks(out->tool);
+    bool understood = !call_meant(doubt.without, a, &meant, &ignored);
+    if (looks && !(understood && doubt.only_marks && meant.tool == out->tool))
+        return ST_OK;
+    if (!understood && st)
+        return st;
+    meant = understood ? meant : *out;
+    meant.line = out->line;
+    if (doubt.only_marks && tool_only_looks(meant.tool)) {
+        *out = meant;
+        return ST_OK;
+    }
+    bool quotes = st && strcmp(e->reason, LEX_QUOTES) == 0;
+    *out = (struct call){ .tool = meant.tool, .line = meant.line };
+    ask_back(doubt.sign, &meant, a, e);
+    return err_reason(e, quotes ? LEX_QUOTES : CALL_DOUBT);
 }

@@ -4,7 +4,8 @@
  * verb, fillers ("please", "the") and the connecting words of a tool ("to", "from") are skipped,
  * and what is left must fit the tool's parameters exactly: nothing is guessed. What does not fit is
  * ST_INVALID_SYNTAX with a hint that shows the form that comes nearest, and so is a line with a
- * word of doubt in it ("not", "or", "if").
+ * word of doubt in it ("not", "or", "if"). A line that asks or hedges (doubt.h) calls only tools
+ * that look; for the others the answer is the line that would do it.
  *
  *     struct call c;
  *     if (call_parse(SV("show me node a7x2"), a, &c, e)) return err_code(e);
@@ -62,7 +63,9 @@ struct tool_slot {
 
 struct tool;
 
-enum { CALL_ARGS_MAX = 12 };
+/* More words outside quotations than any command has: a text without quotes, or one whose quotes
+ * went wrong. A limit is needed because the cost of reading a line grows with their square. */
+enum { CALL_ARGS_MAX = 12, CALL_WORDS_MAX = 100 };
 struct call_arg {
     const struct tool_slot *param;
     struct sv               text; /* a place has an @ before it: @here, @parent, @root */
@@ -78,6 +81,13 @@ struct call {
  * out->tool is the tool that was meant, or NULL. The reason LEX_QUOTES: it failed because it is
  * unclear which words are quoted, so that what follows the line may belong to a text. */
 enum status call_parse(struct sv line, struct arena *a, struct call *out, struct err *e) MUST_USE;
+
+/* The reason of a line that is understood and does not run, since it leaves open whether it should.
+ */
+#define CALL_DOUBT "doubt"
+
+/* The same for a line that was run before: what it says, doubtful or not. */
+enum status call_meant(struct sv line, struct arena *a, struct call *out, struct err *e) MUST_USE;
 
 /* Is a command a thought? Then *text is all that follows its word, quotes and all: a thought has no
  * arguments. */

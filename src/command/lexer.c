@@ -147,8 +147,7 @@ static bool starts_word(char before)
     return is_blank(before) || before == ':' || before == '=' || before == '(';
 }
 
-/* Past one character outside a quotation, or past a quotation; false when it is not closed. */
-static bool skip_one(struct sv *rest, char *before)
+bool lexer_skip(struct sv *rest, char *before)
 {
     const struct lexer_quote *q = opening(*rest, starts_word(*before));
 
@@ -165,7 +164,7 @@ bool lexer_command_end(struct sv text, size_t *end)
     char      before = ' ';
 
     while (rest.n && rest.s[0] != '\n')
-        if (!skip_one(&rest, &before))
+        if (!lexer_skip(&rest, &before))
             return false;
     *end = text.n - rest.n;
     return true;
@@ -195,7 +194,7 @@ bool lexer_is_open(struct sv text)
     char before = ' ';
 
     while (text.n)
-        if (!skip_one(&text, &before))
+        if (!lexer_skip(&text, &before))
             return true;
     return false;
 }

@@ -2,7 +2,7 @@
  *
  * Quotations: "…", “…”, „…“, «…», 「…」, '…' and """…"""; backslashes in them follow escape.h.
  * Round a word, brackets, backticks, # and asterisks are decoration, and so are a comma, a full
- * stop, a colon or a question mark behind it. */
+ * stop, a colon or a question mark behind it: what a question mark says is looked at in doubt.h. */
 #ifndef HEDDLE_LEXER_H
 #define HEDDLE_LEXER_H
 
@@ -41,6 +41,10 @@ struct lexer_line {
     size_t                    depth;
 };
 bool lexer_goes_on(struct lexer_line *l, struct sv line);
+
+/* Past one byte outside a quotation, or past a quotation; false when it is not closed. *before is
+ * the byte before *rest, a space at the start: it decides whether a word could begin here. */
+bool lexer_skip(struct sv *rest, char *before);
 
 /* Does the text end inside a quotation? Then the command goes on in the next line. */
 bool lexer_is_open(struct sv text);

@@ -146,7 +146,6 @@ static const char head[] =
     "Where \\en stands between two words and could be either, the command is refused.\n"
     ".It fillers\n"
     "please, me, the, node, a and the like are skipped, and so is what stands before a command: "
-    "can you, "
     "let me, I want to.\n"
     ".El\n"
     ".Pp\n"
@@ -154,6 +153,10 @@ static const char head[] =
     "nothing "
     "is guessed.\n"
     "A line with a word of doubt in it, such as not, or, if, maybe, is refused.\n"
+    "A line that asks or hedges, with ?, dots, brackets round it, could you or I think, never runs "
+    "a tool that changes something: the answer is the line that would do it.\n"
+    "Inside a quotation and in a thought all of these are text, and tools that only look may be "
+    "asked for so.\n"
     ".Sh TOOLS\n";
 
 static const char tail[] = ".Sh PERMISSIONS\n.Bl -tag -width loom_generate\n"

@@ -3,10 +3,40 @@
 
 /* clang-format off */
 const char *const phrase_lead_ins[] = {
-    "please", "can you", "could you", "would you", "will you", "can i", "could i", "may i",
-    "let me", "let us", "let's", "let’s", "i want to", "i would like to", "i'd like to", "i’d like to",
+    "please", "let me", "let us", "let's", "let’s", "i want to", "i would like to", "i'd like to", "i’d like to",
     "i need to", "i will", "i'll", "i’ll", "go ahead and", "now", "first", "ok", "okay", "just", NULL,
 };
+
+/* Politeness that asks: tools that look may be asked for so. */
+const char *const phrase_polite[] = {
+    "can you", "could you", "would you", "will you", "can i", "could i", "may i", NULL,
+};
+
+/* What asks or hedges, wherever it stands. The longest that fits counts. */
+#define BE_GOOD "ok/okay/fine/alright/good/best/better/wise/nice/possible/helpful/useful/safe/sensible/worth"
+const char *const phrase_hedges[] = {
+    "can/could/would/will/may/might/shall/should/must/do/did i/we/you/one/it/that",
+    "can/could/would/will/may/might/shall/should/must i/we/you/one please",
+    "would you mind", "would/do you like/want/wish/prefer me/us to", "want me/us to", "do/did you mean to",
+    "do i/we need/have/want to", "should i/we not", "would it/that be " BE_GOOD " to", "would it/that be " BE_GOOD,
+    "it would/could/might/may be " BE_GOOD " to", "is it/this/that " BE_GOOD " to", "is it/this/that " BE_GOOD,
+    "is it/this time to", "is there way to", "am i allowed to", "are we allowed/ready to", "how/what about", "what if",
+    "what if i/we/you", "why not", "why don't/don’t i/we/you",
+    "i/we think/guess/suppose/believe/suspect/reckon/feel/wonder",
+    "i/we think/guess/suppose/believe/suspect/reckon/feel that",
+    "i/we think/guess/suppose/believe/suspect/reckon/feel i/we/you", "i/we wonder if/whether i/we/you should/could",
+    "i/we think/guess/suppose/believe/suspect/reckon/feel i/we/you should/could/might/may/would",
+    "i/we/you/it should/could/might/may/would", "i'm/i’m/we're/we’re thinking/considering of/about",
+    "i am thinking of/about", "thinking of/about", "i am/was tempted to", "i'm/i’m tempted to", "tempted to",
+    "not sure", "i'm/i’m not sure", "i am not sure", "unsure", "not certain", "uncertain", "in doubt",
+    "if you like/want/wish/agree/can/please/think", "if possible/ok/okay/needed/necessary/appropriate/useful",
+    "if it/that is ok/okay/fine", "if that's/that’s/it's/it’s ok/okay/fine",
+    "maybe/perhaps/possibly/probably/presumably/potentially/tentatively/arguably/hopefully/conceivably",
+    "might/could/would/should/shall/may", "ought to", "i ought to", "we ought to", NULL,
+};
+
+/* Behind a question: "…, right?" */
+const char *const phrase_tags = "right|ok|okay|yes|correct|agreed|alright|good|eh|huh|hm|hmm";
 
 /* Questions: they look, and never change anything. */
 const char *const phrase_questions[] = {

@@ -76,7 +76,7 @@ enum status step_restore(struct session *s, const struct result *r, struct err *
     struct call c;
     struct err  ignored;
 
-    if (!r->ok || !sv_is(r->verb, "switch") || call_parse(r->line, s->a, &c, &ignored) ||
+    if (!r->ok || !sv_is(r->verb, "switch") || call_meant(r->line, s->a, &c, &ignored) ||
         !call_has(&c, "tree"))
         return ST_OK;
     if (log_begin(s->log, s->loom.thread, STORE_READ, e))

@@ -64,7 +64,8 @@ void suggest_command(struct session *s, struct sv line, struct err *e)
     struct err            why;
 
     if (!s->env.classifier.n || !s->env.ask || e->code != ST_INVALID_SYNTAX ||
-        strcmp(e->reason, LEX_QUOTES) == 0) /* what follows may be part of a text */
+        strcmp(e->reason, LEX_QUOTES) == 0 || /* what follows may be part of a text */
+        strcmp(e->reason, CALL_DOUBT) == 0)   /* it is understood, and the hint has the line */
         return;
     sb_adds(&asked, "→ ");
     sb_add_oneline(&asked, utf8_first(line, SUGGEST_LINE));

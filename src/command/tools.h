@@ -49,10 +49,14 @@ struct synonym {
 extern const struct synonym
     phrase_synonyms[]; /* the first that fits counts; ends with a NULL phrase */
 
-/* phrases.c: words that stand before a command ("can you"), that mean nothing ("the"), that make a
+/* phrases.c: words that stand before a command ("let me", "can you"), that ask or hedge ("maybe"),
+ * that end a question ("right"), that mean nothing ("the"), that make a
  * command doubtful ("not"), places ("here"), words that are not a node ("it"), the beginnings of
  * sentences that are not a text, numbers. Lists are "a|b=meant". */
-extern const char *const phrase_lead_ins[];  /* ends with NULL */
+extern const char *const phrase_lead_ins[]; /* ends with NULL */
+extern const char *const phrase_polite[];   /* ends with NULL; before tools that only look */
+extern const char *const phrase_hedges[];   /* ends with NULL */
+extern const char *const phrase_tags;
 extern const char *const phrase_questions[]; /* ends with NULL; before tools that only look */
 extern const char *const phrase_acting;      /* tools that do not write and yet do something */
 extern const char *const phrase_fillers,

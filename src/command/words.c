@@ -24,7 +24,7 @@ static bool ends_item(char c)
  * lists of up to a hundred, so most items cost one comparison. */
 bool word_in(const char *words, struct sv word, struct sv *meant)
 {
-    for (const char *item = words; item; item = strchr(item, '|'), item += item != NULL) {
+    for (const char *item = words; item; item = strchr(item, '|'), item = item ? item + 1 : NULL) {
         size_t i = 0;
         while (i < word.n && !ends_item(item[i]) && byte_lower(item[i]) == byte_lower(word.s[i]))
             i++;
@@ -142,4 +142,50 @@ bool word_is_file(const struct token *t)
 
     return t->type == TOKEN_WORD && !t->key.s && c.found && c.head.n && c.tail.n &&
            word_is_id(c.tail);
+}
+
+static bool ends_choice(char c)
+{
+    return c == '/' || c == ' ' || !c;
+}
+
+/* Is the word one of "show/view/open", the first word of a phrase? *after is what follows it. Every
+ * command is compared with every phrase, so that nothing is cut apart here. */
+static bool is_choice(const char *phrase, struct sv word, const char **after)
+{
+    bool same = false;
+
+    for (const char *p = phrase;; p++) {
+        size_t i = 0;
+        while (!same && i < word.n && !ends_choice(p[i]) &&
+               byte_lower(p[i]) == byte_lower(word.s[i]))
+            i++;
+        same = same || (i == word.n && ends_choice(p[i]));
+        p += strcspn(p, "/ ");
+        if (*p == '/')
+            continue;
+        *after = *p ? p + 1 : p;
+        return same;
+    }
+}
+
+bool words_phrase(const struct token *tokens, size_t n, const char *phrase, size_t *at)
+{
+    size_t i = *at;
+
+    do {
+        const char *after = phrase;
+        bool        here = false;
+        while (i < n && !here) {
+            const struct token *t = &tokens[i++];
+            here = word_is_plain(t) && is_choice(phrase, t->text, &after);
+            if (!here && !t->filler)
+                return false;
+        }
+        if (!here)
+            return false;
+        phrase = after;
+    } while (*phrase);
+    *at = i;
+    return true;
 }

@@ -41,4 +41,8 @@ bool word_is_real(struct sv v);
 /* notes.md, drafts/one.md: the name of a document without quotes. */
 bool word_is_file(const struct token *t);
 
+/* Does the phrase stand at *at of tokens[0..n)? Then *at is what follows it. A word of a phrase may
+ * be a choice, "show/view tree"; fillers between its words are skipped. */
+bool words_phrase(const struct token *tokens, size_t n, const char *phrase, size_t *at);
+
 #endif

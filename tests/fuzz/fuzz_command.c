@@ -1,7 +1,10 @@
 /* The → language: whatever comes in, nothing crashes; what parses prints to a line that parses to
- * the same call, and that line is its own canonical form. The scanner loses no command, and finds
- * the same in an output that comes in pieces, which it may end early. */
+ * the same call, and that line is its own canonical form. What changes something is read only from
+ * a line whose quotations close and that has no sign of doubt. The scanner loses no command, and
+ * finds the same in an output that comes in pieces, which it may end early. */
+#include "command/doubt.h"
 #include "command/grammar.h"
+#include "command/lexer.h"
 #include "command/scan_watch.h"
 #include "command/tools.h"
 
@@ -11,15 +14,20 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static void check_line(struct sv line, struct arena *a)
 {
-    struct call once, again;
-    struct err  e;
-    struct sb   b = sb_in(a, 0), c = sb_in(a, 0);
+    struct call  once, again;
+    struct err   e;
+    struct sb    b = sb_in(a, 0), c = sb_in(a, 0);
+    struct sv    thought;
+    struct doubt doubt;
 
     if (call_parse(line, a, &once, &e)) {
         if (e.code != ST_INVALID_SYNTAX || !e.text[0])
             abort();
         return;
     }
+    if (!tool_only_looks(once.tool) && !call_is_think(line, &thought) &&
+        (lexer_is_open(line) || doubt_find(line, a, &doubt)))
+        abort();
     call_print(&b, &once);
     if (call_parse(sb_sv(&b), a, &again, &e) || !call_eq(&once, &again))
         abort();
