@@ -17,6 +17,9 @@ struct crew {
     int              usual, most, queue_most, threads, idle, queued;
     bool lurks; /* an idle thread waits until the first job of the queue has waited long enough */
     bool closing;
+    pthread_t
+         last_gone; /* the thread that ended last, once has_gone: it has joined the one before */
+    bool has_gone;
 };
 
 struct crew *crew_open(int usual, int most, int queue)
@@ -53,18 +56,14 @@ static int idle_wanted(const struct crew *c)
 /* With the lock held: one thread more, when it is wanted and allowed. */
 static void grow(struct crew *c)
 {
-    pthread_attr_t detached;
-    pthread_t      id;
+    pthread_t id; /* a thread hands it on itself when it ends */
 
     if (c->idle >= idle_wanted(c) || c->threads >= c->most)
         return;
-    pthread_attr_init(&detached);
-    pthread_attr_setdetachstate(&detached, PTHREAD_CREATE_DETACHED);
-    if (pthread_create(&id, &detached, work, c) == 0) {
+    if (pthread_create(&id, NULL, work, c) == 0) {
         c->threads++;
         c->idle++;
     }
-    pthread_attr_destroy(&detached);
 }
 
 /* With the lock held: wait until `us`, or until something happens. ETIMEDOUT: the time is over.
@@ -115,6 +114,8 @@ static struct crew_job *next_job(struct crew *c)
     return job;
 }
 
+/* Each thread that ends joins the one that ended before it, so that joining the last one waits for
+ * all of them: what libraries keep for a thread is gone as well, not only the work done. */
 static void *work(void *ctx)
 {
     struct crew     *c = ctx;
@@ -127,9 +128,15 @@ static void *work(void *ctx)
         pthread_mutex_lock(&c->lock);
         c->idle++;
     }
+    pthread_t before = c->last_gone;
+    bool      joins = c->has_gone;
+    c->last_gone = pthread_self();
+    c->has_gone = true;
     c->threads--;
     pthread_cond_signal(&c->ended);
     pthread_mutex_unlock(&c->lock);
+    if (joins)
+        pthread_join(before, NULL);
     return NULL;
 }
 
@@ -181,6 +188,8 @@ void crew_close(struct crew *c)
     while (c->threads)
         pthread_cond_wait(&c->ended, &c->lock);
     pthread_mutex_unlock(&c->lock);
+    if (c->has_gone)
+        pthread_join(c->last_gone, NULL);
     pthread_mutex_destroy(&c->lock);
     pthread_cond_destroy(&c->work);
     pthread_cond_destroy(&c->ended);

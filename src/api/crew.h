@@ -3,7 +3,7 @@
  *     struct crew *crew = crew_open(4, 4, 1000);
  *     if (!crew_run(crew, &mine->job)) refuse;                  mine->job.run is set
  *     ...
- *     crew_close(crew);                                         runs what waits, then ends
+ *     crew_close(crew);                                         runs what waits, joins every thread
  *
  * Up to `usual` jobs run at the same time, each on its thread. When all of these take longer than
  * CREW_PATIENCE_US, a further thread takes what waits, up to `most`: many short jobs share a few

@@ -395,8 +395,45 @@ static void what_takes_long_holds_up_nobody(void)
     crew_close(crew);
 }
 
+static pthread_key_t held_for_thread;
+static atomic_int    destroyed;
+
+static void destroy_late(void *value)
+{
+    (void)value;
+    nanosleep(&(struct timespec){ 0, 20000000 }, NULL);
+    atomic_fetch_add(&destroyed, 1);
+}
+
+static void hold_for_thread(struct crew_job *job)
+{
+    struct work *x = (struct work *)(void *)job;
+
+    pthread_setspecific(held_for_thread, x);
+    atomic_fetch_add(x->n, 1);
+    while (atomic_load(x->n) < 4) /* each of them on a thread of its own */
+        nanosleep(&(struct timespec){ 0, 1000000 }, NULL);
+}
+
+/* What a library keeps for a thread is destroyed when the thread ends: later than its last job. */
+static void a_closed_crew_has_no_thread_left(void)
+{
+    struct work  list[4];
+    atomic_int   n = 0;
+    struct crew *crew = crew_open(4, 4, 0);
+
+    CHECK(pthread_key_create(&held_for_thread, destroy_late) == 0);
+    for (int i = 0; i < 4; i++) {
+        list[i] = (struct work){ .job.run = hold_for_thread, .n = &n };
+        CHECK(crew_run(crew, &list[i].job));
+    }
+    crew_close(crew);
+    CHECK_INT(atomic_load(&destroyed), 4);
+    pthread_key_delete(held_for_thread);
+}
+
 TAP_MAIN(T(what_waits_is_one_group_and_a_conflict_is_its_own),
          T(a_request_for_a_busy_thread_is_run_by_itself),
          T(no_failing_call_loses_what_was_acknowledged), T(many_callers_are_all_written),
          T(a_crew_runs_every_job_it_took_and_refuses_when_it_is_full),
-         T(what_takes_long_holds_up_nobody), )
+         T(what_takes_long_holds_up_nobody), T(a_closed_crew_has_no_thread_left), )
