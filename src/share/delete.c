@@ -4,6 +4,7 @@
 #include "base/path.h"
 #include "share/erase.h"
 #include "share/share_internal.h"
+#include "share/worker.h"
 #include "thread/deletion.h"
 #include "thread/erase.h"
 #include "thread/kind.h"
@@ -117,13 +118,14 @@ static enum status look(struct share *s, struct sv thread, struct delete_result 
 static enum status delete_in_log(struct share *s, const struct delete_request *r,
                                  struct delete_result *out, struct err *e)
 {
-    struct sv       dir = share_dir(r->thread, s->a);
+    /* What its executor printed is heddle's record, and goes in any case. */
+    struct sv       files[] = { worker_log(r->thread, s->a), share_dir(r->thread, s->a) };
     struct deletion d = { .thread = r->thread,
                           .reason = r->reason,
                           .actor = s->actor,
                           .at = r->at,
-                          .files = &dir,
-                          .n_files = r->keep_files ? 0 : 1 };
+                          .files = files,
+                          .n_files = r->keep_files ? 1 : 2 };
 
     if (look(s, r->thread, out, e))
         return err_code(e);
@@ -140,16 +142,15 @@ static enum status delete_in_log(struct share *s, const struct delete_request *r
 enum status share_delete(struct share *s, const struct delete_request *r, struct delete_result *out,
                          struct err *e)
 {
-    size_t n;
-
     *out = (struct delete_result){ .seq = -1 };
     if (share_begin(s, STORE_WRITE, e))
         return err_code(e);
     enum status st = delete_in_log(s, r, out, e);
     share_end(s);
-    if (st || out->before)
+    if (st)
         return st;
-    if (share_erase_finish(s, r->at, &n, r->removed, r->ctx, &out->unfinished) == ST_OK)
+    /* Also when it was deleted before: that may have been interrupted. */
+    if (share_erase_finish(s, r->at, &out->finished, r->removed, r->ctx, &out->unfinished) == ST_OK)
         out->unfinished.code = ST_OK;
     return ST_OK;
 }

@@ -15,7 +15,8 @@ struct delete_request {
 };
 
 struct delete_result {
-    bool       before;     /* it was deleted already: nothing was done */
+    bool       before;     /* it was deleted already: only what was left of that is done */
+    size_t     finished;   /* deletions and erasures whose files were cleaned, this one included */
     int64_t    seq;        /* of the entry of .global */
     int64_t    entries;    /* how many entries the log had */
     bool       listed;     /* it was in the registry */
@@ -24,7 +25,7 @@ struct delete_result {
 };
 
 /* ST_NOT_FOUND: there is no such thread. When the process dies after the commit, or another one
- * holds the store, the files are cleaned by share_erase_finish(). */
+ * holds the store, the files are cleaned by share_erase_finish(), which a repeated call does. */
 enum status share_delete(struct share *s, const struct delete_request *r, struct delete_result *out,
                          struct err *e) MUST_USE;
 

@@ -543,8 +543,10 @@ enum status effects_apply(struct share *s, int64_t to, struct err *e)
     bool               more = s->stamp.applied < to;
     enum status        r = ST_OK;
 
-    if (make_usual(s, &why))
+    if (make_usual(s, &why)) {
         share_warn(s, "T502", (struct sv){ 0 }, "%s", why.text);
+        s->unwritten = why;
+    }
     r = apply_again(s, &scratch, e);
     if (!r && more)
         r = log_scan(s->log, &q, &scan, e);
@@ -560,6 +562,7 @@ enum status effects_apply(struct share *s, int64_t to, struct err *e)
                        "recorded, but not done on disk: %s; the next command tries again",
                        why.text);
             still_undone(s, n.seq, &why);
+            s->unwritten = why;
         }
         s->stamp.applied = n.seq + 1;
         arena_reset(&scratch, m);

@@ -49,9 +49,12 @@ static bool is_in(struct sv path, const char *part)
     return sv_find(path, sv_of(part)) >= 0;
 }
 
-/* Backups of the files of the registry, which are kept beside them. */
+/* Backups of the files of the registry, which are kept beside them, and what a killed command left
+ * of making them. */
 static const struct sv older_files[] = { SV_STATIC(".leslie/thread_relations.json.bak"),
+                                         SV_STATIC(".leslie/thread_relations.json.bak.tmp"),
                                          SV_STATIC(".leslie/objectives.json.bak"),
+                                         SV_STATIC(".leslie/objectives.json.bak.tmp"),
                                          SV_STATIC(".leslie/threads/.global/registry.json.bak") };
 
 static bool is_older(struct sv path)
@@ -63,11 +66,12 @@ static bool is_older(struct sv path)
 }
 
 /* Files that heddle writes beside the log, with text that was also in the log: the history of line
- * editing, the output of hooks and workers, and temporary files of killed processes. */
+ * editing, the output of hooks and workers, the logs of objectives, and temporary files of killed
+ * processes. */
 static bool is_record(struct sv path)
 {
     return sv_eq(path, SV(".heddle/loom_history")) || sv_starts(path, SV(".heddle/hook.log")) ||
-           sv_starts(path, SV(".heddle/hook/")) || sv_starts(path, SV(".leslie/logs/workers/")) ||
+           sv_starts(path, SV(".heddle/hook/")) || sv_starts(path, SV(".leslie/logs/")) ||
            sv_starts(path_base(path), SV(".heddle-tmp-"));
 }
 
@@ -161,7 +165,7 @@ enum status erase_files_find(const struct log *log, int root, const struct needl
                                         SV_STATIC(".teddy") };
     struct looking l = { .root = root, .in_file = log_has_file(log), .texts = texts, .a = a };
 
-    for (size_t i = 0; texts->n && i < COUNT(places); i++) {
+    for (size_t i = 0; texts->texts.n && i < COUNT(places); i++) {
         enum fs_kind kind;
         if (fs_kind(root, places[i], &kind, e) ||
             (kind == FS_DIR && look_below(&l, places[i], 0, e)))
@@ -246,7 +250,27 @@ static enum status write_views(struct share *s, struct err *e)
         st = write_names(s, SV("inh/"), e);
     if (!st)
         st = share_commit(s, e);
+    if (!st && s->unwritten.code) { /* an older file may hold what was erased */
+        *e = s->unwritten;
+        st = err_code(e);
+    }
     share_end(s);
+    return st;
+}
+
+/* Remove the hashes of contexts that sessions of coding agents were given: they could confirm a
+ * guess of what was erased. A session may be given its block once more. */
+static enum status forget_told(struct share *s, struct err *e)
+{
+    struct fs_item *items;
+    size_t          n = 0;
+    enum status     st = fs_list(s->root, SV(".heddle/hook"), s->a, &items, &n, e);
+
+    if (st == ST_NOT_FOUND)
+        return ST_OK;
+    for (size_t i = 0; !st && i < n; i++)
+        if (sv_ends(items[i].name, SV(".told")))
+            st = fs_remove(s->root, path_join(SV(".heddle/hook"), items[i].name, s->a), e);
     return st;
 }
 
@@ -275,8 +299,8 @@ enum status share_erase_finish(struct share *s, int64_t at, size_t *n,
     for (size_t i = 0; i < *n; i++)
         if (remove_files(s, &list[i], e))
             return err_code(e);
-    if (write_views(s, e) || remove_older(s, e) || erase_forget(s->log, list, *n, e) ||
-        log_scrub(s->log, removed, ctx, e))
+    if (write_views(s, e) || remove_older(s, e) || forget_told(s, e) ||
+        erase_forget(s->log, list, *n, e) || log_scrub(s->log, removed, ctx, e))
         return err_code(e);
     return erase_done(s->log, list, *n, s->actor, at, e);
 }
@@ -453,7 +477,7 @@ static enum status settle_files(struct share *s, struct err *e)
 enum status share_erase(struct share *s, const struct share_erase_request *r,
                         struct share_erase_result *out, struct err *e)
 {
-    size_t n;
+    struct erase_pending *waiting;
 
     *out = (struct share_erase_result){ .seq = -1, .plan.a = s->a };
     if (!r->dry_run && settle_files(s, e))
@@ -461,12 +485,23 @@ enum status share_erase(struct share *s, const struct share_erase_request *r,
     if (log_begin(s->log, r->what.thread, r->dry_run ? STORE_READ : STORE_WRITE, e))
         return err_code(e);
     enum status st = erase_in_log(s, r, out, e);
+    if (!st && r->dry_run)
+        st = erase_pending(s->log, s->a, &waiting, &out->pending, e);
     log_abort(s->log);
     if (st)
         out->seq = -1;
-    if (st || r->dry_run)
+    if (r->dry_run || (st && st != ST_NOT_FOUND))
         return st;
-    if (share_erase_finish(s, r->how.at, &n, keep_name, out, &out->unfinished) == ST_OK)
+    /* Also when there is nothing to erase: it may have been erased and interrupted. */
+    if (share_erase_finish(s, r->how.at, &out->finished, keep_name, out, &out->unfinished) == ST_OK)
         out->unfinished.code = ST_OK;
-    return ST_OK;
+    if (st && out->finished && out->unfinished.code) {
+        *e = out->unfinished;
+        err_in(e, "nothing more is in the log, but files are not clean yet");
+        err_reason(e, "unfinished");
+        return err_hint(e, "`heddle doctor --fix` does the rest");
+    }
+    if (st && out->finished)
+        err_hint(e, "an erasure that was interrupted before is finished now: the files are clean");
+    return st;
 }

@@ -44,12 +44,14 @@ struct share_erase_result {
     size_t             n_files;
     int64_t            seq;      /* of the `erasure` entry; -1: none was written */
     bool               repeated; /* the log already has an erasure with the op_id of the request */
+    size_t             pending;  /* of a dry run: erasures whose files are not clean yet */
+    size_t             finished; /* erasures whose files were cleaned, also earlier ones */
     struct err         unfinished; /* .code: why the files could not be cleaned yet */
     VEC(struct sv) removed;        /* copies of older databases */
 };
 
-/* The result is filled in also with ST_CONFLICT, reason "derived": it lists what holds the
- * words. */
+/* The result is filled in also with ST_CONFLICT, reason "derived": it lists what holds the words.
+ * ST_NOT_FOUND: nothing holds them, and what an interrupted erasure had left is done. */
 enum status share_erase(struct share *s, const struct share_erase_request *r,
                         struct share_erase_result *out, struct err *e) MUST_USE;
 

@@ -405,6 +405,7 @@ static void keep_backup(int dir, const char *name, bool good)
     unlinkat(dir, temp, 0);
     if (linkat(dir, name, dir, temp, 0) == 0)
         (void)!renameat(dir, temp, dir, bak);
+    unlinkat(dir, temp, 0); /* it is still there when both names were links to one file */
 }
 
 static enum status put_in_place(struct share *s, int dir, int which, struct output *o, bool known,

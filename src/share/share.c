@@ -228,6 +228,7 @@ enum status share_begin(struct share *s, enum store_mode mode, struct err *e)
     if (begin_write(s, &late) || share_commit(s, &late))
         share_warn(s, "T501", (struct sv){ 0 },
                    "the files below .leslie/ could not be brought up to date: %s", late.text);
+    s->unwritten.code = ST_OK; /* of others; who reads is warned of it */
     return begin(s, STORE_READ, &rev, e);
 }
 
@@ -271,11 +272,13 @@ enum status share_commit(struct share *s, struct err *e)
         share_end(s);
         return err_code(e);
     }
-    if (bring_up_to_date(s, &late))
+    if (bring_up_to_date(s, &late)) {
         share_warn(s, "T502", (struct sv){ 0 },
                    "done, but the files below .leslie/ could not be written: %s; the next command "
                    "tries again",
                    late.text);
+        s->unwritten = late;
+    }
     share_end(s);
     return ST_OK;
 }

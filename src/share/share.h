@@ -72,6 +72,7 @@ struct share {
     bool               foreign[SHARE_FILES];   /* rewrite as a whole: others changed it */
     struct sv          set_aside[SHARE_FILES]; /* keep the unreadable file under this name */
     struct share_stamp stamp;
+    struct err         unwritten; /* .code: what was committed is not all on the disk, and why */
 };
 
 void share_init(struct share *s, struct log *log, int root, struct sv actor, struct arena *a);
@@ -82,9 +83,9 @@ void share_init(struct share *s, struct log *log, int root, struct sv actor, str
 enum status share_begin(struct share *s, enum store_mode mode, struct err *e) MUST_USE;
 
 /* Commit, then bring directories and files up to date. If the commit fails, its error is returned
- * and nothing was changed. A later failure is only a warning, since the log has the operation and
- * the next command writes the files. One path that cannot be written does not stop the others: see
- * share_undone(). */
+ * and nothing was changed. A later failure is a warning and stands in s->unwritten, since the log
+ * has the operation and the next command writes the files. One path that cannot be written does not
+ * stop the others: see share_undone(). */
 enum status share_commit(struct share *s, struct err *e) MUST_USE;
 
 /* Effects that are not on the disk yet, oldest first: which operation on which thread, and why.

@@ -278,6 +278,32 @@ ok "some calls failed" test $k -gt 3
 run heddle verify
 exits "the log is whole" 0
 
+# ---- an erasure that was interrupted is finished before the log that says so is replaced
+rm -rf .heddle .leslie
+heddle init >/dev/null
+say t one
+heddle backup ../before.tar --force >/dev/null
+say t "Anna $word lives here"
+cp -a .heddle planted
+pending=0
+# interrupted K: erase with the K-th call failing; false when there are fewer calls.
+interrupted() {
+    rm -rf .heddle
+    cp -a planted .heddle
+    printf '%s' "$word" >.heddle/heddle.db.v4.bak
+    HEDDLE_STORE="fault:$1:.heddle/heddle.db" "$HEDDLE" erase t --find "$word" --reason r --with-derived \
+        >/dev/null 2>&1 && return 1
+    heddle log show t --json | grep -q '"kind":"erasure"' && [ -n "$(holds)" ] || return 0
+    pending=$((pending + 1))
+    run heddle restore-backup ../before.tar --force
+    exits "after call $1 failed the backup is restored" 0
+    same "and no file holds what was erased" "$(holds)" ""
+}
+interrupt_calls 15 4
+ok "some erasures were interrupted" test $pending -gt 0
+rm -rf planted .heddle
+heddle init >/dev/null
+
 # ---- where a backup does not belong
 mkdir -p place/sub
 cd place || exit 1

@@ -17,7 +17,7 @@ mkdir outside
 mv $T/b outside/b
 ln -s "$PWD/../elsewhere" $T/b
 run heddle inject b --type note --content hello
-exits "what the log takes is acknowledged" 0
+exits "what the log takes and the disk does not is no success" 1
 has "and what the disk did not take is said" "$err" "not done on disk"
 run spawn d
 exits "other threads go on" 0
@@ -41,7 +41,7 @@ json "status too" "$(heddle status b --json)" .not_done '[]'
 rm $T/.global/registry.json
 mkdir $T/.global/registry.json
 run spawn e
-exits "a view that cannot be written stops nothing" 0
+exits "a view that cannot be written is no success, and stops nothing" 1
 has "and is said" "$err" "registry.json"
 json "the other views are written" "$(cat $R)" '.threads | has("e")' true
 ok "the folders are made" test -d $T/e/artifacts

@@ -5,12 +5,15 @@
 #     SYSCALLS_ONLY="append spawn" SYSCALLS_CALLS="pwrite64 fdatasync" SYSCALLS_ERRORS=EIO
 #     SYSCALLS_MOST=20                                   at most this many N of each, spread evenly
 #
+# The error KILL ends the program at that call.
+#
 # After each failure:
 #   - the program ended by itself, not by a signal;
 #   - what was acknowledged before is still there (the first entries of thread t, byte for byte);
-#   - exit 0: what it said is done (or, for files, is done by the next command);
+#   - exit 0: what it said is done, files included;
 #   - exit not 0: it is not done, or the message says that it may have been written, or a warning
 #     says what is left for the next command;
+#   - what erases or restores finishes when it is repeated, and then no file holds what was erased;
 #   - every file that others read is whole: JSON parses, input.md ends as it should;
 #   - `heddle verify` is content, at the latest after the next command has finished what was begun, or
 #     `heddle doctor --fix` where verify says that something is left to do.
@@ -28,7 +31,7 @@ mkdir "$HOME"
 h() { "$HEDDLE" "$@"; }
 
 calls=${SYSCALLS_CALLS:-openat openat2 read write pread64 pwrite64 fsync fdatasync ftruncate rename renameat renameat2 link linkat unlink unlinkat mmap}
-errors=${SYSCALLS_ERRORS:-EIO ENOSPC EINTR EMFILE}
+errors=${SYSCALLS_ERRORS:-EIO ENOSPC EINTR EMFILE KILL}
 most=${SYSCALLS_MOST:-100000}
 
 # ---- the commands: make_X prepares a workspace, run_X LAUNCHER... is the command, is_done_X asks
@@ -48,6 +51,9 @@ make_shared() {
     printf '# Plan\n' >.leslie/threads/src/plan.md
     h spawn --id reader --intent reader --objective o --no-run
 }
+registry_has() { grep -q "$1" .leslie/threads/.global/registry.json 2>/dev/null; }
+relations_have() { grep -q "$1" .leslie/thread_relations.json 2>/dev/null; }
+clean() { ! grep -rqa "$1" .heddle .leslie 2>/dev/null; }
 log_has() { h log export "$1" 2>/dev/null | grep "$2" >/dev/null; }
 
 make_append() { make_plain; }
@@ -76,11 +82,11 @@ is_done_do() { log_has t 'the new one'; }
 
 make_spawn() { make_shared; }
 run_spawn() { "$@" spawn --id fresh --intent fresh --objective o --no-run; }
-is_done_spawn() { h status fresh >/dev/null 2>&1; }
+is_done_spawn() { [ -d .leslie/threads/fresh ] && registry_has '"fresh"'; }
 
 make_reference() { make_shared; }
 run_reference() { "$@" reference --from reader --target src --binding frozen; }
-is_done_reference() { h status reader 2>/dev/null | grep src >/dev/null; }
+is_done_reference() { relations_have '"src"' && [ -e .leslie/threads/reader/context/inherited/plan.md ]; }
 
 make_refresh() { make_shared; h reference --from reader --target src --binding frozen; echo more >>.leslie/threads/src/plan.md; }
 run_refresh() { "$@" refresh --from reader; }
@@ -93,6 +99,56 @@ is_done_merge() { grep -q own .leslie/threads/src/notes.md 2>/dev/null; }
 make_transcript() { make_shared; }
 run_transcript() { "$@" transcript src --chat c1 --query 'what was asked' --assistant 'what was said'; }
 is_done_transcript() { grep -rq 'what was said' .leslie/threads/src 2>/dev/null; }
+
+make_objective() { make_shared; }
+run_objective() { "$@" objective create Another --id another; }
+is_done_objective() { grep -q '"another"' .leslie/objectives.json && [ -s .leslie/logs/another/objective.log ]; }
+
+make_inject() { make_shared; }
+run_inject() { "$@" inject src 'the new one'; }
+is_done_inject() { grep -qs 'the new one' .leslie/threads/src/.meta/injections.log; }
+
+make_rename() { make_shared; }
+run_rename() { "$@" thread rename src 'the new title'; }
+is_done_rename() { registry_has 'the new title'; }
+
+make_archive() { make_shared; }
+run_archive() { "$@" thread archive reader; }
+is_done_archive() { registry_has '"archived"'; }
+
+make_session() { make_plain; }
+run_session() { "$@" session new s2; }
+is_done_session() { [ -d .teddy/sessions/s2/01 ]; }
+
+make_backup() { make_shared; }
+run_backup() { "$@" backup ../b.tar --force; }
+is_done_backup() { h backup --check ../b.tar >/dev/null 2>&1; }
+
+# Words to be erased: in entries, in the index of words, in copies and in older databases.
+make_words() {
+    make_shared
+    h spawn --id gone --intent 'find Zqxjkvbp' --objective o --no-run
+    h say gone 'Anna Zqxjkvbp lives here'
+    h search Zqxjkvbp
+    h transcript gone --chat c1 --query 'where' --assistant 'with Zqxjkvbp'
+    printf Zqxjkvbp >.heddle/heddle.db.v4.bak
+}
+
+make_delete() { make_words; }
+run_delete() { "$@" thread delete gone --yes; }
+is_done_delete() { clean Zqxjkvbp; }
+
+make_erase() { make_words; }
+run_erase() { "$@" erase gone --find Zqxjkvbp --reason r --with-derived --op-id e1; }
+is_done_erase() { clean Zqxjkvbp; }
+
+make_retain() { HEDDLE_NOW=1600000000000 make_words; rm -rf .leslie; h op replace gone --context - <<<'{"messages":[]}'; }
+run_retain() { "$@" retain --keep-days 30 --thread gone --yes; }
+is_done_retain() { clean 'Zqxjkvbp lives here'; }
+
+make_restore() { make_words; h backup ../restore.tar --force; h say gone later; }
+run_restore() { "$@" restore-backup ../restore.tar --force; }
+is_done_restore() { ! log_has gone later && registry_has '"gone"'; }
 
 make_payload() { make_plain; echo 'some text' >file.txt; h session new s; echo file.txt >.teddy/sessions/s/01/turn.context; }
 run_payload() { "$@" payload --turn .teddy/sessions/s/01; }
@@ -114,7 +170,9 @@ make_doctor() { make_plain; chmod 755 .heddle; }
 run_doctor() { "$@" doctor --fix --compact; }
 is_done_doctor() { [ "$(stat -c %a .heddle)" = 700 ]; }
 
-all="append import op run say do spawn reference refresh merge transcript payload config init checkpoint doctor"
+all="append import op run say do spawn reference refresh merge transcript objective inject rename archive session backup"
+all="$all delete erase retain restore payload config init checkpoint doctor"
+repeated=" delete erase retain restore "
 only=${SYSCALLS_ONLY:-$all}
 
 # ---- what must hold after each
@@ -131,7 +189,8 @@ reason() {
     *EIO) echo 'Input/output error' ;;
     *ENOSPC) echo 'No space left' ;;
     *EINTR) echo 'Interrupted' ;;
-    *) echo 'Too many open files' ;;
+    *EMFILE) echo 'Too many open files' ;;
+    *) echo 'nothing: it was killed' ;;
     esac
 }
 
@@ -148,7 +207,10 @@ whole_files() {
 
 check() { # check NAME STATUS: in the workspace after the failure
     local name=$1 rc=$2
-    [ "$rc" -lt 128 ] || complain "ended by signal $((rc - 128)): $(tail -n 1 "$work/err")"
+    if [ "$rc" -eq 137 ] && [[ $where == *KILL ]]; then
+        rc=killed
+    fi
+    [ "$rc" = killed ] || [ "$rc" -lt 128 ] || complain "ended by signal $((rc - 128)): $(tail -n 1 "$work/err")"
     ! grep -q 'Assertion\|Sanitizer' "$work/err" || complain "$(grep -m1 'Assertion\|Sanitizer' "$work/err")"
     if [ -e "$work/$name.kept" ]; then
         h log export t 2>/dev/null | sed -n 1,3p | cmp -s - "$work/$name.kept" ||
@@ -157,15 +219,21 @@ check() { # check NAME STATUS: in the workspace after the failure
     whole_files
     local done_now=0
     ! "is_done_$name" || done_now=1
+    [ "$rc" != 0 ] || [ "$done_now" -eq 1 ] || [ "$name" = payload ] ||
+        complain "exit 0, and it is not done: $(tail -n 1 "$work/err")"
+    if [[ $repeated == *" $name "* ]]; then
+        "run_$name" "$HEDDLE" >"$work/out2" 2>"$work/err2" </dev/null || complain "repeated: $(tail -n 2 "$work/err2")"
+        "is_done_$name" || complain "repeated, and it is not done: $(tail -n 1 "$work/out2")"
+    fi
     h list >/dev/null 2>&1 # the next command finishes what was begun
     if [ "$name" = payload ] && grep -q "warning: .*$(reason)" "$work/err"; then
         : # what cannot be read is left out of a payload, and named
+    elif [ "$rc" = killed ]; then
+        : # it said nothing
     elif [ "$rc" -eq 0 ]; then
-        # A warning may say that files are left for a later command.
-        "is_done_$name" || ! grep -q 'next command' "$work/err" || h doctor --fix >/dev/null 2>&1
-        "is_done_$name" || complain "exit 0, and it is not done: $(tail -n 1 "$work/err")"
+        "is_done_$name" || complain "exit 0, and it is done no more"
     elif [ "$done_now" -eq 1 ] && ! "was_done_$name"; then
-        grep -q 'may have been written\|was written\|was done\|next command' "$work/err" ||
+        grep -q 'may have been written\|was written\|was done\|next command\|from the log, but files\|is restored, but' "$work/err" ||
             complain "exit $rc, and it is done without a word: $(tail -n 2 "$work/err")"
     fi
     if [ -e .heddle/heddle.db ] && [ -s .heddle/heddle.db ]; then
@@ -184,7 +252,9 @@ once() { # once NAME CALL ERROR N
     rm -rf "$work/ws"
     cp -a "$work/$1.tpl" "$work/ws"
     cd "$work/ws" || exit 1
-    "run_$1" timeout 60 strace -f -qq -o /dev/null -e "trace=$2" -e "inject=$2:error=$3:when=$4" "$HEDDLE" \
+    local fault=error=$3
+    [ "$3" != KILL ] || fault=signal=KILL
+    "run_$1" timeout 60 strace -f -qq -o /dev/null -e "trace=$2" -e "inject=$2:$fault:when=$4" "$HEDDLE" \
         >"$work/out" 2>"$work/err" </dev/null || rc=$?
     check "$1" "$rc"
     cd "$work" || exit 1

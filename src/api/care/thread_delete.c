@@ -1,6 +1,5 @@
 /* thread.delete: removes a thread from the log for good. */
 #include "api/care/care.h"
-#include "api/hook/hook.h"
 #include "api/share/share_call.h"
 #include "api/term.h"
 #include "base/clock.h"
@@ -22,10 +21,11 @@ static const struct param params[] = {
     { 0 },
 };
 static const struct field answer[] = {
-    { "before",  FIELD_FLAG, .help = "it was deleted already, and nothing was done" },
+    { "before",  FIELD_FLAG, .help = "it was deleted already" },
     { "broken",  FIELD_NUMBER, .help = "threads whose references to it are broken now" },
     { "clean",   FIELD_FLAG, .help = "whether the files are clean too; else `heddle doctor --fix` does the rest" },
     { "entries", FIELD_NUMBER, .help = "how many entries its log had" },
+    { "finished", FIELD_NUMBER, .help = "deletions and erasures whose files were cleaned now, this one included; others were interrupted" },
     { "removed", FIELD_LIST, .help = CARE_REMOVED_HELP },
     { "seq",     FIELD_NUMBER, .nullable = true, .help = "of the entry of .global that says so" },
     { "thread",  FIELD_TEXT, .help = "the thread" },
@@ -68,12 +68,12 @@ static enum status run(struct request *r, const void *params_given, struct err *
     share_init(&s, &r->log, r->ws->root_fd, r->actor, r->a);
     if (share_delete(&s, &q, &out, e))
         return share_call_fail(r, &s, e);
-    hook_told_forget_all(r);
     jw_open(r->doc, '{');
     jw_kbool(r->doc, "before", out.before);
     jw_kint(r->doc, "broken", (int64_t)out.broken);
     jw_kbool(r->doc, "clean", !out.unfinished.code);
     jw_kint(r->doc, "entries", out.entries);
+    jw_kint(r->doc, "finished", out.unfinished.code ? 0 : (int64_t)out.finished);
     care_write(r->doc, "removed", &removed);
     jw_kint_if(r->doc, "seq", !out.before, out.seq);
     jw_kstr(r->doc, "thread", p->thread);
@@ -88,7 +88,11 @@ static void print(const struct json *doc, struct term *t)
 
     if (json_truth(json_find(doc, "before"))) {
         sb_add_plain_line(t->out, json_text(doc, "thread"));
-        term_f(t, " was deleted before\n");
+        term_f(t, " was deleted before%s\n",
+               !json_truth(json_find(doc, "clean")) ? ""
+               : json_number(doc, "finished")       ? ", and the files are clean now"
+                                                    : "");
+        care_print_removed(doc, t);
         return;
     }
     term_f(t, "✓ deleted ");
@@ -116,7 +120,8 @@ const struct operation op_thread_delete = {
         "\n"
         "Asks at a terminal; elsewhere it takes --yes. When it is interrupted the log is either "
         "as\n"
-        "it was or without the thread, and `heddle doctor --fix` cleans the files.\n"
+        "it was or without the thread; repeated, or with `heddle doctor --fix`, it cleans the\n"
+        "files.\n"
         "\n"
         "  heddle thread delete lexer --reason 'a test' --yes",
     .group = GROUP_CARE,

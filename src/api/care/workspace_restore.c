@@ -117,6 +117,18 @@ static enum status read_live(struct restoring *g, struct err *e)
     return s;
 }
 
+/* What is pending would be forgotten with the log that says so. */
+static enum status finish_erasures(struct restoring *g, struct err *e)
+{
+    struct share s;
+    size_t       n;
+
+    share_init(&s, &g->live, g->ws->root_fd, g->r->actor, g->r->a);
+    enum status st = share_erase_finish(&s, clock_now_ms(), &n, care_warn_removed, g->r, e);
+    share_call_warnings(g->r, &s);
+    return st ? err_in(e, "finish an erasure that was interrupted") : ST_OK;
+}
+
 static enum status open_live(struct restoring *g, struct err *e)
 {
     struct store *store;
@@ -124,7 +136,7 @@ static enum status open_live(struct restoring *g, struct err *e)
     if (workspace_take(g->ws, STORE_WRITE, &store, e))
         return err_code(e);
     g->live = log_of(store, workspace_views);
-    return read_live(g, e);
+    return finish_erasures(g, e) ? err_code(e) : read_live(g, e);
 }
 
 /* "heddle.db.before-restore-20261116T182700.bak": what `heddle doctor` lists and `erase` removes.
@@ -306,7 +318,7 @@ static enum status write_files(struct restoring *g, struct err *e)
     enum status st = share_begin(&s, STORE_WRITE, e);
     if (!st)
         st = share_commit(&s, e);
-    share_call_end(g->r, &s); /* its warnings become those of the request */
+    share_call_end(g->r, &s); /* its warnings become those of the request, and its verdict */
     return st;
 }
 
@@ -349,10 +361,14 @@ static enum status put_back(struct restoring *g, const struct restore_params *p,
             unlinkat(g->ws->root_fd, g->kept.s, 0);
         return err_code(e);
     }
-    if (write_files(g, &why))
-        request_warn(g->r, (struct sv){ 0 }, (struct sv){ 0 },
-                     "the log is restored, but the files below .leslie are not written yet: %s",
-                     why.text);
+    if (write_files(g, &why) && !g->r->verdict.code) {
+        err_set(&g->r->verdict, why.code,
+                "the log is restored, but the files below .leslie are not written yet: %.400s",
+                why.text);
+        err_reason(&g->r->verdict, "unwritten");
+        err_hint(&g->r->verdict, "`heddle doctor --fix` writes them, and so does the next command "
+                                 "that can");
+    }
     write_answer(g, p, &to);
     return ST_OK;
 }

@@ -97,10 +97,6 @@ void hook_marks_drop(struct request *r, const struct hook_event_params *p);
 bool hook_told(struct request *r, struct sv session, struct sv source, struct sv context);
 void hook_told_forget(struct request *r, struct sv session);
 
-/* After an erasure: the hash of a context could confirm a guess of what was erased. A session that
- * runs may be given the block once more. What cannot be removed is a warning. */
-void hook_told_forget_all(struct request *r);
-
 /* A program without an event for compactions wrote one into its transcript: the next event gets the
  * context, as a start does. hook_compacted_take(): was there one since the last call? */
 void hook_compacted(struct request *r, struct sv session);

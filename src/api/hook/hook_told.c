@@ -55,27 +55,6 @@ void hook_told_forget(struct request *r, struct sv session)
     (void)!fs_remove(r->ws->root_fd, file_of(session, ".told", r->a), &ignored);
 }
 
-void hook_told_forget_all(struct request *r)
-{
-    struct fs_item *list;
-    struct err      why;
-    size_t          n;
-    bool            there = false;
-
-    enum status s = fs_exists(r->ws->root_fd, SV(HOOK_DIR), &there, &why);
-    if (!s && !there)
-        return;
-    if (!s)
-        s = fs_list(r->ws->root_fd, SV(HOOK_DIR), r->a, &list, &n, &why);
-    for (size_t i = 0; !s && i < n; i++)
-        if (sv_ends(list[i].name, SV(".told")))
-            s = fs_remove(r->ws->root_fd, path_join(SV(HOOK_DIR), list[i].name, r->a), &why);
-    if (s)
-        request_warn(r, (struct sv){ 0 }, (struct sv){ 0 },
-                     "hashes of contexts that sessions were given stay in " HOOK_DIR ": %s",
-                     why.text);
-}
-
 void hook_compacted(struct request *r, struct sv session)
 {
     write_file(r, file_of(session, ".compacted", r->a), SV("1"));

@@ -1,7 +1,6 @@
 /* erase: takes content out of the log for good; the chain stays valid. */
 #include "share/erase.h"
 #include "api/care/care.h"
-#include "api/hook/hook.h"
 #include "api/log/entry_doc.h"
 #include "api/term.h"
 #include "base/clock.h"
@@ -311,7 +310,10 @@ static void print(const struct json *doc, struct term *t)
     for (size_t i = 0; i < items->n; i++)
         *(json_truth(json_find(&items->items[i], "asked")) ? &asked : &derived) += 1;
     if (json_truth(json_find(doc, "duplicate"))) {
-        term_f(t, "✓ erased before (#%lld)\n", (long long)json_number(doc, "seq"));
+        bool clean = json_truth(json_find(doc, "clean"));
+        term_f(t, "%serased before (#%lld)\n", clean ? "✓ " : "",
+               (long long)json_number(doc, "seq"));
+        care_print_removed(doc, t);
         return;
     }
     size_t n = asked + (with && !dry ? derived : 0);
@@ -379,11 +381,14 @@ static enum status run(struct request *r, const void *given, struct err *e)
         write_result(&w, r, &out, p, false);
         r->error_details = sb_sv(&b);
     }
+    if (out.pending)
+        request_warn(r, SV("unfinished"), (struct sv){ 0 },
+                     "%zu erasure%s interrupted: files may still hold what was erased; `heddle "
+                     "doctor --fix` does the rest",
+                     out.pending, out.pending == 1 ? " was" : "s were");
     if (st)
         return st;
     write_result(r->doc, r, &out, p, !p->dry_run);
-    if (!p->dry_run)
-        hook_told_forget_all(r);
     if (out.unfinished.code)
         unfinished(&out, &r->verdict);
     return ST_OK;
@@ -411,7 +416,8 @@ const struct operation op_erase = {
         "\n"
         "Afterwards the index of words is emptied, the database written anew, its write-ahead log\n"
         "emptied and copies of older databases removed. When that is interrupted, `heddle doctor\n"
-        "--fix` or the next erasure does the rest. Backups, exports and clones are out of reach.\n"
+        "--fix`, the same command again or the next erasure does the rest. Backups, exports and "
+        "clones are out of reach.\n"
         "\n"
         "  heddle erase design 1 --reason 'asked by the customer' --dry-run",
     .group = GROUP_CARE,

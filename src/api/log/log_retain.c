@@ -1,6 +1,5 @@
 /* log.retain: erases old content of the log by policy, never content that is in use. */
 #include "api/care/care.h"
-#include "api/hook/hook.h"
 #include "api/request.h"
 #include "api/term.h"
 #include "base/clock.h"
@@ -54,6 +53,7 @@ static const struct field answer[] = {
     { "clean",     FIELD_FLAG,   .help = "the files of the workspace are clean too" },
     { "dry_run",   FIELD_FLAG,   .help = "nothing was erased" },
     { "entries",   FIELD_NUMBER, .help = "of all threads" },
+    { "finished",  FIELD_NUMBER, .help = "erasures whose files were cleaned now, also earlier ones that were interrupted" },
     { "items",     FIELD_LIST,   .of = item_fields, .help = "the threads that have something so old, by id" },
     { "keep_days", FIELD_NUMBER, .help = "as it was given" },
     { "removed",   FIELD_LIST,   .help = CARE_REMOVED_HELP },
@@ -68,7 +68,7 @@ struct log_retaining {
     bool                            dry_run;
     struct sb                       list; /* the items of the document */
     struct jw                       items;
-    int64_t                         entries, bytes, kept, threads;
+    int64_t                         entries, bytes, kept, threads, finished;
     struct care_findings            removed;
     struct err                      unfinished;
 };
@@ -236,8 +236,10 @@ static void clean(struct log_retaining *x)
 
     share_init(&s, &x->r->log, x->r->ws->root_fd, x->r->actor, x->r->a);
     request_progress(x->r, "retain: writing the database anew", 0, 0);
-    if (share_erase_finish(&s, x->now, &n, care_find, &x->removed, &x->unfinished) == ST_OK)
+    if (share_erase_finish(&s, x->now, &n, care_find, &x->removed, &x->unfinished) == ST_OK) {
         x->unfinished.code = ST_OK;
+        x->finished += (int64_t)n;
+    }
 }
 
 /* A thread that was processed stays so when a later one fails, so its files are cleaned in any
@@ -272,6 +274,7 @@ static void write_all(struct jw *w, struct log_retaining *x)
     jw_kbool(w, "clean", !x->p->dry_run && !x->unfinished.code);
     jw_kbool(w, "dry_run", x->p->dry_run);
     jw_kint(w, "entries", x->entries);
+    jw_kint(w, "finished", x->finished);
     jw_key(w, "items");
     jw_raw(w, sb_sv(&x->list));
     jw_kint(w, "keep_days", x->p->keep_days);
@@ -294,8 +297,6 @@ static enum status run(struct request *r, const void *given, struct err *e)
         return err_code(e);
     if (!x.p->dry_run)
         clean(&x);
-    if (!x.p->dry_run && x.entries)
-        hook_told_forget_all(r);
     write_all(r->doc, &x);
     if (!x.unfinished.code)
         return ST_OK;
@@ -360,6 +361,9 @@ static void print(const struct json *doc, struct term *t)
     term_f(t, " bytes, from before " SV_FMT "\n", SV_ARG(json_text(doc, "before")));
     for (size_t i = 0; i < items->n; i++)
         print_thread(&items->items[i], t);
+    if (!n && json_number(doc, "finished"))
+        term_f(t,
+               "  an erasure that was interrupted before is finished: the files are clean now\n");
     care_print_removed(doc, t);
     if (n && !dry)
         term_f(t, "  backups, exports and clones made before still hold it\n");

@@ -40,11 +40,37 @@ void share_call_warnings(struct request *r, struct share *s)
     s->warnings.n = 0;
 }
 
+/* What was to be written is recorded, and not on the disk. */
+static void judge(struct request *r, const struct err *unwritten)
+{
+    if (!unwritten->code || r->verdict.code)
+        return;
+    err_set(&r->verdict, ST_IO, "recorded in the log, but not all files are written: %.400s",
+            unwritten->text);
+    err_reason(&r->verdict, "unwritten");
+    err_hint(&r->verdict, "do not repeat it: `heddle doctor --fix` writes them, and so does the "
+                          "next command that can");
+}
+
 enum status share_call_end(struct request *r, struct share *s)
 {
     share_end(s);
     share_call_warnings(r, s);
+    judge(r, &s->unwritten);
     return ST_OK;
+}
+
+void share_call_finish(struct request *r)
+{
+    struct share s;
+    struct err   why = { 0 };
+
+    share_init(&s, &r->log, r->ws->root_fd, r->actor, r->a);
+    if (share_begin(&s, STORE_WRITE, &why) || share_commit(&s, &why))
+        s.unwritten = why;
+    else if (s.stamp.n_undone && !s.unwritten.code)
+        err_set(&s.unwritten, ST_IO, "%.300s", s.stamp.undone[0].why.s);
+    share_call_end(r, &s);
 }
 
 enum status share_call_commit(struct request *r, struct share *s, struct err *e)

@@ -19,10 +19,15 @@
 enum status share_call_begin(struct request *r, struct share *s, enum store_mode mode,
                              struct err *e) MUST_USE;
 
-/* End it. The warnings of the share room become those of the request. */
+/* End it. The warnings of the share room become those of the request; files that were to be written
+ * and were not are its verdict (ST_IO, reason "unwritten"). */
 enum status share_call_commit(struct request *r, struct share *s, struct err *e) MUST_USE;
 enum status share_call_end(struct request *r, struct share *s);                 /* ST_OK */
 enum status share_call_fail(struct request *r, struct share *s, struct err *e); /* e->code */
+
+/* Of an operation that was done before: its files, in case that was interrupted. No transaction may
+ * be open. */
+void share_call_finish(struct request *r);
 
 /* What the room has warned of so far, as warnings of the request: for code that reads its rows in a
  * transaction of another thread. */
