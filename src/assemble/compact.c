@@ -115,6 +115,22 @@ static enum status find_end(struct planning *x, struct err *e)
     return ST_OK;
 }
 
+/* A lane whose end is pruned: nobody is sent it, and no model may be sent it for a summary. */
+static enum status check_seen(struct planning *x, struct err *e)
+{
+    struct loom_seen_of of = { .lane = x->plan->lane,
+                               .at = STORE_TO_END,
+                               .agent = x->plan->q.agent };
+    struct loom_seen    seen;
+
+    if (loom_seen(&x->loom, &of, &seen, e))
+        return err_code(e);
+    if (seen.hidden.s)
+        not_due(x->plan,
+                "the end of the lane is pruned: say something first, which begins another lane");
+    return ST_OK;
+}
+
 static enum status read_lane(struct planning *x, struct err *e)
 {
     struct compact_plan *p = x->plan;
@@ -369,6 +385,8 @@ enum status compact_prepare(const struct compact_request *q, struct arena *a,
     }
     if (q->agent.n && memory_pins(&x.loom, q->agent, &x.pins, &x.n_pins, e))
         return err_code(e);
+    if (check_seen(&x, e) || !out->is_due)
+        return out->is_due ? err_code(e) : ST_OK;
     if (read_lane(&x, e) || (out->is_due && cover_all(&x, e)))
         return err_code(e);
     if (out->is_due)

@@ -3,6 +3,7 @@
 #include "assemble/repair.h"
 
 #include "base/hash.h"
+#include "thread/scan.h"
 
 static const char *const names[] = {
 #define X(format, name) [format] = name,
@@ -83,46 +84,72 @@ static int64_t limit_of(const struct render_options *o)
     return o->limit < 0 ? 0 : o->limit;
 }
 
-static bool is_excluded(const struct render_options *o, int64_t seq)
+/* The change of a message; a message of a snapshot may name its node. NULL: none. */
+static const struct loom_change *change_of(const struct render_options *o, const struct message *m,
+                                           struct arena *a)
 {
-    size_t low = 0, high = o ? o->n_excluded : 0;
+    size_t      low = 0, high = o->n_changes;
+    struct json refs;
+    struct err  ignored;
 
-    while (low < high) {
+    while (m->seq >= 0 && low < high) {
         size_t mid = low + (high - low) / 2;
-        if (o->excluded[mid] == seq)
-            return true;
-        if (o->excluded[mid] < seq)
+        if (o->changes[mid].seq == m->seq)
+            return &o->changes[mid];
+        if (o->changes[mid].seq < m->seq)
             low = mid + 1;
         else
             high = mid;
     }
-    return false;
+    if (m->seq >= 0 || !m->refs.s || json_parse(m->refs, 0, a, &refs, &ignored) ||
+        !json_text(&refs, "node").n)
+        return NULL;
+    for (size_t i = 0; i < o->n_changes; i++)
+        if (o->changes[i].by == NO_NODE && sv_eq(o->changes[i].local, json_text(&refs, "node")))
+            return &o->changes[i];
+    return NULL;
 }
 
-/* The context without what is excluded. */
-static struct context without_excluded(const struct context *c, const struct render_options *o,
-                                       struct arena *a, struct render_report *r)
+/* The message in the place of another one, which is a version of it. */
+static enum status version_of(struct projection *p, int64_t seq, struct message *m, struct err *e)
 {
-    struct context out = *c;
+    struct entry *n = ARENA_NEW(p->a, struct entry, 1); /* the message points into it */
+    bool          found;
 
-    if (!o || !o->n_excluded)
-        return out;
-    out.messages = ARENA_NEW(a, struct message, c->n + 1);
-    out.n = 0;
+    if (log_entry(p->log, p->thread, seq, p->a, n, &found, e))
+        return err_code(e);
+    if (!found)
+        return err_set(e, ST_CORRUPT, "entry %lld is missing", (long long)seq);
+    *m = message_of_entry(n);
+    return ST_OK;
+}
+
+enum status render_changed(struct projection *p, const struct context *c,
+                           const struct render_options *o, struct context *out,
+                           struct render_report *r, struct err *e)
+{
+    *out = *c;
+    if (!o || !o->n_changes)
+        return ST_OK;
+    out->messages = ARENA_NEW(p->a, struct message, c->n + 1);
+    out->n = 0;
     for (size_t i = 0; i < c->n; i++) {
-        struct message      m = c->messages[i];
-        struct repair_place place = { m.seq, { 0 }, SIZE_MAX };
-        bool                excluded = is_excluded(o, m.seq), result = sv_is(m.role, "tool");
+        struct message            m = c->messages[i];
+        const struct loom_change *x = change_of(o, &m, p->a);
+        bool                      excluded = x && x->by == NO_NODE, result = sv_is(m.role, "tool");
+        if (x && !excluded && version_of(p, x->by, &m, e))
+            return err_code(e);
         if (excluded)
-            report_add(r, result ? REPAIR_CHANGED : REPAIR_DROPPED, place, "%s",
+            report_add(r, result ? REPAIR_CHANGED : REPAIR_DROPPED,
+                       (struct repair_place){ m.seq, { 0 }, SIZE_MAX }, "%s",
                        result ? "a result that is excluded: only its place is sent"
                               : "a message that is excluded");
         if (excluded && result)
             m.content = SV("\"(this result is excluded)\"");
         if (!excluded || result)
-            out.messages[out.n++] = m;
+            out->messages[out->n++] = m;
     }
-    return out;
+    return ST_OK;
 }
 
 /* `cut`: the context is only the newest part of a longer one. */
@@ -210,26 +237,31 @@ static size_t first_want(int64_t limit)
     return limit > INT32_MAX ? SIZE_MAX : (size_t)limit + 8;
 }
 
-static enum status write_json(struct projection *p, int64_t limit, struct sb *out, struct err *e)
+static enum status write_json(struct projection *p, const struct render_options *o, struct sb *out,
+                              struct render_report *r, struct err *e)
 {
-    struct context c;
+    struct context c, shown;
     bool           all = false;
     size_t         from = 0;
+    int64_t        limit = limit_of(o);
 
-    if (limit == LIMIT_NONE)
+    if (limit == LIMIT_NONE && (!o || !o->n_changes))
         return project_write(p, out, e);
-    for (size_t want = first_want(limit); !all; want *= 2) {
+    for (size_t want = limit == LIMIT_NONE ? SIZE_MAX : first_want(limit); !all; want *= 2) {
         struct render_report   unused = report_in(p->a);
         struct parsed_message *turns;
         size_t                 n;
-        if (project_newest(p, want, &c, &all, e) || parsed_of(&c, p->a, &turns, &n, &unused, e))
+        if (project_newest(p, want, &c, &all, e) || render_changed(p, &c, o, &shown, &unused, e) ||
+            parsed_of(&shown, p->a, &turns, &n, &unused, e))
             return err_code(e);
         size_t start = limit_start(turns, n, limit, p->a);
-        from = start < n ? turns[start].message : c.n;
-        if (is_enough(turns, n, from, want, limit, p->a))
+        from = start < n ? turns[start].message : shown.n;
+        if (limit != LIMIT_NONE && is_enough(turns, n, from, want, limit, p->a))
             break;
     }
-    write_tail(p, &c, from, out);
+    if (render_changed(p, &c, o, &shown, r, e)) /* once more, for its report */
+        return err_code(e);
+    write_tail(p, &shown, from, out);
     return ST_OK;
 }
 
@@ -246,8 +278,9 @@ static enum status limited_context(struct projection *p, const struct render_opt
         size_t                 n, n_mended;
         if (project_newest(p, want, c, all, e))
             return err_code(e);
-        struct context sent = without_excluded(c, o, p->a, &unused);
-        if (parsed_of(&sent, p->a, &turns, &n, &unused, e))
+        struct context sent;
+        if (render_changed(p, c, o, &sent, &unused, e) ||
+            parsed_of(&sent, p->a, &turns, &n, &unused, e))
             return err_code(e);
         repair_all(turns, n, p->a, &mended, &n_mended, &unused);
         size_t start = limit_start(mended, n_mended, limit, p->a);
@@ -261,15 +294,14 @@ static enum status limited_context(struct projection *p, const struct render_opt
 enum status render_write(enum render_format f, struct projection *p, const struct render_options *o,
                          struct sb *out, struct render_report *r, struct err *e)
 {
-    struct context c;
+    struct context c, shown;
     bool           all = true;
     int64_t        limit = limit_of(o);
 
     if (f == RENDER_JSON)
-        return write_json(p, limit, out, e);
-    if (limit == LIMIT_NONE ? project_context(p, &c, e) : limited_context(p, o, &c, &all, e))
+        return write_json(p, o, out, r, e);
+    if ((limit == LIMIT_NONE ? project_context(p, &c, e) : limited_context(p, o, &c, &all, e)) ||
+        render_changed(p, &c, o, &shown, r, e))
         return err_code(e);
-    if (f != RENDER_TEXT)
-        c = without_excluded(&c, o, p->a, r);
-    return render_part(f, &c, o, !all, p->a, out, r, e);
+    return render_part(f, &shown, o, !all, p->a, out, r, e);
 }

@@ -10,7 +10,7 @@
  * never left out silently: each such thing is a line of the report. Heddle's own marks on a
  * message (seq, time, refs) are not part of any request.
  *
- * json        the projection as it is, no repair
+ * json        the projection as it is, no repair but the changes of its options
  * anthropic   {"messages":[…],"system":TEXT}: roles alternate, calls are tool_use blocks, all
  *             results of a turn are tool_result blocks at the head of one user message;
  *             system messages are joined into "system"; thinking needs its signature
@@ -23,6 +23,7 @@
 
 #include "assemble/limit.h"
 #include "assemble/report.h"
+#include "loom/node.h"
 #include "thread/project.h"
 
 /*    format             name */
@@ -62,10 +63,10 @@ struct render_cache {
 struct render_options {
     bool    limited; /* only the newest `limit` messages; see limit.h */
     int64_t limit;
-    /* Seqs of messages that are not sent, in order; a result among them keeps its place, without
-     * its content, since its call would seem unanswered. Not for json and text. */
-    const int64_t *excluded;
-    size_t         n_excluded;
+    /* Messages that are excluded, or shown in another version (loom_seen()). An excluded result
+     * keeps its place, without its content, since its call would seem unanswered. */
+    const struct loom_change *changes;
+    size_t                    n_changes;
 
     struct render_cache cache;
     bool                merge; /* openai: neighbours of one role are one message, as the templates
@@ -78,6 +79,12 @@ struct render_options {
  * The output ends without a newline, except text, which is lines. */
 enum status render_write(enum render_format f, struct projection *p, const struct render_options *o,
                          struct sb *out, struct render_report *r, struct err *e) MUST_USE;
+
+/* The context of a projection with the changes of its options; each is reported. In its
+ * transaction. */
+enum status render_changed(struct projection *p, const struct context *c,
+                           const struct render_options *o, struct context *out,
+                           struct render_report *r, struct err *e) MUST_USE;
 
 /* The same for a context in memory; not for RENDER_JSON, which says where a projection
  * comes from. Scratch memory is taken from `a`. */

@@ -153,13 +153,40 @@ static enum status write_session(struct harness_writing *w, struct err *e)
 
 /* ---- a lane ---------------------------------------------------------------------------------- */
 
+static const struct harness_change *change_of(const struct harness_export *what, int64_t seq)
+{
+    for (size_t i = 0; i < what->n_changes; i++)
+        if (what->changes[i].seq == seq)
+            return &what->changes[i];
+    return NULL;
+}
+
+/* The version of a message that is shown in its place. */
+static enum status write_version(struct harness_writing *w, int64_t seq, struct err *e)
+{
+    struct entry n;
+    struct json  payload;
+    bool         found;
+
+    if (log_entry(w->log, w->what->thread, seq, &w->scratch, &n, &found, e))
+        return err_code(e);
+    if (!found || n.erased)
+        return ST_OK;
+    return json_parse(n.payload, 0, &w->scratch, &payload, e)
+               ? err_code(e)
+               : w->writer->message(w, n.at, n.seq, &payload, e);
+}
+
 /* Records of the program itself, and new ones for what others said. */
 static enum status write_entry(struct harness_writing *w, const struct entry *n,
                                const struct json *payload, struct err *e)
 {
-    struct harness_origin o;
+    struct harness_origin        o;
+    const struct harness_change *change = change_of(w->what, n->seq);
     bool own = harness_origin(payload, &o) && sv_is(o.name, harness_name(w->what->to));
 
+    if (change)
+        return change->by < 0 ? ST_OK : write_version(w, change->by, e);
     if (own)
         return w->writer->shared(w, n, payload, e);
     if (kind_of(n->kind) != KIND_AI_MESSAGE || n->seq <= w->after || !kind_is_sound(n))
@@ -222,7 +249,7 @@ static enum status write_path(struct harness_writing *w, struct projection *p, s
 
 static enum status write_lane(struct harness_writing *w, struct err *e)
 {
-    struct projection_of of = { w->what->thread, w->what->lane, STORE_TO_END, { 0 } };
+    struct projection_of of = { w->what->thread, w->what->lane, w->what->upto, { 0 } };
     struct projection    p;
     struct lane          lane;
     bool                 found;

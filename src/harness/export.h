@@ -10,14 +10,22 @@
 
 #include "harness/harness.h"
 
+/* A message that is not written as it is in the log: loom_change of loom/node.h. */
+struct harness_change {
+    int64_t seq, by; /* by: the entry in its place; -1: it is left out */
+};
+
 struct harness_export {
     enum harness to;
     struct sv    thread;
     struct sv    session; /* the id of an imported session, to write it unchanged; or absent */
     struct sv    part;    /* and which of its parts (sub-agents); absent: the session itself */
-    struct sv    lane;    /* without a session: the lane */
-    struct sv    id;  /* of the new session; absent: made from thread, lane and its last entry */
-    struct sv    cwd; /* of the new session: the project */
+    struct sv    lane;    /* without a session: the lane ... */
+    int64_t      upto;    /* ... and its last entry that counts; STORE_TO_END: all */
+    const struct harness_change *changes; /* of the lane, by seq */
+    size_t                       n_changes;
+    struct sv id;  /* of the new session; absent: made from thread, lane and its last entry */
+    struct sv cwd; /* of the new session: the project */
 };
 
 struct harness_exported {

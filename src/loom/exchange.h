@@ -57,8 +57,8 @@ enum status export_open_loom(struct loom *l, struct sv agent, struct sb *out,
                              struct err *e) MUST_USE;
 enum status export_json(struct loom *l, struct sb *out, struct err *e) MUST_USE;
 
-/* The path to one node. */
-enum status export_markdown(struct loom *l, const struct node *n, struct sb *out,
+/* The path to one node, in the versions that `agent` sees, without what is excluded. */
+enum status export_markdown(struct loom *l, struct sv agent, const struct node *n, struct sb *out,
                             struct err *e) MUST_USE;
 
 #endif

@@ -633,22 +633,30 @@ static void add_markdown(struct sb *b, struct sv text)
     }
 }
 
-enum status export_markdown(struct loom *l, const struct node *n, struct sb *out, struct err *e)
+enum status export_markdown(struct loom *l, struct sv agent, const struct node *n, struct sb *out,
+                            struct err *e)
 {
     struct node *path;
-    size_t       count;
+    size_t       count, excluded = 0;
     struct sv    title, text;
     bool         buffer;
 
     if (loom_title(l, &title, e) || loom_is_buffer(l, &buffer, e) ||
-        node_path(l, (struct sv){ 0 }, n, 0, &path, &count, e))
+        node_path(l, agent, n, 0, &path, &count, e))
         return err_code(e);
+    for (size_t i = 0; i < count; i++)
+        excluded += path[i].excluded;
     sb_adds(out, "# ");
     sb_add_oneline(out, title);
-    sb_addf(out, "\n\n*The path to " SV_FMT ", %zu node%s, exported by heddle.*\n",
-            SV_ARG(n->local), count, count == 1 ? "" : "s");
+    sb_addf(out, "\n\n*The path to " SV_FMT ", %zu node%s", SV_ARG(n->local), count - excluded,
+            count - excluded == 1 ? "" : "s");
+    if (excluded)
+        sb_addf(out, " (without %zu excluded)", excluded);
+    sb_adds(out, ", exported by heddle.*\n");
     sb_adds(out, buffer ? "\n" : "");
     for (size_t i = 0; i < count; i++) {
+        if (path[i].excluded)
+            continue;
         if (node_text(l, path[i].seq, &text, e))
             return err_code(e);
         if (!buffer)

@@ -209,7 +209,7 @@ static enum status mark_node(struct rows *r, struct sv mark, int64_t by, const s
                              struct node *n, struct err *e)
 {
     if (sv_is(mark, "prune") || sv_is(mark, "restore"))
-        return fold_prune(r, n, sv_is(mark, "prune"), e);
+        return fold_prune(r, n, sv_is(mark, "prune"), by, e);
     if (sv_is(mark, "withdraw"))
         return fold_withdraw(r, n, e);
     if (sv_is(mark, "bookmark") || sv_is(mark, "unbookmark")) {

@@ -182,7 +182,7 @@ static enum status mark_strand(struct rows *r, const struct node *n, bool hide, 
     return rows_put_strand(r, &s, e);
 }
 
-enum status fold_prune(struct rows *r, struct node *n, bool hide, struct err *e)
+enum status fold_prune(struct rows *r, struct node *n, bool hide, int64_t by_entry, struct err *e)
 {
     struct prune_walk w = { .r = r, .cover = hide ? 1 : -1 };
     struct tree       tree;
@@ -199,7 +199,8 @@ enum status fold_prune(struct rows *r, struct node *n, bool hide, struct err *e)
         (hide && mark_strand(r, n, hide, e)))
         return err_code(e);
     n->pruned = hide;
-    if (rows_put_node(r, n, e) || rows_node(r, n->parent, &parent, e) || rows_tree(r, &tree, e))
+    if (row_put(r, key_of_seq2("qh", n->seq, by_entry, r->a), hide ? SV("1") : SV("0"), e) ||
+        rows_put_node(r, n, e) || rows_node(r, n->parent, &parent, e) || rows_tree(r, &tree, e))
         return err_code(e);
     if (cover == 0) { /* else another prune hides it as well, and nothing visible changes */
         add_tally(&tree, &w.tally, sign);

@@ -14,6 +14,7 @@
  *     v/STRAND/SLOT/SEQ         a version
  *     b/SEQ, e/SEQ              a node that is bookmarked, excluded
  *     eh/SEQ/ENTRY              the entry excluded the node ("1") or included it again ("0")
+ *     qh/SEQ/ENTRY              the entry pruned the slot ("1") or restored it ("0")
  *     t/LANE                    the lane's end (struct lane_end)
  *     a/SLOT/N                  the annotation ann-N is on this node
  *     ann/N                     an annotation
@@ -93,7 +94,9 @@ enum status fold_link(struct rows *r, const struct entry *n, const struct json *
 enum status fold_mark(struct rows *r, const struct entry *n, const struct json *p,
                       struct err *e) MUST_USE;
 /* fold_prune.c */
-enum status fold_prune(struct rows *r, struct node *n, bool hide, struct err *e) MUST_USE;
+/* `by`: the entry that says so. */
+enum status fold_prune(struct rows *r, struct node *n, bool hide, int64_t by,
+                       struct err *e) MUST_USE;
 /* fold_memory.c */
 enum status fold_memory(struct rows *r, const struct entry *n, const struct json *p,
                         struct err *e) MUST_USE;

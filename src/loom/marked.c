@@ -19,32 +19,6 @@ enum status loom_marked(struct loom *l, enum node_mark mark, struct node **out, 
     return rows_nodes(&r, rows, n, *out, e);
 }
 
-/* The rows of one node stand together, in the order of the entries. */
-enum status loom_excluded(struct loom *l, int64_t at, int64_t **out, size_t *count, struct err *e)
-{
-    struct rows       r = rows_of_loom(l);
-    struct store_row *rows;
-    size_t            n;
-    VEC(int64_t) list = { 0 };
-
-    if (row_list(&r, SV("eh/"), (struct sv){ 0 }, SIZE_MAX, &rows, &n, e))
-        return err_code(e);
-    for (size_t i = 0; i < n; i++) {
-        int64_t node = key_last(sv_cut_last(rows[i].key, '/').head);
-        bool    listed = list.n && list.v[list.n - 1] == node;
-        bool    excluded = sv_is(rows[i].value, "1");
-        if (key_last(rows[i].key) > at)
-            continue;
-        if (excluded && !listed)
-            *vec_push(&list, l->a) = node;
-        else if (!excluded && listed)
-            list.n--;
-    }
-    *out = list.v;
-    *count = list.n;
-    return ST_OK;
-}
-
 /* Edits of a7x2 are a7x2', a7x2'' and so on, whichever of them was edited. */
 enum status node_edits(struct loom *l, const struct node *n, struct node **out, size_t *count,
                        struct err *e)

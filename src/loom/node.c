@@ -431,6 +431,40 @@ enum status loom_is_placed(struct loom *l, struct sv agent, bool *out, struct er
     return rows_has_place(&r, agent, out, e);
 }
 
+enum status loom_placed_by(struct loom *l, struct sv agent, int64_t *out, struct err *e)
+{
+    struct rows  r = rows_of_loom(l);
+    struct place place;
+    bool         found;
+
+    if (rows_place(&r, agent, &place, &found, e))
+        return err_code(e);
+    *out = found ? place.since : -1;
+    return ST_OK;
+}
+
+enum status loom_branch_end(struct loom *l, struct sv agent, struct node *out, bool *found,
+                            struct err *e)
+{
+    struct node tip;
+    int64_t     hidden_by;
+    bool        any;
+
+    if (loom_position(l, agent, out, found, e))
+        return err_code(e);
+    if (!*found)
+        return ST_OK;
+    if (loom_lane_tip(l, out->lane, &tip, &any, e))
+        return err_code(e);
+    if (!any || tip.depth <= out->depth)
+        return ST_OK;
+    if (node_hidden(l, &tip, &hidden_by, e))
+        return err_code(e);
+    if (hidden_by == NO_NODE && !tip.withdrawn)
+        *out = tip;
+    return ST_OK;
+}
+
 enum status loom_last_place(struct loom *l, struct sv agent, struct node *out, bool *found,
                             struct err *e)
 {

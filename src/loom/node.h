@@ -180,9 +180,31 @@ enum node_mark { NODE_BOOKMARKED, NODE_EXCLUDED, NODE_PRUNED };
 enum status loom_marked(struct loom *l, enum node_mark mark, struct node **out, size_t *count,
                         struct err *e) MUST_USE;
 
-/* The seqs of the nodes that were excluded from what models are sent after entry `at`, in order. */
-enum status loom_excluded(struct loom *l, int64_t at, int64_t **out, size_t *count,
-                          struct err *e) MUST_USE;
+/* What of a lane is seen after entry `at` (STORE_TO_END: now): a lane is a path through the tree,
+ * which ends before the first node on it that is pruned. Contexts, requests and exports are made of
+ * this, so that none shows what another hides. In: lane and, if not absent, the node at which it
+ * ends. */
+struct loom_seen_of {
+    struct sv lane, node;
+    int64_t   since; /* when the lane had been chosen; what came after it is seen, too */
+    int64_t   at;
+    struct sv agent; /* whose versions; absent: the newest */
+};
+/* A message that is not shown as it is in the log. */
+struct loom_change {
+    int64_t   seq;
+    int64_t   by;    /* the entry of the version in its place; NO_NODE: it is excluded */
+    struct sv local; /* of an excluded one: a snapshot names it so */
+};
+struct loom_seen {
+    struct sv           lane;    /* of its last node: another one, when the given lane is hidden */
+    int64_t             upto;    /* and its last entry that counts; STORE_TO_END: all */
+    struct sv           hidden;  /* the pruned node before which it ends; absent: none */
+    struct loom_change *changes; /* by seq */
+    size_t              n;
+};
+enum status loom_seen(struct loom *l, const struct loom_seen_of *of, struct loom_seen *out,
+                      struct err *e) MUST_USE;
 
 /* Where an agent is: the node it wrote or switched to last, whatever others wrote after it. An
  * agent that has done neither and has issued no command is at the tip of its lane. When others have
@@ -201,6 +223,14 @@ enum status loom_last_place(struct loom *l, struct sv agent, struct node *out, b
 /* The last node of a lane; *found is false when it has none. */
 enum status loom_lane_tip(struct loom *l, struct sv lane, struct node *out, bool *found,
                           struct err *e) MUST_USE;
+
+/* The end of an agent's branch, where a message to it goes when no node is named: the last node of
+ * its lane, even if others wrote it, or its position when that is hidden. */
+enum status loom_branch_end(struct loom *l, struct sv agent, struct node *out, bool *found,
+                            struct err *e) MUST_USE;
+
+/* The entry that put the agent where it is; -1: it has no position of its own. */
+enum status loom_placed_by(struct loom *l, struct sv agent, int64_t *out, struct err *e) MUST_USE;
 
 /* Has the conversation gone on from `n`, the agent's position, since the agent came there? *out is
  * the child of `n` that leads to the lane's tip. Generated continuations that nobody has replied to

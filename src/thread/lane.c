@@ -96,16 +96,61 @@ enum status lane_reach(struct log *l, struct sv thread, struct sv lane, int64_t 
     return ST_OK;
 }
 
+struct place_then {
+    struct arena     *a;
+    int64_t           at;
+    struct store_row *row;
+};
+
+static bool is_then(void *ctx, const struct store_row *row)
+{
+    struct place_then *t = ctx;
+
+    if (key_last(row->key) > t->at)
+        return true;
+    t->row = ARENA_NEW(t->a, struct store_row, 1);
+    *t->row =
+        (struct store_row){ .key = sv_dup(row->key, t->a), .value = sv_dup(row->value, t->a) };
+    return false;
+}
+
+enum status lane_place(struct log *l, struct sv thread, struct sv agent, int64_t at,
+                       struct arena *a, struct lane_place *out, struct err *e)
+{
+    struct rows       r = rows_of_view(l, thread, &thread_view, a);
+    struct place_then then = { .a = a, .at = at };
+    struct json       v;
+    bool              found;
+
+    *out = (struct lane_place){ .lane = LANE_DEFAULT, .since = -1 };
+    if (row_json(&r, key_of_name("active", agent, a), &v, &found, e))
+        return err_code(e);
+    if (!found)
+        return ST_OK;
+    json_int(json_find(&v, "since"), &out->since);
+    if (out->since > at) { /* it came there later */
+        out->since = -1;
+        if (row_each(&r, key_below_name("was", agent, a), (struct sv){ 0 }, true, is_then, &then,
+                     e) ||
+            (then.row && json_parse(then.row->value, 0, a, &v, e)))
+            return err_code(e);
+        if (!then.row)
+            return ST_OK;
+        out->since = key_last(then.row->key);
+    }
+    out->lane = json_text(&v, "lane");
+    out->node = json_text(&v, "node");
+    return ST_OK;
+}
+
 enum status lane_active(struct log *l, struct sv thread, struct sv agent, struct arena *a,
                         struct sv *out, struct err *e)
 {
-    struct rows r = rows_of_view(l, thread, &thread_view, a);
-    bool        found;
+    struct lane_place place;
 
-    if (row_get(&r, key_of_name("active", agent, a), out, &found, e))
+    if (lane_place(l, thread, agent, STORE_TO_END, a, &place, e))
         return err_code(e);
-    if (!found)
-        *out = LANE_DEFAULT;
+    *out = place.lane;
     return ST_OK;
 }
 

@@ -15,7 +15,7 @@ struct lane {
 /* The view that knows lanes, active lanes and runs. */
 extern const struct view thread_view;
 
-#define KEY_EXCLUDED SV("excluded") /* its row that says that a node was excluded */
+#define KEY_MARKED SV("marked") /* its row that says that a context needs the loom view */
 
 /* All in a transaction begun with log_begin(). */
 enum status lane_find(struct log *l, struct sv thread, struct sv name, struct arena *a,
@@ -44,7 +44,17 @@ enum status lane_path(struct log *l, struct sv thread, struct sv lane, int64_t u
 enum status lane_reach(struct log *l, struct sv thread, struct sv lane, int64_t seq, int64_t *upto,
                        struct err *e) MUST_USE;
 
-/* The lane an agent works on: that of its last replace or switch, else "default". */
+/* Where an agent is: the lane of its last replace or switch, or of what it said last as a node;
+ * "default" when it did none of these. After entry `at`, or now (STORE_TO_END). */
+struct lane_place {
+    struct sv lane;
+    struct sv node;  /* local id of the node it switched to; absent: the end of the lane */
+    int64_t   since; /* the entry that put it there; -1: none did */
+};
+enum status lane_place(struct log *l, struct sv thread, struct sv agent, int64_t at,
+                       struct arena *a, struct lane_place *out, struct err *e) MUST_USE;
+
+/* The lane alone, now. */
 enum status lane_active(struct log *l, struct sv thread, struct sv agent, struct arena *a,
                         struct sv *out, struct err *e) MUST_USE;
 

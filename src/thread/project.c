@@ -111,10 +111,10 @@ static enum status find_anchor(struct projection *p, struct err *e)
 
 void project_want(struct log *l, const struct projection_of *of, struct sv agent, struct arena *a)
 {
-    struct rows        r = rows_of_view(l, of->thread, &thread_view, a);
-    struct sv          lane = of->lane.s ? of->lane : LANE_DEFAULT;
-    struct sv          keys[] = { key_of_name("lane", lane, a), KEY_EXCLUDED,
-                                  key_of_name("active", agent, a) };
+    struct rows r = rows_of_view(l, of->thread, &thread_view, a);
+    struct sv   lane = of->lane.s ? of->lane : LANE_DEFAULT;
+    struct sv keys[] = { key_of_name("lane", lane, a), KEY_MARKED, key_of_name("active", agent, a),
+                         key_of_name("active", AGENT_DEFAULT, a) };
     struct store_query q = {
         .thread = of->thread, .to = of->upto, .lane = lane, .mark = MARK_MESSAGE
     };
@@ -173,13 +173,13 @@ enum status project_anchor(struct log *l, struct sv thread, struct stretch *of, 
     return s;
 }
 
-enum status project_excludes(struct log *l, struct sv thread, struct arena *a, bool *out,
-                             struct err *e)
+enum status project_is_marked(struct log *l, struct sv thread, struct arena *a, bool *out,
+                              struct err *e)
 {
     struct rows r = rows_of_view(l, thread, &thread_view, a);
     struct sv   row;
 
-    return row_get(&r, KEY_EXCLUDED, &row, out, e);
+    return row_get(&r, KEY_MARKED, &row, out, e);
 }
 
 static enum status each_after(struct projection *p, int64_t after, message_fn fn, void *ctx,

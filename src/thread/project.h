@@ -53,9 +53,9 @@ enum status project_anchor(struct log *l, struct sv thread, struct stretch *of, 
 typedef bool (*anchor_fn)(void *ctx, const struct entry *n);
 enum status project_anchors(struct projection *p, anchor_fn fn, void *ctx, struct err *e) MUST_USE;
 
-/* Was a node of the thread ever excluded from what models are sent? The loom view knows which. */
-enum status project_excludes(struct log *l, struct sv thread, struct arena *a, bool *out,
-                             struct err *e) MUST_USE;
+/* Was a node of the thread ever pruned, excluded or given a version? The loom view knows which. */
+enum status project_is_marked(struct log *l, struct sv thread, struct arena *a, bool *out,
+                              struct err *e) MUST_USE;
 
 /* Each message, oldest first. The message's bytes are good during the call. */
 typedef enum status (*message_fn)(void *ctx, const struct message *m, struct err *e);

@@ -55,13 +55,13 @@ static void copy(struct describe_showing *s, struct json *to, const struct json 
         set(s, to, key, *v);
 }
 
-static enum status show_inputs(struct describe_showing *s, const struct run_state *state,
-                               struct err *e)
+static enum status show_inputs(struct describe_showing *s, const char *key,
+                               const struct run_input *inputs, size_t n, struct err *e)
 {
-    struct json *list = member(&s->doc, "pending_input"), p;
+    struct json *list = member(&s->doc, key), p;
 
-    for (size_t i = 0; i < state->n_queue; i++) {
-        if (payload_at(s, state->queue[i].seq, &p, e))
+    for (size_t i = 0; i < n; i++) {
+        if (payload_at(s, inputs[i].seq, &p, e))
             return err_code(e);
         copy(s, &list->items[i], &p, "content");
         copy(s, &list->items[i], &p, "kind");
@@ -169,8 +169,9 @@ static enum status show(struct describe_showing *s, struct sb *out, struct err *
         return err_code(e);
     set(s, &s->doc, "active_context_ref", json_of(lane));
     set(s, &s->doc, "projection_cursor_seq", json_of_int(h.rev - 1, s->a));
-    if (show_applied(s, e) || show_inputs(s, &state, e) || show_calls(s, &state, e) ||
-        show_parked(s, &state, e) || show_runs(s, e))
+    if (show_applied(s, e) || show_inputs(s, "pending_input", state.queue, state.n_queue, e) ||
+        show_inputs(s, "dropped_input", state.dropped, state.n_dropped, e) ||
+        show_calls(s, &state, e) || show_parked(s, &state, e) || show_runs(s, e))
         return err_code(e);
     sb_add(out, json_canonical(&s->doc, s->a));
     return ST_OK;

@@ -40,6 +40,19 @@ static void write_calls(struct jw *w, const struct run_state *s)
     jw_close(w, ']');
 }
 
+static void write_inputs(struct jw *w, const char *key, const struct run_input *list, size_t n)
+{
+    jw_key(w, key);
+    jw_open(w, '[');
+    for (size_t i = 0; i < n; i++) {
+        jw_open(w, '{');
+        jw_kstr(w, "id", list[i].id);
+        jw_kint(w, "seq", list[i].seq);
+        jw_close(w, '}');
+    }
+    jw_close(w, ']');
+}
+
 void run_state_write(struct sb *b, const struct run_state *s)
 {
     struct jw w = jw_in(b, 0);
@@ -53,6 +66,8 @@ void run_state_write(struct sb *b, const struct run_state *s)
     jw_kint(&w, "calls_seq", s->calls_seq);
     jw_kstr(&w, "cancel_reason", s->cancel_reason);
     jw_kstr(&w, "checkpoint_token", s->checkpoint_token);
+    if (s->n_dropped)
+        write_inputs(&w, "dropped_input", s->dropped, s->n_dropped);
     kraw(&w, "dropped_op", s->dropped_op);
     jw_kint(&w, "event_seq", s->event_seq);
     jw_kint(&w, "iteration", s->iteration);
@@ -67,15 +82,7 @@ void run_state_write(struct sb *b, const struct run_state *s)
     } else {
         jw_null(&w);
     }
-    jw_key(&w, "pending_input");
-    jw_open(&w, '[');
-    for (size_t i = 0; i < s->n_queue; i++) {
-        jw_open(&w, '{');
-        jw_kstr(&w, "id", s->queue[i].id);
-        jw_kint(&w, "seq", s->queue[i].seq);
-        jw_close(&w, '}');
-    }
-    jw_close(&w, ']');
+    write_inputs(&w, "pending_input", s->queue, s->n_queue);
     write_calls(&w, s);
     jw_kstr(&w, "request_id", s->request_id);
     kraw(&w, "result", s->result);
@@ -101,6 +108,16 @@ static void read_calls(const struct json *list, struct arena *a, struct run_stat
             (struct run_call){ json_text(&list->items[i], "id"), json_text(&list->items[i], "name"),
                                json_truth(json_find(&list->items[i], "done")), -1 };
         json_int(json_find(&list->items[i], "held"), &s->calls[i].held);
+    }
+}
+
+static void read_inputs(const struct json *list, struct arena *a, struct run_input **out, size_t *n)
+{
+    *n = list ? list->n : 0;
+    *out = ARENA_NEW(a, struct run_input, *n + 1);
+    for (size_t i = 0; i < *n; i++) {
+        (*out)[i].id = json_text(&list->items[i], "id");
+        json_int(json_find(&list->items[i], "seq"), &(*out)[i].seq);
     }
 }
 
@@ -151,13 +168,8 @@ static enum status parse_state(struct sv row, struct arena *a, struct run_state 
     const struct json *parked = json_find(&v, "pending_context_op");
     s->parked_op = json_text(parked, "op_id");
     json_int(json_find(parked, "seq"), &s->parked_seq);
-    const struct json *queue = json_find(&v, "pending_input");
-    s->n_queue = queue ? queue->n : 0;
-    s->queue = ARENA_NEW(a, struct run_input, s->n_queue + 1);
-    for (size_t i = 0; i < s->n_queue; i++) {
-        s->queue[i].id = json_text(&queue->items[i], "id");
-        json_int(json_find(&queue->items[i], "seq"), &s->queue[i].seq);
-    }
+    read_inputs(json_find(&v, "pending_input"), a, &s->queue, &s->n_queue);
+    read_inputs(json_find(&v, "dropped_input"), a, &s->dropped, &s->n_dropped);
     read_calls(json_find(&v, "pending_tool_calls"), a, s);
     return ST_OK;
 }
@@ -419,15 +431,21 @@ static void on_tool(struct run_state *s, const struct json *p)
     }
 }
 
-static void on_user(struct run_state *s, const struct json *refs)
+/* The input has become a message; returns how many are left. */
+static size_t take_input(struct run_input *list, size_t n, const struct json *refs)
 {
     struct sv id = json_text(refs, "input_id");
     size_t    kept = 0;
 
-    for (size_t i = 0; i < s->n_queue; i++)
-        if (!id.s || !sv_eq(s->queue[i].id, id))
-            s->queue[kept++] = s->queue[i];
-    s->n_queue = kept;
+    for (size_t i = 0; i < n; i++)
+        if (!id.s || !sv_eq(list[i].id, id))
+            list[kept++] = list[i];
+    return kept;
+}
+
+static void on_user(struct run_state *s, const struct json *refs)
+{
+    s->n_queue = take_input(s->queue, s->n_queue, refs);
     if (!s->result.s)
         return; /* the opening message, or steering between two calls */
     s->result = (struct sv){ 0 };
@@ -442,8 +460,12 @@ static void on_message(struct run_state *s, const struct json *p, const struct j
     struct sv role = json_text(p, "role");
     int64_t   seq;
 
-    if (!s->active || !sv_eq(json_text(refs, "run_id"), s->run_id))
+    if (!sv_eq(json_text(refs, "run_id"), s->run_id))
         return;
+    if (!s->active) { /* what a run never drained may be said after its end */
+        s->n_dropped = take_input(s->dropped, s->n_dropped, refs);
+        return;
+    }
     if (json_int(json_find(refs, "event_seq"), &seq) && seq > s->event_seq)
         s->event_seq = seq;
     if (sv_is(role, "assistant"))
@@ -500,6 +522,9 @@ static void on_finished(struct run_state *s, const struct json *p, struct arena 
 
     s->active = false;
     s->sealed = false;
+    s->dropped = s->queue;
+    s->n_dropped = s->n_queue;
+    s->queue = NULL;
     s->n_queue = 0;
     s->n_calls = 0;
     s->calls_seq = s->asked_seq = s->batch_seq = -1;

@@ -42,6 +42,8 @@ struct run_state {
     int64_t           batch_seq; /* model_response whose commands are to be run; -1: none */
     struct run_input *queue;     /* steering that waits */
     size_t            n_queue;
+    struct run_input *dropped; /* of a run that ended: steering that it never drained */
+    size_t            n_dropped;
     struct sv         parked_op;  /* op_id of the parked context operation */
     int64_t           parked_seq; /* -1: none */
     struct sv         dropped_op; /* of a run that ended: the parked operation that could not be

@@ -1,8 +1,10 @@
 /* The fold behind lanes and active lanes (lane.h) and runs (run.h). Its rows:
  *
  *     lane/NAME      {"at":SEQ,"from":LANE,"seq":SEQ}, or {"seq":SEQ} if not forked
- *     active/AGENT   the name of the lane the agent works on
- *     excluded       exists once a node was excluded from what models are sent
+ *     active/AGENT   {"lane":NAME,"node":LOCAL,"since":SEQ}: where the agent is; without a node: at
+ *                    the end of the lane
+ *     was/AGENT/SEQ  the same, from this entry on: where the agent was
+ *     marked         exists once a node was pruned, excluded, edited in place or switched to
  *     run/AGENT      the state of its run, and rows beside it: see run_state.h
  *     erased         exists once content of the thread was erased
  *     erasure/SEQ    an erasure or deletion whose files are not cleaned yet (erase.h)
@@ -39,6 +41,51 @@ static enum status add_lane(struct rows *f, struct sv name, struct sv from, int6
     return row_put(f, key, sb_sv(&b), e);
 }
 
+/* The agent is on this lane from entry `seq` on; a row for each change, so that the past is known.
+ */
+static enum status go_to(struct rows *f, struct sv agent, struct sv lane, struct sv node,
+                         int64_t seq, struct err *e)
+{
+    struct sv   key = key_of_name("active", agent, f->a);
+    struct json old;
+    bool        found;
+
+    if (row_json(f, key, &old, &found, e))
+        return err_code(e);
+    if (found && !node.n && sv_eq(json_text(&old, "lane"), lane) && !json_find(&old, "node"))
+        return ST_OK;
+    struct sb b = sb_in(f->a, 0);
+    struct jw w = jw_in(&b, 0);
+    jw_open(&w, '{');
+    jw_kstr(&w, "lane", lane);
+    if (node.n)
+        jw_kstr(&w, "node", node);
+    jw_kint(&w, "since", seq);
+    jw_close(&w, '}');
+    return row_put(f, key, sb_sv(&b), e)
+               ? err_code(e)
+               : row_put(f, key_of_name_seq("was", agent, seq, f->a), sb_sv(&b), e);
+}
+
+/* What was said as a node moves its author, unless a model was asked for it or it was imported; a
+ * version of a node is for the loom view. Most messages name no node, and are not parsed here. */
+static enum status fold_node(struct rows *f, const struct entry *n, struct err *e)
+{
+    struct json p;
+
+    if (sv_find(n->payload, SV("\"node\":{")) < 0)
+        return ST_OK;
+    if (json_parse(n->payload, 0, f->a, &p, e))
+        return err_code(e);
+    const struct json *node = json_find(&p, "node");
+    struct sv          via = json_text(node, "via"), author = json_text(node, "author");
+    if (json_truth(json_find(node, "version")))
+        return row_put(f, KEY_MARKED, SV("1"), e);
+    if (!via.n || !author.n || sv_is(via, "continue") || sv_is(via, "import"))
+        return ST_OK;
+    return go_to(f, author, n->lane, (struct sv){ 0 }, n->seq, e);
+}
+
 static enum status fold_operation(struct rows *f, const struct entry *n, struct err *e)
 {
     struct json        p;
@@ -64,17 +111,22 @@ static enum status fold_operation(struct rows *f, const struct entry *n, struct 
     } else if (add_lane(f, n->lane, (struct sv){ 0 }, -1, n->seq, e)) {
         return err_code(e);
     }
-    return row_put(f, key_of_name("active", agent, f->a), n->lane, e);
+    struct sv node = json_text(json_find(op, "meta"), "node");
+    if (node.n && row_put(f, KEY_MARKED, SV("1"), e))
+        return err_code(e);
+    return go_to(f, agent, n->lane, node, n->seq, e);
 }
 
-/* The loom view knows which nodes are excluded, but it is not kept for every thread. */
+/* The loom view knows which nodes are hidden, but it is not kept for every thread. */
 static enum status fold_mark(struct rows *f, const struct entry *n, struct err *e)
 {
     struct json p;
 
     if (json_parse(n->payload, 0, f->a, &p, e))
         return err_code(e);
-    return sv_is(json_text(&p, "mark"), "exclude") ? row_put(f, KEY_EXCLUDED, SV("1"), e) : ST_OK;
+    struct sv mark = json_text(&p, "mark");
+    return sv_is(mark, "exclude") || sv_is(mark, "prune") ? row_put(f, KEY_MARKED, SV("1"), e)
+                                                          : ST_OK;
 }
 
 static enum status fold_erasure_done(struct rows *f, const struct entry *n, struct err *e)
@@ -108,7 +160,8 @@ static enum status fold(struct rows *f, const struct entry *n, struct err *e)
 
     if (log_mark_fold(f, n, e))
         return err_code(e);
-    if (k == KIND_AI_MESSAGE && n->lane.n && add_lane(f, n->lane, (struct sv){ 0 }, -1, n->seq, e))
+    if (k == KIND_AI_MESSAGE && n->lane.n &&
+        (add_lane(f, n->lane, (struct sv){ 0 }, -1, n->seq, e) || fold_node(f, n, e)))
         return err_code(e);
     if (k == KIND_AI_CONTEXT_OPERATION && fold_operation(f, n, e))
         return err_code(e);
@@ -127,4 +180,4 @@ static enum status fold(struct rows *f, const struct entry *n, struct err *e)
     return run_fold(f, n, e);
 }
 
-const struct view thread_view = { .name = "thread", .version = 5, .fold = fold };
+const struct view thread_view = { .name = "thread", .version = 6, .fold = fold };

@@ -14,9 +14,9 @@ heddle log append t >/dev/null <<'LOG'
 LOG
 
 same "where one is" "$(call loom.position '{"thread":"t"}')" \
-    '{"thread":"t","mode":"dialogue","position":"a7x2"}'
+    '{"thread":"t","mode":"dialogue","position":"a7x2","since":null,"end":"a7x2"}'
 same "in an empty tree one is nowhere" "$(call loom.position '{"thread":"new"}')" \
-    '{"thread":"new","mode":"dialogue","position":null}'
+    '{"thread":"new","mode":"dialogue","position":null,"since":null,"end":null}'
 same "ids by their start" "$(call loom.ids '{"thread":"t","start":"r"}')" '{"items":["r001"]}'
 same "every tool has a form" \
     "$(call loom.tools '' | jq '[.items[] | select((.forms | length) == 0 or .summary == "")] | length')" 0

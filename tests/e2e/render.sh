@@ -102,7 +102,8 @@ for format in anthropic openai; do
     run heddle project x --format $format --at $((shut - 1))
     has "the past stays as it was ($format)" "$out" two
 done
-has "json is the log" "$(heddle project x)" two
+lacks "nor in json" "$(heddle project x 2>/dev/null)" two
+has "the log has it" "$(heddle log show x --json)" two
 heddle log export x >x.jsonl
 heddle log import copy x.jsonl >/dev/null
 run heddle project copy --format openai

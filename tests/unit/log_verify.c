@@ -232,8 +232,8 @@ static void a_changed_op_id_is_found(void)
     fresh();
     damage("UPDATE entry SET op = 'op-2' WHERE key = 1 << 36 | 10");
     /* The chain; the payload that says otherwise; and the rows that it no longer makes: its lane,
-     * the operation of its agent, and its mark. */
-    CHECK_INT(verify(), 5);
+     * where its agent is, since when it was there, and its mark. */
+    CHECK_INT(verify(), 6);
     CHECK(says("entry 10 is marked 2 and should be 0: op_id 'op-2'"));
     clean();
 }

@@ -1,5 +1,6 @@
 /* harness.export: a lane as a session that another program can resume, or an imported session as it
  * was. */
+#include "api/log/project_call.h"
 #include "api/request.h"
 #include "api/term.h"
 #include "base/fs.h"
@@ -84,19 +85,45 @@ static enum status put_file(struct request *r, enum harness h, struct sv below, 
     return err_hint(e, "give the new session an --id of its own");
 }
 
-static enum status write_all(struct request *r, const struct harness_export *what, struct sb *out,
+/* The part of a lane that is seen: nothing that is pruned or excluded leaves the log. */
+static enum status find_seen(struct request *r, struct harness_export *what, struct err *e)
+{
+    struct project_asked asked = { .thread = what->thread, .lane = what->lane, .at = PARAM_UNSET };
+    struct harness_change *changes;
+    struct loom_seen       seen;
+
+    if (project_call_seen(r, &asked, &seen, e))
+        return err_code(e);
+    changes = ARENA_NEW(r->a, struct harness_change, seen.n + 1);
+    for (size_t i = 0; i < seen.n; i++) {
+        changes[i] = (struct harness_change){ seen.changes[i].seq, seen.changes[i].by };
+        if (seen.changes[i].by == NO_NODE)
+            request_warn(r, (struct sv){ 0 }, what->thread,
+                         "[" SV_FMT "] is excluded, and left out", SV_ARG(seen.changes[i].local));
+    }
+    what->lane = seen.lane;
+    what->upto = seen.upto;
+    what->changes = changes;
+    what->n_changes = seen.n;
+    return ST_OK;
+}
+
+/* A session is written as it was, a lane as it is seen. */
+static enum status write_all(struct request *r, struct harness_export *what, struct sb *out,
                              struct harness_exported *done, struct err *e)
 {
-    if (log_begin(&r->log, what->thread, STORE_READ, e))
+    if (project_call_begin(r, what->thread, e))
         return err_code(e);
-    enum status s = harness_export(&r->log, what, r->a, out, done, e);
+    enum status s = what->session.s ? ST_OK : find_seen(r, what, e);
+    if (!s)
+        s = harness_export(&r->log, what, r->a, out, done, e);
     log_abort(&r->log);
     return s;
 }
 
 /* The session is written to memory first: the name of the file contains the id, which the export
  * chooses. */
-static enum status place(struct request *r, const struct harness_export *what, struct sv *path,
+static enum status place(struct request *r, struct harness_export *what, struct sv *path,
                          struct harness_exported *done, struct err *e)
 {
     struct sb         text = sb_in(r->a, 0);
@@ -113,19 +140,6 @@ static enum status place(struct request *r, const struct harness_export *what, s
 }
 
 /* ---- the operation --------------------------------------------------------------------------- */
-
-static enum status choose_lane(struct request *r, struct harness_export *what, struct err *e)
-{
-    enum status s;
-
-    if (what->lane.s || what->session.s)
-        return ST_OK;
-    if (log_begin(&r->log, what->thread, STORE_READ, e))
-        return err_code(e);
-    s = lane_active(&r->log, what->thread, SV("default"), r->a, &what->lane, e);
-    log_abort(&r->log);
-    return s;
-}
 
 static void write_answer(struct request *r, const struct harness_export *what, struct sv path,
                          const struct harness_exported *done)
@@ -171,7 +185,7 @@ static enum status run(struct request *r, const void *given, struct err *e)
         err_set(e, ST_USAGE, "'" SV_FMT "' is not an absolute path", SV_ARG(what.cwd));
         return err_hint(e, "the program knows its projects by their whole paths: --cwd \"$PWD\"");
     }
-    if ((!p->place && request_needs_out(r, e)) || choose_lane(r, &what, e))
+    if (!p->place && request_needs_out(r, e))
         return err_code(e);
     if (p->place ? place(r, &what, &path, &done, e) : write_all(r, &what, r->out, &done, e))
         return err_code(e);

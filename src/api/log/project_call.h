@@ -3,12 +3,25 @@
 #define HEDDLE_PROJECT_CALL_H
 
 #include "api/request.h"
+#include "loom/node.h"
 
-/* The lane that was named, which must be one of the thread, else the agent's active one. A lane
- * that no entry names is taken for a typing error; "default" always exists. In a transaction.
- * ST_NOT_FOUND. */
-enum status project_call_lane(struct request *r, struct sv thread, struct sv named, struct sv agent,
-                              struct sv *out, struct err *e) MUST_USE;
+/* Which context is asked for. */
+struct project_asked {
+    struct sv thread;
+    struct sv
+        lane; /* must be one of the thread; "default" always exists. Absent: where the agent is */
+    struct sv agent; /* absent: who asks, if he said or switched something here; else "default" */
+    int64_t   at;    /* as it was after this entry; PARAM_UNSET: now */
+};
+
+/* Begin a read transaction with the views that contexts of the thread need. A log without marks on
+ * nodes is read without the loom view. */
+enum status project_call_begin(struct request *r, struct sv thread, struct err *e) MUST_USE;
+
+/* What of the lane is seen, in that transaction. ST_NOT_FOUND: the thread has no lane of that name,
+ * which is taken for a typing error. */
+enum status project_call_seen(struct request *r, const struct project_asked *of,
+                              struct loom_seen *out, struct err *e) MUST_USE;
 
 /* Warns when the caller asked for the state after an entry that does not exist yet: the state after
  * the last entry is shown instead. `asked` may be PARAM_UNSET. */

@@ -2,6 +2,7 @@
 #include "api/log/entry_doc.h"
 #include "api/log/project_call.h"
 #include "api/payload/token_choice.h"
+#include "assemble/render.h"
 #include "base/diff.h"
 #include "base/hash.h"
 #include "loom/agent.h"
@@ -20,12 +21,12 @@ static const char *const changes[] = { "removed", "added", "same", NULL };
 /* clang-format off */
 static const struct param params[] = {
     { "thread",  PARAM_NAME,   offsetof(struct compare_params, thread),  .value = "T",   .required = true, .help = "the thread" },
-    { "lane",    PARAM_TEXT,   offsetof(struct compare_params, lane),    .value = "L",   .help = "the lane (default: the agent's active one)" },
+    { "lane",    PARAM_TEXT,   offsetof(struct compare_params, lane),    .value = "L",   .help = "the lane (default: where the agent is)" },
     { "at",      PARAM_NUMBER, offsetof(struct compare_params, at),      .value = "SEQ", .min = -1, .max = INT64_MAX, .help = "as it was after entry SEQ (default: now)" },
     { "vs",      PARAM_NUMBER, offsetof(struct compare_params, vs),      .value = "SEQ", .min = -1, .max = INT64_MAX, .help = "what it is compared with, as it was after entry SEQ; -1: with nothing (default: the entry before; with --vs-lane the same entry)" },
     { "vs_lane", PARAM_TEXT,   offsetof(struct compare_params, vs_lane), .value = "L",   .help = "the lane it is compared with (default: the same)" },
     { "limit",   PARAM_NUMBER, offsetof(struct compare_params, limit),   .value = "N",   .min = 1, .max = 1000, .fallback = "200", .help = "of each context at most its last N messages" },
-    { "agent",   PARAM_TEXT,   offsetof(struct compare_params, agent),   .value = "A",   .help = "whose active lane (default: default)" },
+    { "agent",   PARAM_TEXT,   offsetof(struct compare_params, agent),   .value = "A",   .help = "whose place (default: you, if you said or switched something here, else default)" },
     { 0 },
 };
 static const struct field side_fields[] = {
@@ -60,6 +61,7 @@ static const struct field answer[] = {
 
 /* One of the two contexts: of its messages those that may differ. */
 struct compared {
+    struct loom_seen  seen;
     struct projection p;
     struct context    c;
     bool              whole;
@@ -134,9 +136,13 @@ static enum status take_behind(struct comparing *x, struct compared *side, int64
 
 static enum status take_newest(struct comparing *x, struct compared *side, struct err *e)
 {
-    size_t want = (size_t)x->given->limit;
+    size_t                want = (size_t)x->given->limit;
+    struct render_report  unused = report_in(x->r->a);
+    struct render_options how = { .changes = side->seen.changes, .n_changes = side->seen.n };
+    struct context        all;
 
-    if (project_newest(&side->p, want, &side->c, &side->whole, e))
+    if (project_newest(&side->p, want, &all, &side->whole, e) ||
+        render_changed(&side->p, &all, &how, &side->c, &unused, e))
         return err_code(e);
     if (side->c.n > want) { /* a few more, so that no call is cut from its result */
         side->c.messages += side->c.n - want;
@@ -146,44 +152,48 @@ static enum status take_newest(struct comparing *x, struct compared *side, struc
     return ST_OK;
 }
 
-/* With the same snapshot below, only what is behind the shared part of the paths can differ. */
+/* With the same snapshot below, and every message as it is in the log, only what is behind the
+ * shared part of the paths can differ. */
 static enum status take_messages(struct comparing *x, struct err *e)
 {
     struct compared *a = &x->before, *b = &x->after;
 
-    if (a->p.anchor == b->p.anchor && a->p.after == b->p.after && a->p.at >= 0) {
+    bool plain = !a->seen.n && !b->seen.n;
+    if (plain && a->p.anchor == b->p.anchor && a->p.after == b->p.after && a->p.at >= 0) {
         int64_t upto = shared_upto(&a->p, &b->p);
         return take_behind(x, a, upto, e) ? err_code(e) : take_behind(x, b, upto, e);
     }
     return take_newest(x, a, e) ? err_code(e) : take_newest(x, b, e);
 }
 
-static enum status start(struct comparing *x, struct compared *side, struct sv lane, int64_t at,
-                         struct err *e)
+static enum status start(struct comparing *x, struct compared *side,
+                         const struct project_asked *asked, struct err *e)
 {
-    struct projection_of of = { x->given->thread, lane, at, { 0 } };
+    struct projection_of of = { .thread = asked->thread };
 
+    if (project_call_seen(x->r, asked, &side->seen, e))
+        return err_code(e);
+    of.lane = side->seen.lane;
+    of.upto = side->seen.upto;
     return project_start(&x->r->log, &of, x->r->a, &side->p, e);
 }
 
+/* The two contexts; each is of the place where the agent was then, unless a lane was named. */
 static enum status start_both(struct comparing *x, struct err *e)
 {
     const struct compare_params *p = x->given;
-    struct sv                    lane, vs_lane;
     struct store_head            h;
 
-    if (log_head(&x->r->log, p->thread, &h, e) ||
-        project_call_lane(x->r, p->thread, p->lane, p->agent, &lane, e))
+    if (log_head(&x->r->log, p->thread, &h, e))
         return err_code(e);
-    int64_t at = p->at == PARAM_UNSET ? h.rev - 1 : p->at;
-    int64_t vs = p->vs != PARAM_UNSET ? p->vs : p->vs_lane.s ? at : at - 1;
-    vs_lane = lane;
+    int64_t              at = p->at == PARAM_UNSET ? h.rev - 1 : p->at;
+    int64_t              vs = p->vs != PARAM_UNSET ? p->vs : p->vs_lane.s ? at : at - 1;
+    struct project_asked after = { p->thread, p->lane, p->agent, at };
+    struct project_asked before = { p->thread, p->vs_lane.s ? p->vs_lane : p->lane, p->agent,
+                                    vs < -1 ? -1 : vs };
     project_call_warn_end(x->r, p->thread, p->at, h.rev - 1);
     project_call_warn_end(x->r, p->thread, p->vs, h.rev - 1);
-    if (p->vs_lane.s && project_call_lane(x->r, p->thread, p->vs_lane, p->agent, &vs_lane, e))
-        return err_code(e);
-    return start(x, &x->before, vs_lane, vs < -1 ? -1 : vs, e) ? err_code(e)
-                                                               : start(x, &x->after, lane, at, e);
+    return start(x, &x->after, &after, e) ? err_code(e) : start(x, &x->before, &before, e);
 }
 
 /* ---- what differs
@@ -320,7 +330,7 @@ static enum status run(struct request *r, const void *given, struct err *e)
 
     if (token_counter_open(r->ws, (struct sv){ 0 }, &choice, &x.tokens, e))
         return err_code(e);
-    enum status s = log_begin(&r->log, x.given->thread, STORE_READ, e);
+    enum status s = project_call_begin(r, x.given->thread, e);
     if (!s)
         s = compare(&x, e);
     log_abort(&r->log);

@@ -34,6 +34,8 @@ static const struct field position_fields[] = {
     { "thread",   FIELD_TEXT, .help = "the thread" },
     { "mode",     FIELD_ENUM, .values = tree_modes, .help = "whether an edit makes a branch (dialogue) or a version in place (buffer)" },
     { "position", FIELD_TEXT, .nullable = true, .help = "the node where the agent is; null in an empty tree" },
+    { "since",    FIELD_NUMBER, .nullable = true, .help = "the entry that put the agent there; null: it never said or switched anything here" },
+    { "end",      FIELD_TEXT, .nullable = true, .help = "the end of its branch, where a message to it goes when no node is named; null in an empty tree" },
     { 0 },
 };
 static const struct field ids_fields[] = {
@@ -63,14 +65,19 @@ static const struct field block_fields[] = {
 
 static enum status find_position(struct request *r, struct session *s, struct err *e)
 {
-    struct node here;
+    struct sv   agent = s->agent.name;
+    struct node here, last;
+    int64_t     since;
     bool        found, buffer;
 
-    if (loom_position(&s->loom, s->agent.name, &here, &found, e) ||
-        loom_is_buffer(&s->loom, &buffer, e))
+    if (loom_position(&s->loom, agent, &here, &found, e) ||
+        loom_placed_by(&s->loom, agent, &since, e) ||
+        loom_branch_end(&s->loom, agent, &last, &found, e) || loom_is_buffer(&s->loom, &buffer, e))
         return err_code(e);
     jw_kstr(r->doc, "mode", buffer ? SV("buffer") : SV("dialogue"));
     jw_kstr(r->doc, "position", found ? here.local : (struct sv){ 0 });
+    jw_kint_if(r->doc, "since", since >= 0, since);
+    jw_kstr(r->doc, "end", found ? last.local : (struct sv){ 0 });
     return ST_OK;
 }
 
@@ -88,6 +95,8 @@ static enum status run_position(struct request *r, const void *params_given, str
     if (s) {
         jw_kstr(r->doc, "mode", SV("dialogue"));
         jw_kstr(r->doc, "position", (struct sv){ 0 });
+        jw_kint_if(r->doc, "since", false, 0);
+        jw_kstr(r->doc, "end", (struct sv){ 0 });
         jw_close(r->doc, '}');
         return ST_OK;
     }

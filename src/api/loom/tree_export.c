@@ -32,7 +32,7 @@ static enum status export_path(struct request *r, struct loom *l, struct sv node
         return err_code(e);
     if (!found)
         return err_set(e, ST_NOT_FOUND, "the tree is empty");
-    return export_markdown(l, &n, r->out, e);
+    return export_markdown(l, r->actor, &n, r->out, e);
 }
 
 static enum status export_as(struct request *r, struct loom *l, const struct export_params *p,
@@ -64,7 +64,9 @@ const struct operation op_tree_export = {
     .summary = "Write a tree for another loom, or a path as a text",
     .details =
         "openloom is Open Loom 2.0, with pruned branches marked; what an imported file carried "
-        "beside its nodes is written again. markdown is the path to one node. json is heddle's "
+        "beside its nodes is written again. markdown is the path to one node, as you see it: "
+        "without "
+        "what is excluded. json is heddle's "
         "own list of nodes. (`heddle log export` writes the whole log, loss-free.)\n\n"
         "  heddle export design --format markdown > design.md",
     .group = GROUP_LOOM,

@@ -12,6 +12,8 @@
     "when, since when the copy is stale, its size, and work of no listed type.\n\n"                \
     "Injections that wait for the thread stand between the block and the task, and are\n"          \
     "acknowledged in the log once they are printed.\n\n"                                           \
+    "The messages of a thread are not part of it: `heddle project` prints them as the log has\n"   \
+    "them, `heddle assemble` as the request that a turn of an agent sends.\n\n"                    \
     "--parse finds the block in a message and prints what it says as JSON.\n\n"                    \
     "  heddle context build --task 'Start with the lexer.'"
 
