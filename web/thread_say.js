@@ -67,10 +67,11 @@ export function sayBox(thread, how) {
         if (answer) done();
     }
 
+    /** A command acts where the box says: the speaker goes to that node first. */
     async function command(line) {
-        const speaker = as.value;
+        const speaker = as.value, at = how.node()?.id;
         const answer = await sending("is being done", async () => act({
-            name: "loom.do", params: { thread, lines: `→ ${line}`, ...asAgent(speaker), expect: await how.expect() }, done: `→ ${firstLine(line, 60)}`, near, undo: () => loomUndo(thread, near, asAgent(speaker)), again: say,
+            name: "loom.do", params: { thread, lines: `→ ${line}`, ...asAgent(speaker), ...(at ? { at } : {}), expect: await how.expect() }, done: `→ ${firstLine(line, 60)}`, near, undo: () => loomUndo(thread, near, asAgent(speaker)), again: say,
         }));
         if (answer) done();
     }
@@ -81,17 +82,19 @@ export function sayBox(thread, how) {
         if (!agent || busy() || asks()) return;
         if (!isFree(agent) && !(await spend(agent, "answers, with as many rounds as the settings allow"))) return;
         const given = text.value, message = given.trim() === "" ? {} : { message: given };
+        let isSaid = false;
         asks.set(true);
         how.waiting({ who: "you", state: `${agent.name} answers`, text: given });
         text.value = "";
         try {
-            const answer = await lines("talk", { thread, agent: agent.name, request_id: newKey(), ...(at ? { at } : {}), ...message }, () => {}, { write: true });
+            const answer = await lines("talk", { thread, agent: agent.name, request_id: newKey(), ...(at ? { at } : {}), ...message }, (line) => { isSaid ||= line.event?.type === "started"; }, { write: true });
             keep();
             announce(`${agent.name} answered.`, null, "the model was asked; Prune leaves its answer out");
             how.changed();
-            if (answer?.node) how.said(answer.node);
+            const last = answer?.nodes?.at(-1);
+            if (last) how.said(last);
         } catch (error) {
-            if (text.value === "") text.value = given; // nothing else was typed: it can be sent again
+            if (!isSaid && given !== "") text.value = text.value === "" ? given : `${given}\n${text.value}`; // nothing was written: it can be sent again
             keep();
             showError(near, error);
             how.changed();
@@ -121,8 +124,9 @@ export function sayBox(thread, how) {
     });
 
     function waitingInputs() {
-        const list = how.run()?.pending_input ?? [];
-        return list.length === 0 ? null : h("ul", { class: "pending" }, list.map((p) => h("li", null, h("span", { class: "quiet" }, "waits for the next step: "), firstLine(typeof p.content === "string" ? p.content : JSON.stringify(p.content)))));
+        const waits = (how.run()?.pending_input ?? []).map((p) => ["waits for the next step: ", p]);
+        const list = [...waits, ...(how.run()?.dropped_input ?? []).map((p) => ["was not given to the model: ", p])];
+        return list.length === 0 ? null : h("ul", { class: "pending" }, list.map(([state, p]) => h("li", null, h("span", { class: "quiet" }, state), firstLine(typeof p.content === "string" ? p.content : JSON.stringify(p.content)))));
     }
 
     const models = () => how.agents().filter((a) => a.kind === "model");

@@ -506,8 +506,29 @@ static enum status open_spool(struct turn_work *t, struct err *e)
     return ST_OK;
 }
 
-static enum status finish(struct turn_work *t, enum status st)
+/* What was said to the turn and no model was given is in the tree: say so. */
+static enum status tell_unheard(struct turn_work *t, struct err *e)
 {
+    struct sb b = sb_in(t->a, 0);
+
+    if (!t->unheard.n)
+        return ST_OK;
+    for (size_t i = 0; i < t->unheard.n; i++)
+        sb_addf(&b, "%s[" SV_FMT "]", i ? ", " : "", SV_ARG(t->unheard.v[i]));
+    return turn_notice(t, e,
+                       "what was said meanwhile is kept and was not given to " SV_FMT ": " SV_FMT
+                       "; a turn without a message answers it",
+                       SV_ARG(t->run.agent), SV_ARG(sb_sv(&b)));
+}
+
+/* `runs`: the run is this process's, in the log. */
+static enum status finish(struct turn_work *t, bool runs, enum status st, struct err *e)
+{
+    struct err  other = { 0 };
+    struct err *into = st ? &other : e;
+
+    if (runs && (turn_log_unheard(t, into) || tell_unheard(t, into)) && !st)
+        st = err_code(e);
     spool_close(&t->spool, t->over);
     if (t->ask_ctx) {
         t->s->env.docs = t->docs;
@@ -518,6 +539,8 @@ static enum status finish(struct turn_work *t, enum status st)
     t->out->run = t->run.id;
     t->out->nodes = t->nodes.v;
     t->out->n_nodes = t->nodes.n;
+    t->out->unheard = t->unheard.v;
+    t->out->n_unheard = t->unheard.n;
     t->out->rounds = t->round;
     return st;
 }
@@ -624,7 +647,7 @@ enum status turn_run(const struct turn_request *q, struct arena *a, struct turn_
         t.over = true; /* nothing of it is in the log */
         if (strcmp(e->reason, "busy") == 0)
             hint_busy(&t, e);
-        return finish(&t, err_code(e));
+        return finish(&t, false, err_code(e), e);
     }
     enum status st = turn_tell(
         &t, &(struct turn_event){ .type = TURN_STARTED, .text = t.run.id, .node = t.node.local },
@@ -637,7 +660,7 @@ enum status turn_run(const struct turn_request *q, struct arena *a, struct turn_
     } else if (!st) {
         st = go_on(&t, false, e);
     }
-    return finish(&t, st);
+    return finish(&t, true, st, e);
 }
 
 enum status turn_resume(const struct turn_request *q, struct arena *a, struct turn_outcome *out,
@@ -665,5 +688,5 @@ enum status turn_resume(const struct turn_request *q, struct arena *a, struct tu
     st = cancelled(&t, st, e);
     if (!st && !t.over)
         st = go_on(&t, asked, e);
-    return finish(&t, st);
+    return finish(&t, true, st, e);
 }

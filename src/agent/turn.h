@@ -107,6 +107,8 @@ struct turn_outcome {
     struct sv        text;    /* the last prose; empty: there was none */
     struct sv       *nodes;   /* that the turn's prose has become, oldest first */
     size_t           n_nodes;
+    struct sv       *unheard; /* nodes of what was said to the turn and no model was given */
+    size_t           n_unheard;
     int64_t          rounds, commands;
     struct turn_used used;
     struct err       error; /* of a turn that failed; code ST_OK: there is none */

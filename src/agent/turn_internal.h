@@ -47,6 +47,7 @@ struct turn_work {
     size_t    paused;
     VEC(struct turn_shown) shown;
     VEC(struct sv) nodes;
+    VEC(struct sv) unheard; /* nodes of steering that no model was given */
     VEC(struct sv) changes; /* what turn_tell_change() has told */
     struct err gone;        /* why an event could not be sent; code ST_OK: none failed */
 };
@@ -105,9 +106,13 @@ enum status turn_log_request(struct turn_work *t, struct sv body, bool again,
                              struct err *e) MUST_USE;
 /* Log the answer; ends the run when nothing follows. */
 enum status turn_log_answer(struct turn_work *t, struct turn_answer *x, struct err *e) MUST_USE;
+/* Ends the run. Steering that waits becomes nodes: no model is given it any more. */
 enum status turn_log_end(struct turn_work *t, const struct run_ending *how, struct err *e) MUST_USE;
 /* Steering that waits becomes messages, which are added behind the assembly. */
 enum status turn_log_drain(struct turn_work *t, struct err *e) MUST_USE;
+/* What was said to a run that was ended from elsewhere, and never given to a model, becomes nodes
+ * after its end. */
+enum status turn_log_unheard(struct turn_work *t, struct err *e) MUST_USE;
 /* Keep the lease while a model writes; sees whether the run was ended from outside. */
 void turn_log_wait(void *turn);
 

@@ -75,30 +75,6 @@ static enum status let_go(struct turn_work *t, struct err *e)
 
 /* ---- the start ------------------------------------------------------------------------------ */
 
-/* The end of the agent's branch, where the conversation continues even if others wrote the last
- * message. */
-static enum status branch_end(struct turn_work *t, struct node *out, bool *found, struct err *e)
-{
-    struct loom *l = &t->s->loom;
-    struct node  tip;
-    int64_t      hidden_by;
-    bool         any;
-
-    if (loom_position(l, t->run.agent, out, found, e))
-        return err_code(e);
-    if (!*found)
-        return ST_OK;
-    if (loom_lane_tip(l, out->lane, &tip, &any, e))
-        return err_code(e);
-    if (!any || tip.depth <= out->depth)
-        return ST_OK;
-    if (node_hidden(l, &tip, &hidden_by, e))
-        return err_code(e);
-    if (hidden_by == NO_NODE && !tip.withdrawn)
-        *out = tip;
-    return ST_OK;
-}
-
 static enum status nothing_to_answer(struct turn_work *t, const struct node *last, struct err *e)
 {
     if (!last)
@@ -121,7 +97,8 @@ static enum status say(struct turn_work *t, struct err *e)
         .text = text, .author = t->q->speaker, .kind = AUTHOR_HUMAN, .via = "say", .run = t->run
     };
 
-    if (t->q->at.s ? node_find_visible(l, t->q->at, &parent, e) : branch_end(t, &parent, &found, e))
+    if (t->q->at.s ? node_find_visible(l, t->q->at, &parent, e)
+                   : loom_branch_end(l, t->run.agent, &parent, &found, e))
         return err_code(e);
     if (text.s) {
         n.parent = found ? &parent : NULL;
@@ -364,6 +341,48 @@ static enum status put_answer(struct turn_work *t, struct turn_answer *x, struct
     return loom_put(l, &r, NULL, e);
 }
 
+/* ---- steering ------------------------------------------------------------------------------- */
+
+struct drained {
+    struct sv   text;
+    struct node node;
+};
+
+static enum status drain_one(struct turn_work *t, const struct run_input *input,
+                             struct drained *out, struct err *e)
+{
+    struct loom    *l = &t->s->loom;
+    struct entry    n;
+    struct json     p;
+    struct node     here;
+    bool            found;
+    struct new_node say = { .kind = AUTHOR_HUMAN, .via = "say", .run = t->run, .input = input->id };
+
+    if (loom_entry(l, input->seq, &n, &p, e) || loom_position(l, t->run.agent, &here, &found, e))
+        return err_code(e);
+    say.text = out->text = json_text(&p, "content");
+    say.author = n.actor.n ? n.actor : t->q->speaker;
+    say.parent = found ? &here : NULL;
+    if (loom_add(l, &say, &out->node, e))
+        return err_code(e);
+    return go(t, &out->node, e);
+}
+
+/* Steering that no model will be given becomes nodes, so that the words are where the conversation
+ * goes on. */
+static enum status say_unheard(struct turn_work *t, const struct run_input *list, size_t n,
+                               struct err *e)
+{
+    struct drained one;
+
+    for (size_t i = 0; i < n; i++) {
+        if (drain_one(t, &list[i], &one, e))
+            return err_code(e);
+        *vec_push(&t->unheard, t->a) = one.node.local;
+    }
+    return ST_OK;
+}
+
 /* ---- the end ------------------------------------------------------------------------------- */
 
 static enum status put_end(struct turn_work *t, const struct run_ending *how, struct err *e)
@@ -375,7 +394,9 @@ static enum status put_end(struct turn_work *t, const struct run_ending *how, st
     for (size_t i = 0; i < t->shown.n; i++)
         if (t->shown.v[i].named && t->shown.v[i].entry >= 0)
             named[n++] = t->shown.v[i].entry;
-    if (session_end_turn(t->s, named, n, e) || let_go(t, e))
+    if (session_end_turn(t->s, named, n, e) || let_go(t, e) ||
+        run_state_read(t->s->log, t->s->loom.thread, t->run.agent, t->a, &t->state, e) ||
+        (sv_eq(t->state.run_id, t->run.id) && say_unheard(t, t->state.queue, t->state.n_queue, e)))
         return err_code(e);
     return run_end_in(t->s->log, &as, how, t->a, &t->state, e);
 }
@@ -446,33 +467,6 @@ enum status turn_log_answer(struct turn_work *t, struct turn_answer *x, struct e
     return ST_OK;
 }
 
-/* ---- steering ------------------------------------------------------------------------------- */
-
-struct drained {
-    struct sv   text;
-    struct node node;
-};
-
-static enum status drain_one(struct turn_work *t, const struct run_input *input,
-                             struct drained *out, struct err *e)
-{
-    struct loom    *l = &t->s->loom;
-    struct entry    n;
-    struct json     p;
-    struct node     here;
-    bool            found;
-    struct new_node say = { .kind = AUTHOR_HUMAN, .via = "say", .run = t->run, .input = input->id };
-
-    if (loom_entry(l, input->seq, &n, &p, e) || loom_position(l, t->run.agent, &here, &found, e))
-        return err_code(e);
-    say.text = out->text = json_text(&p, "content");
-    say.author = n.actor.n ? n.actor : t->q->speaker;
-    say.parent = found ? &here : NULL;
-    if (loom_add(l, &say, &out->node, e))
-        return err_code(e);
-    return go(t, &out->node, e);
-}
-
 enum status turn_log_drain(struct turn_work *t, struct err *e)
 {
     VEC(struct drained) list = { 0 };
@@ -499,4 +493,21 @@ enum status turn_log_drain(struct turn_work *t, struct err *e)
                       e))
             return err_code(e);
     return ST_OK;
+}
+
+enum status turn_log_unheard(struct turn_work *t, struct err *e)
+{
+    struct session *s = t->s;
+    struct run_ref  as = who(t, t->run.agent);
+
+    if (run_status(s->log, &as, t->a, &t->state, e))
+        return err_code(e);
+    if (t->state.active || !sv_eq(t->state.run_id, t->run.id) || !t->state.n_dropped)
+        return ST_OK;
+    if (begin(t, e))
+        return err_code(e);
+    enum status st = run_state_read(s->log, s->loom.thread, t->run.agent, t->a, &t->state, e);
+    if (!st && sv_eq(t->state.run_id, t->run.id))
+        st = say_unheard(t, t->state.dropped, t->state.n_dropped, e);
+    return end(t, st, e);
 }

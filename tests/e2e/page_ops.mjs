@@ -38,7 +38,7 @@ let keys = 0;
 const once = () => ["--op-id", `op_by_the_shell_${++keys}`];
 
 const button = (page, name) => page.getByRole("button", { name, exact: true });
-const tree = (ws, thread) => JSON.parse(shell(ws, ["log", "show", thread, "--json"]).trim().split("\n").filter((l) => l.includes('"node"')).pop()).payload.node.local_id;
+const tree = (ws, thread) => shell(ws, ["log", "show", thread, "--json"]).trim().split("\n").map((l) => JSON.parse(l).payload?.node?.local_id).filter(Boolean).pop();
 const revision = (ws, thread) => { try { return JSON.parse(shell(ws, ["head", thread, "--json"])).rev; } catch { return 0; } };
 
 /** Does f, and waits until the thread has more entries and the page shows no write under way. */
@@ -113,6 +113,7 @@ export async function loomOps(page, ws) {
     await page.getByLabel("What is said").fill("What do you think?");
     await grows(ws, p, () => button(page, "Ask").click());
     await page.waitForFunction(() => document.querySelector(".say textarea").value === "" && !document.querySelector(".message.waiting"));
+    await isAt(page, tree(ws, p)); // the answer, where the command then acts
     await grows(ws, p, async () => {
         await page.getByLabel("What is said").fill("→ stash \"mood\" \"quiet\"");
         await button(page, "Say").click();
@@ -132,7 +133,7 @@ export async function loomOps(page, ws) {
     line(`→ switch to ${B}`);
     line(`→ continue from ${B} n:2 using agent:"Sub"`);
     h(["talk", s, "--agent", "Ana", "--at", B, "--message", "What do you think?"]);
-    line('→ stash "mood" "quiet"');
+    line('→ stash "mood" "quiet"', ["--at", tree(ws, s)]);
     h(["op", "fork", s, "--lane", "by-form"]);
     ok("a message for an agent was said", E !== "");
     compare("a tree", ws, p, s);

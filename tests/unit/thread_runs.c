@@ -364,10 +364,12 @@ static void steering_nobody_drained_is_gone_with_its_run_but_named(void)
     steer("lost");
     struct run_state s = events("{\"kind\":\"request_failed\",\"data\":{\"error\":\"x\"}}");
     CHECK_INT(s.n_queue, 0);
+    CHECK_INT(s.n_dropped, 1);
     CHECK_SV(brief("default", NOW), SV("CP| u:Q"));
     CHECK(sv_find(last_entry().payload, SV("\"dropped_input\"")) > 0);
     start("Q2", "r2");
     CHECK_INT(run_now().n_queue, 0);
+    CHECK_INT(run_now().n_dropped, 0);
 }
 
 static void injected_input_carries_its_origin(void)

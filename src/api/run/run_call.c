@@ -35,6 +35,7 @@ const struct field run_state_fields[] = {
     { "calls_seq",             FIELD_NUMBER, .help = "the entry that made the open calls; -1: none" },
     { "cancel_reason",         FIELD_TEXT,   .nullable = true, .help = "why it was cancelled" },
     { "checkpoint_token",      FIELD_TEXT,   .nullable = true, .help = "the last token that the runtime reported" },
+    { "dropped_input",         FIELD_LIST,   .of = input_fields, .optional = true, .help = "of a run that ended: what was said to it, and never given to the model" },
     { "dropped_op",            FIELD_ANY,    .nullable = true, .help = "why the parked operation was not applied" },
     { "event_seq",             FIELD_NUMBER, .help = "seq of the last runtime event" },
     { "iteration",             FIELD_NUMBER, .help = "how often the model was asked" },
@@ -109,6 +110,7 @@ void run_state_print(const struct json *s, struct term *t)
 {
     const struct json *calls = json_find(s, "pending_tool_calls");
     const struct json *queue = json_find(s, "pending_input");
+    const struct json *dropped = json_find(s, "dropped_input");
     struct sv request = json_text(s, "request_id"), end = json_text(s, "termination_reason");
 
     term_f(t, SV_FMT, SV_ARG(json_text(s, "status")));
@@ -124,6 +126,11 @@ void run_state_print(const struct json *s, struct term *t)
                SV_ARG(json_text(&calls->items[i], "name")), call_note(&calls->items[i]));
     if (queue && queue->n)
         term_f(t, "  %zu waiting input%s\n", queue->n, queue->n == 1 ? "" : "s");
+    for (size_t i = 0; dropped && i < dropped->n; i++) {
+        term_f(t, "  said to it, and not given to the model: ");
+        sb_add_plain_line(t->out, json_text(&dropped->items[i], "content"));
+        sb_addc(t->out, '\n');
+    }
     if (json_is(json_find(s, "pending_context_op"), JSON_OBJECT))
         term_f(t, "  parked operation " SV_FMT "\n",
                SV_ARG(json_text(json_find(s, "pending_context_op"), "op_id")));

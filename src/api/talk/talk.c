@@ -41,6 +41,7 @@ static const struct field answer[] = {
     { "reason",   FIELD_TEXT,   .help = "why: final_answer, max_iterations, max_tokens, max_cost, budget, length, pause, content_filter, cancelled, or what failed" },
     { "text",     FIELD_TEXT,   .help = "what the agent said last" },
     { "nodes",    FIELD_LIST,   .help = "the nodes that its prose has become" },
+    { "unheard",  FIELD_LIST,   .optional = true, .help = "nodes of what was said to the agent while it worked and was not given to the model" },
     { "rounds",   FIELD_NUMBER, .help = "how often the model was asked" },
     { "commands", FIELD_NUMBER, .help = "how many commands it gave" },
     { "usage",    FIELD_OBJECT, .of = talk_used_fields, .help = "what the turn used" },
@@ -236,6 +237,13 @@ static void write_answer(struct jw *w, const struct talk_params *p, const struct
     for (size_t i = 0; i < o->n_nodes; i++)
         jw_str(w, o->nodes[i]);
     jw_close(w, ']');
+    if (o->n_unheard) {
+        jw_key(w, "unheard");
+        jw_open(w, '[');
+        for (size_t i = 0; i < o->n_unheard; i++)
+            jw_str(w, o->unheard[i]);
+        jw_close(w, ']');
+    }
     jw_kint(w, "rounds", o->rounds);
     jw_kint(w, "commands", o->commands);
     jw_key(w, "usage");
@@ -336,7 +344,11 @@ const struct operation op_talk = {
         "/resume, /agent NAME, /explain (what it would be sent), /compact, /uncompact, "
         "/summarize, /close, /help, /quit. What is typed while the model works is given to it "
         "before it "
-        "is asked the next time, as `heddle run steer` does; /cancel or Ctrl-C ends the turn.\n\n"
+        "is asked the next time, as `heddle run steer` does; /cancel or Ctrl-C ends the turn, and "
+        "what "
+        "it was not given by then stays in the tree, to be answered with /go. The prompt names "
+        "the node after which the next line goes: the end of the agent's branch, or the node that "
+        "a command such as /switch has led to.\n\n"
         "A turn that was interrupted goes on with --resume: nothing that was done is done again, "
         "and an answer that had arrived is not asked for again.\n\n"
         "  heddle talk design --agent Collab --message 'Which of the two is simpler?'\n"

@@ -12,7 +12,6 @@ struct talk {
     struct tree_prompt prompt; /* at which the person types */
     struct background  summaries;
     struct sv          agent;
-    struct sv          at; /* the node at which the next message is said, or absent */
     void              *params;
     bool               quits;
 };
@@ -121,34 +120,38 @@ static bool is_command(struct sv input)
     return sv_starts(input, SV("/")) || sv_starts(input, SV("→"));
 }
 
-static enum status command(struct talk *t, struct sv input, struct err *e);
+static enum status command(struct talk *t, struct sv input, struct sv at, struct err *e);
 
-/* Run a turn. Lines that were typed too late for it are said after it, and commands among them are
- * run then. */
-static enum status say(struct talk *t, struct sv message, bool resume, struct err *e)
-{
-    struct steering s;
-    struct sv       line;
-
-    *text_field(t->params, "message") = message;
-    *text_field(t->params, "at") = t->at;
-    *(bool *)field(t->params, "resume") = resume;
-    enum status st = settle(t, turn(t->prompt.app, t->params, &s, e), e);
-    t->at = (struct sv){ 0 };
-    *text_field(t->params, "at") = t->at;
-    *(bool *)field(t->params, "resume") = false;
-    background_wake(&t->summaries);
-    while (!st && !t->quits && steering_left(&s, &line))
-        st = is_command(line) ? command(t, line, e) : say(t, line, false, e);
-    steering_release(&s);
-    return st;
-}
-
-static struct sv position(struct talk *t)
+/* Where the agent's branch ends; absent in an empty tree. */
+static struct sv branch_end(struct talk *t)
 {
     struct err ignored;
 
-    return json_text(tree_prompt_where(&t->prompt, &ignored), "position");
+    return json_text(tree_prompt_where_is(&t->prompt, t->agent, &ignored), "end");
+}
+
+/* Run a turn with the message behind `at`, or behind the end of the agent's branch. A turn that did
+ * not begin leaves the place where the next message goes as it was. Lines that were typed too late
+ * for it are said after it, and commands among them are run then. */
+static enum status say(struct talk *t, struct sv message, struct sv at, bool resume, struct err *e)
+{
+    struct steering s;
+    struct sv       line, before = t->prompt.at.n ? branch_end(t) : (struct sv){ 0 };
+
+    *text_field(t->params, "message") = message;
+    *text_field(t->params, "at") = resume || !at.n ? (struct sv){ 0 } : at;
+    *(bool *)field(t->params, "resume") = resume;
+    enum status st = settle(t, turn(t->prompt.app, t->params, &s, e), e);
+    *text_field(t->params, "at") = (struct sv){ 0 };
+    *(bool *)field(t->params, "resume") = false;
+    if (t->prompt.at.n && !sv_eq(before, branch_end(t)))
+        t->prompt.at = (struct sv){ 0 };
+    background_wake(&t->summaries);
+    while (!st && !t->quits && steering_left(&s, &line))
+        st = is_command(line) ? command(t, line, t->prompt.at, e)
+                              : say(t, line, t->prompt.at, false, e);
+    steering_release(&s);
+    return st;
 }
 
 /* ---- commands ------------------------------------------------------------------------------- */
@@ -214,7 +217,7 @@ static enum status name_agent(struct talk *t, struct sv name, struct err *e)
             continue;
         t->agent = sv_dup(name, t->prompt.app->a);
         *text_field(t->params, "agent") = t->agent;
-        t->prompt.label = t->agent;
+        t->prompt.label = t->prompt.partner = t->agent;
         return ST_OK;
     }
     err_set(e, ST_NOT_FOUND, name.n ? "there is no model '" SV_FMT "'" : "say which model answers",
@@ -222,17 +225,23 @@ static enum status name_agent(struct talk *t, struct sv name, struct err *e)
     return err_hint(e, "/agent NAME, one of: " SV_FMT, SV_ARG(sb_sv(&models)));
 }
 
-/* A command of the tree. If it moves the speaker, the next message is said at the new position. */
+/* A command of the tree. If it moves the speaker, even to where it was before, the next message is
+ * said there. */
 static enum status act(struct talk *t, struct sv input, struct err *e)
 {
     struct tree_prompt *p = &t->prompt;
-    struct sv           before = position(t), thread = p->thread;
+    struct err          ignored;
+    const struct json  *before = tree_prompt_where(p, &ignored);
+    struct sv           thread = p->thread;
 
     if (tree_prompt_act(p, input, e))
         return err_code(e);
-    struct sv after = position(t);
-    if (after.n && !sv_eq(before, after))
-        t->at = sv_dup(after, p->app->a);
+    const struct json *after = tree_prompt_where(p, &ignored);
+    struct sv          here = json_text(after, "position");
+    bool moved = !sv_eq(thread, p->thread) || !sv_eq(json_text(before, "position"), here) ||
+                 json_number(before, "since") != json_number(after, "since");
+    if (here.n && moved)
+        p->at = sv_dup(here, p->app->a);
     if (sv_eq(thread, p->thread))
         return ST_OK;
     background_end(&t->summaries, false); /* the tree that was left is closed */
@@ -241,8 +250,9 @@ static enum status act(struct talk *t, struct sv input, struct err *e)
     return ST_OK;
 }
 
-/* Run a line that starts with / or →; see settle() for errors. */
-static enum status command(struct talk *t, struct sv input, struct err *e)
+/* Run a line that starts with / or →; see settle() for errors. `at`: the place that the person was
+ * shown, or absent. */
+static enum status command(struct talk *t, struct sv input, struct sv at, struct err *e)
 {
     struct sv_cut word = sv_cut(input, ' ');
 
@@ -250,7 +260,7 @@ static enum status command(struct talk *t, struct sv input, struct err *e)
     if (t->quits)
         return ST_OK;
     if (sv_is(input, "/go") || sv_is(input, "/resume"))
-        return say(t, (struct sv){ 0 }, sv_is(input, "/resume"), e);
+        return say(t, (struct sv){ 0 }, at, sv_is(input, "/resume"), e);
     if (sv_is(word.head, "/agent"))
         return settle(t, name_agent(t, sv_trim(word.tail), e), e);
     for (size_t i = 0; i < COUNT(own); i++)
@@ -283,16 +293,17 @@ static enum status lines(struct talk *t, struct err *e)
         if (tree_prompt_read(p, &input, &more, e))
             return err_code(e);
         any = any || input.n;
+        struct sv at = p->shown.n ? p->shown : p->at;
         if (more && is_command(input)) {
-            if (command(t, input, e))
+            if (command(t, input, at, e))
                 return err_code(e);
-        } else if (more && input.n && say(t, sv_dup(input, p->app->a), false, e)) {
+        } else if (more && input.n && say(t, sv_dup(input, p->app->a), at, false, e)) {
             return err_code(e);
         }
         tree_prompt_next(p);
     }
     if (!any && !line_has_person()) /* the input is empty: the agent answers without a message */
-        return say(t, (struct sv){ 0 }, false, e);
+        return say(t, (struct sv){ 0 }, p->at, false, e);
     if (line_has_person())
         sb_addc(&p->app->out, '\n');
     return ST_OK;
@@ -302,9 +313,11 @@ static enum status converse(struct app *app, void *params, struct err *e)
 {
     struct talk t = { .agent = *text_field(params, "agent"), .params = params };
 
-    t.prompt = (struct tree_prompt){
-        .app = app, .thread = *text_field(params, "thread"), .label = t.agent, .history = -1
-    };
+    t.prompt = (struct tree_prompt){ .app = app,
+                                     .thread = *text_field(params, "thread"),
+                                     .label = t.agent,
+                                     .partner = t.agent,
+                                     .history = -1 };
     if (!app->ws.has_heddle && workspace_make(&app->ws, SV(".heddle"), e))
         return err_code(e);
     background_begin(&t.summaries, app, t.prompt.thread);

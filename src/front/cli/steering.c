@@ -50,10 +50,7 @@ static void take_line(struct steering *s, struct sv line)
     bool command = sv_starts(line, SV("/")) || sv_starts(line, SV("→")); /* not for the model */
     if (!command && steer(s, line, &why) == ST_OK)
         return;
-    if (s->n_left < STEERING_LEFT) /* the turn is ending, or has its final answer */
-        s->left[s->n_left++] = sv_dup(line, &s->a);
-    else
-        s->lost++;
+    *vec_push(&s->left, &s->a) = sv_dup(line, &s->a); /* the turn is ending, or has its answer */
 }
 
 /* ---- the thread ----------------------------------------------------------------------------- */
@@ -79,6 +76,8 @@ static void *read_lines(void *ctx)
             c = sv_cut(sb_sv(&text), '\n');
         }
     }
+    if (sv_trim(sb_sv(&text)).n) /* a line that Ctrl-D ended, or the end of the terminal */
+        *vec_push(&s->left, &s->a) = sv_dup(sv_trim(sb_sv(&text)), &s->a);
     arena_free(&a);
     return NULL;
 }
@@ -93,28 +92,27 @@ void steering_begin(struct steering *s, struct app *app, struct sv thread, struc
 
 void steering_end(struct steering *s)
 {
-    if (s->runs && write(s->stop[1], "", 1) == 1)
+    fd_undo(&s->stop[1]); /* the reader sees that it is closed */
+    if (s->runs)
         pthread_join(s->reader, NULL);
     s->runs = false;
     fd_undo(&s->stop[0]);
-    fd_undo(&s->stop[1]);
-    if (s->lost)
-        warn("%zu lines that you typed came too late and were not kept", s->lost);
 }
 
 bool steering_left(struct steering *s, struct sv *line)
 {
-    if (!s->n_left)
+    if (s->taken == s->left.n)
         return false;
-    *line = s->left[0];
-    s->n_left--;
-    for (size_t i = 0; i < s->n_left; i++)
-        s->left[i] = s->left[i + 1];
+    *line = s->left.v[s->taken++];
     return true;
 }
 
 void steering_release(struct steering *s)
 {
+    struct sv line;
+
+    while (steering_left(s, &line))
+        warn("typed too late for the turn, and not said: " SV_FMT, SV_ARG(line));
     arena_free(&s->a);
-    s->n_left = 0;
+    s->left.n = s->taken = 0;
 }

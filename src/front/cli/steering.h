@@ -10,27 +10,27 @@
 #ifndef HEDDLE_STEERING_H
 #define HEDDLE_STEERING_H
 
+#include "base/vec.h"
 #include "front/app.h"
 
 #include <pthread.h>
-
-enum { STEERING_LEFT = 16 };
 
 struct steering {
     struct app  *app;
     struct sv    thread, agent;
     bool         runs;
     pthread_t    reader;
-    int          stop[2];             /* a pipe: something in it ends the reader */
-    struct arena a;                   /* of the lines that are left */
-    struct sv    left[STEERING_LEFT]; /* oldest first */
-    size_t       n_left, lost;        /* lost: those for which there was no room */
+    int          stop[2]; /* a pipe: something in it ends the reader */
+    struct arena a;       /* of the lines that are left */
+    VEC(struct sv) left;  /* oldest first */
+    size_t taken;         /* how many of them steering_left() has given */
 };
 
 void steering_begin(struct steering *s, struct app *app, struct sv thread, struct sv agent);
 void steering_end(struct steering *s);
 
-/* The next line that no turn has taken; it is good until steering_release(). */
+/* The next line that no turn has taken; it is good until steering_release(), which warns of those
+ * that nobody asked for. */
 bool steering_left(struct steering *s, struct sv *line);
 void steering_release(struct steering *s);
 

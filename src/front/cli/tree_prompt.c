@@ -120,25 +120,38 @@ static struct sv complete(void *ctx, struct sv before, struct sv start, size_t i
 
 /* ---- reading --------------------------------------------------------------------------- */
 
-const struct json *tree_prompt_where(struct tree_prompt *p, struct err *e)
+const struct json *tree_prompt_where_is(struct tree_prompt *p, struct sv agent, struct err *e)
 {
-    struct prompt_given given[] = { { "thread", p->thread }, { "agent", p->agent }, { 0 } };
+    struct prompt_given given[] = { { "thread", p->thread }, { "agent", agent }, { 0 } };
 
     return tree_prompt_look(p, &op_loom_position, given, e);
 }
 
-/* Without a terminal, the position is not looked up for every line. */
+const struct json *tree_prompt_where(struct tree_prompt *p, struct err *e)
+{
+    return tree_prompt_where_is(p, p->agent, e);
+}
+
+/* The place where the next text goes, which is not always where the one who types is. Without a
+ * terminal it is not looked up for every line. */
 static const char *prompt_text(struct tree_prompt *p)
 {
     struct sb  b = sb_in(&p->line, 0);
     struct err ignored;
 
+    p->shown = (struct sv){ 0 };
     if (p->settled && !line_has_person())
         return "";
     const struct json *doc = tree_prompt_where(p, &ignored);
-    struct sv          here = json_text(doc, "position");
     p->verbatim = sv_is(json_text(doc, "mode"), "buffer");
-    p->settled = here.n > 0;
+    p->settled = json_text(doc, "position").n > 0;
+    if (!line_has_person())
+        return "";
+    struct sv here = p->at;
+    if (!here.n)
+        here = p->partner.n ? json_text(tree_prompt_where_is(p, p->partner, &ignored), "end")
+                            : json_text(doc, "position");
+    p->shown = here;
     if (p->label.n)
         sb_addf(&b, SV_FMT " ", SV_ARG(p->label));
     if (here.n)

@@ -12,9 +12,13 @@
 #include "front/cli/line_edit.h"
 
 struct tree_prompt {
-    struct app        *app;
-    struct sv          thread, agent;
-    struct sv          label;    /* stands before the position, or absent */
+    struct app *app;
+    struct sv   thread, agent;
+    struct sv   label;           /* stands before the position, or absent */
+    struct sv   partner;         /* what is said goes to the end of this agent's branch; absent: to
+                                  * the position of `agent` */
+    struct sv          at;       /* ... or to this node, if it is not absent */
+    struct sv          shown;    /* the node that the prompt of this line named, or absent */
     bool               verbatim; /* in buffer mode spaces at the ends of a text are part of it */
     bool               settled;  /* the tree has a node, and with it its mode for good */
     const struct json *names;    /* candidates of the completion under way */
@@ -54,8 +58,9 @@ const struct json *tree_prompt_look(struct tree_prompt *p, const struct operatio
 enum status tree_prompt_print(struct tree_prompt *p, const struct operation *op, struct request *r,
                               struct err *e) MUST_USE;
 
-/* Position and mode of the one who types. */
+/* The document of loom.position: of the one who types, or of another agent. */
 const struct json *tree_prompt_where(struct tree_prompt *p, struct err *e);
+const struct json *tree_prompt_where_is(struct tree_prompt *p, struct sv agent, struct err *e);
 
 /* Do what the line says, with loom.line. A text that cannot be said is told, and the prompt goes
  * on. */
