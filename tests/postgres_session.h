@@ -35,6 +35,7 @@ static inline void session_scan(struct store *s, const struct store_query *q)
 {
     struct store_scan *scan = NULL;
     struct entry       n;
+    struct arena       a = { 0 };
     struct err         e;
     bool               more = true;
 
@@ -47,9 +48,10 @@ static inline void session_scan(struct store *s, const struct store_query *q)
         session_look(n.payload);
         session_look(n.kind);
         session_look(n.op_id);
-        if (!q->brief && store_prove(scan, &n, &proof, &e) == ST_OK)
+        if (!q->brief && store_prove(scan, &n, 1, &a, &proof, &e) == ST_OK)
             session_seen += (unsigned)proof;
     }
+    arena_free(&a);
     store_scan_close(scan);
 }
 

@@ -13,6 +13,9 @@ struct hash {
  * addresses. `parts` are hashed as one message: separate them yourself. */
 struct hash hash_blake2b(const struct sv *parts, size_t n);
 
+/* The same of each of `n` messages, of one part each; several at a time where the processor can. */
+void hash_blake2b_each(const struct sv *messages, size_t n, struct hash *out);
+
 /* BLAKE2b-256 of everything that is left to read from a descriptor, in pieces. */
 enum status hash_blake2b_fd(int fd, struct hash *out, uint64_t *size, struct err *e) MUST_USE;
 

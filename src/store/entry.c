@@ -3,6 +3,8 @@
 
 #include "base/json.h"
 
+#include <string.h>
+
 static void add_text(struct sb *b, struct sv key, struct sv v)
 {
     sb_put(b, key);
@@ -33,8 +35,15 @@ static void add_before_payload(struct sb *b, const struct entry *e)
     sb_put(b, SV(",\"payload\":"));
 }
 
-static void add_after_refs(struct sb *b, const struct entry *e)
+void entry_chain_text(const struct entry *e, const struct hash *previous, struct sb *b)
 {
+    bool split = entry_version(e) == 2;
+
+    sb_put(b, (struct sv){ (const char *)previous->b, HASH_SIZE });
+    add_before_payload(b, e);
+    sb_put(b, split ? e->skeleton : e->payload);
+    sb_put(b, SV(",\"refs\":"));
+    sb_put(b, e->refs.n && !split ? e->refs : SV("{}"));
     sb_put(b, SV(",\"seq\":"));
     sb_add_int(b, e->seq);
     sb_putc(b, '}');
@@ -42,30 +51,13 @@ static void add_after_refs(struct sb *b, const struct entry *e)
 
 struct hash entry_chain(const struct entry *e, const struct hash *previous)
 {
-    enum { SMALL = 512 };
     struct arena spare = { 0 };
-    char         before[SMALL * 3], after[64];
-    struct sb    front = sb_on(before, sizeof before, &spare);
-    bool         split = entry_version(e) == 2;
-    struct sv    payload = split ? e->skeleton : e->payload;
-    struct sv    refs = e->refs.n && !split ? e->refs : SV("{}");
-    struct hash  h;
+    char         room[2048];
+    struct sb    b = sb_on(room, sizeof room, &spare);
 
-    sb_put(&front, (struct sv){ (const char *)previous->b, HASH_SIZE });
-    add_before_payload(&front, e);
-    if (payload.n + refs.n <= SMALL) {
-        sb_put(&front, payload);
-        sb_put(&front, SV(",\"refs\":"));
-        sb_put(&front, refs);
-        add_after_refs(&front, e);
-        struct sv all = sb_sv(&front);
-        h = hash_blake2b(&all, 1);
-    } else { /* hashed in place, without a copy */
-        struct sb back = sb_on(after, sizeof after, &spare);
-        add_after_refs(&back, e);
-        struct sv parts[] = { sb_sv(&front), payload, SV(",\"refs\":"), refs, sb_sv(&back) };
-        h = hash_blake2b(parts, COUNT(parts));
-    }
+    entry_chain_text(e, previous, &b);
+    struct sv   text = sb_sv(&b);
+    struct hash h = hash_blake2b(&text, 1);
     arena_free(&spare);
     return h;
 }
@@ -81,22 +73,23 @@ struct sv entry_id(const struct entry *e, struct arena *a)
     return sb_sv(&b);
 }
 
-static struct sv keep(struct sv v, struct arena *a)
-{
-    return v.s ? sv_dup(v, a) : v;
-}
-
+/* All its bytes stand in one piece. */
 struct entry entry_dup(const struct entry *e, struct arena *a)
 {
     struct entry copy = *e;
+    struct sv   *texts[] = { &copy.id,    &copy.kind,    &copy.lane, &copy.actor,
+                             &copy.op_id, &copy.payload, &copy.refs, &copy.skeleton };
+    size_t       n = 0;
 
-    copy.id = keep(e->id, a);
-    copy.kind = keep(e->kind, a);
-    copy.lane = keep(e->lane, a);
-    copy.actor = keep(e->actor, a);
-    copy.op_id = keep(e->op_id, a);
-    copy.payload = keep(e->payload, a);
-    copy.refs = keep(e->refs, a);
-    copy.skeleton = keep(e->skeleton, a);
+    for (size_t i = 0; i < COUNT(texts); i++)
+        n += texts[i]->n;
+    char *at = arena_grow(a, NULL, 0, n + 1);
+    for (size_t i = 0; i < COUNT(texts); i++) {
+        if (texts[i]->n)
+            memcpy(at, texts[i]->s, texts[i]->n);
+        if (texts[i]->s)
+            texts[i]->s = at;
+        at += texts[i]->n;
+    }
     return copy;
 }

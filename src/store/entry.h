@@ -53,6 +53,9 @@ static inline int entry_version(const struct entry *e)
  * version 2 the JSON holds the skeleton and the commitment in place of payload and refs. */
 struct hash entry_chain(const struct entry *e, const struct hash *previous);
 
+/* The text that it is the hash of, at the end of `b`. */
+void entry_chain_text(const struct entry *e, const struct hash *previous, struct sb *b);
+
 /* The id of an entry; derived from the chain when the entry has no id of its own. */
 struct sv entry_id(const struct entry *e, struct arena *a);
 

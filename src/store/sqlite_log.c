@@ -292,7 +292,16 @@ struct sqlite_scan {
     int64_t           most;          /* the greatest one given; -1: none */
     int64_t           sought;        /* where skip_damage() looked last; it never goes back */
     int64_t           again;         /* rows given though a later one was given before */
+
+    /* The messages of a lane mostly stand one behind the other: they are looked for in the table
+     * first, which is faster than by the index, until too many others stood between them. */
+    bool    straight;
+    int64_t given, passed; /* rows that were wanted, and that were not */
+    size_t  lane_n;
+    char    lane[NAME_MAX_BYTES];
 };
+
+enum { STRAIGHT_PASSES = 32 }; /* rows of others that may come before the first one */
 
 #define ALL(columns) "SELECT " columns " FROM entry e WHERE key BETWEEN ?1 AND ?2 ORDER BY key"
 /* The mark stands in the text, so that the partial index of that mark is used. */
@@ -325,13 +334,12 @@ static int scan_kind(const struct store_query *q)
     return (q->brief ? 6 : 0) + (q->backwards ? 3 : 0) + (q->lane.s ? (int)q->mark : 0);
 }
 
-static void scan_bind(struct sqlite_scan *scan, const struct store_query *query, int64_t tid)
+static void scan_bind(sqlite3_stmt *st, const struct store_query *query, int64_t tid)
 {
-    sqlite3_bind_int64(scan->st, 1, entry_key(tid, query->from));
-    sqlite3_bind_int64(scan->st, 2, entry_key(tid, query->to));
-    if (query->lane.s) /* the caller's bytes may go before the scan does */
-        sqlite3_bind_text64(scan->st, 3, query->lane.s, query->lane.n, SQLITE_TRANSIENT,
-                            SQLITE_UTF8);
+    sqlite3_bind_int64(st, 1, entry_key(tid, query->from));
+    sqlite3_bind_int64(st, 2, entry_key(tid, query->to));
+    if (sqlite3_bind_parameter_count(st) > 2) /* the caller's bytes may go before the scan does */
+        sqlite3_bind_text64(st, 3, query->lane.s, query->lane.n, SQLITE_TRANSIENT, SQLITE_UTF8);
 }
 
 enum status sqlite_scan(struct store *s, const struct store_query *query, struct store_scan **out,
@@ -346,7 +354,9 @@ enum status sqlite_scan(struct store *s, const struct store_query *query, struct
     if (!(scan = calloc(1, sizeof *scan)))
         failure_memory(sizeof *scan);
     scan->base.store = s;
-    scan->kind = scan_kind(query);
+    scan->straight = query->lane.s && query->lane.n <= sizeof scan->lane && !query->brief &&
+                     !query->backwards && query->mark == MARK_MESSAGE && q->schema >= 6;
+    scan->kind = scan->straight ? 0 : scan_kind(query);
     scan->brief = query->brief;
     scan->backwards = query->backwards;
     scan->tid = tid;
@@ -359,8 +369,12 @@ enum status sqlite_scan(struct store *s, const struct store_query *query, struct
         free(scan);
         return err_code(e);
     }
+    if (scan->straight) {
+        memcpy(scan->lane, query->lane.s, query->lane.n);
+        scan->lane_n = query->lane.n;
+    }
     if (!scan->done)
-        scan_bind(scan, query, tid);
+        scan_bind(scan->st, query, tid);
     *out = (struct store_scan *)scan;
     return ST_OK;
 }
@@ -527,18 +541,65 @@ static enum status tell_order(struct sqlite_store *q, struct sqlite_scan *scan, 
     return err_hint(e, "`heddle log export` saves what is readable");
 }
 
+/* Is the row a message of the lane? As the index has it: see stored_lane(). */
+static bool is_wanted(const struct sqlite_scan *scan)
+{
+    struct sv lane = sqlite_column_sv(scan->st, 7);
+
+    return sqlite3_column_int(scan->st, 5) == MARK_MESSAGE &&
+           sv_eq(lane.s ? lane : SV(SQLITE_USUAL_LANE), (struct sv){ scan->lane, scan->lane_n });
+}
+
+/* From here on by the index. */
+static enum status go_by_index(struct sqlite_store *q, struct sqlite_scan *scan, struct err *e)
+{
+    struct store_query rest = { .from = (sqlite3_column_int64(scan->st, 0) & SEQ_MAX) + 1,
+                                .to = scan->to,
+                                .lane = { scan->lane, scan->lane_n },
+                                .mark = MARK_MESSAGE };
+
+    sqlite_put_aside(q, scan->kind, scan->st);
+    scan->st = NULL;
+    scan->straight = false;
+    scan->kind = scan_kind(&rest);
+    if (sqlite_take(q, scan->kind, scan_text(q, scan->kind), &scan->st, e))
+        return err_code(e);
+    scan_bind(scan->st, &rest, scan->tid);
+    return ST_OK;
+}
+
+/* The next row that was asked for. */
+static enum status step(struct sqlite_store *q, struct sqlite_scan *scan, int *rc, struct err *e)
+{
+    *rc = scan->ahead ? SQLITE_ROW : sqlite3_step(scan->st);
+    scan->ahead = false;
+    while (scan->straight && *rc == SQLITE_ROW) {
+        if (is_wanted(scan)) {
+            scan->given++;
+            return ST_OK;
+        }
+        if (++scan->passed > scan->given + STRAIGHT_PASSES && go_by_index(q, scan, e))
+            return err_code(e);
+        *rc = sqlite3_step(scan->st);
+    }
+    return ST_OK;
+}
+
 enum status sqlite_next(struct store_scan *base, struct entry *out, bool *more, struct err *e)
 {
     struct sqlite_scan  *scan = (struct sqlite_scan *)base;
     struct sqlite_store *q = sqlite_of(base->store);
-    bool                 passes = scan->kind % 6 == 0; /* it goes on behind damage */
-    int64_t              seq = 0;
+    bool    passes = scan->kind % 6 == 0 && !scan->straight; /* it goes on behind damage */
+    int64_t seq = 0;
+    int     rc;
 
     *more = false;
     if (scan->done)
         return ST_OK;
-    int rc = scan->ahead ? SQLITE_ROW : sqlite3_step(scan->st);
-    scan->ahead = false;
+    if (step(q, scan, &rc, e)) {
+        scan->done = true;
+        return err_code(e);
+    }
     bool is_other = rc == SQLITE_ROW && !row_seq(scan, &seq);
     if (is_other)
         rc = SQLITE_CORRUPT;

@@ -148,12 +148,13 @@ void        store_scan_undo(struct store_scan **scan); /* for UNDO() */
 /* How many entries the scan has passed over because they cannot be read. */
 int64_t store_scan_lost(const struct store_scan *scan);
 
-/* Is the entry that store_next() just gave what was written? Its chain value must follow from its
- * bytes and the chain value before it; ENTRY_UNPROVEN when the entry before it is gone. The scan
- * must not be brief. Costs a hash, and a read when the entry before it is not the one that the scan
- * gave before. */
-enum status store_prove(struct store_scan *scan, const struct entry *n, enum entry_proof *out,
-                        struct err *e) MUST_USE;
+/* Are entries[0..n), which store_next() gave last and in this order, what was written? The chain
+ * value of each must follow from its bytes and the chain value before it; ENTRY_UNPROVEN when the
+ * entry before it is gone. The scan must not be brief. Costs a hash each, several of which are
+ * computed at a time, and a read where the entry before is not the one that the scan gave before.
+ * `scratch` is left as it was. */
+enum status store_prove(struct store_scan *scan, const struct entry *entries, size_t n,
+                        struct arena *scratch, enum entry_proof *out, struct err *e) MUST_USE;
 
 /* The first entry of a scan, copied into `a`. */
 enum status store_first(struct store *s, const struct store_query *q, struct arena *a,

@@ -115,7 +115,7 @@ static enum status erase_about(struct log *l, struct sv thread,
         s = log_entry(l, ANCHOR_THREAD, about.list.v[i], &a, &n, &found, e);
         if (s || !found || !skeleton_has_content(&n, &a))
             continue;
-        skeleton_fill(&n, &a);
+        skeleton_fill(&n, 1, &a);
         s = store_erase(l->store, ANCHOR_THREAD, &n, 1, e);
     }
     if (!s && about.list.n) /* rows of views hold texts of entries too */

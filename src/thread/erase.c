@@ -737,7 +737,7 @@ static enum status read_batch(struct log *l, const struct erase_plan *plan,
         if (!found)
             continue;
         batch[*n] = entry_dup(&one, a);
-        skeleton_fill(&batch[*n], a);
+        skeleton_fill(&batch[*n], 1, a);
         bytes += batch[(*n)++].payload.n;
     }
     return ST_OK;

@@ -95,7 +95,7 @@ enum status erase_known_chains(struct log *l, struct arena *a, struct map *out, 
 /* What is left of an entry, as it is imported. */
 static void leave_skeleton(struct entry *n, struct arena *a)
 {
-    skeleton_fill(n, a);
+    skeleton_fill(n, 1, a);
     n->payload = n->skeleton;
     n->refs = SV("{}");
     n->salted = false;
@@ -131,7 +131,7 @@ static enum status replay_one(struct log *l, struct sv thread, const struct entr
         s = store_first(l->store, &q, &a, &one, &found, e);
         if (s || !found || !one.salted || !skeleton_has_content(&one, &a))
             continue;
-        skeleton_fill(&one, &a);
+        skeleton_fill(&one, 1, &a);
         s = store_erase(l->store, thread, &one, 1, e);
         ++*n_erased;
     }
@@ -183,7 +183,7 @@ static enum status erase_seq(struct log *l, struct sv thread, int64_t seq, struc
     enum status        s = store_first(l->store, &q, &a, &n, &found, e);
 
     if (!s && found) {
-        skeleton_fill(&n, &a);
+        skeleton_fill(&n, 1, &a);
         s = store_erase(l->store, thread, &n, 1, e);
     }
     arena_free(&a);

@@ -85,7 +85,7 @@ static enum status forget_one(struct log *l, const struct erase_pending *p, stru
     enum status        s = store_first(l->store, &q, &a, &n, &found, e);
 
     if (!s && found && skeleton_has_content(&n, &a)) {
-        skeleton_fill(&n, &a);
+        skeleton_fill(&n, 1, &a);
         s = store_erase(l->store, p->thread, &n, 1, e);
     }
     arena_free(&a);

@@ -399,8 +399,7 @@ static enum status append_prepared(struct log *l, struct sv thread, int64_t expe
     struct arena scratch = { 0 };
 
     skeleton_salt(entries, n);
-    for (size_t i = 0; i < n; i++)
-        skeleton_fill(&entries[i], &scratch);
+    skeleton_fill(entries, n, &scratch);
     enum status s = store_append(l->store, thread, expect, entries, n, head, e);
     for (size_t i = 0; i < n; i++)
         entries[i].skeleton = (struct sv){ 0 };

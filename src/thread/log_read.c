@@ -111,7 +111,7 @@ enum status log_read_next(struct log_reader *r, struct entry *out, bool *intact,
         return err_code(e);
     if (!*more)
         return ST_OK;
-    if (skeleton_prove(r->scan, out, &r->scratch, &proof, e))
+    if (skeleton_prove(r->scan, out, 1, &r->scratch, &proof, e))
         return err_code(e);
     *intact = proof != ENTRY_CHANGED; /* after a gap it cannot be proven */
     if (!*intact) {

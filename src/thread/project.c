@@ -8,6 +8,7 @@
 #include "base/vec.h"
 #include "thread/call_name.h"
 #include "thread/kind.h"
+#include "thread/proved.h"
 
 /* What is left of a snapshot whose content is gone: it still hides what it replaced, and one
  * message says that content was erased. */
@@ -49,16 +50,11 @@ static bool read_anchor(struct projection *p, const struct entry *n)
     return true;
 }
 
-/* The next entry of a scan, which must be intact: a model is never shown a changed text, bytes that
- * are not JSON, or what follows a missing entry. */
-static enum status next_intact(struct projection *p, struct store_scan *scan, struct entry *n,
-                               bool *more, struct err *e)
+/* An entry must be intact: a model is never shown a changed text, bytes that are not JSON, or what
+ * follows a missing entry. */
+static enum status check_proof(const struct projection *p, const struct entry *n,
+                               enum entry_proof proof, struct err *e)
 {
-    enum entry_proof proof = ENTRY_INTACT;
-
-    if (store_next(scan, n, more, e) || (*more && skeleton_prove(scan, n, p->a, &proof, e)))
-        return err_code(e);
-    p->read += *more;
     if (proof == ENTRY_INTACT)
         return ST_OK;
     if (proof == ENTRY_UNPROVEN)
@@ -69,6 +65,18 @@ static enum status next_intact(struct projection *p, struct store_scan *scan, st
                 SV_ARG(p->thread), (long long)n->seq);
     return err_hint(e, "`heddle doctor` says what is whole; `heddle log export` saves what is "
                        "readable");
+}
+
+/* The next entry of a scan that may end before all of it is read: each is proved by itself. */
+static enum status next_intact(struct projection *p, struct store_scan *scan, struct entry *n,
+                               bool *more, struct err *e)
+{
+    enum entry_proof proof = ENTRY_INTACT;
+
+    if (store_next(scan, n, more, e) || (*more && skeleton_prove(scan, n, 1, p->a, &proof, e)))
+        return err_code(e);
+    p->read += *more;
+    return *more ? check_proof(p, n, proof, e) : ST_OK;
 }
 
 enum status project_anchors(struct projection *p, anchor_fn fn, void *ctx, struct err *e)
@@ -182,32 +190,46 @@ enum status project_is_marked(struct log *l, struct sv thread, struct arena *a, 
     return row_get(&r, KEY_MARKED, &row, out, e);
 }
 
+static enum status each_of(struct projection *p, struct proved *scan, message_fn fn, void *ctx,
+                           struct err *e)
+{
+    enum entry_proof proof;
+    struct entry     n;
+    bool             more;
+
+    for (;;) {
+        if (proved_next(scan, &n, &proof, &more, e))
+            return err_code(e);
+        if (!more)
+            return ST_OK;
+        p->read++;
+        if (check_proof(p, &n, proof, e))
+            return err_code(e);
+        struct message m = message_of_entry(&n);
+        if (call_name(p, &m, e) || fn(ctx, &m, e))
+            return err_code(e);
+    }
+}
+
 static enum status each_after(struct projection *p, int64_t after, message_fn fn, void *ctx,
                               struct err *e)
 {
-    for (size_t i = 0; i < p->n_path; i++) {
-        UNDO(store_scan_undo) struct store_scan *scan = NULL;
-        struct stretch                          *s = &p->path[i];
-        struct store_query                       q = { .thread = p->thread,
-                                                       .from = s->from > after ? s->from : after + 1,
-                                                       .to = s->to,
-                                                       .lane = s->lane,
-                                                       .mark = MARK_MESSAGE };
-        struct entry                             n;
-        bool                                     more = true;
-        if (store_scan(p->log->store, &q, &scan, e))
-            return err_code(e);
-        for (;;) {
-            if (next_intact(p, scan, &n, &more, e))
-                return err_code(e);
-            if (!more)
-                break;
-            struct message m = message_of_entry(&n);
-            if (call_name(p, &m, e) || fn(ctx, &m, e))
-                return err_code(e);
-        }
+    enum status s = ST_OK;
+
+    for (size_t i = 0; !s && i < p->n_path; i++) {
+        struct stretch    *of = &p->path[i];
+        struct store_query q = { .thread = p->thread,
+                                 .from = of->from > after ? of->from : after + 1,
+                                 .to = of->to,
+                                 .lane = of->lane,
+                                 .mark = MARK_MESSAGE };
+        struct proved      scan = { 0 };
+        s = proved_open(&scan, p->log->store, &q, e);
+        if (!s)
+            s = each_of(p, &scan, fn, ctx, e);
+        proved_close(&scan);
     }
-    return ST_OK;
+    return s;
 }
 
 enum status project_each(struct projection *p, message_fn fn, void *ctx, struct err *e)

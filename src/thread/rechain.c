@@ -31,7 +31,7 @@ static enum status prepare(const struct rechain_how *how, struct entry *n, struc
     if (how->payload && how->payload(how->ctx, n, a, &n->payload, e))
         return err_code(e);
     skeleton_salt(n, 1);
-    skeleton_fill(n, a);
+    skeleton_fill(n, 1, a);
     return ST_OK;
 }
 

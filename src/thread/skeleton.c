@@ -9,12 +9,12 @@
 
 #include <string.h>
 
-enum { SPLIT_SMALL = 1024 };
+/* The content of a short payload is copied together, so that several are hashed at a time; of a
+ * long one the parts are hashed where they are. */
+enum { SPLIT_SHORT = 4096 };
 
-/* The content of a short payload is copied together, which costs less than a list of its parts; of
- * a long one the parts are hashed where they are. */
 struct split {
-    struct sb     skeleton, content;
+    struct sb    *skeleton, *content;
     struct arena *a;
     bool          is_short;
     bool          odd;    /* a comma or a bracket is not where canonical text has it */
@@ -41,10 +41,10 @@ static struct sv what_stays(struct sv raw, const struct member *row)
 
 static void take_content(struct split *s, struct sv raw, const struct member *row)
 {
-    sb_put(&s->skeleton, what_stays(raw, row));
+    sb_put(s->skeleton, what_stays(raw, row));
     if (s->is_short) {
-        sb_put(&s->content, raw);
-        sb_putc(&s->content, '\n');
+        sb_put(s->content, raw);
+        sb_putc(s->content, '\n');
     } else {
         *vec_push(&s->parts, s->a) = raw;
         *vec_push(&s->parts, s->a) = SV("\n");
@@ -58,16 +58,16 @@ static void split_list(struct split *s, struct sv list, const struct member *ite
     struct sv rest = list, raw;
     bool      any = false;
 
-    sb_putc(&s->skeleton, '[');
+    sb_putc(s->skeleton, '[');
     for (struct sv mark = list; json_next_item(&rest, &raw); mark = rest) {
         s->odd |= mark.s[0] != (any ? ',' : '[');
         if (any)
-            sb_putc(&s->skeleton, ',');
+            sb_putc(s->skeleton, ',');
         any = true;
         split_kept(s, raw, item);
     }
     s->odd |= !sv_is(rest, any ? "]" : "[]");
-    sb_putc(&s->skeleton, ']');
+    sb_putc(s->skeleton, ']');
 }
 
 static void split_object(struct split *s, struct sv object, const struct member *fields);
@@ -85,7 +85,7 @@ static void split_kept(struct split *s, struct sv raw, const struct member *row)
     else if (of && row->type == MEMBER_LIST)
         split_list(s, raw, of);
     else
-        sb_put(&s->skeleton, raw);
+        sb_put(s->skeleton, raw);
 }
 
 static void split_value(struct split *s, struct sv raw, const struct member *row)
@@ -101,24 +101,25 @@ static void split_object(struct split *s, struct sv object, const struct member 
     struct sv rest = object, key, raw;
     bool      any = false;
 
-    sb_putc(&s->skeleton, '{');
+    sb_putc(s->skeleton, '{');
     for (struct sv mark = object; json_next(&rest, &key, &raw); mark = rest) {
         s->odd |= mark.s[0] != (any ? ',' : '{');
         if (any)
-            sb_putc(&s->skeleton, ',');
+            sb_putc(s->skeleton, ',');
         any = true;
         /* With its quotes and colon, and escaped, as it stands in canonical text. */
-        sb_put(&s->skeleton, (struct sv){ key.s - 1, key.n + 3 });
+        sb_put(s->skeleton, (struct sv){ key.s - 1, key.n + 3 });
         split_value(s, raw, row_of(fields, key));
     }
     s->odd |= !sv_is(rest, any ? "}" : "{}");
-    sb_putc(&s->skeleton, '}');
+    sb_putc(s->skeleton, '}');
 }
 
-/* `skeleton` is where the text of it is built. */
-static void split_begin(struct split *s, struct sb skeleton, struct arena *a)
+/* What it finds goes behind what the builders hold. */
+static void split_begin(struct split *s, struct sb *skeleton, struct sb *content, struct arena *a)
 {
     s->skeleton = skeleton;
+    s->content = content;
     s->a = a;
     s->is_short = s->odd = false;
     s->parts.v = s->few;
@@ -128,11 +129,12 @@ static void split_begin(struct split *s, struct sb skeleton, struct arena *a)
 
 struct sv skeleton_of(struct sv kind, struct sv payload, struct arena *a)
 {
+    struct sb    b = sb_in(a, 0);
     struct split s;
 
-    split_begin(&s, sb_in(a, 0), a);
+    split_begin(&s, &b, NULL, a);
     split_object(&s, payload, kind_fields(kind_of(kind)));
-    return sb_sv(&s.skeleton);
+    return sb_sv(&b);
 }
 
 /* A message's content is the one text that no row of a table names. */
@@ -219,61 +221,98 @@ bool skeleton_has_content(const struct entry *n, struct arena *a)
     return !n->erased && !(bare && sv_eq(skeleton_of(n->kind, n->payload, a), n->payload));
 }
 
-/* The commitment: salt, content, refs. */
-static void commit(struct split *s, struct entry *n)
+static bool is_short(const struct entry *n)
+{
+    return n->payload.n + n->refs.n <= SPLIT_SHORT;
+}
+
+/* The commitment is the hash of salt, content and refs. A long content is hashed here; else false,
+ * and the text to be hashed is at the end of s->content. */
+static bool commit(struct split *s, struct entry *n)
 {
     const struct member *fields = kind_fields(kind_of(n->kind));
     struct sv            salt = { (const char *)n->salt, sizeof n->salt };
-    struct sv            refs = n->refs.n ? n->refs : SV("{}"), all;
-    char                 room[SPLIT_SMALL];
+    struct sv            refs = n->refs.n ? n->refs : SV("{}");
+    size_t               from = s->content->n;
 
-    /* Each text of the content is in the payload together with its key, so the buffer is large
-     * enough. */
-    s->is_short = salt.n + n->payload.n + refs.n < sizeof room;
+    s->is_short = is_short(n);
     if (s->is_short) {
-        s->content = sb_on(room, sizeof room, s->a);
-        sb_put(&s->content, salt);
+        sb_put(s->content, salt);
         split_object(s, n->payload, fields);
-        sb_put(&s->content, refs);
-        all = sb_sv(&s->content);
-        n->content = hash_blake2b(&all, 1);
+        sb_put(s->content, refs);
     } else {
         *vec_push(&s->parts, s->a) = salt;
         split_object(s, n->payload, fields);
         *vec_push(&s->parts, s->a) = refs;
         n->content = hash_blake2b(s->parts.v, s->parts.n);
     }
-    if (s->odd) /* the parts do not say what stood between them: it is not what was written */
+    if (s->odd) { /* the parts do not say what stood between them: it is not what was written */
+        s->content->n = from;
         n->content = hash_blake2b(&n->payload, 1);
+    }
+    return s->odd || !s->is_short;
 }
 
-static void fill(struct entry *n, struct sb skeleton, struct arena *a)
+/* Room that suffices for the content of all short ones: each of its texts stands in the payload,
+ * together with its key. */
+static struct sb content_room(const struct entry *entries, size_t n, struct arena *a)
 {
+    size_t need = 1;
+
+    for (size_t i = 0; i < n; i++)
+        need += is_short(&entries[i])
+                    ? ENTRY_SALT_SIZE + entries[i].payload.n + entries[i].refs.n + sizeof "{}"
+                    : 0;
+    return sb_on(arena_grow(a, NULL, 0, need), need, a);
+}
+
+static void fill_some(struct entry *entries, size_t n, struct arena *a)
+{
+    enum { SKELETON = 192 }; /* most are shorter; the builder grows */
+    struct sb    skeletons = sb_on(arena_grow(a, NULL, 0, n * SKELETON), n * SKELETON, a);
+    struct sb    contents = content_room(entries, n, a);
+    size_t       ends[STORE_PROVE_MAX], which[STORE_PROVE_MAX], k = 0;
+    struct sv    texts[STORE_PROVE_MAX];
+    struct hash  hashes[STORE_PROVE_MAX];
     struct split s;
 
-    if (n->erased)
-        n->skeleton = n->payload;
-    if (n->erased || !n->salted)
-        return;
-    split_begin(&s, skeleton, a);
-    commit(&s, n);
-    n->skeleton = sb_sv(&s.skeleton);
+    for (size_t i = 0; i < n; i++) {
+        size_t from = contents.n;
+        ends[i] = skeletons.n;
+        if (entries[i].erased || !entries[i].salted)
+            continue;
+        split_begin(&s, &skeletons, &contents, a);
+        if (!commit(&s, &entries[i])) {
+            texts[k] = (struct sv){ contents.s + from, contents.n - from };
+            which[k++] = i;
+        }
+        ends[i] = skeletons.n;
+    }
+    hash_blake2b_each(texts, k, hashes);
+    for (size_t i = 0; i < k; i++)
+        entries[which[i]].content = hashes[i];
+    for (size_t i = 0, from = 0; i < n; from = ends[i++])
+        if (entries[i].erased)
+            entries[i].skeleton = entries[i].payload;
+        else if (entries[i].salted)
+            entries[i].skeleton = (struct sv){ skeletons.s + from, ends[i] - from };
 }
 
-void skeleton_fill(struct entry *n, struct arena *a)
+void skeleton_fill(struct entry *entries, size_t n, struct arena *a)
 {
-    fill(n, sb_in(a, 0), a);
+    for (size_t i = 0; i < n; i += STORE_PROVE_MAX)
+        fill_some(entries + i, n - i < STORE_PROVE_MAX ? n - i : STORE_PROVE_MAX, a);
 }
 
-enum status skeleton_prove(struct store_scan *scan, const struct entry *n, struct arena *scratch,
-                           enum entry_proof *out, struct err *e)
+enum status skeleton_prove(struct store_scan *scan, const struct entry *entries, size_t n,
+                           struct arena *scratch, enum entry_proof *out, struct err *e)
 {
     struct arena_mark m = arena_mark(scratch);
-    struct entry      full = *n;
-    char              room[512];
+    struct entry     *full = arena_grow(scratch, NULL, 0, n * sizeof *full);
 
-    fill(&full, sb_on(room, sizeof room, scratch), scratch);
-    enum status s = store_prove(scan, &full, out, e);
+    memcpy(full, entries, n * sizeof *full);
+    skeleton_fill(full, n, scratch);
+    enum status s = store_prove(scan, full, n, scratch, out, e);
     arena_reset(scratch, m);
     return s;
 }

@@ -19,9 +19,10 @@
 /* The skeleton of a payload, in `a`. */
 struct sv skeleton_of(struct sv kind, struct sv payload, struct arena *a);
 
-/* Fill in skeleton and commitment of an entry that has a salt, or the skeleton of one that is
- * erased; an entry of chain version 1 is not changed. */
-void skeleton_fill(struct entry *n, struct arena *a);
+/* Fill in skeleton and commitment of each of entries[0..n) that has a salt, or the skeleton of one
+ * that is erased; an entry of chain version 1 is not changed. Commitments are computed several at a
+ * time. */
+void skeleton_fill(struct entry *entries, size_t n, struct arena *a);
 
 /* Placeholders for a text that was erased and for the hash of such a text. No content has this
  * hash.
@@ -38,9 +39,9 @@ struct sv skeleton_shown(const struct entry *n, struct arena *a);
 /* Does the entry hold anything that can be erased? */
 bool skeleton_has_content(const struct entry *n, struct arena *a);
 
-/* store_prove() of an entry that a scan just gave. `scratch` is left as it was. */
-enum status skeleton_prove(struct store_scan *scan, const struct entry *n, struct arena *scratch,
-                           enum entry_proof *out, struct err *e) MUST_USE;
+/* store_prove() of entries as a scan gave them. `scratch` is left as it was. */
+enum status skeleton_prove(struct store_scan *scan, const struct entry *entries, size_t n,
+                           struct arena *scratch, enum entry_proof *out, struct err *e) MUST_USE;
 
 /* Draw a salt for each of entries[0..n) that has none, unless it is erased or comes from an
  * export of chain version 1. */

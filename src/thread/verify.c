@@ -62,7 +62,7 @@ static void check_chain(struct check *c, const struct entry *n)
         c->chain_known = false;
     }
     struct entry full = *n;
-    skeleton_fill(&full, &c->a);
+    skeleton_fill(&full, 1, &c->a);
     struct hash want = entry_chain(&full, &c->chain);
     if (c->chain_known && !hash_eq(&want, &n->chain))
         tell(c, "entry %lld is not what was written: its chain value does not follow from it",

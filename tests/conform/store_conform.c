@@ -527,6 +527,32 @@ static void lane_scans_see_one_lane_and_one_mark(void)
     CHECK_SV(lane_seqs("a", MARK_ANCHOR, 0, 6, true), SV("6 2"));
 }
 
+/* However many entries of others stand between two messages of a lane, and at its ends. */
+static void lane_scans_find_messages_far_apart(void)
+{
+    static const struct {
+        const char *lane;
+        int         times;
+    } list[] = { { "default", 3 },  { "b", 70 }, { "default", 1 }, { "b", 40 }, { "c", 1 },
+                 { "default", 90 }, { "b", 1 },  { "c", 1 },       { "b", 35 } };
+    struct sb wanted[2] = { sb_in(&a, 0), sb_in(&a, 0) };
+    int       seq = 0;
+
+    for (size_t i = 0; i < COUNT(list); i++)
+        for (int k = 0; k < list[i].times; k++, seq++) {
+            struct entry one = message(list[i].lane, MARK_MESSAGE);
+            CHECK(append_one(SV("t"), one) == ST_OK);
+            for (size_t w = 0; w < 2; w++)
+                if (strcmp(list[i].lane, w ? "c" : "default") == 0)
+                    sb_addf(&wanted[w], wanted[w].n ? " %d" : "%d", seq);
+        }
+    CHECK_SV(lane_seqs("default", MARK_MESSAGE, 0, STORE_TO_END, false), sb_sv(&wanted[0]));
+    CHECK_SV(lane_seqs("c", MARK_MESSAGE, 0, STORE_TO_END, false), sb_sv(&wanted[1]));
+    CHECK_SV(lane_seqs("c", MARK_MESSAGE, 0, STORE_TO_END, true), SV("206 114"));
+    CHECK_SV(lane_seqs("default", MARK_MESSAGE, 2, 116, false), SV("2 73 115 116"));
+    CHECK_SV(lane_seqs("nobody", MARK_MESSAGE, 0, STORE_TO_END, false), SV(""));
+}
+
 static void first_copies_and_says_when_there_is_none(void)
 {
     struct store_query q = {
@@ -1854,7 +1880,7 @@ static bool chain_is_whole(struct sv thread)
             n.skeleton = SV("{\"content\":null}");
         if (!n.erased)
             n.content = hash_blake2b(parts, COUNT(parts));
-        CHECK(store_prove(scan, &n, &proof, &e) == ST_OK);
+        CHECK(store_prove(scan, &n, 1, &a, &proof, &e) == ST_OK);
     }
     store_scan_close(scan);
     return proof == ENTRY_INTACT;
@@ -2084,7 +2110,7 @@ static struct sv all_entries(struct store *from, const struct store_query *q)
         sb_addf(&b, "%lld:" SV_FMT ":", (long long)n.seq, SV_ARG(n.payload));
         if (q->brief)
             continue;
-        CHECK(store_prove(scan, &n, &proof, &e) == ST_OK);
+        CHECK(store_prove(scan, &n, 1, &a, &proof, &e) == ST_OK);
         CHECK(proof == ENTRY_INTACT);
         sb_addf(&b, "%d:" SV_FMT ":" SV_FMT ":" SV_FMT " ", n.mark, SV_ARG(n.lane), SV_ARG(n.op_id),
                 SV_ARG(n.refs));
@@ -2242,6 +2268,7 @@ static const struct tap_test tests[] = {
     T(scans_run_both_ways_between_their_bounds),
     T(empty_ranges_give_nothing),
     T(lane_scans_see_one_lane_and_one_mark),
+    T(lane_scans_find_messages_far_apart),
     T(first_copies_and_says_when_there_is_none),
     T(a_mark_can_be_changed),
     T(a_scan_survives_writes_of_its_transaction),

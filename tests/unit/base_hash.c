@@ -1,4 +1,4 @@
-#include "base/hash.h"
+#include "base/hash_lanes.h"
 
 #include "tap.h"
 
@@ -29,6 +29,40 @@ static void parts_are_hashed_as_one_message(void)
     struct sv whole[] = { SV("abc") }, parts[] = { SV("a"), SV(""), { 0 }, SV("bc") };
 
     CHECK_SV(hex(hash_blake2b(parts, COUNT(parts))), hex(hash_blake2b(whole, 1)));
+}
+
+/* Every length around the ends of blocks, and every number of messages around that of the lanes. */
+static void messages_in_lanes_have_the_same_hashes(void)
+{
+    enum { MOST = 40, LONGEST = 3 * 128 + 2 };
+    hash_lanes_fn fns[] = { hash_lanes_plain, hash_lanes_best(),
+#ifdef __x86_64__
+                            __builtin_cpu_supports("avx2") ? hash_lanes_avx2 : NULL
+#endif
+    };
+    unsigned char bytes[LONGEST + MOST];
+    struct sv     messages[MOST];
+    struct hash   got[MOST], want;
+    int           wrong = 0;
+
+    for (size_t i = 0; i < sizeof bytes; i++)
+        bytes[i] = (unsigned char)(i * 37 + i / 256);
+    for (size_t f = 0; f < COUNT(fns); f++)
+        for (size_t n = 0; fns[f] && n <= LONGEST; n++) {
+            size_t count = n % (MOST + 1);
+            for (size_t i = 0; i < count; i++)
+                messages[i] = (struct sv){ (const char *)bytes + i, (n * (i + 1)) % (LONGEST + 1) };
+            fns[f](messages, count, got);
+            for (size_t i = 0; i < count; i++) {
+                want = hash_blake2b(&messages[i], 1);
+                wrong += !hash_eq(&want, &got[i]);
+            }
+        }
+    CHECK_INT(wrong, 0);
+    hash_blake2b_each(messages, 2, got);
+    want = hash_blake2b(&messages[1], 1);
+    CHECK(hash_eq(&want, &got[1]));
+    hash_blake2b_each(NULL, 0, NULL);
 }
 
 static void hashes_compare_by_all_their_bytes(void)
@@ -106,6 +140,6 @@ static void base64url_refuses_what_is_not_exactly_it(void)
 }
 
 TAP_MAIN(T(the_hashes_are_the_published_ones), T(parts_are_hashed_as_one_message),
-         T(hashes_compare_by_all_their_bytes), T(base64url_has_its_own_alphabet_and_no_padding),
-         T(base64_has_padding), T(base64url_reads_back_every_length),
-         T(base64url_refuses_what_is_not_exactly_it), )
+         T(messages_in_lanes_have_the_same_hashes), T(hashes_compare_by_all_their_bytes),
+         T(base64url_has_its_own_alphabet_and_no_padding), T(base64_has_padding),
+         T(base64url_reads_back_every_length), T(base64url_refuses_what_is_not_exactly_it), )

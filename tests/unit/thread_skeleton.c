@@ -42,7 +42,7 @@ static struct entry entry_with(const char *kind, struct sv payload)
     struct entry n = { .kind = sv_of(kind), .payload = payload, .refs = SV("{}"), .salted = true };
 
     memset(n.salt, 7, sizeof n.salt);
-    skeleton_fill(&n, &a);
+    skeleton_fill(&n, 1, &a);
     return n;
 }
 
@@ -91,7 +91,7 @@ static void erasing_keeps_the_chain_value(void)
                                 .refs = SV("{}"),
                                 .erased = true,
                                 .content = n.content };
-        skeleton_fill(&erased, &a);
+        skeleton_fill(&erased, 1, &a);
         struct hash after = entry_chain(&erased, &before);
         CHECK(hash_eq(&whole, &after));
     }
@@ -112,8 +112,8 @@ static void any_change_of_content_salt_or_skeleton_changes_the_chain(void)
 
     others[3].salt[0] = 8;
     others[4].refs = SV("{\"x\":1}");
-    skeleton_fill(&others[3], &a);
-    skeleton_fill(&others[4], &a);
+    skeleton_fill(&others[3], 1, &a);
+    skeleton_fill(&others[4], 1, &a);
     for (size_t i = 0; i < COUNT(others); i++) {
         struct hash other = entry_chain(&others[i], &before);
         CHECK(!hash_eq(&whole, &other));
