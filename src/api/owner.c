@@ -105,3 +105,21 @@ enum status owner_check(const struct workspace *ws, const struct json *safe, str
     err_reason(e, "not_your_workspace");
     return how_to_list(safe, ws->root, a, e);
 }
+
+enum status owner_check_git(const struct workspace *ws, const struct json *safe, struct sv part,
+                            struct arena *a, struct err *e)
+{
+    struct sv   listed = ws->git.top.n ? ws->git.top : ws->git.git_dir;
+    char        who[64] = "nobody who is known";
+    struct stat st;
+
+    if (owner_is_listed(safe, listed))
+        return ST_OK;
+    if (lstat(sv_cstr(part, a), &st) == 0)
+        name_user(who, sizeof who, st.st_uid);
+    err_set(e, ST_PERMISSION_DENIED,
+            "the git repository of " SV_FMT " is not yours: " SV_FMT " belongs to %s",
+            SV_ARG(listed), SV_ARG(part), who);
+    err_reason(e, "not_your_workspace");
+    return how_to_list(safe, listed, a, e);
+}

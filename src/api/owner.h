@@ -12,6 +12,11 @@
 enum status owner_check(const struct workspace *ws, const struct json *safe, struct arena *a,
                         struct err *e) MUST_USE;
 
+/* The same of git files that led from one directory to another: `part` belongs to another user.
+ * ST_OK when `safe` lists the checkout. */
+enum status owner_check_git(const struct workspace *ws, const struct json *safe, struct sv part,
+                            struct arena *a, struct err *e) MUST_USE;
+
 /* The names that make a directory a workspace; ends with NULL. */
 extern const char *const workspace_marks[];
 

@@ -151,7 +151,8 @@ enum status request_needs_out(const struct request *r, struct err *e)
  */
 static enum status check_own(struct request *r, struct sv name, int *fd, struct err *e)
 {
-    if (fs_where(*fd, r->ws->root_fd, ".heddle") == FS_ELSEWHERE)
+    if (fs_where(*fd, r->ws->root_fd, ".heddle") == FS_ELSEWHERE &&
+        fs_where(*fd, workspace_project_fd(r->ws), ".heddle") == FS_ELSEWHERE)
         return ST_OK;
     fd_undo(fd);
     *fd = -1;
@@ -163,7 +164,7 @@ enum status request_open(struct request *r, struct sv name, int *fd, struct err 
 {
     if (r->open)
         return r->open(r->open_ctx, name, fd, e);
-    if (fs_open(r->ws->root_fd, name, O_RDONLY | O_NONBLOCK, fd, e))
+    if (fs_open(workspace_project_fd(r->ws), name, O_RDONLY | O_NONBLOCK, fd, e))
         return err_code(e);
     return check_own(r, name, fd, e);
 }
@@ -182,9 +183,9 @@ enum status request_directory(struct request *r, struct sv name, int *fd, struct
 {
     if (r->directory)
         return r->directory(r->open_ctx, name, fd, e);
-    if (fs_mkdirs(r->ws->root_fd, name, e))
+    if (fs_mkdirs(workspace_project_fd(r->ws), name, e))
         return err_code(e);
-    if (fs_open(r->ws->root_fd, name, O_PATH | O_DIRECTORY, fd, e))
+    if (fs_open(workspace_project_fd(r->ws), name, O_PATH | O_DIRECTORY, fd, e))
         return err_code(e);
     return check_own(r, name, fd, e);
 }

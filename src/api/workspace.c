@@ -21,7 +21,7 @@ const struct view *const workspace_views[] = { &thread_view, &share_view,   &loo
 
 void workspace_init(struct workspace *ws)
 {
-    *ws = (struct workspace){ .root_fd = -1 };
+    *ws = (struct workspace){ .root_fd = -1, .project_fd = -1 };
     pthread_mutex_init(&ws->lock, NULL);
 }
 
@@ -46,12 +46,31 @@ void workspace_close(struct workspace *ws)
     }
     if (ws->root_fd >= 0)
         close(ws->root_fd);
+    if (ws->project.n)
+        close(ws->project_fd);
     pthread_mutex_destroy(&ws->lock);
 }
 
 struct sv workspace_variable(const struct workspace *ws, const char *name)
 {
     return env_find(ws->variables, name);
+}
+
+struct sv workspace_project(const struct workspace *ws)
+{
+    return ws->project.n ? ws->project : ws->root;
+}
+
+int workspace_project_fd(const struct workspace *ws)
+{
+    return ws->project.n ? ws->project_fd : ws->root_fd;
+}
+
+enum status workspace_check_place(const struct workspace *ws, struct err *e)
+{
+    if (ws->trouble.code)
+        *e = ws->trouble;
+    return ws->trouble.code;
 }
 
 void workspace_note(const struct workspace *ws, const char *fmt, ...)
@@ -82,12 +101,19 @@ static enum status ignore_all(struct workspace *ws, struct err *e)
 
 static enum status make_locked(struct workspace *ws, struct sv mark, struct err *e)
 {
-    if (fs_mkdirs(ws->root_fd, mark, e) || (sv_is(mark, ".heddle") && ignore_all(ws, e)))
+    bool own = sv_is(mark, ".heddle"), here = !own && ws->project.n;
+
+    if (own && workspace_check_place(ws, e))
         return err_code(e);
+    if (fs_mkdirs(own ? ws->root_fd : workspace_project_fd(ws), mark, e) ||
+        (own && ignore_all(ws, e)))
+        return err_code(e);
+    if (here) /* .teddy in a checkout does not make its repository a workspace */
+        return ST_OK;
     if (!ws->is_workspace)
         workspace_note(ws, "made a workspace in " SV_FMT, SV_ARG(ws->root));
     ws->is_workspace = true;
-    ws->has_heddle = ws->has_heddle || sv_is(mark, ".heddle");
+    ws->has_heddle = ws->has_heddle || own;
     return ST_OK;
 }
 
@@ -225,7 +251,7 @@ static enum status open_store(struct workspace *ws, enum store_mode mode, struct
     UNDO(fd_undo) int    dir = -1;
     struct sv            url;
 
-    if (check_root(ws, a, e) ||
+    if (workspace_check_place(ws, e) || check_root(ws, a, e) ||
         (mode == STORE_WRITE && !ws->has_heddle && make_locked(ws, SV(".heddle"), e)) ||
         (mode == STORE_WRITE && make_private(ws, e)) || workspace_store_url(ws, a, &url, &dir, e))
         return err_code(e);

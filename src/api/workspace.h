@@ -12,6 +12,7 @@
 #define HEDDLE_WORKSPACE_H
 
 #include "api/config.h"
+#include "project/gitplace.h"
 #include "store/store.h"
 #include "thread/view.h"
 
@@ -22,23 +23,33 @@ enum { WORKSPACE_STORES = 8, WORKSPACE_SECRETS = 8 };
 
 struct workspace {
     /* Filled in by the door and by workspace_open(); their bytes must outlive the workspace. */
-    struct sv     start;     /* absolute path of the directory in which the program was called */
-    struct sv     root;      /* absolute path of the workspace */
-    int           root_fd;   /* -1: none was found */
-    struct config config;    /* the settings in effect */
-    struct sv     store_url; /* a store elsewhere; absent: the one in the settings */
-    struct sv     program;   /* what is run to supervise a worker; absent: none can be started */
-    char        **variables; /* the environment ("NAME=value", ends with NULL); NULL: none */
+    struct sv start;   /* absolute path of the directory in which the program was called */
+    struct sv root;    /* absolute path of the workspace: all checkouts of a repository have one */
+    int       root_fd; /* -1: none was found */
+    struct sv project; /* the checkout in which the caller is; absent: it is root. Use
+                        * workspace_project() */
+    int           project_fd; /* -1 likewise; use workspace_project_fd() */
+    struct config config;     /* the settings in effect */
+    struct sv     store_url;  /* a store elsewhere; absent: the one in the settings */
+    struct sv     program;    /* what is run to supervise a worker; absent: none can be started */
+    char        **variables;  /* the environment ("NAME=value", ends with NULL); NULL: none */
     void (*note)(void *ctx, struct sv text); /* see workspace_note(); may be NULL; is called from
                                               * any thread */
     void *note_ctx;
     void (*warn)(void *ctx, struct sv text); /* called for withheld settings; may be NULL */
     void *warn_ctx;
 
-    bool        only_here;    /* set by the door: no directory above is looked at */
-    bool        is_named;     /* the door named root itself: it was not found by searching */
-    bool        has_heddle;   /* root holds a .heddle directory */
-    bool        is_workspace; /* root holds .heddle, .leslie or .teddy */
+    bool only_here;      /* set by the door: no directory above is looked at */
+    bool exactly;        /* likewise: root is the given directory, whatever it is */
+    bool is_seen;        /* likewise: the given directory is where the caller is, and not one that a
+                          * person named; HEDDLE_ROOT counts more */
+    struct gitplace git; /* around `start` */
+    struct sv       left; /* a directory of this checkout with a log that is not used: see root */
+    struct sv       foreign;      /* what led to root and belongs to another user: a part of git */
+    struct err      trouble;      /* code: why no log may be made or opened here */
+    bool            is_named;     /* the door named root itself: it was not found by searching */
+    bool            has_heddle;   /* root holds a .heddle directory */
+    bool            is_workspace; /* root holds .heddle, .leslie or .teddy */
     atomic_bool seed_mixed; /* HEDDLE_SEED: the state of a log was mixed into the random numbers */
     pthread_mutex_t lock;   /* of has_heddle, is_workspace and what follows */
     struct {
@@ -66,8 +77,16 @@ struct sv workspace_variable(const struct workspace *ws, const char *name);
  * file of the user is ignored. */
 void workspace_note(const struct workspace *ws, const char *fmt, ...) PRINTF(2, 3);
 
-/* Make .heddle or .teddy when it is missing. When there was no workspace before, a note says that
- * one was created: the caller may be in the wrong directory. */
+/* The directory that is packed, and holds .teddy and the source files: the checkout in which the
+ * caller is. It differs from root only in a linked worktree of git, and below HEDDLE_ROOT. */
+struct sv workspace_project(const struct workspace *ws);
+int       workspace_project_fd(const struct workspace *ws);
+
+/* ws->trouble as an error: no log may be made or opened here. */
+enum status workspace_check_place(const struct workspace *ws, struct err *e) MUST_USE;
+
+/* Make .heddle in the workspace, or .teddy in the project, when it is missing. When there was no
+ * workspace before, a note says that one was created: the caller may be in the wrong directory. */
 enum status workspace_make(struct workspace *ws, struct sv mark, struct err *e) MUST_USE;
 
 /* Record that the caller made .heddle and reports it itself. */

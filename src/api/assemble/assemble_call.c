@@ -23,7 +23,7 @@ static enum status open_counter(struct assemble_call *c, struct err *e)
 static enum status find_session(struct assemble_call *c, struct sv name, struct session_dir *out,
                                 bool *found, struct err *e)
 {
-    int          root = c->r->ws->root_fd;
+    int          root = workspace_project_fd(c->r->ws);
     session_dirs list = { 0 };
 
     *found = name.n > 0;
@@ -54,7 +54,8 @@ static enum status bind_resources(struct assemble_call *c, struct sv name, struc
         return err_code(e);
     if (!found || !s.turn)
         return ST_OK;
-    sb_addf(&turn, SV_FMT "/" SV_FMT "/%02d", SV_ARG(c->r->ws->root), SV_ARG(s.dir), s.turn);
+    sb_addf(&turn, SV_FMT "/" SV_FMT "/%02d", SV_ARG(workspace_project(c->r->ws)), SV_ARG(s.dir),
+            s.turn);
     p.turn = sb_sv(&turn);
     if (payload_call_begin(c->r, &p, &c->payload, e))
         return err_code(e);

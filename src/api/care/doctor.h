@@ -77,6 +77,10 @@ enum status doctor_check_copies(struct doctor *d, struct err *e);
 
 enum status doctor_check_hooks(struct doctor *d, struct err *e);
 
+/* ---- the checks: doctor_places.c ----------------------------------------------------- */
+
+enum status doctor_check_places(struct doctor *d, struct err *e);
+
 /* ---- the checks: doctor_user.c ------------------------------------------------------ */
 
 enum status doctor_check_owner(struct doctor *d, struct err *e);

@@ -64,7 +64,7 @@ enum status doctor_check_hooks(struct doctor *d, struct err *e)
         codex = path_join(home, SV(".codex"), d->r->a);
     if (codex.n) {
         look_at_codex(d, codex, codex);
-        look_at_codex(d, codex, path_join(d->r->ws->root, SV(".codex"), d->r->a));
+        look_at_codex(d, codex, path_join(workspace_project(d->r->ws), SV(".codex"), d->r->a));
     }
     return ST_OK;
 }

@@ -394,6 +394,7 @@ static enum status find_target(struct restoring *g, struct workspace *other, str
     other->variables = g->r->ws->variables;
     other->note = g->r->ws->note;
     other->note_ctx = g->r->ws->note_ctx;
+    other->exactly = true;
     g->ws = other;
     UNDO(fd_undo) int fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (fd < 0)

@@ -174,7 +174,7 @@ static enum status run(struct request *r, const void *given, struct err *e)
                                          .session = p->session,
                                          .lane = p->lane,
                                          .id = p->id,
-                                         .cwd = p->cwd.s ? p->cwd : r->ws->root };
+                                         .cwd = p->cwd.s ? p->cwd : workspace_project(r->ws) };
 
     harness_find(p->to, &what.to);
     if (p->session.s && (p->lane.s || p->id.s)) {

@@ -93,7 +93,7 @@ static enum status project_base(struct request *r, struct sv *out, struct err *e
         err_set(e, ST_NOT_FOUND, SV_FMT " is not a workspace", SV_ARG(r->ws->root));
         return err_hint(e, "`heddle init` makes it one; --scope user installs for all of them");
     }
-    *out = r->ws->root;
+    *out = workspace_project(r->ws);
     return ST_OK;
 }
 
@@ -145,7 +145,7 @@ static enum status find_file(struct request *r, const struct install_wish *w, st
                              struct err *e)
 {
     char        real[PATH_MAX];
-    struct sv   root = r->ws->root;
+    struct sv   root = workspace_project(r->ws);
     struct stat st;
 
     if (realpath(sv_cstr(c->path, r->a), real)) {
@@ -161,7 +161,7 @@ static enum status find_file(struct request *r, const struct install_wish *w, st
     if (!sv_starts(c->path, root) || c->path.n <= root.n + 1 || c->path.s[root.n] != '/')
         return err_set(e, ST_PERMISSION_DENIED, SV_FMT " leads out of the workspace",
                        SV_ARG(c->path));
-    c->root = r->ws->root_fd;
+    c->root = workspace_project_fd(r->ws);
     c->name = sv_skip(c->path, root.n + 1);
     return ST_OK;
 }

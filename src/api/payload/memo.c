@@ -43,7 +43,7 @@ static const struct field list_answer[] = {
 /* The text of the file; "" when it is missing. */
 static enum status read_file(struct request *r, struct sv *file, struct err *e)
 {
-    enum status s = fs_read(r->ws->root_fd, MEMO_FILE, MEMO_FILE_MAX, r->a, file, e);
+    enum status s = fs_read(workspace_project_fd(r->ws), MEMO_FILE, MEMO_FILE_MAX, r->a, file, e);
 
     if (s == ST_NOT_FOUND) {
         *file = SV("");
@@ -57,7 +57,7 @@ static enum status lock(struct request *r, int *fd, struct err *e)
 {
     return workspace_make(r->ws, SV(".teddy"), e)
                ? err_code(e)
-               : fs_lock_dir(r->ws->root_fd, SV(".teddy"), fd, e);
+               : fs_lock_dir(workspace_project_fd(r->ws), SV(".teddy"), fd, e);
 }
 
 static enum status read_memos(struct request *r, struct sv *file, memo_list *all, struct err *e)
@@ -118,7 +118,8 @@ static enum status run_add(struct request *r, const void *params, struct err *e)
     if (check_text(text, e) || lock(r, &held, e) || read_memos(r, &file, &all, e))
         return err_code(e);
     bool there = find_memo(&all, text) != NULL;
-    if (!there && fs_write(r->ws->root_fd, MEMO_FILE, memo_added(file, text, r->a), 0644, e))
+    if (!there &&
+        fs_write(workspace_project_fd(r->ws), MEMO_FILE, memo_added(file, text, r->a), 0644, e))
         return err_code(e);
     write_result(r, there ? "already there" : "added", text);
     return ST_OK;
@@ -146,7 +147,7 @@ static enum status run_remove(struct request *r, const void *params, struct err 
         return err_hint(e, "`heddle memo list` prints them with their numbers");
     }
     struct sv gone = m->text;
-    if (fs_write(r->ws->root_fd, MEMO_FILE, memo_removed(file, m, r->a), 0644, e))
+    if (fs_write(workspace_project_fd(r->ws), MEMO_FILE, memo_removed(file, m, r->a), 0644, e))
         return err_code(e);
     write_result(r, "removed", gone);
     return ST_OK;

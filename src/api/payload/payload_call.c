@@ -20,7 +20,7 @@ const char *const payload_formats[] = { "markdown", "xml", "json", NULL };
 static enum status outside(const struct workspace *ws, struct sv path, struct err *e)
 {
     err_set(e, ST_PERMISSION_DENIED, "'" SV_FMT "' is not below the workspace", SV_ARG(path));
-    return err_hint(e, "the workspace is " SV_FMT, SV_ARG(ws->root));
+    return err_hint(e, "the workspace is " SV_FMT, SV_ARG(workspace_project(ws)));
 }
 
 /* A path relative to the current directory, as a path below the root. */
@@ -33,7 +33,7 @@ static enum status below_root(const struct workspace *ws, struct sv path, struct
     if (!realpath(sv_cstr(full, a), real))
         return err_errno(e, SV_FMT, SV_ARG(path));
     struct sv absolute = sv_dup(sv_of(real), a);
-    struct sv start = path_join(ws->root, SV(""), a);
+    struct sv start = path_join(workspace_project(ws), SV(""), a);
     if (!sv_starts(absolute, start))
         return outside(ws, path, e);
     *out = sv_skip(absolute, start.n);
@@ -43,7 +43,7 @@ static enum status below_root(const struct workspace *ws, struct sv path, struct
 /* The current directory as a path below the root; "" when it is the root, or is not below it. */
 static struct sv here_of(const struct workspace *ws, struct arena *a)
 {
-    struct sv start = path_join(ws->root, SV(""), a);
+    struct sv start = path_join(workspace_project(ws), SV(""), a);
 
     return sv_starts(ws->start, start) ? sv_skip(ws->start, start.n) : SV("");
 }
@@ -53,23 +53,23 @@ static enum status entry_of(const struct request *r, struct sv path, bool must, 
                             struct err *e)
 {
     const struct workspace *ws = r->ws;
-    struct sv               top = path_join(ws->root, SV(""), r->a), full = path, below;
+    struct sv top = path_join(workspace_project(ws), SV(""), r->a), full = path, below;
 
     *out = path;
     if (show_is_url(path) || !path.n)
         return ST_OK;
     if (path.s[0] != '/')
         full = path_join(ws->start, path, r->a);
-    else if (!sv_starts(path, top) && !sv_eq(path, ws->root))
+    else if (!sv_starts(path, top) && !sv_eq(path, workspace_project(ws)))
         return below_root(ws, path, r->a, out, e) ? err_code(e) : ST_OK;
     if (path_normal_exact(full, r->a, &below, e))
         return outside(ws, path, e);
     full = path_join(SV("/"), below, r->a);
-    if (!sv_starts(full, top) && !sv_eq(full, ws->root))
+    if (!sv_starts(full, top) && !sv_eq(full, workspace_project(ws)))
         return outside(ws, path, e);
     below = sv_skip(full, full.n > top.n ? top.n : full.n);
     bool there = true;
-    if (must && below.n && fs_exists(ws->root_fd, below, &there, e))
+    if (must && below.n && fs_exists(workspace_project_fd(ws), below, &there, e))
         return err_code(e);
     if (!there && !glob_is(below) && !pattern_has_braces(below)) {
         err_set(e, ST_NOT_FOUND, "'" SV_FMT "' is not there", SV_ARG(path));
@@ -91,7 +91,7 @@ static enum status entry_of_name(const struct request *r, struct sv name, struct
         return err_code(e);
     if (!sv_starts(name, SV("\"")) || !show_unshow(name, r->a, &decoded))
         return ST_OK;
-    if (fs_exists(r->ws->root_fd, sv_skip(*out, 1), &there, e))
+    if (fs_exists(workspace_project_fd(r->ws), sv_skip(*out, 1), &there, e))
         return err_code(e);
     return there ? ST_OK : entry_of(r, decoded, false, out, e);
 }
@@ -234,8 +234,8 @@ static size_t limit_of(int64_t n)
 static void set_request(struct request *r, const struct payload_params *p,
                         struct payload_request *q)
 {
-    *q = (struct payload_request){ .root_fd = r->ws->root_fd,
-                                   .root = r->ws->root,
+    *q = (struct payload_request){ .root_fd = workspace_project_fd(r->ws),
+                                   .root = workspace_project(r->ws),
                                    .outside = !r->open };
     q->variables = r->ws->variables;
     q->here = here_of(r->ws, r->a);

@@ -212,7 +212,7 @@ static enum status open_into(struct request *r, struct sv into, int *dir, struct
         return err_code(e);
     if (r->directory)
         return ST_OK;
-    if (!fs_path_below(*dir, r->ws->root_fd, r->a, &path))
+    if (!fs_path_below(*dir, workspace_project_fd(r->ws), r->a, &path))
         return err_set(e, ST_IO, "where '" SV_FMT "' is cannot be found out", SV_ARG(into));
     return check_runs(r, path, e);
 }

@@ -79,8 +79,8 @@ static enum status run_new(struct request *r, const void *params, struct err *e)
                                    .now_ms = clock_now_ms() };
     struct session_dir       s;
 
-    if (session_new(r->ws->root_fd, &q, r->a, &s, e) || workspace_make(r->ws, SV(".teddy"), e) ||
-        turn_log(r, &s, e))
+    if (session_new(workspace_project_fd(r->ws), &q, r->a, &s, e) ||
+        workspace_make(r->ws, SV(".teddy"), e) || turn_log(r, &s, e))
         return err_code(e);
     jw_open(r->doc, '{');
     jw_kstr(r->doc, "session", s.name);
@@ -126,7 +126,7 @@ static enum status run_list(struct request *r, const void *params, struct err *e
     session_dirs all;
 
     (void)params;
-    if (session_list(r->ws->root_fd, r->a, &all, e))
+    if (session_list(workspace_project_fd(r->ws), r->a, &all, e))
         return err_code(e);
     jw_open(r->doc, '{');
     jw_key(r->doc, "items");
@@ -170,17 +170,17 @@ static void print_list(const struct json *doc, struct term *t)
 /* The named session, that of the current directory, or the one made last. */
 static enum status choose(struct request *r, struct sv name, struct session_dir *s, struct err *e)
 {
-    struct sv start = path_join(r->ws->root, SV(""), r->a), here = SV("");
+    struct sv start = path_join(workspace_project(r->ws), SV(""), r->a), here = SV("");
 
     if (name.n)
-        return session_find(r->ws->root_fd, name, r->a, s, e);
+        return session_find(workspace_project_fd(r->ws), name, r->a, s, e);
     if (sv_starts(r->ws->start, start))
         here = sv_skip(r->ws->start, start.n);
     struct session_place at = session_place_of(here);
     if (at.session.n)
-        return session_find(r->ws->root_fd, path_base(at.session), r->a, s, e);
+        return session_find(workspace_project_fd(r->ws), path_base(at.session), r->a, s, e);
     session_dirs all;
-    if (session_list(r->ws->root_fd, r->a, &all, e))
+    if (session_list(workspace_project_fd(r->ws), r->a, &all, e))
         return err_code(e);
     if (!all.n) {
         err_set(e, ST_NOT_FOUND, "there is no session");
@@ -212,8 +212,8 @@ static enum status run_turn(struct request *r, const void *params, struct err *e
     struct session_turn t;
 
     if (choose(r, ((const struct turn_params *)params)->session, &s, e) ||
-        session_turn_new(r->ws->root_fd, &s, SV(""), clock_now_ms(), r->a, &t, e) ||
-        session_find(r->ws->root_fd, t.session, r->a, &s, e) || turn_log(r, &s, e))
+        session_turn_new(workspace_project_fd(r->ws), &s, SV(""), clock_now_ms(), r->a, &t, e) ||
+        session_find(workspace_project_fd(r->ws), t.session, r->a, &s, e) || turn_log(r, &s, e))
         return err_code(e);
     write_turn(r->doc, &t);
     return ST_OK;

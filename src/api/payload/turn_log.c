@@ -14,8 +14,8 @@ static enum status payload_of(struct request *r, const struct session_dir *s, st
     struct sb   b = sb_in(r->a, 0);
     struct jw   w = jw_in(&b, 0);
     struct sv   text = SV("");
-    enum status got =
-        fs_read(r->ws->root_fd, path_join(dir, SV("turn.context"), r->a), 4 << 20, r->a, &text, e);
+    enum status got = fs_read(workspace_project_fd(r->ws), path_join(dir, SV("turn.context"), r->a),
+                              4 << 20, r->a, &text, e);
 
     if (got && got != ST_NOT_FOUND)
         return got;
@@ -55,7 +55,7 @@ static enum status log_one(struct request *r, const struct session_dir *s, int n
 
     sb_addf(&name, SV_FMT "/%02d", SV_ARG(s->dir), number);
     struct sv dir = sb_sv(&name), op = op_id_of(dir, r->a), payload;
-    if (fs_kind(r->ws->root_fd, dir, &kind, e))
+    if (fs_kind(workspace_project_fd(r->ws), dir, &kind, e))
         return err_code(e);
     if (kind != FS_DIR)
         return ST_OK;

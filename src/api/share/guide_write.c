@@ -25,7 +25,7 @@ static const struct field answer[] = {
 enum status guide_write(struct request *r, bool replace, struct guide *out, struct err *e)
 {
     struct sv   old = { 0 };
-    enum status s = fs_read(r->ws->root_fd, AGENTS_MD, AGENTS_MD_MAX, r->a, &old, e);
+    enum status s = fs_read(workspace_project_fd(r->ws), AGENTS_MD, AGENTS_MD_MAX, r->a, &old, e);
 
     if ((s && s != ST_NOT_FOUND) || guide_apply(old, r->a, out, e))
         return err_code(e);
@@ -38,7 +38,7 @@ enum status guide_write(struct request *r, bool replace, struct guide *out, stru
     }
     if (sv_is(sv_of(out->status), "unchanged"))
         return ST_OK;
-    return fs_write(r->ws->root_fd, AGENTS_MD, out->text, 0644, e);
+    return fs_write(workspace_project_fd(r->ws), AGENTS_MD, out->text, 0644, e);
 }
 
 static enum status run(struct request *r, const void *params_given, struct err *e)

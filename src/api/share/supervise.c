@@ -87,7 +87,7 @@ static int cannot_run(int root, const char *path)
     return !S_ISREG(st.st_mode) || faccessat(root, path, X_OK, AT_EACCESS) != 0 ? EACCES : 0;
 }
 
-/* The file of a command, as execvp() finds it; relative to the workspace, where it will run. */
+/* The file of a command, as execvp() finds it; relative to the project, where it will run. */
 static int find_program(const struct job *j, struct sv name, struct sv path, const char **out)
 {
     struct arena *a = j->r->a;
@@ -101,7 +101,7 @@ static int find_program(const struct job *j, struct sv name, struct sv path, con
     for (bool more = true; more;) {
         struct sv_cut c = sv_cut(path, ':');
         *out = sv_cstr(path_join(c.head.n ? c.head : SV("."), name, a), a);
-        int no = cannot_run(j->r->ws->root_fd, *out);
+        int no = cannot_run(workspace_project_fd(j->r->ws), *out);
         if (!no)
             return 0;
         why = no == EACCES ? EACCES : why;
@@ -167,7 +167,7 @@ static void say_not_run(const struct job *j, const struct launch *l, int why)
 /* Run the executor to its end; *code is what it ended with. */
 static enum status run_child(struct job *j, int *code, struct err *e)
 {
-    struct launch l = { .root = sv_cstr(j->r->ws->root, j->r->a), .out = j->out };
+    struct launch l = { .root = sv_cstr(workspace_project(j->r->ws), j->r->a), .out = j->out };
     int           status = 0, why = 0;
 
     prepare_args(j, &l);

@@ -1,6 +1,7 @@
 /* Starting the supervisor of an executor: it is recorded in the log before it runs. */
 #include "api/share/workers.h"
 
+#include "base/env.h"
 #include "base/path.h"
 
 #include <errno.h>
@@ -37,16 +38,20 @@ const struct json *worker_command(struct request *r, struct sv with, struct sv *
 static pid_t fork_supervisor(struct request *r, struct sv thread, struct sv name, const int go[2])
 {
     const char *program = sv_cstr(r->ws->program, r->a);
+    char      **variables = NULL;
     char *const args[] = { (char[]){ "heddle" },
                            (char[]){ "_worker" },
                            (char *)(uintptr_t)sv_cstr(thread, r->a),
                            (char[]){ "--with" },
                            (char *)(uintptr_t)sv_cstr(name, r->a),
                            (char[]){ "--root" },
-                           (char *)(uintptr_t)sv_cstr(r->ws->root, r->a),
+                           (char *)(uintptr_t)sv_cstr(workspace_project(r->ws), r->a),
                            NULL };
-    pid_t       child = fork();
 
+    /* It works in this checkout, which need not lead to this workspace. */
+    if (r->ws->variables && (r->ws->project.n || workspace_variable(r->ws, "HEDDLE_ROOT").n))
+        variables = env_with(r->ws->variables, "HEDDLE_ROOT", r->ws->root, r->a);
+    pid_t child = fork();
     if (child != 0)
         return child;
     char one;
@@ -57,7 +62,10 @@ static pid_t fork_supervisor(struct request *r, struct sv thread, struct sv name
         dup2(null, fd);
     if (read(go[0], &one, 1) != 1)
         _exit(1); /* it was not recorded: nothing must run */
-    execv(program, args);
+    if (variables)
+        execve(program, args, variables);
+    else
+        execv(program, args);
     _exit(127);
 }
 

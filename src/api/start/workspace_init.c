@@ -10,13 +10,14 @@
 
 struct init_params {
     struct sv goal;
-    bool      agents_md, yes;
+    bool      agents_md, yes, here;
 };
 
 /* clang-format off */
 static const struct param params[] = {
     { "for",       PARAM_ENUM, offsetof(struct init_params, goal), .values = goal_names, .value = "GOAL", .help = "print the next three commands for this: agents, app, story or chat" },
     { "agents_md", PARAM_FLAG, offsetof(struct init_params, agents_md), .help = "put the guide for agents into AGENTS.md" },
+    { "here",      PARAM_FLAG, offsetof(struct init_params, here), .help = "in a directory of a git repository: make the workspace in it, and not at the top of the repository" },
     { "yes",       PARAM_FLAG, offsetof(struct init_params, yes), .help = "replace a guide of another major version without asking" },
     { 0 },
 };
@@ -43,6 +44,35 @@ static enum status make_if_missing(struct workspace *ws, struct sv path, struct 
         return err_code(e);
     *made = !there;
     return *made ? fs_write(ws->root_fd, path, bytes, 0644, e) : ST_OK;
+}
+
+/* In a directory of a repository one workspace for all of it is usually meant: it has its place at
+ * the top of the main checkout. A linked worktree has none of its own, because nobody would find it
+ * from the other checkouts, and it is lost with the worktree. */
+static enum status check_place(struct request *r, bool here, struct err *e)
+{
+    const struct workspace *ws = r->ws;
+    const struct gitplace  *g = &ws->git;
+    struct sv               top = g->shared;
+
+    if (workspace_check_place(ws, e))
+        return err_code(e);
+    if (!g->found || !sv_eq(ws->root, ws->start) || sv_eq(ws->root, top))
+        return ST_OK;
+    if (g->top.n && !gitplace_is_linked(g) &&
+        (here || ws->is_workspace ||
+         request_ask(
+             r, "Make a workspace for " SV_FMT " alone, and not for the repository " SV_FMT "?",
+             SV_ARG(ws->root), SV_ARG(top))))
+        return ST_OK;
+    err_set(e, ST_CONFLICT, SV_FMT " is in a git repository, whose workspace belongs in " SV_FMT,
+            SV_ARG(ws->root), SV_ARG(top));
+    err_reason(e, "git_repository");
+    if (!g->top.n || gitplace_is_linked(g))
+        return err_hint(e, "run: heddle init --root " SH_FMT, SV_ARG(top));
+    return err_hint(e,
+                    "run: heddle init --root " SH_FMT "; --here makes one for this directory alone",
+                    SV_ARG(top));
 }
 
 static enum status make(struct request *r, bool *made, struct err *e)
@@ -90,7 +120,8 @@ static enum status run(struct request *r, const void *params_given, struct err *
     struct guide              guide = { 0 };
     bool                      created = false;
 
-    if (make(r, &created, e) || (p->agents_md && guide_write(r, p->yes, &guide, e)))
+    if (check_place(r, p->here, e) || make(r, &created, e) ||
+        (p->agents_md && guide_write(r, p->yes, &guide, e)))
         return err_code(e);
     warn_of_owner(r);
     jw_open(r->doc, '{');
@@ -125,6 +156,10 @@ const struct operation op_workspace_init = {
     .summary = "Make the current directory (or --root DIR) a workspace",
     .details =
         "Writes .heddle/ with an empty log and config. Harmless when it is there already.\n"
+        "\n"
+        "All checkouts of a git repository have one workspace, at the top of the main checkout:\n"
+        "in a linked worktree it is made there. In a directory below the top init asks, or\n"
+        "takes --here.\n"
         "\n"
         "With --for it prints three commands to begin with: to share work between agents\n"
         "(agents), to keep the log of an agent (app), to explore a tree with a model (story), or\n"

@@ -40,6 +40,7 @@ static enum status prepare(struct app *app, const struct command *c, const struc
         return err_code(e);
     app->dir = g->root.n ? sv_cstr(g->root, app->a) : NULL;
     app->ws.only_here = c->op && c->op->here;
+    app->ws.is_seen = c->is_called;
     if (workspace_open(&app->ws, app->dir, c->needs, app->a, e))
         return err_code(e);
     app->command = c;

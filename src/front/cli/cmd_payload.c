@@ -167,10 +167,11 @@ static void make_defaults(struct app *app)
     struct sv  list = SV("# One file, directory, glob or URL per line.\n");
     bool       there = false;
 
-    if (fs_exists(app->ws.root_fd, SV(".teddy"), &there, &e) ||
-        (!there && (workspace_make(&app->ws, SV(".teddy"), &e) ||
-                    fs_write(app->ws.root_fd, SV(".teddy/.gitignore"), SV("*\n"), 0644, &e) ||
-                    fs_write(app->ws.root_fd, SV(".teddy/global.context"), list, 0644, &e))))
+    if (fs_exists(workspace_project_fd(&app->ws), SV(".teddy"), &there, &e) ||
+        (!there &&
+         (workspace_make(&app->ws, SV(".teddy"), &e) ||
+          fs_write(workspace_project_fd(&app->ws), SV(".teddy/.gitignore"), SV("*\n"), 0644, &e) ||
+          fs_write(workspace_project_fd(&app->ws), SV(".teddy/global.context"), list, 0644, &e))))
         warn("%s", e.text);
 }
 

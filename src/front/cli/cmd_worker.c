@@ -27,5 +27,6 @@ const struct command cmd_worker = {
     .op = &op_worker_run,
     .words = thread,
     .hidden = true,
+    .is_called = true,
     .prepare = stay,
 };

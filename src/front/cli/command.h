@@ -66,9 +66,10 @@ struct command {
     size_t            min_args, max_args; /* positional; max SIZE_MAX: any number */
     enum op_needs     needs;
     bool              hidden; /* left out of `heddle help` */
-    bool              data;   /* prints bytes for programs or models, which stay as they are unless
-                               * a terminal reads them; else text for a person (SB_PLAIN) */
-    bool text;                /* prints text about the program: with --json it is {"text":…} */
+    bool is_called; /* heddle runs it itself: --root is where, HEDDLE_ROOT the workspace */
+    bool data;      /* prints bytes for programs or models, which stay as they are unless
+                     * a terminal reads them; else text for a person (SB_PLAIN) */
+    bool text;      /* prints text about the program: with --json it is {"text":…} */
     enum status (*run)(struct app *app, const void *opts, struct err *e);
 
     /* A command that is an operation has only a name, these two and, where those of the operation

@@ -73,7 +73,7 @@ enum status payload_out_find(struct app *app, struct sv output, struct sv turn, 
     if (!output.n && turn.n) {
         d->in_turn = true;
         d->shown = d->name = path_join(turn, SV("input.md"), app->a);
-        d->dir = openat(app->ws.root_fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+        d->dir = openat(workspace_project_fd(&app->ws), ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
         return d->dir < 0 ? err_errno(e, "open the workspace") : ST_OK;
     }
     if (report && output.n)
@@ -222,7 +222,8 @@ enum status payload_out_done(struct payload_out *d, struct err *e)
 static struct sv place_of(struct app *app, struct sv path)
 {
     char      real[PATH_MAX];
-    struct sv parent = path_dir(path), top = path_join(app->ws.root, SV(""), app->a), full = SV("");
+    struct sv parent = path_dir(path), top = path_join(workspace_project(&app->ws), SV(""), app->a),
+              full = SV("");
 
     if (realpath(sv_cstr(path, app->a), real))
         full = sv_dup(sv_of(real), app->a);

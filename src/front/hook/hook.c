@@ -354,23 +354,28 @@ static struct sv resumed_id(struct app *app)
 }
 
 /* Finds the workspace: from the directory of the session, else from that of the project, else from
- * our own. */
+ * our own. A directory that is not there is passed over; a HEDDLE_ROOT or a pointer of git that
+ * leads nowhere is an error when no workspace is found. */
 static enum status open_place(struct hooking *h, struct err *e)
 {
     struct app *app = h->app;
     struct sv   places[] = { h->seen.cwd, workspace_variable(&app->ws, "CLAUDE_PROJECT_DIR"),
                              SV(".") };
+    struct err  wrong = { 0 };
 
+    app->ws.is_seen = true;
     for (size_t i = 0; i < COUNT(places) && !app->ws.is_workspace; i++) {
         if (!places[i].n)
             continue;
-        if (app->ws.root_fd >= 0)
-            close(app->ws.root_fd);
-        app->ws.root_fd = -1;
-        if (workspace_find(&app->ws, sv_cstr(places[i], app->a), app->a, e) == ST_OK)
-            app->ws.is_named = false;
+        if (workspace_find(&app->ws, sv_cstr(places[i], app->a), app->a, e) == ST_USAGE)
+            wrong = *e;
+        else if (app->ws.trouble.code)
+            wrong = app->ws.trouble;
     }
-    return app->ws.is_workspace ? workspace_settings(&app->ws, app->a, e) : ST_OK;
+    if (app->ws.is_workspace)
+        return workspace_settings(&app->ws, app->a, e);
+    *e = wrong;
+    return wrong.code;
 }
 
 /* A device or a pipe may never end, and the agent waits for the answer: such a session is one
@@ -456,9 +461,15 @@ enum status hook_serve(struct app *app, const struct hook_options *o, struct err
         h.seen.parent = resumed_id(app);
     if (!h.seen.event || open_place(&h, e))
         return h.seen.event ? err_code(e) : ST_OK;
-    if (!app->ws.is_workspace)
-        return ST_OK; /* not a workspace: nothing to do */
+    if (!app->ws.is_workspace) { /* nothing to do */
+        if (h.given.n)
+            note(app, "HEDDLE_THREAD is " SV_FMT ", but " SV_FMT " is in no workspace",
+                 SV_ARG(h.given), SV_ARG(app->ws.start));
+        return ST_OK;
+    }
     open_workspace_log(app);
+    if (sv_is(sv_of(h.seen.event), "start"))
+        workspace_say_place(&app->ws);
     check_transcript(&h);
     if (answer(&h, e))
         return err_code(e);
