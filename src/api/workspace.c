@@ -2,6 +2,7 @@
 #include "api/workspace.h"
 
 #include "api/workspace_id.h"
+#include "api/workspace_keep.h"
 #include "base/env.h"
 #include "base/failure.h"
 #include "base/fs.h"
@@ -96,7 +97,7 @@ static enum status ignore_all(struct workspace *ws, struct err *e)
 
     if (fs_exists(ws->root_fd, path, &there, e))
         return err_code(e);
-    return there ? ST_OK : fs_write(ws->root_fd, path, SV("*\n!config.json\n"), 0644, e);
+    return there ? ST_OK : fs_write(ws->root_fd, path, WORKSPACE_IGNORED, 0644, e);
 }
 
 static enum status make_locked(struct workspace *ws, struct sv mark, struct err *e)
@@ -209,7 +210,7 @@ enum status workspace_store_url(struct workspace *ws, struct arena *a, struct sv
 
 /* A checkout creates .heddle readable for others. Before the log is made, the directory becomes
  * accessible only to its owner. */
-static enum status make_private(struct workspace *ws, struct err *e)
+static enum status make_private(struct workspace *ws, bool *is_new, struct err *e)
 {
     UNDO(fd_undo) int fd = -1;
     struct stat       st;
@@ -217,6 +218,7 @@ static enum status make_private(struct workspace *ws, struct err *e)
 
     if (fs_exists(ws->root_fd, SV(".heddle/heddle.db"), &has_log, e))
         return err_code(e);
+    *is_new = !has_log;
     if (has_log)
         return ST_OK;
     if (fs_open(ws->root_fd, SV(".heddle"), O_RDONLY | O_DIRECTORY | O_NOFOLLOW, &fd, e))
@@ -226,6 +228,17 @@ static enum status make_private(struct workspace *ws, struct err *e)
     if ((st.st_mode & 077) && st.st_uid == geteuid() && fchmod(fd, st.st_mode & 07700) != 0)
         return err_errno(e, "chmod .heddle");
     return ST_OK;
+}
+
+/* Where git may not be kept from .heddle, the log is used all the same: whoever makes it is told,
+ * and doctor tells everybody. */
+static void keep_from_git(struct workspace *ws, bool is_new, struct arena *a)
+{
+    struct err  e = { 0 };
+    enum status s = workspace_keep(ws, a, &e);
+
+    if (is_new && (s || workspace_is_kept(ws, a, &e)))
+        workspace_note(ws, "%s; %s", e.text, e.hint);
 }
 
 /* A workspace is held open by its directory. When that was renamed, or another one was put in its
@@ -250,11 +263,15 @@ static enum status open_store(struct workspace *ws, enum store_mode mode, struct
     struct store_options o = { .create = mode == STORE_WRITE, .read_only = mode == STORE_READ };
     UNDO(fd_undo) int    dir = -1;
     struct sv            url;
+    bool                 is_new = false;
 
     if (workspace_check_place(ws, e) || check_root(ws, a, e) ||
         (mode == STORE_WRITE && !ws->has_heddle && make_locked(ws, SV(".heddle"), e)) ||
-        (mode == STORE_WRITE && make_private(ws, e)) || workspace_store_url(ws, a, &url, &dir, e))
+        (mode == STORE_WRITE && make_private(ws, &is_new, e)) ||
+        workspace_store_url(ws, a, &url, &dir, e))
         return err_code(e);
+    if (mode == STORE_WRITE)
+        keep_from_git(ws, is_new && !is_elsewhere(url), a);
     if (is_elsewhere(url) && workspace_id(ws, mode == STORE_WRITE, a, &o.workspace, e))
         return err_code(e);
     if (is_elsewhere(url) && !o.workspace.s)

@@ -61,6 +61,9 @@ struct workspace {
     } secrets[WORKSPACE_SECRETS];
 };
 
+/* .heddle/.gitignore: git tracks nothing of the log, the keys and the settings. */
+#define WORKSPACE_IGNORED SV("*\n")
+
 /* The views of every room, ending with NULL. */
 extern const struct view *const workspace_views[];
 

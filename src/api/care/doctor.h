@@ -80,6 +80,8 @@ enum status doctor_check_hooks(struct doctor *d, struct err *e);
 /* ---- the checks: doctor_places.c ----------------------------------------------------- */
 
 enum status doctor_check_places(struct doctor *d, struct err *e);
+enum status doctor_check_kept(struct doctor *d, struct err *e);
+enum status doctor_fix_kept(struct doctor *d, struct err *e);
 
 /* ---- the checks: doctor_user.c ------------------------------------------------------ */
 

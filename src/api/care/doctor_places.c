@@ -1,6 +1,8 @@
 /* Checks of `heddle doctor` that concern where the workspace is: logs in other checkouts of the
- * repository, which nobody reads, and pointers of git that are out of date. */
+ * repository, which nobody reads, and pointers of git that are out of date; and whether git leaves
+ * the log alone. */
 #include "api/care/doctor.h"
+#include "api/workspace_keep.h"
 #include "base/path.h"
 
 #include <unistd.h>
@@ -49,4 +51,14 @@ enum status doctor_check_places(struct doctor *d, struct err *e)
                     "; if it was moved, run `git worktree repair` here",
                     SV_ARG(moved));
     return ST_OK;
+}
+
+enum status doctor_check_kept(struct doctor *d, struct err *e)
+{
+    return d->r->ws->has_heddle ? workspace_is_kept(d->r->ws, d->r->a, e) : ST_OK;
+}
+
+enum status doctor_fix_kept(struct doctor *d, struct err *e)
+{
+    return workspace_keep(d->r->ws, d->r->a, e);
 }

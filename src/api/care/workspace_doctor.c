@@ -51,6 +51,7 @@ const struct doctor_check doctor_checks[] = {
     { "modes",     "only you can read .heddle",                  false, doctor_check_modes,     doctor_fix_modes },
     { "owner",     "the workspace is yours",                     false, doctor_check_owner,     NULL },
     { "places",    "no other checkout has a log of its own",     false, doctor_check_places,    NULL },
+    { "kept",      "git leaves .heddle alone",                   false, doctor_check_kept,      doctor_fix_kept },
     { "trust",     "no setting of the workspace needs trust",    false, doctor_check_trust,     NULL },
     { "user",      "only you can write your own settings",       false, doctor_check_user_files, doctor_fix_user_files },
     { "hooks",     "no hook of a coding agent failed",           false, doctor_check_hooks,     NULL },

@@ -31,10 +31,6 @@ static const struct field answer[] = {
 };
 /* clang-format on */
 
-/* The log, the signing key, what was typed and all temporary files stay out of version control;
- * settings may go in. */
-static const char ignored[] = "*\n!.gitignore\n!config.json\n";
-
 static enum status make_if_missing(struct workspace *ws, struct sv path, struct sv bytes,
                                    bool *made, struct err *e)
 {
@@ -84,7 +80,7 @@ static enum status make(struct request *r, bool *made, struct err *e)
         return err_code(e);
     workspace_made(r->ws);
     if (make_if_missing(r->ws, SETTINGS_FILE, SV("{}\n"), &made_config, e) ||
-        make_if_missing(r->ws, SV(".heddle/.gitignore"), sv_of(ignored), &made_ignore, e) ||
+        make_if_missing(r->ws, SV(".heddle/.gitignore"), WORKSPACE_IGNORED, &made_ignore, e) ||
         request_log(r, STORE_WRITE, e) ||
         log_head(&r->log, ANCHOR_THREAD, &head, e)) /* the first question makes the log */
         return err_code(e);
