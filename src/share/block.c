@@ -1,6 +1,7 @@
 /* Writing the <thread_context> block. */
 #include "share/block.h"
 
+#include "base/path.h"
 #include "base/utf8.h"
 #include "share/operation_internal.h"
 #include "share/share_internal.h"
@@ -55,6 +56,12 @@ static enum status attribute(struct sb *b, const char *name, struct sv value, st
     return ST_OK;
 }
 
+/* A path as the reader of the block finds it. */
+static struct sv shown(const struct share *s, struct sv path)
+{
+    return s->base.n ? path_join(s->base, path, s->a) : path;
+}
+
 /* A path that XML cannot represent is left out with a warning; the block stays valid. */
 static void put_asset(struct share *s, struct sb *b, const struct asset *x, const char *indent,
                       bool *any)
@@ -63,7 +70,7 @@ static void put_asset(struct share *s, struct sb *b, const struct asset *x, cons
     struct err why;
 
     sb_addf(&line, "%s<asset type=\"%s\"", indent, x->type);
-    if (attribute(&line, "path", x->path, &why)) {
+    if (attribute(&line, "path", shown(s, x->path), &why)) {
         share_warn(s, "W203", (struct sv){ 0 }, "left out of the context: %s", why.text);
         return;
     }
@@ -92,11 +99,11 @@ static void note_text(struct sb *b, struct sv v, struct arena *a)
             sb_addc(b, text.s[i]);
 }
 
-static void note_paths(struct sb *b, const struct asset_list *list, struct arena *a)
+static void note_paths(struct share *s, struct sb *b, const struct asset_list *list)
 {
     for (size_t i = 0; i < list->list.n && i < NOTE_PATHS; i++) {
         sb_adds(b, i ? ", " : " ");
-        note_text(b, list->list.v[i].path, a);
+        note_text(b, shown(s, list->list.v[i].path), s->a);
     }
     if (list->list.n > NOTE_PATHS)
         sb_addf(b, " and %zu more", list->list.n - NOTE_PATHS);
@@ -110,7 +117,7 @@ static enum status note_own(struct share *s, struct sb *b, struct sv thread, boo
     sb_adds(b,
             "  <!-- yours: write plan.md or plan/, progress.md, design.md or design/, learnings/ "
             "below ");
-    note_text(b, share_dir(thread, s->a), s->a);
+    note_text(b, shown(s, share_dir(thread, s->a)), s->a);
     sb_adds(b, "/ -->\n");
     if (at_spawn)
         return ST_OK;
@@ -118,7 +125,7 @@ static enum status note_own(struct share *s, struct sb *b, struct sv thread, boo
         return err_code(e);
     if (others.list.n) {
         sb_adds(b, "  <!-- yours, of no listed type:");
-        note_paths(b, &others, s->a);
+        note_paths(s, b, &others);
         sb_adds(b, " -->\n");
     }
     return ST_OK;
@@ -175,7 +182,7 @@ static enum status note_ref(struct share *s, struct sb *b, const struct share_re
         note_standing(s, b, r, &st);
     if (others.list.n) {
         sb_adds(b, flags & BLOCK_NOTES ? "; of no listed type:" : "work of no listed type:");
-        note_paths(b, &others, s->a);
+        note_paths(s, b, &others);
     }
     sb_adds(b, " -->\n");
     return ST_OK;
@@ -232,11 +239,12 @@ static enum status put_ref(struct share *s, struct sb *b, const struct share_ref
     return ST_OK;
 }
 
-static enum status put_open(struct sb *b, struct sv thread, struct sv objective, struct err *e)
+static enum status put_open(struct share *s, struct sb *b, struct sv thread, struct sv objective,
+                            struct err *e)
 {
     sb_adds(b, "<thread_context");
     if (attribute(b, "thread", thread, e) || attribute(b, "objective", objective, e) ||
-        attribute(b, "relations_file", SHARE_RELATIONS, e))
+        attribute(b, "relations_file", shown(s, SHARE_RELATIONS), e))
         return err_code(e);
     sb_adds(b, ">\n");
     return ST_OK;
@@ -247,7 +255,7 @@ enum status block_of_new(struct share *s, struct sv thread, struct sv objective,
 {
     struct sb b = sb_in(s->a, 0);
 
-    if (put_open(&b, thread, objective, e) ||
+    if (put_open(s, &b, thread, objective, e) ||
         (flags & BLOCK_NOTES && note_own(s, &b, thread, true, e)))
         return err_code(e);
     sb_adds(&b, "</thread_context>");
@@ -268,7 +276,7 @@ enum status block_write(struct share *s, struct sv thread, unsigned flags, struc
     if (share_thread(s, thread, &t, e) || (!at_spawn && assets_own(s, thread, &own, e)) ||
         share_refs(s, thread, true, s->a, &refs, &n, e))
         return err_code(e);
-    if (put_open(&b, t.id, t.objective, e))
+    if (put_open(s, &b, t.id, t.objective, e))
         return err_code(e);
     if (flags & BLOCK_NOTES && note_own(s, &b, t.id, at_spawn, e))
         return err_code(e);

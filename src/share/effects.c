@@ -465,7 +465,8 @@ static enum status make_usual(struct share *s, struct err *e)
         { ".leslie/threads/.global/plan.md",
           "# Plan\n\nWhat all threads of this workspace should know.\n" },
         { ".leslie/.gitignore", "# Made anew from thread_relations.json, or of this machine only.\n"
-                                "/threads/.global/registry.json*\n/logs/\n/*.bak\n/*.lock\n"
+                                "/threads/.global/registry.json*\n"
+                                "/threads/*/context/live/.refs.json\n/logs/\n/*.bak\n/*.lock\n"
                                 "/*.tmp\n/*.unreadable-*\n.heddle-*\n" },
         { ".leslie/.gitattributes", "*.log merge=union\n" },
     };

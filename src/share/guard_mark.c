@@ -52,6 +52,8 @@ enum status guard_path(struct share *s, struct sv thread, struct sv path, struct
     for (size_t i = 0; i < n; i++)
         if (sv_eq(targets[i], owner))
             out->why = GUARD_REFERENCE;
+    if (s->strict)
+        out->why = GUARD_REFERENCE;
     return ST_OK;
 }
 
@@ -79,6 +81,23 @@ static void add_copies(struct share *s, struct sv thread, struct guard_place_lis
             return;
         }
     }
+}
+
+/* Every directory of a thread but its own. */
+static enum status add_others(struct share *s, struct sv thread, struct guard_place_list *out,
+                              struct err *e)
+{
+    struct fs_item *list;
+    size_t          n = 0;
+    enum status     r = fs_list(s->root, SV(".leslie/threads"), s->a, &list, &n, e);
+
+    if (r)
+        return r == ST_NOT_FOUND ? ST_OK : r;
+    for (size_t i = 0; i < n; i++)
+        if (list[i].kind == FS_DIR && !sv_eq(list[i].name, thread))
+            add_place(s, out, share_dir(list[i].name, s->a), GUARD_REFERENCE,
+                      sv_dup(list[i].name, s->a));
+    return ST_OK;
 }
 
 static enum status add_files(struct share *s, struct sv thread, struct guard_place_list *out,
@@ -122,6 +141,8 @@ enum status guard_places(struct share *s, struct sv thread, struct sv path, bool
         return err_code(e);
     for (size_t i = 0; i < n; i++)
         add_place(s, out, share_dir(targets[i], s->a), GUARD_REFERENCE, targets[i]);
+    if (s->strict && add_others(s, thread, out, e))
+        return err_code(e);
     if (thread.n)
         add_copies(s, thread, out);
     if (other.n && !sv_eq(other, thread))

@@ -218,6 +218,7 @@ enum status share_begin(struct share *s, enum store_mode mode, struct err *e)
         return err_code(e);
     if (current)
         return ST_OK;
+    s->behind = s->read_only;
     if (s->read_only) {
         share_warn(s, "W202", (struct sv){ 0 },
                    "the files below .leslie/ were changed and cannot be imported: this workspace "

@@ -61,7 +61,10 @@ struct share {
     struct log   *log;
     int           root;
     struct sv     actor;
+    struct sv     base;      /* in front of the paths that a block names: "/w/", or absent */
     bool          read_only; /* the workspace cannot be written: nothing is repaired */
+    bool          behind;    /* read_only, and the files have what the log lacks */
+    bool          strict; /* guard_path(): every other thread counts as one that may only be read */
     VEC(struct share_warning) warnings;
     struct sv          details; /* of the error last returned, as JSON; or absent */
     bool               writing;
@@ -81,6 +84,12 @@ void share_init(struct share *s, struct log *log, int root, struct sv actor, str
  * completed. ST_CONFLICT reason "lock": another program holds Leslie's lock; nothing was done.
  * ST_CORRUPT: a file cannot be read and the log does not have its content either. */
 enum status share_begin(struct share *s, enum store_mode mode, struct err *e) MUST_USE;
+
+/* The same for a reader that cannot wait for the import, in a log of its own that is empty (mem:)
+ * and is thrown away: of the files only `thread`, its direct references and the objectives are
+ * taken in. Nothing is locked, committed or written; s->strict is set. ST_NOT_FOUND: there are no
+ * files. */
+enum status share_begin_from_files(struct share *s, struct sv thread, struct err *e) MUST_USE;
 
 /* Commit, then bring directories and files up to date. If the commit fails, its error is returned
  * and nothing was changed. A later failure is a warning and stands in s->unwritten, since the log

@@ -40,7 +40,9 @@ struct hook_event_params {
     struct sv_list paths;
     int64_t        idle, limit;
     bool           runs, prompted;
-    bool           whole; /* what is below `paths` is removed or moved as well */
+    bool           whole;      /* what is below `paths` is removed or moved as well */
+    struct sv      from_files; /* answer for this thread from the files of .leslie, which are not in
+                                * the log yet */
 };
 
 struct hook_record_params {
@@ -75,6 +77,9 @@ enum status hook_thread_find(struct log *l, enum harness h, struct sv session, s
 /* Why a tool may not run, for the agent; absent: it may. */
 enum status hook_deny(struct request *r, struct share *s, struct sv thread,
                       const struct hook_event_params *p, struct sv *why, struct err *e) MUST_USE;
+
+/* Import what the files of .leslie have and the log lacks: they came with a clone. */
+enum status hook_read_in(struct request *r, struct err *e) MUST_USE;
 
 /* Before a tool that may run anything: save the hashes of the files that the thread may only read.
  * After it: report which of them changed, as a text for agent and person; absent: none. */

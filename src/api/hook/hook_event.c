@@ -40,6 +40,7 @@ static const struct param params[] = {
     { "command",    PARAM_TEXT,   P(command),    .value = "LINE", .help = "the line that it would give to a shell" },
     { "prompted",   PARAM_FLAG,   P(prompted),   .help = "of a start: its prompt comes with it, and not as another event" },
     { "runs",       PARAM_FLAG,   P(runs),       .help = "whether it may write files that nothing names" },
+    { "from_files", PARAM_NAME,   P(from_files), .value = "T", .help = "answer for this thread from the files of .leslie, which are not imported yet: nothing of another thread may be written then" },
     { "limit",      PARAM_NUMBER, P(limit),      .value = "N", .min = 200, .max = INT64_MAX, .fallback = "9500", .help = "longest context, in characters" },
     { 0 },
 };
@@ -52,6 +53,7 @@ static const struct field answer[] = {
     { "deny",    FIELD_TEXT, .nullable = true, .help = "why the tool may not run" },
     { "report",  FIELD_TEXT, .nullable = true, .help = "what changed and should not have, for agent and person" },
     { "record",  FIELD_FLAG, .help = "whether hook.record should follow" },
+    { "unread",  FIELD_FLAG, .help = "whether the thread is not in the log, and files of .leslie are not imported yet" },
     { 0 },
 };
 /* clang-format on */
@@ -62,6 +64,7 @@ struct hooking {
     enum harness                    harness;
     enum hook_event                 event;
     struct share                    s;
+    struct log                      files; /* with from_files: what was read of them */
     struct hook_thread              at;
     bool                            exists; /* the thread */
     bool              gone; /* the log existed before the tool ran, and does not now */
@@ -306,6 +309,7 @@ static void put_answer(struct hooking *h)
     jw_kstr(w, "deny", h->deny);
     jw_kstr(w, "report", h->report);
     jw_kbool(w, "record", wants_record(h));
+    jw_kbool(w, "unread", h->s.behind && h->at.thread.n && h->at.how != HOOK_NEW && !h->exists);
     jw_close(w, '}');
 }
 
@@ -318,11 +322,40 @@ static size_t index_of(const char *const *names, struct sv name)
     return i;
 }
 
+/* The paths of a block are read where the session is. */
+static void init_share(struct hooking *h, struct log *log)
+{
+    const struct workspace *ws = h->r->ws;
+
+    share_init(&h->s, log, ws->root_fd, h->r->actor, h->r->a);
+    h->s.base = share_call_base(ws, ws->start, h->r->a);
+    h->s.read_only = true;
+}
+
+/* What the thread needs of the files, in a log of its own; sessions are looked up in the real one.
+ */
+static enum status begin_from_files(struct hooking *h, struct err *e)
+{
+    struct store *store;
+
+    if (request_log(h->r, STORE_READ, e) ||
+        store_open(SV("mem:"), &(struct store_options){ .create = true }, &store, e))
+        return err_code(e);
+    h->files = log_of(store, workspace_views);
+    init_share(h, &h->files);
+    if (log_begin(&h->r->log, SHARE_GLOBAL, STORE_READ, e))
+        return err_code(e);
+    return share_begin_from_files(&h->s, h->p->from_files, e);
+}
+
 /* Opens the log for reading. Changes that other programs made to .leslie are not imported here: the
- * next command does that. A missing log is created, except after a tool: there was one before the
- * tool ran, and its loss is reported. */
+ * next command does that, or, when the thread itself is not in the log yet, the door, which is told
+ * so (`unread`). A missing log is created, except after a tool: there was one before the tool ran,
+ * and its loss is reported. */
 static enum status begin(struct hooking *h, struct err *e)
 {
+    if (h->p->from_files.n)
+        return begin_from_files(h, e);
     enum status s = request_log(h->r, STORE_READ, e);
 
     h->gone = s == ST_NOT_FOUND && h->event == HOOK_TOOL_AFTER;
@@ -330,9 +363,27 @@ static enum status begin(struct hooking *h, struct err *e)
         return ST_OK;
     if (s == ST_NOT_FOUND)
         s = request_log(h->r, STORE_WRITE, e);
-    share_init(&h->s, &h->r->log, h->r->ws->root_fd, h->r->actor, h->r->a);
-    h->s.read_only = true;
+    init_share(h, &h->r->log);
     return s ? s : share_begin(&h->s, STORE_READ, e);
+}
+
+static void end(struct hooking *h)
+{
+    if (h->r->log.store) /* otherwise share_begin() was not called */
+        share_end(&h->s);
+    if (h->files.store) {
+        log_abort(&h->r->log);
+        store_close(h->files.store);
+    }
+}
+
+enum status hook_read_in(struct request *r, struct err *e)
+{
+    struct share s;
+
+    if (share_call_begin(r, &s, STORE_WRITE, e))
+        return share_call_fail(r, &s, e);
+    return share_call_commit(r, &s, e);
 }
 
 static enum status run(struct request *r, const void *given, struct err *e)
@@ -352,8 +403,7 @@ static enum status run(struct request *r, const void *given, struct err *e)
         s = find_thread(&h, e);
     if (!s && !h.gone && (h.at.thread.n || h.event == HOOK_TOOL_BEFORE))
         s = act(&h, e);
-    if (r->log.store) /* otherwise share_begin() was not called */
-        share_end(&h.s);
+    end(&h);
     if (!s)
         put_answer(&h);
     return s;

@@ -1,6 +1,7 @@
 /* A transaction of the share room inside a request, and the records in its answers. */
 #include "api/share/share_call.h"
 
+#include "base/path.h"
 #include "share/record.h"
 #include "thread/scan.h"
 
@@ -29,6 +30,11 @@ enum status share_call_begin(struct request *r, struct share *s, enum store_mode
     if (!r->log.store && (mode == STORE_WRITE ? request_log(r, mode, e) : open_to_read(r, s, e)))
         return err_code(e);
     return share_begin(s, mode, e);
+}
+
+struct sv share_call_base(const struct workspace *ws, struct sv dir, struct arena *a)
+{
+    return sv_eq(dir, ws->root) ? (struct sv){ 0 } : path_join(ws->root, SV(""), a);
 }
 
 void share_call_warnings(struct request *r, struct share *s)

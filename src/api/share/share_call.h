@@ -19,6 +19,10 @@
 enum status share_call_begin(struct request *r, struct share *s, enum store_mode mode,
                              struct err *e) MUST_USE;
 
+/* What stands in front of the paths in a block (s->base) for a reader in `dir`: nothing in the
+ * workspace's root, else the path of the root. */
+struct sv share_call_base(const struct workspace *ws, struct sv dir, struct arena *a);
+
 /* End it. The warnings of the share room become those of the request; files that were to be written
  * and were not are its verdict (ST_IO, reason "unwritten"). */
 enum status share_call_commit(struct request *r, struct share *s, struct err *e) MUST_USE;

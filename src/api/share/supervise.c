@@ -36,6 +36,7 @@ static enum status read_prompt(struct job *j, struct err *e)
     struct share_thread t;
 
     share_init(&s, &j->r->log, j->r->ws->root_fd, j->r->actor, j->r->a);
+    s.base = share_call_base(j->r->ws, workspace_project(j->r->ws), j->r->a);
     if (share_begin(&s, STORE_READ, e))
         return err_code(e);
     enum status r = share_thread(&s, j->thread, &t, e);

@@ -12,11 +12,13 @@
 #include "front/hook/event.h"
 
 #include <errno.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
 #include <sys/time.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 /* ---- notes of what went wrong -------------------------------------------------------------- */
@@ -150,7 +152,8 @@ struct hooking {
     struct app                *app;
     const struct hook_options *o;
     struct hook_seen           seen;
-    struct sv                  given; /* HEDDLE_THREAD */
+    struct sv                  given;      /* HEDDLE_THREAD */
+    struct sv                  from_files; /* a thread that is not in the log yet */
     struct json                answer, recorded;
 };
 
@@ -191,6 +194,7 @@ static enum status ask(struct hooking *h, struct err *e)
                                    .whole = x->whole,
                                    .idle = x->idle,
                                    .limit = 9500,
+                                   .from_files = h->from_files,
                                    .runs = x->runs,
                                    .prompted = x->prompted };
     struct request           r;
@@ -248,6 +252,70 @@ static enum status acknowledge(struct hooking *h, struct err *e)
     return s;
 }
 
+/* ---- a fresh clone ------------------------------------------------------------------------- */
+
+static void give_up_streams(void)
+{
+    int null = open("/dev/null", O_RDWR | O_CLOEXEC);
+
+    setsid();
+    for (int fd = 0; fd <= 2; fd++) /* the caller waits until its pipe is closed */
+        dup2(null, fd);
+    close(null);
+}
+
+/* Imports the files of .leslie in a process of its own, which goes on when this one cannot wait any
+ * longer. True: they are in the log now. */
+static bool read_in(struct hooking *h)
+{
+    struct app *app = h->app;
+    bool        waits = is_waited_for(app);
+    int         ends[2], status = 1;
+
+    if (pipe2(ends, O_CLOEXEC) != 0)
+        return false;
+    set_limit(waits ? HOOK_RECORD_S * 1000 : HOOK_READ_IN_MS + HOOK_LIMIT_MS);
+    workspace_close_idle(&app->ws);
+    pid_t child = fork();
+    if (child == 0) {
+        struct request r;
+        struct err     e = { 0 };
+        close(ends[0]);
+        give_up_streams();
+        set_limit(HOOK_RECORD_S * 1000);
+        init_request(h, &r);
+        enum status s = hook_read_in(&r, &e);
+        if (s)
+            fail(app, &e);
+        request_end(&r);
+        _exit(s ? 1 : 0);
+    }
+    close(ends[1]);
+    struct pollfd until = { .fd = ends[0],
+                            .events = POLLIN }; /* it is closed when the child ends */
+    bool          ended = child > 0 && poll(&until, 1, waits ? -1 : HOOK_READ_IN_MS) > 0;
+    close(ends[0]);
+    if (child > 0 && !ended)
+        note(app, "the files of .leslie are still being read in: answered from them, not from the "
+                  "log");
+    return ended && waitpid(child, &status, 0) == child && status == 0;
+}
+
+/* The thread is not in the log, and files of .leslie are not either: they came with a clone, or
+ * with a pull. They are imported before the answer. When that takes too long or fails, the answer
+ * is made from the few of them that matter; when that fails, too, the one from the log stays. */
+static void ask_again(struct hooking *h)
+{
+    struct json first = h->answer;
+    struct err  e = { 0 };
+
+    h->from_files = read_in(h) ? (struct sv){ 0 } : json_text(&first, "thread");
+    if (ask(h, &e) == ST_OK)
+        return;
+    fail(h->app, &e);
+    h->answer = first;
+}
+
 /* ---- afterwards ---------------------------------------------------------------------------- */
 
 /* Forks. True in the child, which does the remaining work in the background while the parent exits
@@ -257,18 +325,12 @@ static bool leave(struct app *app)
 {
     if (is_waited_for(app))
         return true;
-    int   null = open("/dev/null", O_RDWR | O_CLOEXEC);
     pid_t child = fork();
-    if (child != 0) {
-        if (child < 0)
-            note(app, "nothing was recorded: fork: errno %d", errno);
-        close(null);
+    if (child < 0)
+        note(app, "nothing was recorded: fork: errno %d", errno);
+    if (child != 0)
         return false;
-    }
-    setsid();
-    for (int fd = 0; fd <= 2; fd++) /* the caller waits until its pipe is closed */
-        dup2(null, fd);
-    close(null);
+    give_up_streams();
     return true;
 }
 
@@ -432,6 +494,8 @@ static enum status answer(struct hooking *h, struct err *e)
         find_origin(h);
     if (ask(h, e))
         return err_code(e);
+    if (json_truth(json_find(&h->answer, "unread")))
+        ask_again(h);
     if (wants_origin(h)) {
         find_origin(h);
         if (ask(h, e))

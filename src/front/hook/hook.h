@@ -9,8 +9,9 @@
 #include "front/app.h"
 
 enum {
-    HOOK_LIMIT_MS = 2000,     /* until the answer is out */
-    HOOK_RECORD_S = 120,      /* for what is done afterwards, or for all with HEDDLE_HOOK_WAIT=1 */
+    HOOK_LIMIT_MS = 2000,   /* until the answer is out */
+    HOOK_READ_IN_MS = 2500, /* before that, when the files of .leslie came with a clone: for them */
+    HOOK_RECORD_S = 120,    /* for what is done afterwards, or for all with HEDDLE_HOOK_WAIT=1 */
     HOOK_EVENT_MAX = 64 << 20 /* bytes of an event: it may hold the text of a file */
 };
 
