@@ -182,7 +182,74 @@ heddle install claude-code >/dev/null && heddle install claude-code --agent Bob 
 json "a server of heddle that somebody else wrote is replaced" "$(cat .mcp.json)" .mcpServers.heddle '{"command":"heddle","args":["mcp","--agent","Bob"]}'
 heddle uninstall claude-code >/dev/null
 same "and put back" "$(cat .mcp.json)" "$own"
+heddle install claude-code >/dev/null
+sed 's/"x":{}/"x":{}, "y":{}/' .mcp.json >changed && mv changed .mcp.json
+heddle uninstall claude-code >/dev/null
+json "also when the file was changed since" "$(cat .mcp.json)" '[.mcpServers.heddle.command, (.mcpServers | keys)]' '["/opt/heddle",["heddle","x","y"]]'
 rm .mcp.json
+
+# ---- what is called heddle, and is the user's own, is never taken out --------------------------------------
+
+# stays NAME SCOPE FILE TEXT [OPTION...]: uninstall, without and after an install, leaves TEXT in FILE.
+stays() {
+    program=$1 scope=$2 file=$3 text=$4
+    shift 4
+    for first in uninstall install; do
+        mkdir -p "$(dirname "$file")"
+        printf '%s' "$text" >"$file"
+        run heddle $first "$program" --scope "$scope" "$@"
+        run heddle install "$program" --scope "$scope" --remove "$@"
+        exits "$program, $scope, after $first: uninstall succeeds: $text" 0
+        same "$program, $scope, after $first: every byte stays: $text" "$(cat "$file" 2>&1)" "$text"
+        has "$program, $scope, after $first: and it is said: $text" "$err" "is not what \`heddle install\` writes"
+        rm -f "$file"
+    done
+}
+for server in '{"command":"node","args":["mine.js"]}' '{"command":"mine","args":["mcp"]}' '{"command":"heddle","args":["serve"]}' \
+    '{"command":"heddle","args":["mcp","--as","me"]}' '{"command":"heddle","args":["mcp"],"env":{"A":"b"}}' \
+    '{"type":"http","url":"https://example.org/mcp"}' '{"command":"heddle"}' '"text"' 'null' '{}'; do
+    stays claude-code project .mcp.json "{\"mcpServers\":{\"heddle\":$server}}"
+done
+mine='{"mcpServers": {"heddle": {"command":"node","args":["mine.js"]}}}'
+stays claude-code user "$HOME/.claude.json" "$mine"
+stays claude-code project "$PWD/plug/.mcp.json" "$mine" --plugin plug
+stays gemini project .gemini/settings.json "$mine"
+stays gemini user "$HOME/.gemini/settings.json" "$mine"
+stays pi project .pi/mcp.json "$mine"
+stays pi user "$HOME/.pi/agent/mcp.json" "$mine"
+for server in '{"type":"remote","url":"https://example.org/mcp","enabled":true}' '{"type":"local","command":["mine","mcp"],"enabled":true}' \
+    '{"type":"local","command":["heddle","mcp"]}' '{"type":"local","command":["heddle","mcp"],"enabled":true,"environment":{}}' \
+    '{"type":"local","command":[],"enabled":true}'; do
+    stays opencode project opencode.json "{\"mcp\":{\"heddle\":$server}}"
+    stays opencode user "$HOME/.config/opencode/opencode.json" "{\"mcp\":{\"heddle\":$server}}"
+done
+mkdir .codex
+printf '[mcp_servers.heddle]\ncommand = "mine"\n' >.codex/config.toml
+run heddle uninstall codex
+same "codex: the table of the user stays" "$(cat .codex/config.toml)" '[mcp_servers.heddle]
+command = "mine"'
+rm -r .codex
+printf '{"mcpServers":{}}' >.mcp.json
+heddle uninstall claude-code >/dev/null
+same "an empty object that is there stays" "$(cat .mcp.json)" '{"mcpServers":{}}'
+rm .mcp.json
+mkdir -p .opencode/plugins .claude/skills/heddle plug/.claude-plugin
+echo 'mine()' >.opencode/plugins/heddle.js
+echo '# Mine' >.claude/skills/heddle/SKILL.md
+echo '{"name":"heddle","description":"mine","version":"1"}' >plug/.claude-plugin/plugin.json
+heddle uninstall opencode >/dev/null 2>&1
+heddle uninstall claude-code >/dev/null 2>&1
+heddle install claude-code --plugin plug --remove >/dev/null 2>&1
+same "files of the user stay" "$(cat .opencode/plugins/heddle.js .claude/skills/heddle/SKILL.md plug/.claude-plugin/plugin.json)" 'mine()
+# Mine
+{"name":"heddle","description":"mine","version":"1"}'
+rm -r .opencode .claude plug
+heddle install claude-code --program /opt/other/hd >/dev/null 2>&1
+run heddle uninstall claude-code
+has "a program of another name may be the user's" "$err" "is not what"
+heddle install claude-code --remove --program /opt/other/hd >/dev/null 2>&1
+not_ok "--program names it" test -e .mcp.json
+
 mkdir .claude && ln -s ../nowhere.json .claude/settings.json
 run heddle install claude-code
 exits "a link to nothing is not replaced" 1

@@ -1,6 +1,7 @@
 /* The text of a settings file without heddle's parts, and with them. */
 #include "api/install/install.h"
 #include "base/jsonc.h"
+#include "base/path.h"
 
 #define BEGIN "heddle: begin"
 #define END "heddle: end"
@@ -77,6 +78,47 @@ static bool is_ours(void *ctx, const struct json *item)
     return count_handlers(item, ctx, &ours) == ours && ours;
 }
 
+/* "heddle", a path to it, or the program that this plan names. */
+static bool is_our_program(struct sv program, struct sv named)
+{
+    return program.n && (sv_eq(program, named) || sv_starts(path_base(program), SV("heddle")));
+}
+
+/* ["mcp"], and behind it only options that heddle writes. `from`: where the words begin. */
+static bool are_our_words(const struct json *list, size_t from)
+{
+    if (!json_is(list, JSON_ARRAY) || list->n <= from || !sv_is(json_sv(&list->items[from]), "mcp"))
+        return false;
+    for (size_t i = from + 1; i < list->n; i += 2) {
+        struct sv word = json_sv(&list->items[i]);
+        if (i + 1 == list->n || (!sv_is(word, "--thread") && !sv_is(word, "--agent")))
+            return false;
+    }
+    return true;
+}
+
+/* Is a server in a file what heddle writes, `ours`, for whichever thread, agent and place of the
+ * program? {"command","args"}, for opencode {"type","command","enabled"}. With another program,
+ * with other members (an environment, a time limit) or without one of these it is the user's,
+ * whatever its name is. */
+static bool is_our_member(const struct json *v, const struct json *ours)
+{
+    const struct json *command = json_find(v, "command"), *named = json_find(ours, "command");
+
+    if (!json_is(v, JSON_OBJECT) || v->n != ours->n)
+        return false;
+    for (size_t i = 0; i < ours->n; i++) {
+        const struct json *same = json_find_sv(v, ours->members[i].key);
+        if (!same || same->type != ours->members[i].value.type)
+            return false;
+    }
+    if (json_is(named, JSON_STRING))
+        return is_our_program(json_sv(command), json_sv(named)) &&
+               are_our_words(json_find(v, "args"), 0);
+    return command->n && is_our_program(json_sv(&command->items[0]), json_sv(&named->items[0])) &&
+           are_our_words(command, 1) && sv_is(json_text(v, "type"), "local");
+}
+
 /* ---- JSON ---------------------------------------------------------------------------------- */
 
 static size_t split(struct sv dotted, struct sv *path)
@@ -97,6 +139,28 @@ static size_t path_length(const struct install_part *p)
     while (n < INSTALL_DEPTH && p->path[n].s)
         n++;
     return n;
+}
+
+/* What stands where a part puts its member. */
+enum member { MEMBER_NONE, MEMBER_OURS, MEMBER_THEIRS };
+
+static enum status find_member(const struct install_part *p, struct sv text, struct arena *a,
+                               enum member *out, struct err *e)
+{
+    struct sv   value = { 0 };
+    struct json v, ours;
+    struct err  ignored;
+
+    *out = MEMBER_NONE;
+    if (jsonc_find(text, p->path, path_length(p), a, &value, e))
+        return err_code(e);
+    if (value.s)
+        *out = json_parse(jsonc_plain(value, a), 0, a, &v, &ignored) == ST_OK &&
+                       json_parse(p->value, 0, a, &ours, &ignored) == ST_OK &&
+                       is_our_member(&v, &ours)
+                   ? MEMBER_OURS
+                   : MEMBER_THEIRS;
+    return ST_OK;
 }
 
 /* Remove lists and objects on the path that are empty now, innermost first. */
@@ -150,7 +214,10 @@ static enum status json_without(const struct install_file *f, const char *name, 
     for (size_t i = 0; i < f->parts.n; i++) {
         const struct install_part *p = &f->parts.v[i];
         size_t                     n = path_length(p);
-        if (p->kind == INSTALL_MEMBER &&
+        enum member                there = MEMBER_NONE;
+        if (p->kind == INSTALL_MEMBER && find_member(p, *text, a, &there, e))
+            return err_code(e);
+        if (there == MEMBER_OURS &&
             (jsonc_remove(*text, p->path, n, a, text, e) || prune(text, p->path, n - 1, a, e)))
             return err_code(e);
     }
@@ -271,21 +338,32 @@ static enum status block_with(const struct install_file *f, const struct install
 
 /* ---- whole files --------------------------------------------------------------------------- */
 
-/* Did heddle write this file? Its text has the mark; the manifest of the plugin is JSON and has
- * heddle's name instead. */
-static bool is_own_file(const struct install_part *p, struct sv text)
+/* Did heddle write this file? Its text has the mark; the manifest of the plugin is JSON, and is
+ * like the one that heddle writes but for the version. */
+static bool is_own_file(const struct install_part *p, struct sv text, struct arena *a)
 {
-    return sv_find(text, SV(MARK)) >= 0 ||
-           (sv_find(p->value, SV(MARK)) < 0 && sv_find(text, SV("\"heddle\"")) >= 0);
+    static const char *const keys[] = { "name", "description" };
+    struct json              v, ours;
+    struct err               ignored;
+
+    if (sv_find(p->value, SV(MARK)) >= 0)
+        return sv_find(text, SV(MARK)) >= 0;
+    if (json_parse(text, 0, a, &v, &ignored) || json_parse(p->value, 0, a, &ours, &ignored) ||
+        v.type != JSON_OBJECT || v.n != ours.n)
+        return false;
+    for (size_t i = 0; i < COUNT(keys); i++)
+        if (!sv_eq(json_text(&v, keys[i]), json_text(&ours, keys[i])))
+            return false;
+    return true;
 }
 
-static enum status file_without(const struct install_part *p, struct sv *text, struct err *e)
+static enum status file_with(const struct install_part *p, struct sv *text, struct err *e)
 {
-    if (text->s && !is_own_file(p, *text)) {
+    if (text->n) {
         err_set(e, ST_CONFLICT, "it is there, and is not heddle's");
         return err_hint(e, "move it away");
     }
-    *text = (struct sv){ 0 };
+    *text = p->value;
     return ST_OK;
 }
 
@@ -306,37 +384,38 @@ static bool says_nothing(struct sv text, struct arena *a)
            (json_parse(text, 0, a, &v, &ignored) == ST_OK && v.type == JSON_OBJECT && !v.n);
 }
 
-/* Has the value the members that heddle writes: {"command","args"}, for opencode
- * {"type","command","enabled"}? With others (an environment, a time limit) it is the user's. */
-static bool is_our_member(const struct json *v)
-{
-    static const char *const keys[] = { "command", "args", "type", "enabled" };
-
-    if (!json_is(v, JSON_OBJECT) || sv_is(json_text(v, "type"), "stdio"))
-        return false;
-    for (size_t i = 0; i < v->n; i++) {
-        bool known = false;
-        for (size_t k = 0; k < COUNT(keys); k++)
-            known = known || sv_is(v->members[i].key, keys[k]);
-        if (!known)
-            return false;
-    }
-    return true;
-}
-
-bool install_replaces(const struct install_file *f, struct sv text, struct arena *a)
+bool install_is_taken(const struct install_file *f, struct sv text, struct arena *a)
 {
     for (size_t i = 0; text.s && i < f->parts.n; i++) {
         const struct install_part *p = &f->parts.v[i];
-        struct sv                  value = { 0 };
-        struct json                v;
+        enum member                there = MEMBER_NONE;
         struct err                 ignored;
-        if (p->kind == INSTALL_MEMBER &&
-            jsonc_find(text, p->path, path_length(p), a, &value, &ignored) == ST_OK && value.s &&
-            (json_parse(jsonc_plain(value, a), 0, a, &v, &ignored) || !is_our_member(&v)))
+        if (p->kind == INSTALL_FILE
+                ? !is_own_file(p, text, a)
+                : p->kind == INSTALL_MEMBER && find_member(p, text, a, &there, &ignored) == ST_OK &&
+                      there == MEMBER_THEIRS)
             return true;
     }
     return false;
+}
+
+enum status install_put_back(const struct install_file *f, struct sv kept, struct sv now,
+                             struct arena *a, struct sv *bare, struct err *e)
+{
+    for (size_t i = 0; i < f->parts.n; i++) {
+        const struct install_part *p = &f->parts.v[i];
+        enum member                was, is;
+        struct sv                  value;
+        if (p->kind != INSTALL_MEMBER)
+            continue;
+        if (find_member(p, kept, a, &was, e) || find_member(p, now, a, &is, e))
+            return err_code(e);
+        if (was == MEMBER_THEIRS && is == MEMBER_OURS &&
+            (jsonc_find(kept, p->path, path_length(p), a, &value, e) ||
+             jsonc_set(bare->s ? *bare : SV(""), p->path, path_length(p), value, a, bare, e)))
+            return err_code(e);
+    }
+    return ST_OK;
 }
 
 enum status install_without(const struct install_file *f, enum harness h, struct sv text,
@@ -345,9 +424,13 @@ enum status install_without(const struct install_file *f, enum harness h, struct
     *out = text;
     if (!text.s)
         return ST_OK;
-    enum status s = is_json(f) ? json_without(f, harness_name(h), out, a, e)
-                    : f->parts.v[0].kind == INSTALL_BLOCK ? block_without(f, out, a, e)
-                                                          : file_without(&f->parts.v[0], out, e);
+    if (f->parts.v[0].kind == INSTALL_FILE) {
+        if (is_own_file(&f->parts.v[0], text, a))
+            *out = (struct sv){ 0 };
+        return ST_OK;
+    }
+    enum status s =
+        is_json(f) ? json_without(f, harness_name(h), out, a, e) : block_without(f, out, a, e);
     if (!s && out->s && !sv_eq(*out, text) &&
         (is_json(f) ? says_nothing(*out, a) : !sv_trim(*out).n))
         *out = (struct sv){ 0 };
@@ -366,7 +449,7 @@ enum status install_with(const struct install_file *f, struct sv bare, struct ar
         case INSTALL_MEMBER: s = jsonc_set(*out, p->path, n, p->value, a, out, e); break;
         case INSTALL_ITEM: s = jsonc_add(*out, p->path, n, p->value, a, out, e); break;
         case INSTALL_BLOCK: s = block_with(f, p, out, a, e); break;
-        case INSTALL_FILE: *out = p->value; break;
+        case INSTALL_FILE: s = file_with(p, out, e); break;
         }
         if (s)
             return s;

@@ -257,14 +257,15 @@ static enum status settle(struct request *r, const struct install_file *f,
                           const struct install_wish *w, bool remove, struct change *c,
                           struct err *e)
 {
-    struct sv bare;
+    struct sv bare, kept;
+    bool      exact;
 
-    if (install_state_find(r->ws, c->path, c->before, r->a, &c->origin, e))
+    if (install_state_find(r->ws, c->path, c->before, r->a, &kept, &exact, e))
         return err_code(e);
-    if (install_without(f, w->harness, c->origin.s ? c->origin : c->before, r->a, &bare, e))
+    if (install_without(f, w->harness, exact ? kept : c->before, r->a, &bare, e) ||
+        (kept.s && !exact && install_put_back(f, kept, c->before, r->a, &bare, e)))
         return err_in(e, SV_FMT, SV_ARG(c->path));
-    if (!c->origin.s)
-        c->origin = !remove && install_replaces(f, c->before, r->a) ? c->before : bare;
+    c->origin = exact ? kept : bare;
     c->after = c->origin;
     if (!remove && install_with(f, bare, r->a, &c->after, e))
         return err_in(e, SV_FMT, SV_ARG(c->path));
@@ -394,6 +395,13 @@ static enum status run(struct request *r, const void *given, struct err *e)
             settle(r, &plan.files.v[i], &w, p->remove, &changes[i], e))
             return err_code(e);
     }
+    for (size_t i = 0; p->remove && i < plan.files.n; i++)
+        if (install_is_taken(&plan.files.v[i], changes[i].after, r->a))
+            request_warn(r, (struct sv){ 0 }, (struct sv){ 0 },
+                         SV_FMT
+                         ": what is called heddle in it is not what `heddle install` writes, "
+                         "and stays",
+                         SV_ARG(changes[i].path));
     if (!p->dry_run && write_all(r, &plan, &w, changes, e))
         return err_code(e);
     if (!p->remove)

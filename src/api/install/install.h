@@ -65,14 +65,20 @@ enum status install_without(const struct install_file *f, enum harness h, struct
 enum status install_with(const struct install_file *f, struct sv bare, struct arena *a,
                          struct sv *out, struct err *e) MUST_USE;
 
-/* Does a file have a member where heddle puts one, and somebody else wrote it? Then taking heddle's
- * parts out again does not give the text that was there. */
-bool install_replaces(const struct install_file *f, struct sv text, struct arena *a);
+/* Is something in a file that heddle would put there, under the same name, and somebody else wrote
+ * it? It is not taken out. */
+bool install_is_taken(const struct install_file *f, struct sv text, struct arena *a);
 
-/* Find, or keep, the text of a file before heddle changed it to `text`; absent when it is not kept,
- * because removing the parts gives the same text. */
+/* What install_with() replaced stood in `kept`, the text before it: put it back into *bare, the
+ * text without heddle's parts, wherever `now` still has heddle's instead. */
+enum status install_put_back(const struct install_file *f, struct sv kept, struct sv now,
+                             struct arena *a, struct sv *bare, struct err *e) MUST_USE;
+
+/* Find, or keep, the text of a file before heddle changed it; absent when it is not kept, because
+ * removing the parts gives the same text. *exact: it was changed to `text`, and by nobody since. */
 enum status install_state_find(const struct workspace *ws, struct sv path, struct sv text,
-                               struct arena *a, struct sv *before, struct err *e) MUST_USE;
+                               struct arena *a, struct sv *before, bool *exact,
+                               struct err *e) MUST_USE;
 enum status install_state_keep(const struct workspace *ws, const struct install_file *f,
                                enum harness h, struct sv path, struct sv before, struct sv after,
                                struct arena *a, struct err *e) MUST_USE;

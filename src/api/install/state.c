@@ -10,20 +10,21 @@
 enum { BEFORE_MAX = 256 << 10 };
 
 enum status install_state_find(const struct workspace *ws, struct sv path, struct sv text,
-                               struct arena *a, struct sv *before, struct err *e)
+                               struct arena *a, struct sv *before, bool *exact, struct err *e)
 {
     struct sv   state;
     struct json doc;
     struct err  ignored;
 
     *before = (struct sv){ 0 };
+    *exact = false;
     if (user_file_read(ws, USER_INSTALLED, a, &state, e))
         return err_code(e);
     if (!text.s || !state.n || json_parse(state, 0, a, &doc, &ignored))
         return ST_OK; /* without the state only rare details cannot be restored */
     const struct json *row = json_find_sv(json_find(&doc, "files"), path);
-    if (sv_eq(json_text(row, "sha256"), trust_hash(text, a)))
-        *before = json_text(row, "before");
+    *before = json_text(row, "before");
+    *exact = before->s && sv_eq(json_text(row, "sha256"), trust_hash(text, a));
     return ST_OK;
 }
 
