@@ -214,6 +214,16 @@ has "a payload packs the worktree" "$(cd beside && heddle payload only.txt 2>&1)
 ok "memos are kept in it" test -d beside/.teddy
 not_ok "and not in the other" test -e main/.teddy
 rm -r beside/.teddy
+heddle config set --user executors.agent "[\"sh\",\"-c\",\"pwd >'$scratch/where'; '$HEDDLE' list >'$scratch/listed'\"]" >/dev/null
+(cd main && heddle objective create O --id o) >/dev/null
+(cd beside/src && heddle spawn --id w1 --objective o --intent x --foreground) >/dev/null 2>&1
+same "an executor runs in the worktree" "$(cat "$scratch/where")" "$top/beside"
+has "and sees the shared workspace" "$(cat "$scratch/listed")" w1
+rm "$scratch/where"
+(cd beside && heddle spawn --id w2 --objective o --intent x && heddle wait w2 --timeout 60) >/dev/null 2>&1
+same "also in the background" "$(cat "$scratch/where")" "$top/beside"
+has "with the same workspace" "$(cat "$scratch/listed")" w2
+heddle config set --user executors.agent '["true"]' >/dev/null
 ok "git worktree remove" git -C main worktree remove --force "$top/beside"
 same "takes nothing of the log" "$(cd main && heddle log export t | grep -c '"kind"')" 2
 

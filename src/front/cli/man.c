@@ -144,6 +144,10 @@ static const struct {
     { "HEDDLE_HOOK_WAIT", "1:\n.Xr heddle-hook 1\nrecords before it ends, not in a process of its "
                           "own, and takes the time it needs." },
     { "HEDDLE_NOW", "A fixed time, in milliseconds or as an ISO 8601 instant." },
+    { "HEDDLE_ROOT",
+      "The workspace: the absolute path of the directory that holds\n.Pa .heddle ,\nor is to hold "
+      "it.\nIt has to be yours; nothing is searched for then.\n.Fl \\-root\ncounts more.\nSee\n.Xr "
+      "heddle-config 5 .\nExecutors that are started in a linked worktree of git get it set." },
     { "HEDDLE_SEED", "A fixed source of ids.\nKeys are never drawn from it." },
     { "HEDDLE_SESSION", "Set for an executor: the session that its last start named." },
     { "HEDDLE_STORE", "Where the log is, over the setting\n.Ic store ." },
@@ -165,6 +169,10 @@ static const struct {
       "Where Claude Code, Codex, opencode and Gemini CLI keep their sessions; see\n.Xr "
       "heddle-import 1 ." },
     { "PI_CODING_AGENT_DIR , PI_CODING_AGENT_SESSION_DIR", "The same of pi." },
+    { "GIT_CEILING_DIRECTORIES , GIT_DISCOVERY_ACROSS_FILESYSTEM",
+      "Where the search for a git repository ends, as for git.\n.Ev GIT_DIR\nand\n.Ev "
+      "GIT_COMMON_DIR\ndo not lead to another workspace: when they name another repository than "
+      "the\none around the current directory, a note says so." },
     { "CLAUDE_PID , CLAUDE_PROJECT_DIR",
       "Set by Claude Code for\n.Xr heddle-hook 1 :\nits process, whose command line says what a "
       "session was\nforked from, and the project." },
