@@ -142,10 +142,10 @@ static size_t path_length(const struct install_part *p)
 }
 
 /* What stands where a part puts its member. */
-enum member { MEMBER_NONE, MEMBER_OURS, MEMBER_THEIRS };
+enum member_whose { MEMBER_NONE, MEMBER_OURS, MEMBER_THEIRS };
 
 static enum status find_member(const struct install_part *p, struct sv text, struct arena *a,
-                               enum member *out, struct err *e)
+                               enum member_whose *out, struct err *e)
 {
     struct sv   value = { 0 };
     struct json v, ours;
@@ -214,7 +214,7 @@ static enum status json_without(const struct install_file *f, const char *name, 
     for (size_t i = 0; i < f->parts.n; i++) {
         const struct install_part *p = &f->parts.v[i];
         size_t                     n = path_length(p);
-        enum member                there = MEMBER_NONE;
+        enum member_whose          there = MEMBER_NONE;
         if (p->kind == INSTALL_MEMBER && find_member(p, *text, a, &there, e))
             return err_code(e);
         if (there == MEMBER_OURS &&
@@ -388,7 +388,7 @@ bool install_is_taken(const struct install_file *f, struct sv text, struct arena
 {
     for (size_t i = 0; text.s && i < f->parts.n; i++) {
         const struct install_part *p = &f->parts.v[i];
-        enum member                there = MEMBER_NONE;
+        enum member_whose          there = MEMBER_NONE;
         struct err                 ignored;
         if (p->kind == INSTALL_FILE
                 ? !is_own_file(p, text, a)
@@ -404,7 +404,7 @@ enum status install_put_back(const struct install_file *f, struct sv kept, struc
 {
     for (size_t i = 0; i < f->parts.n; i++) {
         const struct install_part *p = &f->parts.v[i];
-        enum member                was, is;
+        enum member_whose          was, is;
         struct sv                  value;
         if (p->kind != INSTALL_MEMBER)
             continue;
