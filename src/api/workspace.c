@@ -230,8 +230,8 @@ static enum status make_private(struct workspace *ws, bool *is_new, struct err *
     return ST_OK;
 }
 
-/* Where git may not be kept from .heddle, the log is used all the same: whoever makes it is told,
- * and doctor tells everybody. */
+/* Where git may not be kept from .heddle, the log is used all the same: the user is told when it is
+ * made, and doctor tells everybody. */
 static void keep_from_git(struct workspace *ws, bool is_new, struct arena *a)
 {
     struct err  e = { 0 };

@@ -73,7 +73,7 @@ static struct sv exclude_file(const struct gitplace *g, struct arena *a)
     return path_join(g->common, SV("info/exclude"), a);
 }
 
-/* It may be behind a link: that is for whoever made the link. Absent: it cannot be read. */
+/* It may be behind a link, as git reads it. Absent: it cannot be read. */
 static struct sv read_exclude(const struct gitplace *g, struct arena *a)
 {
     struct err ignored;

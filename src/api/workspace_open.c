@@ -270,11 +270,12 @@ void workspace_say_place(const struct workspace *ws)
                        "the log in " SV_FMT "/.heddle is not used: all checkouts of the repository "
                        "have the workspace " SV_FMT "; `heddle doctor` says how to bring it there",
                        SV_ARG(ws->left), SV_ARG(ws->root));
-    if (ws->git.other.n && ws->git.found)
+    if (ws->git.other.n)
         workspace_note(ws,
-                       "GIT_DIR leads to " SV_FMT ", but " SV_FMT " belongs to " SV_FMT
+                       "GIT_DIR leads to " SV_FMT ", but " SV_FMT " belongs to %s" SV_FMT
                        ": the workspace is " SV_FMT,
-                       SV_ARG(ws->git.other), SV_ARG(ws->start), SV_ARG(ws->git.common),
+                       SV_ARG(ws->git.other), SV_ARG(ws->start),
+                       ws->git.found ? "" : "no repository", SV_ARG(ws->git.common),
                        SV_ARG(ws->root));
 }
 

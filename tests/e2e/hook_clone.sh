@@ -106,6 +106,11 @@ has "a session in a worktree has the same references" "$out" '<ref thread="a">'
 paths_exist "under paths that are there" tree
 has "they are those of the shared workspace" "$out" "path=\"$top/one/.leslie/threads/a/plan.md\""
 has "the guard holds in it" "$(writes tree c "$top/one/.leslie/threads/a/plan.md")" "may read and not write"
+has "a copy of .leslie in the worktree is not the place to write" \
+    "$(writes tree c "$top/tree/.leslie/threads/c/plan.md")" "The directories of threads are in $top/one/.leslie/threads/"
+has "nor from a shell" "$(shell tree c 'echo x > .leslie/threads/c/plan.md')" "a copy that no other thread sees"
+same "the directory of the thread is" "$(writes tree c "$top/one/.leslie/threads/c/plan.md")" ""
+same "and so are source files of the worktree" "$(writes tree c "$top/tree/src/deep/f")" ""
 start one/src/deep c
 paths_exist "a session in a directory of the project finds its paths, too" one/src/deep
 has "and what heddle context prints there" "$(cd one/src/deep && heddle context c)" "$top/one/.leslie/threads/a/plan.md"

@@ -93,6 +93,89 @@ static void the_nearest_workspace_above_is_found(void)
     fresh_done(&f);
 }
 
+/* A repository with a linked worktree, as git makes them. */
+static void make_repository(const struct fresh *f)
+{
+    write_file(f, "/main/.git", "HEAD", "ref: refs/heads/main\n");
+    write_file(f, "/main/.git/objects", "x", "");
+    write_file(f, "/main/.git/refs", "x", "");
+    write_file(f, "/main/.git/worktrees/tree", "HEAD", "ref: refs/heads/tree\n");
+    write_file(f, "/main/.git/worktrees/tree", "commondir", "../..\n");
+    write_file(f, "/main/src", "main.c", "");
+    write_file(f, "/tree/src", "main.c", "");
+    write_file(f, "/tree", ".git", joined("gitdir: ", f, "/main/.git/worktrees/tree\n"));
+}
+
+static void all_checkouts_have_one_workspace(void)
+{
+    struct fresh     f = fresh_folder();
+    struct workspace ws = fresh_workspace(NULL);
+
+    make_repository(&f);
+    CHECK(workspace_open(&ws, joined("", &f, "/main/src"), NEEDS_ROOT, &a, &e) == ST_OK);
+    CHECK_SV(ws.root, sv_of(joined("", &f, "/main")));
+    CHECK_SV(workspace_project(&ws), ws.root);
+    CHECK(!ws.is_workspace);
+    write_file(&f, "/main/.heddle", "config.json", "{}");
+    write_file(&f, "/tree/.heddle", "heddle.db", "");
+    CHECK(workspace_open(&ws, joined("", &f, "/tree/src"), NEEDS_ROOT, &a, &e) == ST_OK);
+    CHECK_SV(ws.root, sv_of(joined("", &f, "/main")));
+    CHECK_SV(workspace_project(&ws), sv_of(joined("", &f, "/tree")));
+    CHECK(ws.is_workspace && ws.has_heddle && !ws.is_named);
+    CHECK_SV(ws.left, sv_of(joined("", &f, "/tree")));
+    CHECK(sv_find(sv_of(noted), SV("is not used")) > 0);
+    workspace_close(&ws);
+
+    ws =
+        fresh_workspace(NULL); /* a directory of the worktree, and only at that place a workspace */
+    write_file(&f, "/main/src/.leslie", "x", "");
+    CHECK(workspace_open(&ws, joined("", &f, "/tree/src"), NEEDS_PLACE, &a, &e) == ST_OK);
+    CHECK_SV(ws.root, sv_of(joined("", &f, "/main/src")));
+    workspace_close(&ws);
+    fresh_done(&f);
+}
+
+static void a_pointer_that_leads_nowhere_opens_no_log(void)
+{
+    struct fresh     f = fresh_folder();
+    struct workspace ws = fresh_workspace(NULL);
+    struct store    *store;
+
+    write_file(&f, "/lost", ".git", joined("gitdir: ", &f, "/nowhere\n"));
+    write_file(&f, "/lost/.heddle", "config.json", "{}");
+    CHECK(workspace_open(&ws, joined("", &f, "/lost"), NEEDS_ROOT, &a, &e) == ST_OK);
+    CHECK(!ws.is_workspace && ws.trouble.code == ST_NOT_FOUND);
+    CHECK(workspace_take(&ws, STORE_WRITE, &store, &e) == ST_NOT_FOUND);
+    CHECK(sv_find(sv_of(e.hint), SV("git worktree repair")) >= 0);
+    CHECK(workspace_make(&ws, SV(".heddle"), &e) == ST_NOT_FOUND);
+    workspace_close(&ws);
+    fresh_done(&f);
+}
+
+static void a_variable_names_the_workspace(void)
+{
+    struct fresh     f = fresh_folder();
+    char            *variables[] = { joined("HEDDLE_ROOT=", &f, "/named"), NULL };
+    struct workspace ws = fresh_workspace(variables);
+
+    make_repository(&f);
+    write_file(&f, "/named", "x", "");
+    ws.is_seen = true;
+    CHECK(workspace_open(&ws, joined("", &f, "/tree/src"), NEEDS_PLACE, &a, &e) == ST_OK);
+    CHECK_SV(ws.root, sv_of(joined("", &f, "/named")));
+    CHECK_SV(workspace_project(&ws), sv_of(joined("", &f, "/tree")));
+    ws.is_seen = false; /* a person named the directory */
+    CHECK(workspace_open(&ws, joined("", &f, "/tree/src"), NEEDS_PLACE, &a, &e) == ST_OK);
+    CHECK_SV(ws.root, sv_of(joined("", &f, "/main")));
+    ws.is_seen = true;
+    variables[0] = joined("HEDDLE_ROOT=", &f, "/missing");
+    CHECK(workspace_open(&ws, joined("", &f, "/tree"), NEEDS_PLACE, &a, &e) == ST_USAGE);
+    variables[0] = (char[]){ "HEDDLE_ROOT=relative" };
+    CHECK(workspace_open(&ws, joined("", &f, "/tree"), NEEDS_PLACE, &a, &e) == ST_USAGE);
+    workspace_close(&ws);
+    fresh_done(&f);
+}
+
 /* Two in one process, as a server for two people would have them. */
 static void each_workspace_has_the_environment_that_it_was_given(void)
 {
@@ -201,7 +284,8 @@ static void a_log_that_was_removed_is_not_written_to(void)
     fresh_done(&f);
 }
 
-TAP_MAIN(T(the_nearest_workspace_above_is_found),
+TAP_MAIN(T(the_nearest_workspace_above_is_found), T(all_checkouts_have_one_workspace),
+         T(a_pointer_that_leads_nowhere_opens_no_log), T(a_variable_names_the_workspace),
          T(each_workspace_has_the_environment_that_it_was_given),
          T(what_is_ignored_is_told_to_the_door), T(settings_that_are_wrong_are_an_error),
          T(a_log_that_was_removed_is_not_written_to), )

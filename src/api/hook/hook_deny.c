@@ -202,17 +202,18 @@ static bool touches(struct judging *j, struct sv form, const struct guard_place 
 
 /* ---- why not --------------------------------------------------------------------------------- */
 
+/* `base` is in front of paths, see struct share. */
 static void add_refusal(struct sb *b, const struct guard_refusal *x, struct sv thread,
-                        struct sv path)
+                        struct sv base, struct sv path)
 {
     sb_addf(b, "heddle: " SV_FMT " ", SV_ARG(path));
     switch (x->why) {
     case GUARD_REFERENCE:
         sb_addf(b,
                 "belongs to thread '" SV_FMT "', which thread '" SV_FMT
-                "' may read and not write. Write below .leslie/threads/" SV_FMT
+                "' may read and not write. Write below " SV_FMT ".leslie/threads/" SV_FMT
                 "/ instead; `heddle inject ",
-                SV_ARG(x->owner), SV_ARG(thread), SV_ARG(thread));
+                SV_ARG(x->owner), SV_ARG(thread), SV_ARG(base), SV_ARG(thread));
         sb_add_shell(b, x->owner);
         sb_adds(b, " TEXT` tells the other thread something.");
         break;
@@ -232,7 +233,7 @@ static void refuse(struct judging *j, const struct guard_refusal *x, struct sv p
 {
     struct sb b = sb_in(j->r->a, 0);
 
-    add_refusal(&b, x, j->thread, path);
+    add_refusal(&b, x, j->thread, j->s->base, path);
     if (whole) {
         sb_adds(&b, " This acts on all that is in ");
         sb_add_plain_line(&b, j->path->path);
@@ -313,6 +314,22 @@ static enum status judge_places(struct judging *j, struct sv form, enum shell_re
     return ST_OK;
 }
 
+/* A linked worktree may have files of .leslie, as they were committed: nobody reads what is written
+ * there. */
+static void judge_checkout(struct judging *j, struct sv form)
+{
+    struct sv inside = below(form, sv_skip(workspace_project(j->r->ws), 1));
+    struct sb b = sb_in(j->r->a, 0);
+
+    if (!j->r->ws->project.n || !j->thread.n || !sv_starts(inside, SV(".leslie/threads/")))
+        return;
+    sb_addf(&b,
+            "heddle: " SV_FMT " of this worktree is a copy that no other thread sees. The "
+            "directories of threads are in " SV_FMT "/.leslie/threads/; yours is " SV_FMT "/.",
+            SV_ARG(inside), SV_ARG(j->r->ws->root), SV_ARG(j->thread));
+    j->why = sb_sv(&b);
+}
+
 /* Checks the path as it is named and with links resolved: neither a link into a protected place nor
  * one out of it may be used to write. */
 static enum status judge(struct judging *j, struct err *e)
@@ -328,7 +345,9 @@ static enum status judge(struct judging *j, struct err *e)
         inside = below(form, j->root);
         if (reach == SHELL_TREE && i && is_link(p->path, j->r->a))
             reach = SHELL_ONE;
-        if (inside.n && judge_path(j, inside, e))
+        if (reach == SHELL_ONE)
+            judge_checkout(j, form);
+        if (!j->why.n && inside.n && judge_path(j, inside, e))
             return err_code(e);
         if (!j->why.n && (p->pattern || reach != SHELL_ONE) && judge_places(j, form, reach, e))
             return err_code(e);

@@ -97,7 +97,7 @@ static bool are_our_words(const struct json *list, size_t from)
     return true;
 }
 
-/* Is a server in a file what heddle writes, `ours`, for whichever thread, agent and place of the
+/* Is a server in a file like the one that heddle writes, for any thread, agent and place of the
  * program? {"command","args"}, for opencode {"type","command","enabled"}. With another program,
  * with other members (an environment, a time limit) or without one of these it is the user's,
  * whatever its name is. */

@@ -32,10 +32,8 @@ static enum status make(struct request *r, const void *params, struct err *e)
     struct share  s;
     struct prompt text;
 
-    if (share_call_begin(r, &s, STORE_READ, e))
-        return share_call_fail(r, &s, e);
-    s.base = share_call_base(r->ws, r->ws->start, r->a);
-    if (prompt_make(&s, p->thread, flags, p->task, &text, e))
+    if (share_call_begin(r, &s, STORE_READ, e) ||
+        prompt_make(&s, p->thread, flags, p->task, &text, e))
         return share_call_fail(r, &s, e);
     jw_open(r->doc, '{');
     jw_kstr(r->doc, "thread", p->thread);

@@ -27,6 +27,7 @@ enum status share_call_begin(struct request *r, struct share *s, enum store_mode
                              struct err *e)
 {
     share_init(s, &r->log, r->ws->root_fd, r->actor, r->a);
+    s->base = share_call_base(r->ws, r->ws->start, r->a);
     if (!r->log.store && (mode == STORE_WRITE ? request_log(r, mode, e) : open_to_read(r, s, e)))
         return err_code(e);
     return share_begin(s, mode, e);
