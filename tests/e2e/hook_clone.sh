@@ -1,4 +1,5 @@
 #!/bin/sh
+# postgres: no, clones that use one server have one log, and nothing to read in
 # The first events of a coding agent in a fresh clone, in a worktree and in a directory of the project: the block has
 # the thread's own work and its references, under paths that are there, and the guard is on.
 # shellcheck source=tests/e2e/lib.sh
@@ -8,7 +9,6 @@ if ! command -v git >/dev/null; then
     skip "hooks in clones" "no git"
     done_testing
 fi
-unset GIT_DIR GIT_WORK_TREE GIT_INDEX_FILE HEDDLE_ROOT
 git config --global user.name t
 git config --global user.email t@example.org
 git config --global init.defaultBranch main

@@ -9,7 +9,6 @@ if ! command -v git >/dev/null; then
     skip "what git leaves alone" "no git"
     done_testing
 fi
-unset GIT_DIR GIT_WORK_TREE GIT_INDEX_FILE GIT_COMMON_DIR HEDDLE_ROOT
 git config --global user.name t
 git config --global user.email t@example.org
 git config --global init.defaultBranch main

@@ -26,6 +26,8 @@ mkdir "$scratch/home"
 HOME=$scratch/home
 export HOME
 unset XDG_CONFIG_HOME XDG_STATE_HOME XDG_CACHE_HOME XDG_DATA_HOME
+# Nor does a hook of git, or the workspace of that person, say where a test works.
+unset HEDDLE_ROOT GIT_DIR GIT_WORK_TREE GIT_COMMON_DIR GIT_INDEX_FILE GIT_CEILING_DIRECTORIES
 
 # heddle WORDS: the program under test.
 heddle() { "$HEDDLE" "$@"; }
