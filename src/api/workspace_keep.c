@@ -20,14 +20,15 @@ static const struct sv guard_head = SV_STATIC(".heddle/.git/HEAD");
 /* The checkout in which the workspace is; false: none. */
 static bool find_checkout(const struct workspace *ws, struct arena *a, struct gitplace *g)
 {
+    bool known =
+        ws->git.found && !gitplace_is_linked(&ws->git) && gitplace_is_below(ws->root, ws->git.top);
+    bool       outside = !ws->git.found && gitplace_is_below(ws->start, ws->root);
     struct err ignored;
 
-    if (ws->git.found && !gitplace_is_linked(&ws->git) && gitplace_is_below(ws->root, ws->git.top))
+    if (outside || (!known && gitplace_find(ws->root, ws->variables, a, g, &ignored)))
+        return false;
+    if (known)
         *g = ws->git;
-    else if (!ws->git.found && gitplace_is_below(ws->start, ws->root))
-        return false;
-    else if (gitplace_find(ws->root, ws->variables, a, g, &ignored))
-        return false;
     return g->found && g->top.n;
 }
 
