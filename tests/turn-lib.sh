@@ -5,6 +5,7 @@
 turn_workspace() {
     mkdir -p "$1" && cd "$1" || exit 1
     "$HEDDLE" init >/dev/null
+    "$HEDDLE" config set --user loom.summary_model none >/dev/null # the calls of the turn are counted
     "$HEDDLE" objective create O --id o >/dev/null
     "$HEDDLE" spawn --id t --intent i --objective o --no-run >/dev/null
     printf '# Notes\n' >.leslie/threads/t/notes.md

@@ -642,6 +642,9 @@ enum status turn_run(const struct turn_request *q, struct arena *a, struct turn_
     if (q->request_id.n && run_status(q->session->log, &who, a, &s, &ignored) == ST_OK &&
         sv_eq(s.request_id, q->request_id))
         return again(q, a, &s, out, e);
+    /* A turn that cannot ask anybody does not begin: nothing is written. */
+    if (q->ready && q->ready(q->ctx, q->session->agent.model, e))
+        return err_code(e);
     t.run.id = q->request_id.n ? q->request_id : rand_id("turn_", 20, a);
     if (open_spool(&t, e) || turn_log_start(&t, e)) {
         t.over = true; /* nothing of it is in the log */

@@ -90,6 +90,8 @@ struct turn_request {
     /* Called when the block and injections before the input were delivered, to record it
      * (share_delivered()) in a transaction of its own; may be NULL. */
     enum status (*delivered)(void *ctx, const struct assembly *x, struct err *e);
+    /* Could this model be asked, as far as is known without asking? May be NULL. */
+    enum status (*ready)(void *ctx, struct sv model, struct err *e);
     /* model_replay(). NULL: answers in files are not looked at. */
     enum status (*replay)(void *ctx, const struct model_request *q, struct sv headers,
                           struct sv bytes, struct arena *a, struct model_response *out, bool *whole,
@@ -115,9 +117,9 @@ struct turn_outcome {
 };
 
 /* ST_CONFLICT: the agent's turn, or that of another one on this branch, is going on (reasons
- * "busy", "lane_busy", "leased", "running"). ST_NOT_FOUND: there is nothing to answer. A turn that
- * failed is ST_OK: see `outcome`. With a request_id that was used before, by the same agent, the
- * turn is continued, or its outcome is returned. */
+ * "busy", "lane_busy", "leased", "running"). ST_NOT_FOUND: there is nothing to answer. What `ready`
+ * returned: nothing was written. A turn that failed is ST_OK: see `outcome`. With a request_id that
+ * was used before, by the same agent, the turn is continued, or its outcome is returned. */
 enum status turn_run(const struct turn_request *q, struct arena *a, struct turn_outcome *out,
                      struct err *e) MUST_USE;
 

@@ -215,6 +215,20 @@ void request_warn(struct request *r, struct sv code, struct sv thread, const cha
     va_end(ap);
 }
 
+void request_warn_now(struct request *r, const char *fmt, ...)
+{
+    struct sb b = sb_in(r->a, 0);
+    va_list   ap;
+
+    va_start(ap, fmt);
+    sb_addvf(&b, fmt, ap);
+    va_end(ap);
+    if (r->warn_now)
+        r->warn_now(r->warn_ctx, sb_sv(&b));
+    else
+        request_warn(r, (struct sv){ 0 }, (struct sv){ 0 }, SV_FMT, SV_ARG(sb_sv(&b)));
+}
+
 void request_remark(struct request *r, const char *fmt, ...)
 {
     va_list ap;

@@ -88,6 +88,9 @@ struct request {
     const atomic_bool *cancel;
     int     peer; /* a descriptor connected to the caller, to notice that it is gone; -1: none */
     int64_t deadline_us; /* of clock_steady_us(); 0: none */
+    /* Shows a warning at once; NULL: it is one of the answer's warnings. */
+    void (*warn_now)(void *ctx, struct sv message);
+    void *warn_ctx;
     void (*progress)(void *ctx, const char *what, int64_t done, int64_t total);
     void *progress_ctx;
 };
@@ -110,6 +113,10 @@ void      request_document_anew(struct request *r); /* drops what was written of
 
 void request_warn(struct request *r, struct sv code, struct sv thread, const char *fmt, ...)
     PRINTF(4, 5);
+
+/* The same for what must be known before the operation goes on: a door that can show it at once
+ * does. */
+void request_warn_now(struct request *r, const char *fmt, ...) PRINTF(2, 3);
 
 /* The same for what is also in the document, where a program reads it but a person does not. */
 void request_remark(struct request *r, const char *fmt, ...) PRINTF(2, 3);

@@ -17,6 +17,7 @@ static const struct {
     [USER_CONFIG] = { "XDG_CONFIG_HOME", ".config", "heddle/config.json" },
     [USER_TRUST] = { "XDG_STATE_HOME", ".local/state", "heddle/trust.json" },
     [USER_INSTALLED] = { "XDG_STATE_HOME", ".local/state", "heddle/installed.json" },
+    [USER_COMPANIES] = { "XDG_STATE_HOME", ".local/state", "heddle/companies.json" },
     [USER_TOKENS] = { "XDG_STATE_HOME", ".local/state", "heddle/tokens.json" },
 };
 

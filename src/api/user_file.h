@@ -1,10 +1,11 @@
 /* The files that belong to the user and to no workspace: settings, what was trusted, tokens for
- * programs that ask the server.
+ * programs that ask the server, and of which companies the user was told.
  *
  *     $XDG_CONFIG_HOME/heddle/config.json   else ~/.config/heddle/config.json
  *     $XDG_STATE_HOME/heddle/trust.json     else ~/.local/state/heddle/trust.json
  *     $XDG_STATE_HOME/heddle/installed.json else ~/.local/state/heddle/installed.json
  *     $XDG_STATE_HOME/heddle/tokens.json    else ~/.local/state/heddle/tokens.json
+ *     $XDG_STATE_HOME/heddle/companies.json else ~/.local/state/heddle/companies.json
  *
  * The variables are those that the door has handed to the workspace. The files may lie behind
  * links, as dotfiles do. A file that somebody else could have written is ignored, with a note
@@ -15,7 +16,7 @@
 #include "api/workspace.h"
 #include "base/fs.h"
 
-enum user_file { USER_CONFIG, USER_TRUST, USER_INSTALLED, USER_TOKENS };
+enum user_file { USER_CONFIG, USER_TRUST, USER_INSTALLED, USER_TOKENS, USER_COMPANIES };
 
 /* The absolute path; absent when neither the variable (an absolute path) nor HOME is set. */
 struct sv user_file_path(const struct workspace *ws, enum user_file which, struct arena *a);

@@ -571,13 +571,10 @@ enum status talk_place_of(struct talk *t, struct sv local, size_t *index, bool *
 
 enum status talk_summary(struct talk *t, const struct talk_item *x, struct sb *b, struct err *e)
 {
-    struct sv text;
-    bool      made;
+    struct sv text = x->text;
+    bool      is_node = x->node.seq != NO_NODE;
 
-    bool is_node = x->node.seq != NO_NODE;
-
-    text = x->text;
-    if (is_node && node_summary(t->setup.loom, &x->node, &text, &made, e))
+    if (is_node && node_brief(t->setup.loom, &x->node, &text, e))
         return err_code(e);
     if (is_node && t->setup.aware)
         show_summary_head(&x->node, b);

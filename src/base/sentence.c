@@ -115,6 +115,21 @@ struct sv sentence_first(struct sv text, size_t words)
     return text;
 }
 
+bool sentence_within(struct sv text, size_t words)
+{
+    size_t halves = 0, len;
+    bool   in_word = false;
+
+    for (size_t i = 0; i < text.n && halves <= 2 * words; i += len) {
+        int32_t cp = utf8_decode(sv_skip(text, i), &len);
+        bool    blank = is_blank(text.s[i]), unspaced = utf8_is_unspaced(cp);
+
+        halves += unspaced ? 1 : !blank && !in_word ? 2 : 0;
+        in_word = !blank && !unspaced;
+    }
+    return halves <= 2 * words;
+}
+
 struct sv sentence_whole(struct sv text)
 {
     size_t end = 0, n;

@@ -13,6 +13,9 @@ size_t sentence_mark(struct sv rest);
  * line. Where words are written without spaces, two characters count as one word. */
 struct sv sentence_first(struct sv text, size_t words);
 
+/* Has the text at most `words` words, counted in the same way? */
+bool sentence_within(struct sv text, size_t words);
+
 /* Up to the end of the last complete sentence; all of the text when there is none. */
 struct sv sentence_whole(struct sv text);
 

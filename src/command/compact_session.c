@@ -3,6 +3,7 @@
 
 #include "base/rand.h"
 #include "command/ask.h"
+#include "command/company.h"
 #include "thread/scan.h"
 
 static enum status ask(void *ctx, struct sv system, struct sv text, int64_t max_tokens,
@@ -10,17 +11,11 @@ static enum status ask(void *ctx, struct sv system, struct sv text, int64_t max_
 {
     struct compact_plan  *p = ((void **)ctx)[0];
     struct session       *s = ((void **)ctx)[1];
+    struct sv             own = *(const struct sv *)((void **)ctx)[2];
     struct model_response got;
-    struct small_answer   answered;
 
     (void)a;
-    if (small_has(s, p->model)) { /* if it fails, the next small model is asked */
-        if (small_ask(s, system, text, max_tokens, &answered, e))
-            return err_code(e);
-        p->model = answered.model;
-        *answer = answered.text;
-        return ST_OK;
-    }
+    company_tell(s, own, p->model, "for compaction");
     if (ask_text(s, p->model, system, text, max_tokens, &got, e))
         return err_code(e);
     if (got.interruption.n)
@@ -119,8 +114,9 @@ static enum status check_last(const struct compact_plan *p, struct sv last, stru
 static enum status summarize(struct session *s, const struct compact_how *how,
                              struct compact_plan *plan, struct err *e)
 {
-    void *ctx[] = { plan, s };
-    bool  model = how->model.n && s->env.ask;
+    struct sv own = how->named ? how->model : s->agent.model;
+    void     *ctx[] = { plan, s, &own };
+    bool      model = how->model.n && s->env.ask;
 
     if (how->summary.s)
         return compact_summarize_by(plan, how->summary, s->a, e);

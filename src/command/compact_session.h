@@ -21,6 +21,7 @@ struct compact_how {
     bool           results_only;
     struct sv      instructions;
     struct sv      model;   /* that makes the summary; absent: the messages' own first sentences */
+    bool           named;   /* the caller named the model, which needs no warning */
     struct sv      summary; /* it is there already; absent: it is made */
     struct sv      last;    /* local id: what is replaced has to end there; absent: anywhere */
     struct sv      op_id;   /* absent: a random one */

@@ -32,12 +32,12 @@ static enum status summarised(struct session *s, struct sv text, struct sv *out,
     struct err          failed;
 
     *out = (struct sv){ 0 };
-    if (!small_any(s))
+    if (!small_any(s, s->agent.model))
         return ST_OK;
     if (session_pause(s, e)) /* others write meanwhile */
         return err_code(e);
-    if (small_ask(s, SV("Summarize this tool result in at most 5 sentences."), text, 200, &answer,
-                  &failed) == ST_OK)
+    if (small_ask(s, s->agent.model, SV("Summarize this tool result in at most 5 sentences."), text,
+                  200, &answer, &failed) == ST_OK)
         *out = answer.text;
     return session_resume(s, e); /* without a summary, the ends are shown */
 }

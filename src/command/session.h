@@ -50,9 +50,13 @@ struct session_env {
 
     bool      seed_mixed; /* do not mix the thread's state into HEDDLE_SEED again (rand_mix()) */
     struct sv subject; /* agent that `continue` asks; absent: the only model without loom_aware */
-    struct small_models *small; /* models that make summaries; NULL, or none in it: extracts */
+    struct small_models *small; /* who makes summaries (small.h); NULL: nobody, extracts do */
     struct sv
         classifier; /* model that suggests a command for a line nothing understands; or absent */
+    /* Text is about to go to a company that is not the agent's own (company.h). NULL: nobody is
+     * told. */
+    void (*leaves)(void *ctx, struct sv company, const char *what);
+    void   *leaves_ctx;
     int64_t result_tokens; /* longer results are cut; 0: RESULT_TOKENS */
     int64_t budget;        /* working context; 0: CONTEXT_BUDGET */
     bool    buffer_system; /* base models get their prompt in buffer mode, too */

@@ -3,6 +3,7 @@
 
 #include "base/utf8.h"
 #include "command/ask.h"
+#include "command/company.h"
 #include "command/lexer.h"
 #include "loom/shown.h"
 
@@ -69,6 +70,7 @@ void suggest_command(struct session *s, struct sv line, struct err *e)
         return;
     sb_adds(&asked, "→ ");
     sb_add_oneline(&asked, utf8_first(line, SUGGEST_LINE));
+    company_tell(s, s->agent.model, s->env.classifier, "for lines that are not understood");
     if (ask_text(s, s->env.classifier, instructions(s), sb_sv(&asked), SUGGEST_TOKENS, &answer,
                  &why)) {
         struct sv had = sv_dup(sv_of(e->hint), s->a);

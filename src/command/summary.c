@@ -5,6 +5,7 @@
 #include "base/json.h"
 #include "base/sentence.h"
 #include "base/utf8.h"
+#include "command/company.h"
 #include "command/evidence.h"
 #include "loom/pending.h"
 #include "thread/kind.h"
@@ -66,7 +67,7 @@ enum status summary_keep(struct session *s, const struct summary_made *m, struct
         jw_kstr(&w, "model", m->model);
     if (m->of.n)
         jw_kstr(&w, "of", m->of);
-    if (!m->model.n)
+    if (!m->model.n && !m->whole)
         jw_kbool(&w, "provisional", true);
     add_target(&w, m);
     jw_kstr(&w, "text", sb_sv(&valid));
@@ -87,19 +88,22 @@ enum status session_summarise(struct session *s, const struct node *n, struct er
 {
     struct small_answer answer;
     struct sb           b = sb_in(s->a, 0);
-    struct sv           text;
+    struct sv           text, model;
     struct err          failed;
     bool                made;
 
-    if (!small_any(s))
-        return ST_OK;
     if (node_summary(&s->loom, n, &text, &made, e))
         return err_code(e);
     if (made)
         return ST_OK;
+    if (company_of_node(s, n, &model, e))
+        return err_code(e);
+    if (!small_any(s, model))
+        return ST_OK;
     if (summary_prompt(s, n, &b, e) || session_pause(s, e))
         return err_code(e);
-    enum status st = small_ask(s, (struct sv){ 0 }, sb_sv(&b), SUMMARY_TOKENS, &answer, &failed);
+    enum status st =
+        small_ask(s, model, (struct sv){ 0 }, sb_sv(&b), SUMMARY_TOKENS, &answer, &failed);
     if (session_resume(s, e))
         return err_code(e);
     if (st)
@@ -127,6 +131,23 @@ struct sv summary_doc_extract(struct sv text)
     return SV("");
 }
 
+bool summary_doc_is_whole(const struct doc *d)
+{
+    return summary_doc_extract(d->text).n && sentence_within(d->text, LOOM_SUMMARY_WORDS);
+}
+
+enum status summary_doc_company(struct session *s, int64_t written, struct sv *model, struct err *e)
+{
+    struct json p;
+
+    *model = s->agent.model;
+    if (model->n || !written)
+        return ST_OK;
+    return loom_payload(&s->loom, written, &p, e)
+               ? err_code(e)
+               : company_of_author(s, json_text(&p, "agent"), model, e);
+}
+
 struct sv summary_doc_prompt(struct session *s, const struct doc *d)
 {
     struct sb b = sb_in(s->a, 0);
@@ -141,18 +162,24 @@ enum status session_summarise_doc(struct session *s, const struct doc *d, struct
 {
     struct doc_summary  had;
     struct small_answer answer;
+    struct sv           model;
     struct err          failed;
 
     if (loom_doc_summary(&s->loom, d->path, &had, e))
         return err_code(e);
-    bool fits = had.text.s && sv_eq(had.of, d->hash);
-    *out = fits ? had.text : summary_doc_extract(d->text);
-    if ((fits && !had.provisional) || !sv_trim(d->text).n || !small_any(s))
+    bool fits = had.text.s && sv_eq(had.of, d->hash), whole = summary_doc_is_whole(d);
+    *out = fits ? had.text : whole ? sv_trim(d->text) : summary_doc_extract(d->text);
+    if ((fits && !had.provisional) || whole || !sv_trim(d->text).n)
+        return ST_OK;
+    if (summary_doc_company(s, had.written, &model, e))
+        return err_code(e);
+    if (!small_any(s, model))
         return ST_OK;
     struct sv prompt = summary_doc_prompt(s, d);
     if (session_pause(s, e))
         return err_code(e);
-    enum status st = small_ask(s, (struct sv){ 0 }, prompt, SUMMARY_TOKENS, &answer, &failed);
+    enum status st =
+        small_ask(s, model, (struct sv){ 0 }, prompt, SUMMARY_TOKENS, &answer, &failed);
     if (session_resume(s, e))
         return err_code(e);
     if (st)
@@ -171,19 +198,24 @@ enum status session_summarise_doc(struct session *s, const struct doc *d, struct
 
 enum { STRETCH_NODES_MAX = 500, STRETCH_TOKENS = 300 };
 
-/* The texts of a stretch, one after another, or what is known of them. */
-static enum status gather(struct session *s, const struct node *from, const struct node *to,
-                          bool extracts, struct sb *b, struct err *e)
+/* The nodes from one to another below it, and the agent on whose behalf they are summarised. */
+static enum status find_stretch(struct session *s, const struct node *from, const struct node *to,
+                                struct node **path, size_t *n, struct sv *model, struct err *e)
 {
-    struct node *path;
-    size_t       n;
-
     if (to->depth - from->depth >= STRETCH_NODES_MAX) {
         err_set(e, ST_LIMIT_EXCEEDED, "the stretch has more than %d nodes", STRETCH_NODES_MAX);
         return err_hint(e, "summarise it in parts");
     }
-    if (node_path(&s->loom, s->agent.name, to, from->depth, &path, &n, e))
+    if (node_path(&s->loom, s->agent.name, to, from->depth, path, n, e))
         return err_code(e);
+    *model = s->agent.model;
+    return model->n ? ST_OK : company_of_nodes(s, *path, *n, model, e);
+}
+
+/* The texts of a stretch, one after another, or what is known of them. */
+static enum status gather(struct session *s, const struct node *path, size_t n, bool extracts,
+                          struct sb *b, struct err *e)
+{
     for (size_t i = 0; i < n; i++) {
         struct sv text;
         bool      made;
@@ -201,10 +233,15 @@ enum status session_summarise_stretch(struct session *s, const struct node *from
 {
     struct small_answer answer;
     struct sb           b = sb_in(s->a, 0);
+    struct node        *path;
+    struct sv           model;
     struct err          why;
-    bool                ask = small_any(s);
+    size_t              n;
 
-    if (gather(s, from, to, !ask, &b, e))
+    if (find_stretch(s, from, to, &path, &n, &model, e))
+        return err_code(e);
+    bool ask = small_any(s, model);
+    if (gather(s, path, n, !ask, &b, e))
         return err_code(e);
     *out = sb_sv(&b);
     if (!ask)
@@ -213,7 +250,7 @@ enum status session_summarise_stretch(struct session *s, const struct node *from
     if (session_pause(s, e))
         return err_code(e);
     enum status st =
-        small_ask(s,
+        small_ask(s, model,
                   SV("Summarize this part of a conversation in a few sentences. Keep names, facts "
                      "and decisions."),
                   sb_sv(&b), STRETCH_TOKENS, &answer, &why);

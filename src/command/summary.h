@@ -1,7 +1,7 @@
 /* Summaries of nodes, documents and the tree. They are made apart from the work in the tree, which
  * never waits for them: session_summarise_pending() makes what is due, a summary that is missing is
- * asked for when it is first looked at, and until then an extract stands in. The models are those
- * of the session (small.h).
+ * asked for when it is first looked at, and until then an extract stands in. A text of at most
+ * LOOM_SUMMARY_WORDS words is its own summary. Who is asked is decided in company.h and small.h.
  *
  *     struct summary_job job = { .told = print };
  *     if (session_summarise_pending(&s, &job, e)) return err_code(e);
@@ -18,9 +18,9 @@ enum {
     SUMMARY_DOC_BYTES = 32000, /* of a document that a model is shown */
 };
 
-/* Ask the summary model about a node that has no summary yet, and keep what it says. Without a
- * model, or when it fails, nothing happens: an extract is shown, and the next reader tries
- * again. Nothing is locked while the model is asked. */
+/* Ask about a node that has no summary yet, and keep what the model says. Without a model, or when
+ * it fails, nothing happens: an extract is shown, and the next reader tries again. Nothing is
+ * locked while the model is asked. */
 enum status session_summarise(struct session *s, const struct node *n, struct err *e) MUST_USE;
 
 /* The same for a document: *out is its summary, or its first sentence. */
@@ -38,7 +38,8 @@ struct summary_made {
     struct sv node; /* local id; absent: of a document, or of the tree */
     struct sv doc;  /* path of a document; or absent */
     struct sv text;
-    struct sv model;  /* absent: an extract */
+    struct sv model;  /* absent: an extract, or the text itself */
+    bool      whole;  /* the text itself, which is short enough */
     struct sv of;     /* of a document or the tree: the hash of what it was made of; or absent */
     int64_t   covers; /* of a document: the entry of its last write; 0: not known */
     struct model_usage usage; /* what the model took for it; only with a model */
@@ -75,6 +76,14 @@ enum status summary_prompt(struct session *s, const struct node *n, struct sb *b
 /* What the model is asked about a document, and its first sentence below headings. */
 struct sv summary_doc_prompt(struct session *s, const struct doc *d);
 struct sv summary_doc_extract(struct sv text);
+
+/* Is it its own summary? */
+bool summary_doc_is_whole(const struct doc *d);
+
+/* The model of the agent on whose behalf it is summarised (company.h); `written`: the entry of its
+ * last write, or 0. */
+enum status summary_doc_company(struct session *s, int64_t written, struct sv *model,
+                                struct err *e) MUST_USE;
 
 /* Append a summary entry in the open write transaction. */
 enum status summary_keep(struct session *s, const struct summary_made *m, struct err *e) MUST_USE;

@@ -3,6 +3,7 @@
 #include "base/sentence.h"
 #include "base/utf8.h"
 #include "base/vec.h"
+#include "command/company.h"
 #include "command/summary.h"
 #include "loom/pending.h"
 
@@ -16,18 +17,19 @@ struct sv summary_trim(struct sv text)
     return sentence_whole(text);
 }
 
-/* What a model says; out->model is absent when none does. Only being cancelled is an error. */
-static enum status ask(struct session *s, struct summary_job *job, struct sv prompt, int64_t tokens,
-                       struct summary_made *out, struct err *e)
+/* What a model says on behalf of an agent with the model `whose`; out->model is absent when none
+ * does. Only being cancelled is an error. */
+static enum status ask(struct session *s, struct summary_job *job, struct sv whose,
+                       struct sv prompt, int64_t tokens, struct summary_made *out, struct err *e)
 {
     struct small_answer answer;
     struct err          why;
 
     if (session_cancelled(s, e))
         return err_code(e);
-    if (!small_any(s)) /* none is left: the last failure stays */
+    if (!small_any(s, whose)) /* none is left: the last failure stays */
         return ST_OK;
-    if (small_ask(s, (struct sv){ 0 }, prompt, tokens, &answer, &why)) {
+    if (small_ask(s, whose, (struct sv){ 0 }, prompt, tokens, &answer, &why)) {
         job->last = why;
         return session_cancelled(s, e);
     }
@@ -44,7 +46,7 @@ static enum status store(struct session *s, struct summary_job *job, const struc
         log_abort(s->log);
         return err_code(e);
     }
-    *(m->model.n ? &job->made : &job->provisional) += 1;
+    *(m->model.n || m->whole ? &job->made : &job->provisional) += 1;
     if (job->told)
         job->told(job->ctx, m);
     return ST_OK;
@@ -52,15 +54,17 @@ static enum status store(struct session *s, struct summary_job *job, const struc
 
 /* ---- a node ------------------------------------------------------------------------ */
 
-static enum status prepare_node(struct session *s, int64_t seq, struct node *n, struct sb *prompt,
-                                bool *hidden, struct err *e)
+static enum status prepare_node(struct session *s, int64_t seq, struct node *n, struct sv *whose,
+                                struct sb *prompt, bool *hidden, struct err *e)
 {
     int64_t by;
 
     if (node_at(&s->loom, seq, n, e) || node_hidden(&s->loom, n, &by, e))
         return err_code(e);
     *hidden = by != NO_NODE || n->withdrawn;
-    return *hidden ? ST_OK : summary_prompt(s, n, prompt, e);
+    if (*hidden)
+        return ST_OK;
+    return company_of_node(s, n, whose, e) ? err_code(e) : summary_prompt(s, n, prompt, e);
 }
 
 static enum status store_node(struct session *s, struct summary_job *job, const struct pending *p,
@@ -90,15 +94,16 @@ static enum status do_node(struct session *s, struct summary_job *job, const str
     struct node         n;
     struct sb           prompt = sb_in(s->a, 0);
     struct summary_made m = { 0 };
+    struct sv           whose;
     bool                hidden;
 
     if (log_begin(s->log, s->loom.thread, STORE_READ, e))
         return err_code(e);
-    enum status st = prepare_node(s, p->node, &n, &prompt, &hidden, e);
+    enum status st = prepare_node(s, p->node, &n, &whose, &prompt, &hidden, e);
     log_abort(s->log);
     if (st || hidden)
         return st;
-    if (ask(s, job, sb_sv(&prompt), SUMMARY_TOKENS, &m, e))
+    if (ask(s, job, whose, sb_sv(&prompt), SUMMARY_TOKENS, &m, e))
         return err_code(e);
     job->waiting += !m.model.n;
     return store_node(s, job, p, &n, &m, e);
@@ -116,9 +121,11 @@ static enum status next_nodes(struct session *s, int64_t after, struct pending *
 
 /* ---- a document -------------------------------------------------------------------- */
 
-/* What a document says now and what is known of it. Not *found: it is gone, or cannot be read. */
+/* What a document says now, what is known of it, and on whose behalf it is summarised. Not *found:
+ * it is gone, or cannot be read. */
 static enum status look_at_doc(struct session *s, const struct pending_doc *p, struct doc *d,
-                               struct doc_summary *had, bool *found, struct err *e)
+                               struct doc_summary *had, struct sv *whose, bool *found,
+                               struct err *e)
 {
     struct err gone;
 
@@ -126,6 +133,7 @@ static enum status look_at_doc(struct session *s, const struct pending_doc *p, s
         return err_code(e);
     *found = session_doc(s, p->name, d, &gone) == ST_OK && sv_eq(d->path, p->path);
     enum status st = loom_doc_summary(&s->loom, p->path, had, e);
+    st = st ? st : summary_doc_company(s, p->entry, whose, e);
     log_abort(s->log);
     return st;
 }
@@ -137,19 +145,22 @@ static enum status do_doc(struct session *s, struct summary_job *job, const stru
     struct summary_made m = { .doc = p->path, .covers = p->entry };
     struct doc_summary  had;
     struct doc          d;
+    struct sv           whose;
     bool                found;
 
-    if (look_at_doc(s, p, &d, &had, &found, e))
+    if (look_at_doc(s, p, &d, &had, &whose, &found, e))
         return err_code(e);
-    bool same = found && had.text.s && sv_eq(had.of, d.hash);
-    if (found && !(same && !had.provisional) &&
-        ask(s, job, summary_doc_prompt(s, &d), SUMMARY_TOKENS, &m, e))
+    bool same = found && had.text.s && sv_eq(had.of, d.hash), final = same && !had.provisional;
+    m.whole = found && !final && summary_doc_is_whole(&d);
+    if (found && !final && !m.whole &&
+        ask(s, job, whose, summary_doc_prompt(s, &d), SUMMARY_TOKENS, &m, e))
         return err_code(e);
-    job->waiting += found && !m.model.n && !(same && !had.provisional);
-    if (!found || (!m.model.n && same))
+    job->waiting += found && !m.model.n && !m.whole && !final;
+    if (!found || (!m.model.n && !m.whole && same))
         return ST_OK;
     m.of = d.hash;
-    m.text = m.model.n ? m.text : summary_doc_extract(d.text);
+    if (!m.model.n)
+        m.text = m.whole ? sv_trim(d.text) : summary_doc_extract(d.text);
     if (!sv_trim(m.text).n)
         return ST_OK; /* only headings */
     return log_begin(s->log, s->loom.thread, STORE_WRITE, e) ? err_code(e) : store(s, job, &m, e);
@@ -172,29 +183,42 @@ static enum status do_docs(struct session *s, struct summary_job *job, struct er
 /* ---- the tree ---------------------------------------------------------------------- */
 
 struct tree_told {
+    VEC(struct node) nodes;
     VEC(struct sv) summaries;
-    VEC(int64_t) slots; /* that were told */
+    struct sv whose; /* the model of the agent on whose behalf the tree is summarised */
 };
 
-static enum status tell_node(struct session *s, struct tree_told *t, const struct node *n,
-                             struct err *e)
+static void add_node(struct session *s, struct tree_told *t, const struct node *n)
 {
-    struct sv text;
-    bool      made;
+    for (size_t i = 0; i < t->nodes.n; i++)
+        if (t->nodes.v[i].slot == n->slot)
+            return;
+    *vec_push(&t->nodes, s->a) = *n;
+}
 
-    for (size_t i = 0; i < t->slots.n; i++)
-        if (t->slots.v[i] == n->slot)
-            return ST_OK;
-    if (node_summary(&s->loom, n, &text, &made, e))
+/* What no company has seen yet, as what people said and no agent has answered, is left out, unless
+ * a model was set for it. */
+static enum status tell_nodes(struct session *s, struct tree_told *t, struct err *e)
+{
+    bool set = small_any(s, (struct sv){ 0 });
+
+    if (company_of_nodes(s, t->nodes.v, t->nodes.n, &t->whose, e))
         return err_code(e);
-    *vec_push(&t->slots, s->a) = n->slot;
-    *vec_push(&t->summaries, s->a) = text;
+    for (size_t i = 0; i < t->nodes.n; i++) {
+        struct sv text, model = { 0 };
+        bool      made;
+        if ((!set && company_of_node(s, &t->nodes.v[i], &model, e)) ||
+            node_summary(&s->loom, &t->nodes.v[i], &text, &made, e))
+            return err_code(e);
+        if (set || model_company(model).n)
+            *vec_push(&t->summaries, s->a) = text;
+    }
     return ST_OK;
 }
 
 /* The nodes of the main path, which is that of the lane every thread starts with, then the branch
  * points beside it. */
-static enum status tree_prompt(struct session *s, struct sb *b, struct err *e)
+static enum status tree_prompt(struct session *s, struct sv *whose, struct sb *b, struct err *e)
 {
     struct tree_told t = { 0 };
     struct tree      tree;
@@ -210,13 +234,14 @@ static enum status tree_prompt(struct session *s, struct sb *b, struct err *e)
     if (found && node_path(&s->loom, (struct sv){ 0 }, &tip, from, &list, &n, e))
         return err_code(e);
     for (size_t i = 0; i < n; i++)
-        if (tell_node(s, &t, &list[i], e))
-            return err_code(e);
+        add_node(s, &t, &list[i]);
     if (loom_branch_points(&s->loom, MAIN_PATH_MAX, &list, &n_points, e))
         return err_code(e);
     for (size_t i = 0; i < n_points; i++)
-        if (tell_node(s, &t, &list[i], e))
-            return err_code(e);
+        add_node(s, &t, &list[i]);
+    if (tell_nodes(s, &t, e))
+        return err_code(e);
+    *whose = t.whose;
     show_tree_summary_prompt(b, tree.description.n ? tree.description : title, t.summaries.v,
                              t.summaries.n, tree.points);
     return ST_OK;
@@ -226,6 +251,7 @@ struct tree_state {
     struct pending_tree waits;
     bool                is_empty;
     struct sv           extract;
+    struct sv           whose; /* the model of the agent on whose behalf it is summarised */
 };
 
 static enum status prepare_tree(struct session *s, struct tree_state *t, struct sb *prompt,
@@ -243,7 +269,7 @@ static enum status prepare_tree(struct session *s, struct tree_state *t, struct 
     if (node_at(&s->loom, tree.root, &root, e) ||
         node_summary(&s->loom, &root, &t->extract, &made, e))
         return err_code(e);
-    return tree_prompt(s, prompt, e);
+    return tree_prompt(s, &t->whose, prompt, e);
 }
 
 /* Is a summary due that was not made of just this by one of the models? */
@@ -254,7 +280,7 @@ static bool tree_is_due(const struct session *s, const struct summary_job *job,
 
     if (t->is_empty || (w->nodes < TREE_SUMMARY_EVERY && !w->closed && !job->tree))
         return false;
-    return !sv_eq(w->of, of) || !small_has(s, w->model);
+    return !sv_eq(w->of, of) || !small_has(s, t->whose, w->model);
 }
 
 static enum status do_tree(struct session *s, struct summary_job *job, struct err *e)
@@ -274,7 +300,7 @@ static enum status do_tree(struct session *s, struct summary_job *job, struct er
     m.of = hash_hex(&h, s->a);
     if (!tree_is_due(s, job, &t, m.of))
         return ST_OK;
-    if (ask(s, job, asked, SUMMARY_TREE_TOKENS, &m, e))
+    if (ask(s, job, t.whose, asked, SUMMARY_TREE_TOKENS, &m, e))
         return err_code(e);
     job->tree_waits = !m.model.n;
     if (!m.model.n && t.waits.has_any)

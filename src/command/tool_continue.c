@@ -9,6 +9,7 @@
 #include "base/utf8.h"
 #include "base/vec.h"
 #include "command/ask.h"
+#include "command/company.h"
 #include "command/evidence.h"
 #include "command/run.h"
 #include "loom/shown.h"
@@ -324,6 +325,8 @@ RUN(continue)
     }
     if (!s->env.ask)
         return err_set(e, ST_MODEL_ERROR, "no model can be asked here");
+    if (s->agent.kind == AUTHOR_MODEL) /* a person chose the subject */
+        company_tell(s, s->agent.model, q.subject.model, "to continue conversations");
     q.how = q.subject.settings;
     agent_settings_over(&q.how, &given);
     if (lease_take(&s->loom, s->agent.name, &q.from, e) || session_pause(s, e) ||

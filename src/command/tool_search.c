@@ -49,7 +49,7 @@ static size_t share_of_page(const struct session *s, size_t pages)
 {
     size_t all = (size_t)s->env.result_tokens * 5 / 2;
 
-    if (small_any(s) || !pages || all / pages > SEARCH_TEXT_MAX)
+    if (small_any(s, s->agent.model) || !pages || all / pages > SEARCH_TEXT_MAX)
         return SEARCH_TEXT_MAX; /* a summary is made of the whole text */
     return all / pages;
 }

@@ -1,6 +1,7 @@
 /* From messages to nodes. A message that names its place (payload.node) is put there; one
  * that does not, such as a turn of a run, follows the last node of its lane. */
 #include "base/hash.h"
+#include "base/sentence.h"
 #include "base/utf8.h"
 #include "loom/limits.h"
 #include "loom/loom_internal.h"
@@ -182,6 +183,7 @@ struct making {
     struct node         node;
     struct node         parent; /* the slot it continues; seq NO_NODE: none */
     struct sv           parent_hash;
+    struct sv           text;
 };
 
 static enum status find_parent(struct rows *r, struct making *m, struct err *e)
@@ -229,7 +231,8 @@ static void describe(struct rows *r, struct making *m)
     n->as = json_text(m->given, "as");
     n->edited_from = json_text(m->given, "edited_from");
     n->response = json_text(m->given, "response");
-    n->chars += (int64_t)utf8_count(loom_content_text(content, r->a));
+    m->text = loom_content_text(content, r->a);
+    n->chars += (int64_t)utf8_count(m->text);
     struct provenance p = { .content = provenance_content(content, r->a),
                             .parents = &m->parent_hash,
                             .n_parents = m->parent_hash.s ? 1 : 0,
@@ -459,7 +462,9 @@ enum status fold_message(struct rows *r, const struct entry *n, const struct jso
         return err_code(e);
     if (is_version ? add_version(r, &m, &original, e) : add_child(r, &m, e))
         return err_code(e);
-    if (m.node.chars > before && row_put(r, key_of_seq("todo", n->seq, r->a), SV(""), e))
+    bool is_short = sentence_within(m.text, LOOM_SUMMARY_WORDS); /* its own summary */
+    if (m.node.chars > before && !is_short &&
+        row_put(r, key_of_seq("todo", n->seq, r->a), SV(""), e))
         return err_code(e);
     return move_on(r, &m, is_version, e);
 }

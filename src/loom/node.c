@@ -185,28 +185,59 @@ enum status node_text(struct loom *l, int64_t seq, struct sv *out, struct err *e
     return ST_OK;
 }
 
-enum { SUMMARY_WORDS = 30 };
-
-enum status node_summary(struct loom *l, const struct node *n, struct sv *out, bool *made,
-                         struct err *e)
+/* What was stored of it: *final is false for an extract. Absent: nothing was. */
+static enum status stored_summary(struct loom *l, const struct node *n, struct sv *out, bool *final,
+                                  struct err *e)
 {
     struct rows r = rows_of_loom(l);
     struct json p;
     int64_t     entry;
 
+    *out = (struct sv){ 0 };
+    *final = false;
     if (row_int(&r, key_of_seq("sum", n->seq, l->a), NO_NODE, &entry, e))
         return err_code(e);
-    *made = entry != NO_NODE;
-    if (*made && loom_payload(l, entry, &p, e))
+    if (entry == NO_NODE)
+        return ST_OK;
+    if (loom_payload(l, entry, &p, e))
+        return err_code(e);
+    *out = json_text(&p, "text");
+    *final = !json_truth(json_find(&p, "provisional"));
+    return ST_OK;
+}
+
+enum status node_summary(struct loom *l, const struct node *n, struct sv *out, bool *made,
+                         struct err *e)
+{
+    struct sv stored;
+
+    if (stored_summary(l, n, &stored, made, e))
         return err_code(e);
     if (*made) {
-        *out = json_text(&p, "text");
-        *made = !json_truth(json_find(&p, "provisional"));
+        *out = stored;
         return ST_OK;
     }
     if (node_text(l, n->seq, out, e))
         return err_code(e);
-    *out = sentence_first(*out, SUMMARY_WORDS);
+    *made = sentence_within(*out, LOOM_SUMMARY_WORDS);
+    if (*made)
+        *out = sv_trim(*out);
+    else
+        *out = stored.s ? stored : sentence_first(*out, LOOM_SUMMARY_WORDS);
+    return ST_OK;
+}
+
+enum status node_brief(struct loom *l, const struct node *n, struct sv *out, struct err *e)
+{
+    bool final;
+
+    if (stored_summary(l, n, out, &final, e))
+        return err_code(e);
+    if (out->s)
+        return ST_OK;
+    if (node_text(l, n->seq, out, e))
+        return err_code(e);
+    *out = sentence_first(*out, LOOM_SUMMARY_WORDS);
     return ST_OK;
 }
 

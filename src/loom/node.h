@@ -135,10 +135,17 @@ enum status loom_payload(struct loom *l, int64_t seq, struct json *out, struct e
 /* What it says; `[image content]` and the like for what is not text. */
 enum status node_text(struct loom *l, int64_t seq, struct sv *out, struct err *e) MUST_USE;
 
-/* Its summary when one was made, else its first sentence (*made says which). A provisional extract
- * counts as not made. */
+enum { LOOM_SUMMARY_WORDS = 30 }; /* a text of no more words is its own summary */
+
+/* Its summary when one was made, or all of its text when that is short; else its first sentence
+ * (*made is false then). A provisional extract counts as not made. */
 enum status node_summary(struct loom *l, const struct node *n, struct sv *out, bool *made,
                          struct err *e) MUST_USE;
+
+/* What stands in for a node where room is short: its summary when a model made one, else its first
+ * sentence, also of a text that is its own summary. */
+enum status node_brief(struct loom *l, const struct node *n, struct sv *out,
+                       struct err *e) MUST_USE;
 
 /* Visible children in order of creation, from the first after slot `after` (NO_NODE: from
  * the start), at most `max`. */

@@ -46,12 +46,11 @@ static enum status add_pinned_node(struct memory_block *m, struct sv id, struct 
 {
     struct node n;
     struct sv   text;
-    bool        made;
 
     enum status found = node_find(m->l, id, &n, e);
     if (found && found != ST_NOT_FOUND && found != ST_CROSS_TREE)
         return found;
-    if (!found && node_summary(m->l, &n, &text, &made, e))
+    if (!found && node_brief(m->l, &n, &text, e))
         return err_code(e);
     sb_adds(m->b, "  [");
     sb_add_oneline(m->b, found ? id : n.local);

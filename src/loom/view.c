@@ -124,4 +124,4 @@ static enum status fold(struct rows *f, const struct entry *n, struct err *e)
     return folds[k](f, n, &p, e);
 }
 
-const struct view loom_view = { .name = "loom", .version = 15, .fold = fold, .on_demand = true };
+const struct view loom_view = { .name = "loom", .version = 16, .fold = fold, .on_demand = true };

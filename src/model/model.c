@@ -155,6 +155,20 @@ const char *model_dialect(struct sv model)
     return p ? p->facts.dialect : NULL;
 }
 
+struct sv model_company(struct sv model)
+{
+    const struct model_provider *p = provider_of(model);
+
+    return p && p->facts.host ? sv_of(p->facts.host) : (struct sv){ 0 };
+}
+
+bool model_converses(struct sv model)
+{
+    const struct model_provider *p = provider_of(model);
+
+    return p && p->facts.host && strcmp(p->facts.dialect, "completions") != 0;
+}
+
 bool model_continues(struct sv model)
 {
     const struct model_provider *p = provider_of(model);
@@ -274,6 +288,13 @@ enum status model_access_find(struct model_client *c, struct sv model, struct ar
         return err_code(e);
     out->has_prices = c->prices && c->prices(c->settings_ctx, model, &out->prices);
     return ST_OK;
+}
+
+enum status model_check(struct model_client *c, struct sv model, struct arena *a, struct err *e)
+{
+    struct model_access unused;
+
+    return model_access_find(c, model, a, &unused, e);
 }
 
 enum status model_complete_at(struct model_client *c, const struct model_access *access,

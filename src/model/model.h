@@ -173,6 +173,14 @@ enum {
 /* The dialect in which the provider of this model takes bodies; NULL: there is no such provider. */
 const char *model_dialect(struct sv model);
 
+/* The company or server that is asked under this name: "openai" for openai: and openai-responses:,
+ * "ollama" for ollama-completions:. Absent: it is offline, or there is no such provider. */
+struct sv model_company(struct sv model);
+
+/* Does it answer messages? False for base models, which go on with a text, for models that are
+ * offline, and for unknown ones. */
+bool model_converses(struct sv model);
+
 /* False: the model refuses a request whose last message is the assistant's. */
 bool model_continues(struct sv model);
 
@@ -186,6 +194,11 @@ struct sv model_provider_names(struct arena *a); /* "offline, anthropic, …" */
  * where the provider is. ST_PERMISSION_DENIED: its address is not one to send a key to. */
 enum status model_complete(struct model_client *c, const struct model_request *q, struct arena *a,
                            struct model_response *out, struct err *e) MUST_USE;
+
+/* Could the model be asked? Looks for its provider, the address and the key as model_complete()
+ * does, with the same errors, and sends nothing. */
+enum status model_check(struct model_client *c, struct sv model, struct arena *a,
+                        struct err *e) MUST_USE;
 
 /* One of several requests that are made at once. */
 struct model_asking {

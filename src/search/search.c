@@ -142,6 +142,8 @@ enum status search_web(const struct search_config *c, const struct search_query 
         if (search_request(&c->services[i], &plan, a, &request, e) ||
             check_route(c, &c->services[i], e))
             return err_code(e); /* an error in the settings is reported */
+        if (c->before)
+            c->before(c->before_ctx, sv_of(search_facts[c->services[i].kind].name));
         if (ask(c, &c->services[i], &request, &plan, a, out, &failures[n])) {
             int64_t ms = clock_now_ms() - from;
             out->ms = ms > 0 ? ms : 0;

@@ -45,6 +45,9 @@ struct search_config {
     size_t                       n;
     int64_t                      timeout_ms; /* for one service; 0: SEARCH_TIMEOUT_MS */
     struct sv                    proxy;      /* "": none */
+    /* Called before a service is sent something; may be NULL. */
+    void (*before)(void *ctx, struct sv service);
+    void *before_ctx;
 };
 
 enum {

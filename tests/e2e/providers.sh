@@ -228,24 +228,22 @@ printf '→ continue from %s using agent:"Deep"\n' "$root" >"$scratch/line"
 run heddle do t --agent Ed <"$scratch/line"
 same "effort has its own place" "$(asked .body.output_config)" '{"effort":"low"}'
 
-# ---- small models: the two of old, then those of the settings once they are gone ----
-heddle config set --user models.small.anthropic anthropic:whole >/dev/null
-heddle say sums 'A long story. It goes on.' >/dev/null
+# ---- small models: that of the agent's company, then the one of the settings once it is gone (company.sh has the rest) ----
+heddle config set --user models.small.openai openai:whole >/dev/null
+words='of which one needs more than thirty before a model is asked, since a text that has no more of them than that is its own summary, and is shown as it is, wherever it is shown.'
+heddle say sums --agent openai-whole "A long story. It goes on, $words" >/dev/null
 before=$(count)
 run heddle summarize sums
 has "a model in the place of one that is gone makes the summary" "$out" 'Grüße 👋 → weiter'
-same "after the two were asked" "$(jq -sc ".[$before:] | map(.body.model)" "$scratch/asked")" '["claude-3-5-haiku-latest","gpt-4o-mini","whole"]'
-heddle say sums 'More of it.' >/dev/null
-OPENAI_API_KEY='' run heddle summarize sums
-same "where there is one key, one of them is asked" "$(jq -sc '.[-2:] | map([.body.model, .body.max_tokens])' "$scratch/asked")" '[["claude-3-5-haiku-latest",50],["whole",50]]'
+same "after the other was asked" "$(jq -sc ".[$before:] | map([.body.model, (.body.max_tokens // .body.max_completion_tokens)])" "$scratch/asked")" '[["gpt-4o-mini",50],["whole",50]]'
 heddle config set --user loom.summary_model none >/dev/null
-heddle say sums 'And more.' >/dev/null
+heddle say sums --agent openai-whole "And more. It goes on, $words" >/dev/null
 before=$(count)
 run heddle summarize sums
 has "nobody is asked when that is said" "$out" 'And more. (provisional)'
 same "nobody at all" "$(count)" "$before"
 heddle config unset --user loom.summary_model >/dev/null
-heddle config unset --user models.small.anthropic >/dev/null
+heddle config unset --user models.small.openai >/dev/null
 
 # ---- keys and addresses ----
 printf '#!/bin/sh\necho run >>%s/ran\necho "key-by-command-0123"\necho more\n' "$scratch" >"$scratch/keys"

@@ -76,14 +76,14 @@ same "the record of it is in the tree of the turn" "$(log t '[.[] | select(.kind
 same "and none in the other" "$(log other '[.[] | select(.kind == "tool_action")] | length')" 0
 same "the answer is in the tree of the turn" "$(log t '[.[] | select(.kind == "ai_message")] | last | .payload.content')" '"I was there."'
 
-# ---- what cannot be asked at all ends the turn ----
+# ---- when nobody can be asked, the turn does not begin ----
 heddle agent add Nowhere --kind model --model anthropic:m --permissions loom_aware >/dev/null
 ANTHROPIC_BASE_URL=nowhere run heddle talk nowhere --agent Nowhere --message 'Hello?'
 exits "an address that is none" 1
 has "is told" "$err" 'ANTHROPIC_BASE_URL is not an address'
 same "no tokens are told of, since none were used" "$out" ''
-run heddle run status nowhere --agent Nowhere --json
-same "and the turn is over" "$(printf '%s' "$out" | jq -c '[.active, .status]')" '[false,"error"]'
+run heddle log show nowhere
+exits "and nothing was written" 1
 
 # ---- limits ----
 model '{"text":"→ tree\n","usage":{"input":100,"output":10}}'

@@ -75,9 +75,9 @@ same "they are done after the turn" "$(grep -c 'branches · .*leaf\|branches · 
 has "the history is kept" "$(cat .heddle/talk_history)" 'What\040is\040there?'
 same "the conversation is where it was held" "$(heddle log show other --json | jq -sc '[.[] | select(.kind == "ai_message") | .payload.node.author]')" \
     '["user","user","Muse","Muse","user","Opus","user","Opus","user","Opus","user","Opus","user","Opus"]'
-same "the tree that was left has a summary, and so has the one that was closed" \
+same "the tree that was closed has a summary by the company of its agent; one where no company took part is sent to none" \
     "$(for t in t other; do heddle log show $t --json | jq -sc '[.[] | select(.payload.target.type == "tree") | .payload.model] | last'; done | tr '\n' ' ')" \
-    '"anthropic:claude-3-5-haiku-latest" "anthropic:claude-3-5-haiku-latest" '
+    'null "anthropic:claude-3-5-haiku-latest" '
 lacks "no key is anywhere" "$(grep -rl SECRET .)" .
 
 at_prompt

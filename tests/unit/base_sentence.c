@@ -45,6 +45,27 @@ static void what_is_left_unfinished_is_cut_off(void)
     CHECK_SV(sentence_whole(SV("none here")), SV("none here"));
 }
 
+static void words_are_counted_in_every_script(void)
+{
+    static const struct {
+        const char *text;
+        size_t      words;
+    } table[] = {
+        { "", 0 },
+        { "  \n ", 0 },
+        { "one", 1 },
+        { " one  two\nthree. ", 3 },
+        { "天地玄黄宇宙", 3 },
+        { "ab 天地", 2 },
+        { "ab天地", 2 },
+    };
+
+    for (size_t i = 0; i < COUNT(table); i++) {
+        CHECK(sentence_within(sv_of(table[i].text), table[i].words));
+        CHECK(!table[i].words || !sentence_within(sv_of(table[i].text), table[i].words - 1));
+    }
+}
+
 static void no_cut_is_inside_a_character(void)
 {
     static const char text[] = "日本語のとても長い文章がここにあり\xff続く abc дальше ещё";
@@ -56,4 +77,4 @@ static void no_cut_is_inside_a_character(void)
 }
 
 TAP_MAIN(T(the_first_sentence_ends_at_its_mark), T(what_is_left_unfinished_is_cut_off),
-         T(no_cut_is_inside_a_character), )
+         T(words_are_counted_in_every_script), T(no_cut_is_inside_a_character), )

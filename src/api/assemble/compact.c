@@ -130,7 +130,7 @@ static enum status open_counter(struct request *r, struct compacting *x, struct 
 static enum status compact(struct request *r, const struct compact_params *p, struct compacting *x,
                            struct err *e)
 {
-    struct compact_settings set = compact_settings(r->ws);
+    struct compact_settings set = compact_settings(r->ws, x->c.s.agent.model);
 
     if (p->undo)
         return session_compact_undo(&x->c.s, p->lane, p->op_id, &x->undone, &x->result, e);
@@ -141,6 +141,7 @@ static enum status compact(struct request *r, const struct compact_params *p, st
                                    .instructions =
                                        p->instructions.s ? p->instructions : set.instructions,
                                    .model = p->model.s ? p->model : set.model,
+                                   .named = p->model.s != NULL,
                                    .summary = p->summary,
                                    .last = p->last,
                                    .op_id = p->op_id,
@@ -243,9 +244,10 @@ const struct operation op_compact = {
     .name = "compact",
     .summary = "Replace older messages of a conversation by a summary",
     .details =
-        "The messages before the last ones become one message, which a model makes of them (with "
-        "no\n"
-        "model, their first sentences). It is a context operation: the log keeps everything, the\n"
+        "The messages before the last ones become one message, which a model makes of them:\n"
+        "compact.model, else loom.summary_model, else that of the agent (with no model, their "
+        "first\n"
+        "sentences). It is a context operation: the log keeps everything, the\n"
         "nodes are still there to be found, viewed and pinned, and --undo brings the conversation\n"
         "back as it was. Messages that come while the model works stay. What the agent has pinned\n"
         "stays word for word, and a call is never parted from its result.\n\n"

@@ -23,11 +23,18 @@ const struct field loom_result_fields[] = {
 };
 /* clang-format on */
 
+static void tell(void *ctx, struct sv sentence)
+{
+    request_warn_now(ctx, SV_FMT, SV_ARG(sentence));
+}
+
 enum status loom_call_open(struct loom_call *c, struct request *r, struct sv thread,
                            struct sv agent, struct err *e)
 {
     loom_env_init(&c->env, r->ws, &r->log, r->actor, r->a);
     c->env.session.cancel = r->cancel;
+    c->env.tell = tell;
+    c->env.tell_ctx = r;
     return loom_env_open(&c->env, thread, agent, &c->s, e);
 }
 

@@ -1,7 +1,9 @@
 /* What an agent's session needs: documents, models, token counts, settings. */
 #include "api/loom/loom_env.h"
 
+#include "api/company_told.h"
 #include "api/loom/model_settings.h"
+#include "api/request.h"
 #include "base/clock.h"
 #include "base/path.h"
 #include "share/asset.h"
@@ -175,64 +177,55 @@ static void want(void *ctx, struct sv thread)
     arena_free(&scratch);
 }
 
-static bool has_key(const struct workspace *ws, const char *host, const char *variable)
+static struct sv small_of(void *ctx, struct sv company)
 {
-    char      room[64];
-    struct sb b = sb_on(room, sizeof room, NULL);
+    const struct workspace *ws = ctx;
 
-    sb_addf(&b, "models.key_command.%s", host);
-    return (variable && workspace_variable(ws, variable).n) ||
-           json_is(config_find_sv(&ws->config, sb_sv(&b)), JSON_ARRAY);
-}
-
-/* The two original models first; their replacements are asked once the provider reports that they
- * no longer exist. */
-static void add_usual(const struct workspace *ws, struct small_models *m)
-{
-    static const struct {
-        const char *host, *key, *model, *next, *setting;
-    } usual[] = {
-        { "anthropic", "ANTHROPIC_API_KEY", "anthropic:claude-3-5-haiku-latest",
-          "anthropic:claude-haiku-5-5", "models.small.anthropic" },
-        { "openai", "OPENAI_API_KEY", "openai:gpt-4o-mini", "openai:gpt-6-luna",
-          "models.small.openai" },
-    };
-    int place[COUNT(usual)];
-
-    for (size_t i = 0; i < COUNT(usual); i++)
-        place[i] = has_key(ws, usual[i].host, usual[i].key)
-                       ? small_add(m, sv_of(usual[i].model), SMALL_ALWAYS)
-                       : SMALL_ALWAYS;
-    for (size_t i = 0; i < COUNT(usual); i++) {
-        struct sv next = config_text(&ws->config, usual[i].setting);
-        if (place[i] != SMALL_ALWAYS)
-            small_add(m, next.n ? next : sv_of(usual[i].next), place[i]);
-    }
-}
-
-/* Models of other providers that the settings name: for users without a key for these two. */
-static void add_others(const struct workspace *ws, struct small_models *m)
-{
-    const struct json *all = config_find(&ws->config, "models.small");
-
-    for (size_t i = 0; json_is(all, JSON_OBJECT) && i < all->n; i++)
-        if (!sv_is(all->members[i].key, "anthropic") && !sv_is(all->members[i].key, "openai"))
-            small_add(m, json_sv(&all->members[i].value), SMALL_ALWAYS);
+    return json_sv(json_find_sv(config_find(&ws->config, "models.small"), company));
 }
 
 struct small_models loom_small_models(const struct workspace *ws)
 {
-    struct small_models m = { 0 };
-    struct sv           set = config_text(&ws->config, "loom.summary_model");
+    return (struct small_models){ .set = config_text(&ws->config, "loom.summary_model"),
+                                  .of = small_of,
+                                  .ctx = (void *)(uintptr_t)ws };
+}
 
-    if (set.n) {
-        if (!sv_is(set, "none"))
-            small_add(&m, set, SMALL_ALWAYS);
-        return m;
-    }
-    add_usual(ws, &m);
-    add_others(ws, &m);
-    return m;
+bool loom_has_summaries(struct request *r, struct sv agent)
+{
+    struct small_models small = loom_small_models(r->ws);
+    struct agent        x = { 0 };
+    struct err          ignored;
+    bool                found;
+
+    if (small.set.n)
+        return small_choose(&small, (struct sv){ 0 }).n > 0;
+    if (request_log(r, STORE_READ, &ignored) ||
+        log_begin(&r->log, GLOBAL_THREAD, STORE_READ, &ignored))
+        return false;
+    if (agent_find(&r->log, agent, r->a, &x, &found, &ignored) || !found)
+        x.model = (struct sv){ 0 };
+    log_abort(&r->log);
+    return small_choose(&small, x.model).n > 0;
+}
+
+/* Text is about to go to a company: said once for each workspace and company. */
+static void leaves(void *ctx, struct sv company, const char *what)
+{
+    struct loom_env *env = ctx;
+    struct sb        b = sb_in(env->a, 0);
+
+    if (!env->tell || company_was_told(env->ws, company, env->a))
+        return;
+    sb_addf(&b, "text of this workspace now goes to " SV_FMT " too, %s; this is said once",
+            SV_ARG(company), what);
+    env->tell(env->tell_ctx, sb_sv(&b));
+    company_told(env->ws, company, env->a);
+}
+
+static void before_search(void *ctx, struct sv service)
+{
+    leaves(ctx, service, "for web searches");
 }
 
 void loom_env_init(struct loom_env *env, struct workspace *ws, struct log *log, struct sv actor,
@@ -269,6 +262,8 @@ void loom_env_init(struct loom_env *env, struct workspace *ws, struct log *log, 
                               .tokens_ctx = env,
                               .search = web_search_init(&env->web, ws) ? web_search : NULL,
                               .search_ctx = &env->web,
+                              .leaves = leaves,
+                              .leaves_ctx = env,
                               .subject = config_text(c, "loom.subject"),
                               .small = &env->small,
                               .classifier = config_text(c, "loom.classifier"),
@@ -276,6 +271,8 @@ void loom_env_init(struct loom_env *env, struct workspace *ws, struct log *log, 
                               .result_tokens = config_int(c, "loom.result_tokens", 0),
                               .budget = config_int(c, "loom.budget", 0),
                               .buffer_system = config_bool(c, "loom.buffer_system") };
+    env->web.config.before = before_search;
+    env->web.config.before_ctx = env;
 }
 
 void loom_env_release(struct loom_env *env)

@@ -8,6 +8,7 @@
 #include "command/session.h"
 #include "share/share.h"
 
+struct request;
 struct tokens;
 struct loom_env {
     struct workspace   *ws;
@@ -22,15 +23,20 @@ struct loom_env {
     struct web_search   web;
     struct small_models small;
     struct session_env  session;
+    /* Says to the person, at once, to which company text is about to go; NULL: nobody is there. */
+    void (*tell)(void *ctx, struct sv sentence);
+    void *tell_ctx;
 };
 
 void loom_env_init(struct loom_env *env, struct workspace *ws, struct log *log, struct sv actor,
                    struct arena *a);
 void loom_env_release(struct loom_env *env);
 
-/* The models that make summaries, in the order in which they are asked: the configured one, or
- * those for which there is a key, and then what the settings name in their place. */
+/* What the settings say about models that make summaries. */
 struct small_models loom_small_models(const struct workspace *ws);
+
+/* Does a model make summaries of what this agent writes? The log is opened for reading. */
+bool loom_has_summaries(struct request *r, struct sv agent);
 
 /* Returns `s`; when a node was not found and there is no similar id, adds a hint where ids are
  * shown. */

@@ -57,8 +57,8 @@ static void remark(struct request *r, const struct summary_job *job)
     if (!job->waiting && !job->tree_waits)
         return;
     if (job->last.code == ST_OK)
-        request_remark(r, "no model makes summaries here: set loom.summary_model, "
-                          "ANTHROPIC_API_KEY or OPENAI_API_KEY");
+        request_remark(r, "no agent's model makes summaries of some of it: extracts stand in; "
+                          "loom.summary_model names one for all");
     else
         request_remark(r, "%lld node%s%s without a summary: %s", (long long)job->waiting,
                        job->waiting == 1 ? "" : "s", job->tree_waits ? " and the tree" : "",
@@ -148,10 +148,15 @@ const struct operation op_tree_summarize = {
     .details =
         "Nodes have no summary when they are written. This asks a model for those that are "
         "missing, a parent before its children, for those of documents that were written, and "
-        "after every 10 new nodes, or once somebody has left the tree, for one of the tree. The "
-        "model is loom.summary_model; without that, Claude 3.5 Haiku where there is a key for "
-        "anthropic and GPT-4o mini where there is one for openai, each standing in for the other; "
-        "when their provider says that they are gone, those of models.small.\n\n"
+        "after every 10 new nodes, or once somebody has left the tree, for one of the tree. A text "
+        "of at most 30 words is its own summary.\n\n"
+        "A text goes to the company whose agent wrote it; what a person wrote, to one whose agent "
+        "has answered it; the tree, if all its agents are of one company. For anthropic that is "
+        "Claude 3.5 Haiku and for openai GPT-4o mini, or, when the provider says that they are "
+        "gone, what models.small names; for other companies it is the agent's own model, or what "
+        "models.small names. loom.summary_model is asked instead of all of them. A key alone sends "
+        "nothing anywhere, and the first text for a company that is not the agent's own is "
+        "announced.\n\n"
         "Where no model answers, the first sentence is stored for the time being, and the "
         "next call tries again. What a model made of the same content is not made again. Pruned "
         "nodes wait until they are restored.\n\n"

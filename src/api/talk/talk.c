@@ -107,6 +107,13 @@ static enum status delivered(void *ctx, const struct assembly *x, struct err *e)
     return share_call_commit(t->r, &s, e);
 }
 
+static enum status ready(void *ctx, struct sv model, struct err *e)
+{
+    struct talking *t = ctx;
+
+    return model_check(&t->call.loom.env.client, model, t->r->a, e);
+}
+
 static enum status replay(void *ctx, const struct model_request *q, struct sv headers,
                           struct sv bytes, struct arena *a, struct model_response *out, bool *whole,
                           struct err *e)
@@ -138,18 +145,28 @@ static enum status tell(struct talking *t, struct err *e, const char *fmt, ...)
     return event(t, &(struct turn_event){ .type = TURN_NOTICE, .text = sb_sv(&b) }, e);
 }
 
+/* For struct loom_env: before text goes to another company. */
+static void tell_company(void *ctx, struct sv sentence)
+{
+    struct talking *t = ctx;
+    struct err      ignored; /* the next event reports that nobody listens */
+
+    if (tell(t, &ignored, SV_FMT, SV_ARG(sentence)))
+        return;
+}
+
 /* A conversation that has become long is shortened for good. When that fails, it is cut for this
  * turn alone, as ever. */
 static enum status compact(struct talking *t, const struct talk_params *p, struct err *e)
 {
-    struct compact_settings set = compact_settings(t->r->ws);
+    struct compact_settings set = compact_settings(t->r->ws, t->call.loom.s.agent.model);
     struct compact_how      how = compact_automatic(t->call.q.budget, set.at);
     struct compact_plan     plan;
     struct op_result        result;
     struct err              why;
 
-    if (!set.automatic || p->resume)
-        return ST_OK;
+    if (!set.automatic || p->resume || ready(t, t->call.loom.s.agent.model, &why))
+        return ST_OK; /* nothing is written before a turn that cannot begin */
     how.counts = &t->call.counts;
     how.keep = set.keep;
     how.model = set.model;
@@ -288,11 +305,14 @@ static enum status converse(struct talking *t, const struct talk_params *p, stru
          .max_cost = cost_limit(r, p),
          .assemble = assemble,
          .delivered = delivered,
+         .ready = ready,
          .replay = replay,
          .event = event,
          .ctx = t,
     };
 
+    t->call.loom.env.tell = tell_company;
+    t->call.loom.env.tell_ctx = t;
     if (compact(t, p, e))
         return err_code(e);
     if (p->resume ? turn_resume(&q, r->a, &out, e) : turn_run(&q, r->a, &out, e))

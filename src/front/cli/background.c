@@ -10,7 +10,7 @@
 extern const struct operation op_tree_summarize, op_tree_close;
 
 /* Failure is ignored: a summary that is still missing is made by the next call. */
-static void summarise(struct background *b, const struct operation *op)
+static void summarise(struct background *b, const struct operation *op, struct sv agent)
 {
     struct arena   a = { 0 };
     struct request r;
@@ -20,8 +20,12 @@ static void summarise(struct background *b, const struct operation *op)
     request_init(&r, &b->app->ws, &a);
     r.actor = b->app->actor;
     r.cancel = &b->cancel;
-    if (param_set(param_find(op->params, SV("thread")), params, b->thread, &a, &ignored) ||
-        operation_run(op, &r, params, &ignored))
+    r.warn_now = warn_text;
+    bool has_any = loom_has_summaries(&r, agent);
+    request_end(&r); /* the log was open for reading */
+    if (has_any &&
+        (param_set(param_find(op->params, SV("thread")), params, b->thread, &a, &ignored) ||
+         operation_run(op, &r, params, &ignored)))
         b->failed++;
     request_end(&r);
     arena_free(&a);
@@ -38,12 +42,14 @@ static void *work(void *ctx)
             continue;
         }
         b->wanted = false;
+        struct sv agent = b->agent;
         pthread_mutex_unlock(&b->lock);
-        summarise(b, &op_tree_summarize);
+        summarise(b, &op_tree_summarize, agent);
         pthread_mutex_lock(&b->lock);
     }
     pthread_mutex_unlock(&b->lock);
-    summarise(b, &op_tree_close);
+    if (!atomic_load(&b->cancel)) /* a turn that failed may not even have begun */
+        summarise(b, &op_tree_close, b->agent);
     pthread_mutex_lock(&b->lock);
     b->over = true;
     pthread_cond_signal(&b->done);
@@ -51,19 +57,21 @@ static void *work(void *ctx)
     return NULL;
 }
 
-void background_begin(struct background *b, struct app *app, struct sv thread)
+void background_begin(struct background *b, struct app *app, struct sv thread, struct sv agent)
 {
-    *b = (struct background){ .app = app, .thread = thread };
+    *b = (struct background){ .app = app, .thread = thread, .agent = agent };
     pthread_mutex_init(&b->lock, NULL);
     pthread_cond_init(&b->wake, NULL);
     pthread_cond_init(&b->done, NULL);
-    b->runs = loom_small_models(&app->ws).n && pthread_create(&b->worker, NULL, work, b) == 0;
+    bool nobody = sv_is(loom_small_models(&app->ws).set, "none");
+    b->runs = !nobody && pthread_create(&b->worker, NULL, work, b) == 0;
 }
 
-void background_wake(struct background *b)
+void background_wake(struct background *b, struct sv agent)
 {
     pthread_mutex_lock(&b->lock);
     b->wanted = true;
+    b->agent = agent;
     pthread_cond_signal(&b->wake);
     pthread_mutex_unlock(&b->lock);
 }

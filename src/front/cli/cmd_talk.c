@@ -146,7 +146,7 @@ static enum status say(struct talk *t, struct sv message, struct sv at, bool res
     *(bool *)field(t->params, "resume") = false;
     if (t->prompt.at.n && !sv_eq(before, branch_end(t)))
         t->prompt.at = (struct sv){ 0 };
-    background_wake(&t->summaries);
+    background_wake(&t->summaries, t->agent);
     while (!st && !t->quits && steering_left(&s, &line))
         st = is_command(line) ? command(t, line, t->prompt.at, e)
                               : say(t, line, t->prompt.at, false, e);
@@ -245,7 +245,7 @@ static enum status act(struct talk *t, struct sv input, struct err *e)
     if (sv_eq(thread, p->thread))
         return ST_OK;
     background_end(&t->summaries, false); /* the tree that was left is closed */
-    background_begin(&t->summaries, p->app, p->thread);
+    background_begin(&t->summaries, p->app, p->thread, t->agent);
     *text_field(t->params, "thread") = p->thread;
     return ST_OK;
 }
@@ -320,7 +320,7 @@ static enum status converse(struct app *app, void *params, struct err *e)
                                      .history = -1 };
     if (!app->ws.has_heddle && workspace_make(&app->ws, SV(".heddle"), e))
         return err_code(e);
-    background_begin(&t.summaries, app, t.prompt.thread);
+    background_begin(&t.summaries, app, t.prompt.thread, t.agent);
     tree_prompt_open(&t.prompt, ".heddle/talk_history");
     if (line_has_person())
         tell_interrupted(&t);
@@ -345,7 +345,7 @@ static enum status run(struct app *app, const void *opts, struct err *e)
     if (!message->s && !*(bool *)field(params, "resume") && !text_field(params, "at")->s)
         return converse(app, params, e);
     struct background summaries;
-    background_begin(&summaries, app, *text_field(params, "thread"));
+    background_begin(&summaries, app, *text_field(params, "thread"), *text_field(params, "agent"));
     enum status st = turn(app, params, &s, e);
     steering_release(&s);
     background_end(&summaries, st != ST_OK);

@@ -504,6 +504,7 @@ static enum status run_operation(struct app *app, const void *opts, struct err *
     r.ask_ctx = app;
     r.progress = show_progress;
     r.progress_ctx = &progress;
+    r.warn_now = warn_text;
     enum status s = run_request(app, &r, params, e);
     if (progress.what)
         progress_end(&progress);
