@@ -92,13 +92,15 @@ enum status session_summarise(struct session *s, const struct node *n, struct er
     struct err          failed;
     bool                made;
 
-    if (node_summary(&s->loom, n, &text, &made, e))
-        return err_code(e);
-    if (made)
+    if (!s->env.small)
         return ST_OK;
     if (company_of_node(s, n, &model, e))
         return err_code(e);
     if (!small_any(s, model))
+        return ST_OK;
+    if (node_summary(&s->loom, n, &text, &made, e))
+        return err_code(e);
+    if (made)
         return ST_OK;
     if (summary_prompt(s, n, &b, e) || session_pause(s, e))
         return err_code(e);
