@@ -2,6 +2,7 @@
 #ifndef HEDDLE_COMMAND_RUN_H
 #define HEDDLE_COMMAND_RUN_H
 
+#include "base/json.h"
 #include "command/session.h"
 
 #define RUN(name)                                                                                  \
@@ -63,6 +64,10 @@ RUN(recall);
 RUN(drop);
 RUN(memory);
 RUN(think);
+
+/* Take a drop back, as its record says. ST_CONFLICT: it was pinned or stashed again, or erased. */
+enum status memory_put_back(struct session *s, const struct json *undo, struct err *e) MUST_USE;
+
 /* tool_meta.c */
 RUN(help);
 /* tool_search.c */

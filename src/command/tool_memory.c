@@ -45,7 +45,8 @@ static bool same_pin(const struct pin *a, const struct pin *b)
     return sv_eq(a->node, b->node) && sv_eq(a->doc, b->doc) && sv_eq(a->section, b->section);
 }
 
-static enum status find_pin(struct session *s, const struct pin *want, bool *found, size_t *total,
+/* When it is there, want->place says where. */
+static enum status find_pin(struct session *s, struct pin *want, bool *found, size_t *total,
                             struct err *e)
 {
     struct pin *pins;
@@ -54,17 +55,22 @@ static enum status find_pin(struct session *s, const struct pin *want, bool *fou
         return err_code(e);
     *found = false;
     for (size_t i = 0; i < *total; i++)
-        *found = *found || same_pin(&pins[i], want);
+        if (same_pin(&pins[i], want)) {
+            *found = true;
+            want->place = pins[i].place;
+        }
     return ST_OK;
 }
 
-/* `line`: the command of a result. */
+/* `line`: the command of a result. `place`: where it was before it was dropped; -1: it is new. */
 static enum status keep_pin(struct session *s, const char *op, const struct pin *p, struct sv line,
-                            struct err *e)
+                            int64_t place, struct err *e)
 {
     struct sb b = sb_in(s->a, 0);
     struct jw w = begin(s, &b, op);
 
+    if (place >= 0)
+        jw_kint(&w, "place", place);
     jw_key(&w, "target");
     memory_pin_json(&w, p);
     if (line.s)
@@ -134,6 +140,14 @@ static enum status pin_target(struct session *s, const struct call *c, struct pi
     return check_doc(s, p, e);
 }
 
+static enum status check_room(size_t pins, struct err *e)
+{
+    if (pins < PINS_MAX)
+        return ST_OK;
+    err_set(e, ST_LIMIT_EXCEEDED, "max pins per agent is %d", PINS_MAX);
+    return err_hint(e, "→ drop pin:ID makes room");
+}
+
 RUN(pin)
 {
     struct pin p;
@@ -143,11 +157,7 @@ RUN(pin)
 
     if (pin_target(s, c, &p, &line, e) || find_pin(s, &p, &found, &total, e))
         return err_code(e);
-    if (!found && total >= PINS_MAX) {
-        err_set(e, ST_LIMIT_EXCEEDED, "max pins per agent is %d", PINS_MAX);
-        return err_hint(e, "→ drop pin:ID makes room");
-    }
-    if (!found && keep_pin(s, "pin", &p, line, e))
+    if (!found && (check_room(total, e) || keep_pin(s, "pin", &p, line, -1, e)))
         return err_code(e);
     r->object = pin_name(s, &p, false);
     sb_addf(&r->text, "✓ pinned " SV_FMT, SV_ARG(pin_name(s, &p, true)));
@@ -276,6 +286,25 @@ RUN(recall)
                                 : recall_whole(s, label, text, r);
 }
 
+/* How → undo brings it back: its text stays where it was stashed. */
+static struct sv undo_of_stash(struct session *s, const struct stash *x)
+{
+    struct sb b = sb_in(s->a, 0);
+    struct jw w = jw_in(&b, 0);
+
+    jw_open(&w, '{');
+    jw_kstr(&w, "do", SV("stash"));
+    jw_kint(&w, "entry", x->entry);
+    jw_kbool(&w, "estimate", x->is_estimate);
+    jw_kstr(&w, "label", x->label);
+    jw_kint(&w, "place", x->place);
+    jw_kbool(&w, "recalled", x->recalled);
+    jw_kint(&w, "since", x->at);
+    jw_kint(&w, "tokens", x->tokens);
+    jw_close(&w, '}');
+    return sb_sv(&b);
+}
+
 static enum status drop_stash(struct session *s, struct sv label, struct result *r, struct err *e)
 {
     struct stash stash;
@@ -288,6 +317,7 @@ static enum status drop_stash(struct session *s, struct sv label, struct result 
     jw_kstr(&w, "label", label);
     if (keep(s, &b, &w, e))
         return err_code(e);
+    r->undo = undo_of_stash(s, &stash);
     r->object = quoted(s, label);
     sb_addf(&r->text, "✓ dropped stash " SV_FMT "\n", SV_ARG(r->object));
     return ST_OK;
@@ -310,6 +340,24 @@ static enum status pinned_result(struct session *s, const struct call *c, struct
         return ST_OK;
     err_set(e, ST_NOT_FOUND, "no result is pinned");
     return err_hint(e, "→ memory lists your pins");
+}
+
+static struct sv undo_of_pin(struct session *s, const struct pin *p)
+{
+    struct kept_result result;
+    struct err         gone;
+    struct sb          b = sb_in(s->a, 0);
+    struct jw          w = jw_in(&b, 0);
+
+    jw_open(&w, '{');
+    jw_kstr(&w, "do", SV("pin"));
+    jw_kint(&w, "place", p->place);
+    jw_key(&w, "target");
+    memory_pin_json(&w, p);
+    if (p->is_result && loom_result(&s->loom, s->agent.name, p->result, &result, &gone) == ST_OK)
+        jw_kstr(&w, "text", result.line);
+    jw_close(&w, '}');
+    return sb_sv(&b);
 }
 
 RUN(drop)
@@ -335,11 +383,75 @@ RUN(drop)
         err_set(e, ST_NOT_FOUND, SV_FMT " is not pinned", SV_ARG(name));
         return err_hint(e, "→ memory lists your pins");
     }
-    if (keep_pin(s, "unpin", &p, (struct sv){ 0 }, e))
+    r->undo = undo_of_pin(s, &p);
+    if (keep_pin(s, "unpin", &p, (struct sv){ 0 }, -1, e))
         return err_code(e);
     r->object = pin_name(s, &p, false);
     sb_addf(&r->text, "✓ dropped pin " SV_FMT "\n", SV_ARG(name));
     return ST_OK;
+}
+
+/* ---- taking a drop back ------------------------------------------------------------ */
+
+static enum status erased_since(struct err *e)
+{
+    return err_set(e, ST_CONFLICT, "what was dropped has been erased since");
+}
+
+static enum status put_back_pin(struct session *s, const struct json *undo, struct err *e)
+{
+    struct pin p = memory_pin_of(json_find(undo, "target"));
+    size_t     total;
+    bool       found;
+    int64_t    place = -1;
+
+    if (!p.node.n && !p.doc.n && !p.is_result)
+        return erased_since(e);
+    if (find_pin(s, &p, &found, &total, e))
+        return err_code(e);
+    if (found)
+        return err_set(e, ST_CONFLICT, SV_FMT " has been pinned again since",
+                       SV_ARG(pin_name(s, &p, true)));
+    json_int(json_find(undo, "place"), &place);
+    return check_room(total, e) ? err_code(e)
+                                : keep_pin(s, "pin", &p, json_text(undo, "text"), place, e);
+}
+
+/* The text is copied, so that it stays as long as the stash does. */
+static enum status put_back_stash(struct session *s, const struct json *undo, struct err *e)
+{
+    static const char *const same[] = { "estimate", "label", "place", "recalled", "since" };
+    struct sv                label = json_text(undo, "label"), text;
+    struct stash             other;
+    struct entry             n;
+    struct json              was;
+    struct sb                b = sb_in(s->a, 0);
+    int64_t                  entry = -1;
+
+    if (!label.s || !json_int(json_find(undo, "entry"), &entry))
+        return erased_since(e);
+    if (memory_stash(&s->loom, s->agent.name, label, &other, &text, e) == ST_OK) {
+        err_set(e, ST_CONFLICT, SV_FMT " has been stashed again since", SV_ARG(quoted(s, label)));
+        return err_hint(e, "drop the new one first");
+    }
+    if (e->code != ST_NOT_FOUND || loom_entry(&s->loom, entry, &n, &was, e))
+        return err_code(e);
+    if (n.erased || !json_text(&was, "text").s)
+        return erased_since(e);
+    struct jw w = begin(s, &b, "stash");
+    for (size_t i = 0; i < COUNT(same); i++) {
+        jw_key(&w, same[i]);
+        jw_json(&w, json_find(undo, same[i]));
+    }
+    jw_kstr(&w, "text", json_text(&was, "text"));
+    jw_kint(&w, "tokens", json_number(undo, "tokens"));
+    return keep(s, &b, &w, e);
+}
+
+enum status memory_put_back(struct session *s, const struct json *undo, struct err *e)
+{
+    return sv_is(json_text(undo, "do"), "pin") ? put_back_pin(s, undo, e)
+                                               : put_back_stash(s, undo, e);
 }
 
 /* ---- memory ----------------------------------------------------------------------- */

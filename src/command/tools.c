@@ -255,10 +255,10 @@ const struct tool tool_table[] = {
       "A node is included unless someone excluded it.",
       { "include d5n7" },
       id_params, "in|into|context|again|back", true, run_include },
-    { "undo", PERM_loom_write, "Content", "Take back your last write",
+    { "undo", PERM_loom_aware, "Content", "Take back your last write",
       { "undo" },
       "Undoes what you said, respond, annotate, unannotate, link, unlink, edit, bookmark, prune, restore, exclude, "
-      "include, continue and write, latest first. What cannot be undone is passed over the next time.",
+      "include, continue, write and drop, latest first. What cannot be undone is passed over the next time.",
       { "undo" },
       no_params, "that|last|action|change|write", true, run_undo },
     { "continue", PERM_loom_generate, "Content", "Ask a subject model for continuations",

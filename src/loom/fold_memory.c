@@ -20,6 +20,29 @@ static enum status find_pin(struct rows *r, struct sv agent, struct sv target, s
     return ST_OK;
 }
 
+/* Where it is shown: one that was dropped and is put back says where it was. */
+static int64_t place_of(const struct entry *n, const struct json *p)
+{
+    int64_t place;
+
+    return json_int(json_find(p, "place"), &place) && place >= 0 && place < n->seq ? place : n->seq;
+}
+
+/* The key of a new pin: two pins never share a place. */
+static enum status new_pin_key(struct rows *r, const struct entry *n, const struct json *p,
+                               struct sv agent, struct sv *key, struct err *e)
+{
+    struct sv other;
+    bool      taken;
+
+    *key = key_of_name_seq("pin", agent, place_of(n, p), r->a);
+    if (row_get(r, *key, &other, &taken, e))
+        return err_code(e);
+    if (taken)
+        *key = key_of_name_seq("pin", agent, n->seq, r->a);
+    return ST_OK;
+}
+
 static enum status fold_pin(struct rows *r, const struct entry *n, const struct json *p,
                             struct sv agent, bool keep, struct err *e)
 {
@@ -34,9 +57,11 @@ static enum status fold_pin(struct rows *r, const struct entry *n, const struct 
     struct pin pin = memory_pin_of(target);
     if (keep && pin.is_result && fold_result_pinned(r, agent, pin.result, p, e))
         return err_code(e);
-    if (keep)
-        return key.s ? ST_OK : row_put(r, key_of_name_seq("pin", agent, n->seq, r->a), text, e);
-    return key.s ? row_del(r, key, e) : ST_OK;
+    if (!keep)
+        return key.s ? row_del(r, key, e) : ST_OK;
+    if (key.s)
+        return ST_OK;
+    return new_pin_key(r, n, p, agent, &key, e) ? err_code(e) : row_put(r, key, text, e);
 }
 
 /* ---- stashes ---------------------------------------------------------------------- */
@@ -50,6 +75,8 @@ static enum status put_stash(struct rows *r, struct sv key, const struct stash *
     jw_kint(&w, "at", s->at);
     jw_kint(&w, "entry", s->entry);
     jw_kbool(&w, "estimate", s->is_estimate);
+    if (s->place != s->entry)
+        jw_kint(&w, "place", s->place);
     jw_kbool(&w, "recalled", s->recalled);
     jw_kint(&w, "tokens", s->tokens);
     jw_close(&w, '}');
@@ -61,8 +88,11 @@ static enum status fold_stash(struct rows *r, const struct entry *n, const struc
 {
     struct stash s = { .at = n->at,
                        .entry = n->seq,
-                       .is_estimate = json_truth(json_find(p, "estimate")) };
+                       .place = place_of(n, p),
+                       .is_estimate = json_truth(json_find(p, "estimate")),
+                       .recalled = json_truth(json_find(p, "recalled")) };
 
+    json_int(json_find(p, "since"), &s.at);
     json_int(json_find(p, "tokens"), &s.tokens);
     return put_stash(r, key_of_names("st", agent, json_text(p, "label"), r->a), &s, e);
 }
@@ -81,6 +111,8 @@ static enum status fold_recall(struct rows *r, const struct json *p, struct sv a
     json_int(json_find(&v, "at"), &s.at);
     json_int(json_find(&v, "entry"), &s.entry);
     json_int(json_find(&v, "tokens"), &s.tokens);
+    s.place = s.entry;
+    json_int(json_find(&v, "place"), &s.place);
     s.is_estimate = json_truth(json_find(&v, "estimate"));
     s.recalled = true;
     return put_stash(r, key, &s, e);

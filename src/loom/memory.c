@@ -53,6 +53,7 @@ enum status memory_pins(struct loom *l, struct sv agent, struct pin **out, size_
         if (json_parse(rows[i].value, 0, l->a, &v, e))
             return err_in(e, "a pin");
         (*out)[i] = memory_pin_of(&v);
+        (*out)[i].place = key_last(rows[i].key);
     }
     return ST_OK;
 }
@@ -70,14 +71,16 @@ static enum status read_stash(struct loom *l, struct sv label, struct sv row, st
     json_int(json_find(&v, "at"), &out->at);
     json_int(json_find(&v, "entry"), &out->entry);
     json_int(json_find(&v, "tokens"), &out->tokens);
+    out->place = out->entry;
+    json_int(json_find(&v, "place"), &out->place);
     return ST_OK;
 }
 
-static int by_entry(const void *a, const void *b)
+static int by_place(const void *a, const void *b)
 {
     const struct stash *x = a, *y = b;
 
-    return (x->entry > y->entry) - (x->entry < y->entry);
+    return (x->place > y->place) - (x->place < y->place);
 }
 
 enum status memory_stashes(struct loom *l, struct sv agent, struct stash **out, size_t *n,
@@ -93,7 +96,7 @@ enum status memory_stashes(struct loom *l, struct sv agent, struct stash **out, 
     for (size_t i = 0; i < *n; i++)
         if (read_stash(l, sv_skip(rows[i].key, prefix.n), rows[i].value, &(*out)[i], e))
             return err_code(e);
-    qsort(*out, *n, sizeof **out, by_entry);
+    qsort(*out, *n, sizeof **out, by_place);
     return ST_OK;
 }
 

@@ -12,6 +12,7 @@ struct pin {
     struct sv doc, section; /* a document, or a section of one */
     bool      is_result;    /* the result of a command (results.h): */
     int64_t   result;       /* its entry */
+    int64_t   place;        /* pins are shown in this order: the entry that pinned it first */
 };
 /* {"node":…} of a pin, as its entries and rows have it, and back. */
 void       memory_pin_json(struct jw *w, const struct pin *p);
@@ -23,6 +24,7 @@ enum status memory_pins(struct loom *l, struct sv agent, struct pin **out, size_
 struct stash {
     struct sv label;
     int64_t   at, entry, tokens;
+    int64_t   place;       /* stashes are shown in this order: the entry that stashed it first */
     bool      is_estimate; /* tokens is a quarter of the characters, not a count */
     bool      recalled;    /* in context until it is dropped */
 };
