@@ -3,6 +3,7 @@
 #include "command/doubt.h"
 
 #include "base/sb.h"
+#include "base/utf8.h"
 #include "command/grammar.h"
 #include "command/lexer.h"
 #include "command/tools.h"
@@ -33,19 +34,62 @@ static bool is_blank(char c)
     return c == ' ' || c == '\t' || c == '\n' || c == '\r';
 }
 
+/* Question marks and ellipses of all scripts. The one behind ⸮ is the Greek question mark, which
+ * only looks like a semicolon. */
+static const char *const marks[] = { "?", "？", "﹖", "︖", "¿", "⸘",  "؟",    "⸮",   "\u037e",
+                                     "՞", "፧",  "꘏",  "⳺",  "⳻", "‽",  "⁇",    "⁈",   "⁉",
+                                     "❓", "❔",  "…",  "⋯",  "‥", "︙", "🤔", "🤷" };
+
+/* Full stops that are dots when several of them stand together. */
+static const char *const stops[] = { ".", "。", "․", "．" };
+
+/* Two or more full stops, also with spaces between them (. . .) where a word could begin. */
+static size_t dots_length(struct sv v, bool starts)
+{
+    for (size_t i = 0; i < COUNT(stops); i++) {
+        struct sv stop = sv_of(stops[i]);
+        size_t    n = 0, count = 0;
+        while (sv_starts(sv_skip(v, n), stop)) {
+            n += stop.n;
+            count++;
+            struct sv more = sv_skip(v, n);
+            if (starts && sv_starts(more, SV(" ")) && sv_starts(sv_skip(more, 1), stop))
+                n++;
+        }
+        if (count > 1)
+            return n;
+    }
+    return 0;
+}
+
+/* What changes the look of the emoji before it: how it is shown, its skin, its sex. */
+static size_t emoji_part(struct sv v)
+{
+    static const char *const parts[] = { "\ufe0e", "\ufe0f", "🏻",   "🏼", "🏽",
+                                         "🏾",   "🏿",   "\u200d", "♀",    "♂" };
+
+    for (size_t i = 0; i < COUNT(parts); i++)
+        if (sv_starts(v, sv_of(parts[i])))
+            return strlen(parts[i]);
+    return 0;
+}
+
 /* The mark of doubt that stands here; `starts`: a word could begin here. In the middle of a word
  * there is none. */
 static size_t mark_length(struct sv v, bool starts)
 {
-    static const char *const marks[] = { "?", "？", "¿", "؟", "‽", "⁇", "…", "⋯" };
-    size_t                   n = 0;
+    size_t n = 0, before = 0;
 
+    while (before < v.n && v.s[before] == '!') /* !? */
+        before++;
+    v = sv_skip(v, before);
     for (size_t i = 0; i < COUNT(marks) && !n; i++)
         n = sv_starts(v, sv_of(marks[i])) ? strlen(marks[i]) : 0;
+    for (size_t more = 1; n && more; n += more)
+        more = emoji_part(sv_skip(v, n));
+    if (!n && !before)
+        n = dots_length(v, starts);
     if (!n)
-        while (n < v.n && v.s[n] == '.')
-            n++;
-    if (!n || (n == 1 && v.s[0] == '.'))
         return 0;
     struct sv next = sv_first(sv_skip(v, n), 1);
     bool      ends = !next.n || is_blank(next.s[0]) || strchr(".,;:!?)]}>\"", next.s[0]) ||
@@ -54,7 +98,7 @@ static size_t mark_length(struct sv v, bool starts)
         return 0;
     while (n < v.n && v.s[n] == '!') /* ?! */
         n++;
-    return n;
+    return before + n;
 }
 
 /* Brackets that may stand round a line. `stray`: one that closes nothing is a sign too; the others
@@ -63,8 +107,10 @@ static const struct {
     const char *open, *close;
     bool        stray;
 } brackets[] = {
-    { "(", ")", true },  { "[", "]", false },  { "{", "}", false },
-    { "<", ">", false }, { "（", "）", true }, { "【", "】", false },
+    { "(", ")", true },    { "[", "]", false },   { "{", "}", false },   { "<", ">", false },
+    { "（", "）", true },  { "【", "】", false }, { "［", "］", false }, { "｛", "｝", false },
+    { "〔", "〕", false }, { "〈", "〉", false }, { "《", "》", false }, { "⟨", "⟩", false },
+    { "‹", "›", false },
 };
 
 struct bracket_count {
@@ -170,7 +216,7 @@ static void find_words(struct look *d, struct arena *a)
         memset(d->clean + (last->raw.s - d->clean), ' ', last->raw.n);
 }
 
-bool doubt_find(struct sv line, struct arena *a, struct doubt *out)
+static bool look_through(struct sv line, struct arena *a, struct doubt *out)
 {
     struct look d = { .line = line, .clean = ARENA_NEW(a, char, line.n + 1) };
 
@@ -184,5 +230,32 @@ bool doubt_find(struct sv line, struct arena *a, struct doubt *out)
     if (sv_ends(d.sign, SV(",")))
         d.sign.n--;
     *out = (struct doubt){ d.sign, { d.clean, line.n }, !d.more };
+    return true;
+}
+
+/* The text of a line that is one quotation as a whole; absent: it is not. */
+static struct sv only_quotation(struct sv line, struct arena *a)
+{
+    struct token *t;
+    struct err    ignored;
+    size_t        n;
+
+    if (lexer_read(line, a, &t, &n, &ignored) || n != 1 || t->type != TOKEN_TEXT || t->key.s)
+        return (struct sv){ 0 };
+    return t->text;
+}
+
+bool doubt_find(struct sv line, struct arena *a, struct doubt *out)
+{
+    struct sv quoted = only_quotation(line, a);
+    size_t    mark;
+
+    if (!quoted.n)
+        return look_through(line, a, out);
+    if (!look_through(quoted, a, out)) /* the quotation marks are the doubt */
+        *out = (struct doubt){ .without = quoted };
+    (void)utf8_decode(line, &mark);
+    out->sign = sv_first(line, mark);
+    out->only_marks = false;
     return true;
 }

@@ -298,6 +298,7 @@ enum status call_meant(struct sv line, struct arena *a, struct call *out, struct
             out->args[out->n++] = (struct call_arg){ &out->tool->params[0], thought };
         return ST_OK;
     }
+    out->line = sv_trim(lexer_plain_spaces(out->line, a));
     if (lexer_read(out->line, a, &tokens, &r.n, e) || check_words(tokens, r.n, e))
         return err_code(e);
     split_verb(&tokens, &r.n, a);

@@ -3,6 +3,7 @@
 #include "command/lexer.h"
 
 #include "base/sb.h"
+#include "base/utf8.h"
 #include "base/vec.h"
 #include "command/escape.h"
 
@@ -36,10 +37,26 @@ static bool is_blank(char c)
     return c == ' ' || c == '\t' || c == '\n' || c == '\r';
 }
 
+/* The length of the space at the start of v that is not one of ASCII; 0: there is none. */
+static size_t wide_space(struct sv v)
+{
+    static const struct {
+        int32_t first, last;
+    } spaces[] = { { 0xa0, 0xa0 },     { 0x1680, 0x1680 }, { 0x2000, 0x200b }, { 0x202f, 0x202f },
+                   { 0x205f, 0x2060 }, { 0x3000, 0x3000 }, { 0xfeff, 0xfeff } };
+    size_t  n = 0;
+    int32_t cp = v.n && (unsigned char)v.s[0] >= 0x80 ? utf8_decode(v, &n) : 0;
+
+    for (size_t i = 0; cp && i < COUNT(spaces); i++)
+        if (cp >= spaces[i].first && cp <= spaces[i].last)
+            return n;
+    return 0;
+}
+
 /* May this follow the end of a quotation or of a word? */
 static bool is_break(struct sv v)
 {
-    return !v.n || is_blank(v.s[0]) || (v.s[0] && strchr(",.;:!?)]}", v.s[0]));
+    return !v.n || is_blank(v.s[0]) || (v.s[0] && strchr(",.;:!?)]}", v.s[0])) || wide_space(v);
 }
 
 /* The quotation that opens at v; `starts`: a word could begin here. */
@@ -402,4 +419,27 @@ enum status lexer_read(struct sv line, struct arena *a, struct token **out, size
     *out = list.v;
     *n = list.n;
     return ST_OK;
+}
+
+struct sv lexer_plain_spaces(struct sv line, struct arena *a)
+{
+    struct sv rest = line;
+    char     *copy = NULL, before = ' ';
+
+    while (rest.n) {
+        size_t n = wide_space(rest);
+        if (!n) {
+            if (!lexer_skip(&rest, &before))
+                return line;
+            continue;
+        }
+        if (!copy) {
+            copy = ARENA_NEW(a, char, line.n);
+            memcpy(copy, line.s, line.n);
+        }
+        memset(copy + (rest.s - line.s), ' ', n);
+        rest = sv_skip(rest, n);
+        before = ' ';
+    }
+    return copy ? (struct sv){ copy, line.n } : line;
 }

@@ -32,7 +32,8 @@ const char *const phrase_hedges[] = {
     "if you like/want/wish/agree/can/please/think", "if possible/ok/okay/needed/necessary/appropriate/useful",
     "if it/that is ok/okay/fine", "if that's/that’s/it's/it’s ok/okay/fine",
     "maybe/perhaps/possibly/probably/presumably/potentially/tentatively/arguably/hopefully/conceivably",
-    "might/could/would/should/shall/may", "ought to", "i ought to", "we ought to", NULL,
+    "might/could/would/should/shall/may", "might/could/would/may be " BE_GOOD " to", "ought to", "i ought to", "we ought to",
+    "ought i/we to", "eventually", "hm/hmm/um/uh/er/erm", NULL,
 };
 
 /* Behind a question: "…, right?" */
