@@ -1,8 +1,8 @@
 /* Doubt: what makes a line a question rather than a command.
  *
- * A question mark of any script, dots, brackets or quotation marks round the line and words that ask
- * or hedge ("could you", "maybe", "I think": phrase_hedges) leave open whether the line should run.
- * Inside a quotation all of them are text, and so is a mark in the middle of a word (what?.md,
+ * A question mark of any script, dots, brackets or quotation marks round the line and words that
+ * ask or hedge ("could you", "maybe", "I think": phrase_hedges) leave open whether the line should
+ * run. Inside a quotation all of them are text, and so is a mark in the middle of a word (what?.md,
  * ../notes.md). */
 #ifndef HEDDLE_COMMAND_DOUBT_H
 #define HEDDLE_COMMAND_DOUBT_H

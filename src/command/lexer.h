@@ -46,8 +46,8 @@ bool lexer_goes_on(struct lexer_line *l, struct sv line);
  * the byte before *rest, a space at the start: it decides whether a word could begin here. */
 bool lexer_skip(struct sv *rest, char *before);
 
-/* The line with plain spaces in the place of other ones (no-break, ideographic, of no width) outside
- * its quotations; the line itself when it has none, or a quotation in it is not closed. */
+/* The line with plain spaces in the place of other ones (no-break, ideographic, of no width)
+ * outside its quotations; the line itself when it has none, or a quotation in it is not closed. */
 struct sv lexer_plain_spaces(struct sv line, struct arena *a);
 
 /* Does the text end inside a quotation? Then the command goes on in the next line. */

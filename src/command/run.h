@@ -66,7 +66,8 @@ RUN(memory);
 RUN(think);
 
 /* Take a drop back, as its record says. ST_CONFLICT: it was pinned or stashed again, or erased. */
-enum status memory_put_back(struct session *s, const struct json *undo, struct err *e) MUST_USE;
+enum status tool_memory_put_back(struct session *s, const struct json *undo,
+                                 struct err *e) MUST_USE;
 
 /* tool_meta.c */
 RUN(help);

@@ -448,7 +448,7 @@ static enum status put_back_stash(struct session *s, const struct json *undo, st
     return keep(s, &b, &w, e);
 }
 
-enum status memory_put_back(struct session *s, const struct json *undo, struct err *e)
+enum status tool_memory_put_back(struct session *s, const struct json *undo, struct err *e)
 {
     return sv_is(json_text(undo, "do"), "pin") ? put_back_pin(s, undo, e)
                                                : put_back_stash(s, undo, e);

@@ -103,7 +103,7 @@ static enum status reverse(struct session *s, const struct json *undo, struct re
     int64_t     number = 0;
 
     if (sv_is(what, "pin") || sv_is(what, "stash"))
-        return memory_put_back(s, undo, e);
+        return tool_memory_put_back(s, undo, e);
     if (permission_check(s->agent.permissions, PERM_loom_write, e)) /* it may be gone since */
         return err_code(e);
     if (sv_is(what, "prune-all"))
