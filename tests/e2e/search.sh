@@ -105,9 +105,11 @@ same "a search shows results" "$out" 'Search: "looms"
     "Text 2."
 
 Use → search "query" depth:deep for full content extraction.'
+same "the first search of a workspace says where text goes" "$err" 'warning: text of this workspace now goes to tavily too, for web searches; this is said once'
 json "Tavily gets the key in the body" "$asked" '[.method,.url,(.body|fromjson|[.api_key,.search_depth,.topic,.max_results])]' \
     '["POST","/tavily/search",["tvly-SECRET","basic","general",2]]'
 look 'search for "looms"'
+same "the next one does not" "$err" ''
 has "five unless told otherwise" "$out" '5 results (0ms)'
 look 'search "looms" max:10 topic:news'
 has "ten at most" "$out" '10 results (0ms)'
