@@ -69,7 +69,25 @@ static void beside_close(struct store *s)
 static enum status beside_begin(struct store *s, enum store_mode mode, struct sv thread,
                                 struct err *e)
 {
-    return mode == STORE_WRITE ? refuse(e) : real_of(s)->ops->begin(real_of(s), mode, thread, e);
+    struct store *behind = s;
+
+    if (mode != STORE_WRITE)
+        return real_of(s)->ops->begin(real_of(s), mode, thread, e);
+    while (behind->ops->behind)
+        behind = behind->ops->behind(behind);
+    return store_check_moved(behind, e) ? err_code(e) : refuse(e);
+}
+
+static enum status beside_moved_get(struct store *s, struct arena *a, struct sv *moved,
+                                    struct sv *came, struct err *e)
+{
+    return real_of(s)->ops->moved_get(real_of(s), a, moved, came, e);
+}
+
+static enum status beside_moved_set(struct store *s, struct sv moved, struct sv came, struct err *e)
+{
+    (void)s, (void)moved, (void)came;
+    return refuse(e);
 }
 
 static enum status beside_commit(struct store *s, struct err *e)
@@ -464,6 +482,9 @@ static const struct store_ops beside_ops = {
     .scrub = beside_scrub,
     .drop = beside_drop,
     .sizes = beside_sizes,
+    .moved_get = beside_moved_get,
+    .moved_set = beside_moved_set,
+    .behind = real_of,
     .backup = beside_backup,
 };
 

@@ -71,7 +71,26 @@ static enum status fault_begin(struct store *s, enum store_mode mode, struct sv 
                                struct err *e)
 {
     PASS(s, "begin");
+    real->alone = s->alone;
     return real->ops->begin(real, mode, thread, e);
+}
+
+static enum status fault_moved_get(struct store *s, struct arena *a, struct sv *moved,
+                                   struct sv *came, struct err *e)
+{
+    PASS(s, "moved_get");
+    return real->ops->moved_get(real, a, moved, came, e);
+}
+
+static enum status fault_moved_set(struct store *s, struct sv moved, struct sv came, struct err *e)
+{
+    PASS(s, "moved_set");
+    return real->ops->moved_set(real, moved, came, e);
+}
+
+static struct store *fault_behind(struct store *s)
+{
+    return fault_of(s)->real;
 }
 
 static void fault_want(struct store *s, const struct store_key *keys, size_t n)
@@ -502,6 +521,9 @@ static const struct store_ops fault_ops = {
     .scrub_waits = fault_scrub_waits,
     .drop = fault_drop,
     .sizes = fault_sizes,
+    .moved_get = fault_moved_get,
+    .moved_set = fault_moved_set,
+    .behind = fault_behind,
     .backup = fault_backup,
     .attach = fault_attach,
     .replace = fault_replace,

@@ -11,6 +11,7 @@
  *     l [thread] mark [lane] seq an entry that has this mark in this lane
  *     o [thread] op_id           the seq of the entry that has it
  *     r [thread] [view] key      a row
+ *     m NAME                     a text of moved.c
  */
 #include "base/clock.h"
 #include "base/failure.h"
@@ -53,25 +54,6 @@ static bool become_writer(struct mem_store *m)
     return m->db->writing = true;
 }
 
-static enum status mem_begin(struct store *s, enum store_mode mode, struct sv thread, struct err *e)
-{
-    struct mem_store *m = mem_of(s);
-    bool              ok = true;
-
-    (void)thread;
-    pthread_mutex_lock(&m->db->lock);
-    if (mode == STORE_WRITE)
-        ok = become_writer(m);
-    if (ok)
-        m->seen = tree_hold(m->db->now);
-    pthread_mutex_unlock(&m->db->lock);
-    if (!ok)
-        return stay_busy(m, e);
-    m->in = true;
-    m->writing = mode == STORE_WRITE;
-    return ST_OK;
-}
-
 /* When `keep`, the transaction's version becomes the newest one; else it is dropped. */
 static void finish(struct mem_store *m, bool keep)
 {
@@ -92,6 +74,33 @@ static void finish(struct mem_store *m, bool keep)
     tree_drop(m->before_part);
     m->seen = m->before_part = NULL;
     m->in = m->writing = false;
+}
+
+static enum status mem_begin(struct store *s, enum store_mode mode, struct sv thread, struct err *e)
+{
+    struct mem_store *m = mem_of(s);
+    bool              ok = true;
+    struct sv         moved;
+
+    (void)thread;
+    pthread_mutex_lock(&m->db->lock);
+    if (mode == STORE_WRITE)
+        ok = become_writer(m);
+    if (ok)
+        m->seen = tree_hold(m->db->now);
+    pthread_mutex_unlock(&m->db->lock);
+    if (!ok)
+        return stay_busy(m, e);
+    m->in = true;
+    m->writing = mode == STORE_WRITE;
+    if (!tree_get(m->seen, SV("m moved"), &moved))
+        moved = SV("");
+    store_note_moved(s, moved);
+    if (m->writing && store_check_moved(s, e)) {
+        finish(m, false);
+        return err_code(e);
+    }
+    return ST_OK;
 }
 
 static enum status mem_commit(struct store *s, struct err *e)
@@ -180,6 +189,7 @@ static void mem_close(struct store *s)
         free(m->db);
     }
     arena_free(&m->scratch);
+    store_note_moved(s, SV(""));
     free(m);
 }
 
@@ -220,6 +230,8 @@ static const struct store_ops mem_ops = {
     .unreached = mem_unreached,
     .drop = mem_drop,
     .sizes = mem_sizes,
+    .moved_get = mem_moved_get,
+    .moved_set = mem_moved_set,
 };
 
 enum status mem_open(struct sv rest, const struct store_options *o, struct store **out,
@@ -233,6 +245,7 @@ enum status mem_open(struct sv rest, const struct store_options *o, struct store
     if (!m)
         failure_memory(sizeof *m);
     m->base.ops = &mem_ops;
+    m->base.past_move = o->past_move;
     m->db = db;
     m->busy_ms = o->busy_ms ? o->busy_ms : STORE_BUSY_MS;
     ARENA_NEW(&m->scratch, char, 1); /* a block that stays, whatever is reset above it */

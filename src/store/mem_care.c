@@ -173,3 +173,29 @@ enum status mem_sizes(struct store *s, struct arena *a, struct store_size **out,
     *n = to.list.n;
     return ST_OK;
 }
+
+enum status mem_moved_get(struct store *s, struct arena *a, struct sv *moved, struct sv *came,
+                          struct err *e)
+{
+    struct store_tree *now = mem_look(mem_of(s));
+
+    (void)e;
+    *moved = *came = (struct sv){ 0 };
+    if (tree_get(now, SV("m moved"), moved))
+        *moved = sv_dup(*moved, a);
+    if (tree_get(now, SV("m came"), came))
+        *came = sv_dup(*came, a);
+    tree_drop(now);
+    return ST_OK;
+}
+
+enum status mem_moved_set(struct store *s, struct sv moved, struct sv came, struct err *e)
+{
+    struct mem_store *m = mem_of(s);
+
+    (void)e;
+    tree_put(&m->seen, SV("m moved"), moved);
+    tree_put(&m->seen, SV("m came"), came.s ? came : SV(""));
+    store_note_moved(s, moved);
+    return ST_OK;
+}

@@ -134,5 +134,8 @@ enum status mem_views(struct store *s, struct sv thread, struct arena *a, struct
                       size_t *n, struct err *e);
 enum status mem_sizes(struct store *s, struct arena *a, struct store_size **out, size_t *n,
                       struct err *e);
+enum status mem_moved_get(struct store *s, struct arena *a, struct sv *moved, struct sv *came,
+                          struct err *e);
+enum status mem_moved_set(struct store *s, struct sv moved, struct sv came, struct err *e);
 
 #endif

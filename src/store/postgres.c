@@ -22,6 +22,7 @@ static void pg_close(struct store *s)
     if (p->wake >= 0)
         close(p->wake);
     free(p->shown);
+    store_note_moved(s, SV(""));
     free(p);
 }
 
@@ -88,6 +89,7 @@ enum status postgres_open(struct sv url, const struct store_options *o, struct s
     if (!p)
         failure_memory(sizeof *p);
     p->base.ops = &postgres_ops;
+    p->base.past_move = o->past_move;
     p->wake = -1;
     p->busy_ms = o->busy_ms ? o->busy_ms : STORE_BUSY_MS;
     p->create = o->create;
@@ -155,6 +157,8 @@ const struct store_ops postgres_ops = {
     .scrub_waits = pg_scrub_waits,
     .drop = pg_drop,
     .sizes = pg_sizes,
+    .moved_get = pg_moved_get,
+    .moved_set = pg_moved_set,
     .backup = pg_backup,
     .attach = pg_attach,
     .replace = pg_replace,

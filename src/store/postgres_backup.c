@@ -54,6 +54,8 @@ static void build_empty(struct pg_store *p, void *ctx)
         struct sb b = sb_in(a, 0);
         sb_adds(&b, "DELETE FROM ");
         sb_adds(&b, tables[i]);
+        if (sv_is(sv_of(tables[i]), "@row")) /* where the log is belongs to the store */
+            sb_adds(&b, " WHERE tid > 0");
         struct pg_query q = { -1, pg_sql_in(p->pool->url.schema, sb_sv(&b).s, a) };
         pg_send(p->link, &q, NULL, NULL, NULL);
     }

@@ -58,7 +58,7 @@ enum status pg_stats(struct store *s, struct store_stats *out, struct err *e)
         pg_of(s),
         "SELECT (SELECT count(*) FROM @thread WHERE rev > 0),"
         " (SELECT coalesce(sum(rev), 0)::bigint FROM @thread),"
-        " (SELECT count(*) FROM @row), (SELECT count(*) FROM @blob),"
+        " (SELECT count(*) FROM @row WHERE tid > 0), (SELECT count(*) FROM @blob),"
         " (SELECT coalesce(sum(pg_total_relation_size(c.oid)), 0)::bigint"
         " FROM pg_catalog.pg_class c WHERE c.relkind = 'r' AND c.relnamespace ="
         " (SELECT relnamespace FROM pg_catalog.pg_class WHERE oid = '@meta'::regclass)),"

@@ -10,7 +10,7 @@
  *     postgres_queue.c   writes that wait for the commit
  *     postgres_log.c     heads, appending, op_ids     postgres_scan.c   scans of entries
  *     postgres_rows.c    rows of views                postgres_text.c   words
- *     postgres_object.c  content by its hash
+ *     postgres_object.c  content by its hash          postgres_moved.c  where the log is
  *     postgres_erase.c   erasing, dropping            postgres_care.c   counts, checks, facts
  *     postgres_watch.c   commits of others            postgres_schema.c tables, migration, roles
  *     postgres_pool.c    connections of the process   postgres_error.c  failures as errors
@@ -81,6 +81,13 @@ enum pg_statement {
     PG_OBJECT_PUT,
     PG_OBJECT_GET,
     PG_OBJECT_DROP,
+    PG_MOVED,
+    PG_MOVED_ROW,
+    PG_MOVED_SHARE,
+    PG_MOVED_KEEP_OUT,
+    PG_MOVED_LOCK_ALL,
+    PG_MOVED_PUT,
+    PG_MOVED_BUMP,
     PG_SCAN_FIRST, /* 12 kinds: see scan_kind() */
     PG_SCAN_LAST = PG_SCAN_FIRST + 11,
     PG_RANGE_FIRST, /* 4 kinds: with an upper end, backwards */
@@ -335,6 +342,15 @@ void pg_want(struct store *, const struct store_key *, size_t);
 void pg_want_op(struct store *, struct sv thread, struct sv op_id);
 void pg_want_scan(struct store *, const struct store_query *);
 void pg_wants_drop(struct pg_store *p);
+
+/* ---- postgres_moved.c */
+/* With BEGIN: was the log moved away? In a transaction that is to be alone also the locks that keep
+ * the others out. */
+void pg_ask_moved(struct pg_store *p);
+/* Make a row for a new thread: the one thing that a writer does without the lock of a thread. */
+void        pg_ask_new(struct pg_store *p, struct sv thread);
+enum status pg_moved_get(struct store *, struct arena *, struct sv *, struct sv *, struct err *);
+enum status pg_moved_set(struct store *, struct sv, struct sv, struct err *);
 
 /* ---- postgres_ahead.c */
 void pg_group_want(struct store *, const struct store_part *, size_t);

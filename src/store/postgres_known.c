@@ -377,11 +377,9 @@ enum status pg_know(struct pg_store *p, struct pg_thread *t, struct err *e)
 static void build_lock(struct pg_store *p, void *ctx)
 {
     struct pg_thread *t = ctx;
-    struct pg_params  q = { 0 };
 
     if (t->known && !t->there) {
-        pg_add_text(&q, t->id);
-        pg_ask(p, PG_NEW, &q, NULL, NULL);
+        pg_ask_new(p, t->id);
         t->made = true;
     }
     pg_ask_head(p, t, true);

@@ -43,6 +43,8 @@ enum status pg_object_put(struct store *s, const struct hash *hash, struct sv by
 {
     struct pg_params q = { 0 };
 
+    if (store_check_moved(s, e))
+        return err_code(e);
     pg_add_hash(&q, hash);
     pg_add_bytes(&q, bytes.s ? bytes : SV(""));
     return ask(pg_of(s), PG_OBJECT_PUT, &q, NULL, e);

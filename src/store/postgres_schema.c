@@ -336,6 +336,7 @@ static enum status make_all(struct schema_making *m, int64_t there, struct err *
         return pg_error(m->p, &m->why, e);
     make_options(m);
     send_meta(m);
+    send(m, "INSERT INTO @row(tid, view, key, value) VALUES(0, 'moved', '\\x746f', '')");
     send(m, "COMMIT");
     if (!collect(m))
         return pg_error(m->p, &m->why, e);

@@ -42,6 +42,8 @@
     "SELECT key, value FROM @row WHERE tid = " TID_OF " AND view = $2 AND key >= $3" end           \
     " ORDER BY key" order " LIMIT $4"
 
+#define MOVED_TO "tid = 0 AND view = 'moved' AND key = '\\x746f'"
+
 #define FOUND                                                                                      \
     "SELECT t.id, w.seq FROM @word w JOIN @thread t ON t.tid = w.tid"                              \
     " WHERE (string_to_array(w.body, ' ') || ('#' || w.tid::text)) @> $1::text[]"                  \
@@ -174,6 +176,17 @@ static const char *const texts[PG_STATEMENTS] = {
     [PG_OBJECT_PUT] = "INSERT INTO @object(hash, bytes) VALUES($1, $2) ON CONFLICT DO NOTHING",
     [PG_OBJECT_GET] = "SELECT bytes FROM @object WHERE hash = $1",
     [PG_OBJECT_DROP] = "DELETE FROM @object WHERE hash = $1",
+
+    /* Texts of the store itself are rows of thread number 0, which no thread has: see postgres_moved.c. */
+    [PG_MOVED]       = "SELECT value FROM @row WHERE " MOVED_TO,
+    [PG_MOVED_ROW]   = "INSERT INTO @row(tid, view, key, value) VALUES(0, 'moved', '\\x746f', '') ON CONFLICT DO NOTHING",
+    [PG_MOVED_SHARE] = "SELECT 1 FROM @row WHERE " MOVED_TO " FOR SHARE",
+    [PG_MOVED_KEEP_OUT] = "INSERT INTO @row AS r(tid, view, key, value) VALUES(0, 'moved', '\\x746f', '')"
+                          " ON CONFLICT (tid, view, key) DO UPDATE SET value = r.value",
+    [PG_MOVED_LOCK_ALL] = "SELECT count(*) FROM (SELECT tid FROM @thread ORDER BY tid FOR UPDATE) t",
+    [PG_MOVED_PUT]   = "INSERT INTO @row(tid, view, key, value) VALUES(0, 'moved', '\\x746f', $1), (0, 'moved', '\\x63616d65', $2)"
+                       " ON CONFLICT (tid, view, key) DO UPDATE SET value = excluded.value",
+    [PG_MOVED_BUMP]  = "UPDATE @thread SET gen = gen + 1",
 };
 /* clang-format on */
 

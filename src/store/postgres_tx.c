@@ -125,8 +125,14 @@ static void limit(struct pg_store *p, int64_t lock_ms)
 
 static void begin_on_server(struct pg_store *p, const struct patience *w)
 {
-    pg_ask(p, p->writing ? PG_BEGIN_WRITE : PG_BEGIN_READ, NULL, NULL, NULL);
+    /* A transaction that is alone sees what was committed while it waited for its locks. */
+    pg_ask(p,
+           p->base.alone ? PG_BEGIN_PROBE
+           : p->writing  ? PG_BEGIN_WRITE
+                         : PG_BEGIN_READ,
+           NULL, NULL, NULL);
     limit(p, left_ms(w));
+    pg_ask_moved(p);
 }
 
 bool pg_is_unbegun(const struct pg_store *p)
@@ -159,8 +165,10 @@ static void send_before(struct pg_store *p, const struct patience *w)
 {
     if (!pg_pool_is_checked(p->pool))
         pg_schema_ask(p);
-    if (!p->in)
+    if (!p->in) {
+        pg_ask_moved(p);
         return;
+    }
     if (pg_is_unbegun(p))
         send_begin(p, w);
     pg_ask_wants(p);
@@ -247,11 +255,8 @@ static struct pg_thread *ask_again(struct pg_store *p, struct arena *a)
         now[i] = (struct pg_thread){ .id = t->id, .fresh = true };
         if (!t->known)
             continue;
-        if (has_made(t)) {
-            struct pg_params q = { 0 };
-            pg_add_text(&q, t->id);
-            pg_ask(p, PG_NEW, &q, NULL, NULL);
-        }
+        if (has_made(t))
+            pg_ask_new(p, t->id);
         pg_ask_head(p, &now[i], t->locked);
     }
     return now;
@@ -295,7 +300,8 @@ static enum status resume(struct pg_store *p, const struct pg_failure *lost, str
             pg_sync(p->link);
             there = pg_collect(p->link, deadline(p, w), &why);
         }
-        bool same = there && is_same_state(p, now);
+        bool same =
+            there && is_same_state(p, now) && (!p->writing || !store_check_moved(&p->base, e));
         arena_free(&scratch);
         if (same && p->kept.n) {
             pg_queue_repeat(p);
@@ -366,6 +372,12 @@ enum status pg_run(struct pg_store *p, enum pg_flush flush, pg_build *build, voi
                     roll_back(p);
                     return s;
                 }
+            }
+            if (p->in && p->writing && store_check_moved(&p->base, e)) {
+                roll_back(p);
+                unsee(p);
+                memset(&p->ahead, 0, sizeof p->ahead);
+                return err_code(e);
             }
             landed(p, flush);
             return ST_OK;
@@ -536,19 +548,18 @@ static void take_chain(void *ctx, struct pg_answer *a)
 static bool ask_probe(struct pg_store *p, const struct pg_thread *t, struct probe *x,
                       int64_t lock_ms, int64_t until_us, struct pg_failure *why)
 {
-    struct pg_params id = { 0 }, at = { 0 };
+    struct pg_params at = { 0 };
 
     *x = (struct probe){ .now = { .id = t->id, .fresh = true } };
     let_go(p);
     if (!pg_pool_take(p->pool, until_us, &p->link, why))
         return false;
-    pg_add_text(&id, t->id);
     pg_add_text(&at, t->id);
     pg_add_int(&at, (grows(t) ? t->head.rev : t->rev_at) - 1);
     pg_ask(p, PG_BEGIN_PROBE, NULL, NULL, NULL);
     limit(p, lock_ms);
     if (t->made)
-        pg_ask(p, PG_NEW, &id, NULL, NULL);
+        pg_ask_new(p, t->id);
     pg_ask_head(p, &x->now, true);
     pg_ask(p, PG_CHAIN, &at, take_chain, x);
     pg_sync(p->link);

@@ -145,22 +145,26 @@ enum status postgres_url_read(struct sv url, struct arena *a, struct postgres_ur
     return ST_OK;
 }
 
-/* Without the value of `password=`, `sslpassword=` in the query. */
-static void add_query(struct sb *b, struct sv query)
+/* Without the value of `password=`, `sslpassword=` in the query; `bare`: without the parameter. */
+static void add_query(struct sb *b, struct sv query, bool bare)
 {
+    char before = '?';
+
     while (query.n) {
         struct sv_cut one = sv_cut(query, '&'), pair = sv_cut(one.head, '=');
-        sb_add(b, pair.head);
-        if (pair.found) {
-            sb_addc(b, '=');
-            sb_add(b, sv_find(pair.head, SV("assword")) >= 0 ? SV("***") : pair.tail);
-        }
-        sb_adds(b, one.found ? "&" : "");
+        bool          secret = pair.found && sv_find(pair.head, SV("assword")) >= 0;
         query = one.tail;
+        if (bare && (secret || !one.head.n))
+            continue;
+        sb_addc(b, before);
+        sb_add(b, pair.head);
+        sb_adds(b, pair.found ? "=" : "");
+        sb_add(b, secret ? SV("***") : pair.tail);
+        before = '&';
     }
 }
 
-struct sv postgres_url_shown(struct sv url, struct arena *a)
+static struct sv without_secrets(struct sv url, bool bare, struct arena *a)
 {
     struct sb     b = sb_in(a, 0);
     struct sv_cut parts = sv_cut(url, '?');
@@ -172,15 +176,22 @@ struct sv postgres_url_shown(struct sv url, struct arena *a)
     if (user.found) {
         struct sv_cut secret = sv_cut(user.head, ':');
         sb_add(&b, secret.head);
-        sb_adds(&b, secret.found ? ":***@" : "@");
+        sb_adds(&b, secret.found && !bare ? ":***@" : "@");
         rest = sv_skip(rest, user.head.n + 1);
     }
     sb_add(&b, rest);
-    if (parts.found) {
-        sb_addc(&b, '?');
-        add_query(&b, parts.tail);
-    }
+    add_query(&b, parts.tail, bare);
     return sb_sv(&b);
+}
+
+struct sv postgres_url_shown(struct sv url, struct arena *a)
+{
+    return without_secrets(url, false, a);
+}
+
+struct sv postgres_url_bare(struct sv url, struct arena *a)
+{
+    return without_secrets(url, true, a);
 }
 
 void sb_add_identifier(struct sb *b, struct sv name)

@@ -37,6 +37,9 @@ enum status postgres_url_read(struct sv url, struct arena *a, struct postgres_ur
 /* The URL without a password, for people. */
 struct sv postgres_url_shown(struct sv url, struct arena *a);
 
+/* A URL that can be used, without a password: it is in ~/.pgpass or another place of libpq. */
+struct sv postgres_url_bare(struct sv url, struct arena *a);
+
 /* "name", with each " in it doubled: an identifier in SQL. */
 void sb_add_identifier(struct sb *b, struct sv name);
 

@@ -71,6 +71,7 @@ static const char *const sql[Q_COUNT] = {
     [Q_TEXT_LAST]    = "SELECT max(id) FROM text_docsize WHERE id BETWEEN ? AND ?",
     [Q_TEXT_ADD]     = "INSERT INTO text(rowid, body) VALUES(?, ?)",
     [Q_ROWS_CLEAR]   = "DELETE FROM row WHERE tid = ? AND view = ?",
+    [Q_MOVED]        = "SELECT value FROM row WHERE tid = 0 AND view = 'moved' AND key = x'746f'",
 };
 /* clang-format on */
 
@@ -287,6 +288,8 @@ static int after_commit(void *ctx, sqlite3 *db, const char *name, int pages)
     return SQLITE_OK;
 }
 
+static void sqlite_abort(struct store *s);
+
 static enum status sqlite_begin(struct store *s, enum store_mode mode, struct sv thread,
                                 struct err *e)
 {
@@ -297,7 +300,12 @@ static enum status sqlite_begin(struct store *s, enum store_mode mode, struct sv
     if (!sqlite3_get_autocommit(q->db) && run_kept(q, Q_ROLLBACK, e))
         return err_in(e, "the transaction before this one");
     q->tid_seen = false; /* another process may have restored a backup since */
-    return run_kept(q, mode == STORE_WRITE ? Q_BEGIN_WRITE : Q_BEGIN, e);
+    if (run_kept(q, mode == STORE_WRITE ? Q_BEGIN_WRITE : Q_BEGIN, e))
+        return err_code(e);
+    enum status status = sqlite_check_moved(q, mode, e);
+    if (status)
+        sqlite_abort(s);
+    return status;
 }
 
 /* What an I/O error during a commit means: the pages and the commit mark may be in the write-ahead
@@ -400,6 +408,7 @@ static void sqlite_close(struct store *s)
     fd_undo(&q->dir);
     free(q->file);
     free(q->path);
+    store_note_moved(s, SV(""));
     free(q);
 }
 
@@ -538,6 +547,7 @@ enum status sqlite_open(struct sv rest, const struct store_options *o, struct st
     if (!q)
         failure_memory(sizeof *q);
     q->base.ops = &sqlite_ops;
+    q->base.past_move = o->past_move;
     enum status s = sqlite_locate(q, rest, o, e);
     if (!s)
         s = check_there(q, o, e);
@@ -562,7 +572,7 @@ static enum status sqlite_stats(struct store *s, struct store_stats *out, struct
 
     if (sqlite_number(q, "SELECT count(*) FROM thread", &out->threads, e) ||
         sqlite_number(q, "SELECT count(*) FROM entry", &out->entries, e) ||
-        sqlite_number(q, "SELECT count(*) FROM row", &out->rows, e) ||
+        sqlite_number(q, "SELECT count(*) FROM row WHERE tid > 0", &out->rows, e) ||
         sqlite_number(q, "SELECT count(*) FROM blob", &out->blobs, e) ||
         sqlite_number(q, "PRAGMA page_size", &page, e) ||
         sqlite_number(q, "PRAGMA freelist_count", &free_pages, e) ||
@@ -727,6 +737,8 @@ const struct store_ops sqlite_ops = {
     .unreached = sqlite_unreached,
     .drop = sqlite_drop,
     .sizes = sqlite_sizes,
+    .moved_get = sqlite_moved_get,
+    .moved_set = sqlite_moved_set,
     .backup = sqlite_backup,
     .attach = sqlite_attach,
     .replace = sqlite_replace,

@@ -31,23 +31,25 @@ enum status sqlite_attach(struct store *s, struct sv path, struct err *e)
     return path.s ? run_with(q, "ATTACH ? AS copy", path, e) : sqlite_exec(q, "DETACH copy", e);
 }
 
-/* The tables have their columns in the same order: both were made by the same steps. */
+/* The tables have their columns in the same order: both were made by the same steps. Where the log
+ * is (sqlite_moved.c) belongs to the store, and is not replaced. */
 enum status sqlite_replace(struct store *s, struct err *e)
 {
     struct sqlite_store *q = sqlite_of(s);
 
     q->tid = 0;
     q->cleared = true;
-    return sqlite_exec(q,
-                       "PRAGMA secure_delete = ON;"
-                       "DELETE FROM main.row; DELETE FROM main.entry; DELETE FROM main.blob;"
-                       "DELETE FROM main.thread;"
-                       "INSERT INTO main.thread SELECT * FROM copy.thread;"
-                       "INSERT INTO main.blob SELECT * FROM copy.blob;"
-                       "INSERT INTO main.entry SELECT * FROM copy.entry;"
-                       "INSERT INTO main.row SELECT * FROM copy.row;"
-                       "INSERT INTO main.text(text) VALUES('delete-all');",
-                       e);
+    return sqlite_exec(
+        q,
+        "PRAGMA secure_delete = ON;"
+        "DELETE FROM main.row WHERE tid > 0; DELETE FROM main.entry; DELETE FROM main.blob;"
+        "DELETE FROM main.thread;"
+        "INSERT INTO main.thread SELECT * FROM copy.thread;"
+        "INSERT INTO main.blob SELECT * FROM copy.blob;"
+        "INSERT INTO main.entry SELECT * FROM copy.entry;"
+        "INSERT INTO main.row SELECT * FROM copy.row WHERE tid > 0;"
+        "INSERT INTO main.text(text) VALUES('delete-all');",
+        e);
 }
 
 /* ---- threads ------------------------------------------------------------------------------ */

@@ -1,7 +1,7 @@
 /* The SQLite backend, shared by its files: sqlite.c (connection, transactions, care), sqlite_file.c
  * (how the file is reached and made), sqlite_schema.c (tables, migration), sqlite_watch.c (commits
  * of others), sqlite_log.c (entries), sqlite_erase.c (erasing them), sqlite_rows.c (rows),
- * sqlite_text.c (words). */
+ * sqlite_text.c (words), sqlite_moved.c (where the log is). */
 #ifndef HEDDLE_SQLITE_INTERNAL_H
 #define HEDDLE_SQLITE_INTERNAL_H
 
@@ -44,6 +44,7 @@ enum sqlite_statement {
     Q_TEXT_HAS,
     Q_TEXT_ADD,
     Q_TEXT_LAST,
+    Q_MOVED,
     Q_COUNT,
 };
 
@@ -221,6 +222,13 @@ enum status sqlite_rows_clear(struct store *, struct sv, struct sv, struct err *
 enum status sqlite_set_views(struct store *, struct sv, int64_t, struct err *);
 enum status sqlite_views(struct store *, struct sv, struct arena *, struct sv **, size_t *,
                          struct err *);
+
+/* sqlite_moved.c; the first at the beginning of a transaction */
+enum status sqlite_check_moved(struct sqlite_store *q, enum store_mode mode,
+                               struct err *e) MUST_USE;
+enum status sqlite_moved_get(struct store *, struct arena *, struct sv *, struct sv *,
+                             struct err *);
+enum status sqlite_moved_set(struct store *, struct sv, struct sv, struct err *);
 
 /* sqlite_erase.c */
 enum status sqlite_erase(struct store *, struct sv, const struct entry *, size_t, struct err *);

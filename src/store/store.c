@@ -122,6 +122,7 @@ enum status store_commit(struct store *s, struct err *e)
     if (st)
         s->ops->abort(s);
     s->open = TX_CLOSED;
+    s->alone = false;
     return st;
 }
 
@@ -134,6 +135,7 @@ void store_abort(struct store *s)
     else if (s->open != TX_CLOSED)
         s->ops->abort(s);
     s->open = TX_CLOSED;
+    s->alone = false;
 }
 
 bool store_has_groups(const struct store *s)

@@ -33,6 +33,9 @@ struct store_options {
      * server. Absent: the caller does not want the log of a workspace. A file belongs to the
      * workspace in which it lies and ignores this. */
     struct sv workspace;
+    /* Write also after the log was moved away from here: for those who keep the old store as a copy
+     * of the log. */
+    bool past_move;
 };
 
 /* `url` is a path or sqlite:PATH, postgres://…, mem:NAME, or fault:K:URL, which fails the K-th
@@ -46,6 +49,10 @@ void        store_close(struct store *s); /* aborts what is open; NULL is fine *
 
 /* The URL of a store for people: without a password. */
 struct sv store_url_shown(struct sv url, struct arena *a);
+
+/* The same as a place that others can use, too: what is secret in it is left out, and a file that
+ * exists has its whole path, without links. */
+struct sv store_url_bare(struct sv url, struct arena *a);
 
 /* Was the log made by this store, when it was opened or first used? */
 bool store_is_new(const struct store *s);
@@ -115,6 +122,34 @@ void        store_group_abort(struct store *s);
  * answer; a thread that another process has is left to its part. Only a hint: parts may be about
  * something else, or not come at all. SQLite and mem: do nothing. */
 void store_group_want(struct store *s, const struct store_part *parts, size_t n);
+
+/* ---- where the log is ----------------------------------------------------------- */
+
+/* A log has one owner. When it is moved to another store, the old one is marked in a transaction
+ * that no other writer overlaps. From then on each transaction that would write to the old store
+ * fails with ST_CONFLICT, reason STORE_MOVED: at its beginning, or with the first answer of a store
+ * across a network; also one of a process that had the store open before. Transactions that read go
+ * on: store_gone_to() is what the last one saw, or absent while the log is here; when there was
+ * none since the last call, it looks now. */
+struct sv store_gone_to(struct store *s);
+
+struct store_moved {
+    struct sv to;   /* where the log went, without a password; absent: it is here */
+    struct sv id;   /* of that move */
+    struct sv back; /* the id of a move back to here that is not finished; or absent */
+    struct sv came; /* lines "ID PLACE": the moves by which the log came here, oldest first */
+};
+enum status store_moved(struct store *s, struct arena *a, struct store_moved *out,
+                        struct err *e) MUST_USE;
+
+/* A write transaction that begins when no other one is open, keeps all others out until it ends,
+ * and is not refused by the mark. In it store_set_moved() writes the mark (`to` absent: removes it)
+ * and the list. Outside a group. */
+enum status store_begin_alone(struct store *s, struct err *e) MUST_USE;
+enum status store_set_moved(struct store *s, const struct store_moved *m, struct err *e) MUST_USE;
+
+/* Did the log come here by the move with this id? */
+bool store_came_by(const struct store_moved *m, struct sv id);
 
 /* ---- the log -------------------------------------------------------------------- */
 

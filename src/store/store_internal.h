@@ -122,6 +122,14 @@ struct store_ops {
     enum status (*sizes)(struct store *, struct arena *, struct store_size **, size_t *n,
                          struct err *);
 
+    /* The texts of moved.c, absent or empty when there is none; reading them may be asked for
+     * inside and outside a transaction, writing them in one of store_begin_alone(). A text `moved`
+     * keeps out the transactions that began before it was committed, too. */
+    enum status (*moved_get)(struct store *, struct arena *, struct sv *moved, struct sv *came,
+                             struct err *);
+    enum status (*moved_set)(struct store *, struct sv moved, struct sv came, struct err *);
+    struct store *(*behind)(struct store *); /* of a store in front of another; else NULL */
+
     /* NULL for all three where there is no file. `attach` names the copy for `replace`, which puts
      * all it has here, in the open transaction; with an absent path the copy is released. */
     enum status (*backup)(struct store *, struct sv path, struct err *);
@@ -139,6 +147,11 @@ struct store {
     int                     group;      /* 0: none, 1: open, 2: broken */
     bool                    rows_apart; /* rows are in memory: they may be put while reading */
     bool                    is_new;     /* the log was made by this store */
+    bool                    past_move;  /* as in struct store_options */
+    bool                    alone;      /* the transaction is one of store_begin_alone() */
+    const char             *gone;       /* where the log went, as the last transaction saw it */
+    struct arena            gone_a;     /* ... the text */
+    bool                    looked;     /* ... since store_gone_to() was last asked */
     struct store_seen      *seen;       /* only in the outermost store; see seen.c */
 };
 
@@ -169,6 +182,11 @@ struct store_rows {
     struct arena  a;
     struct sb     last; /* the last key of store_rows_next() */
 };
+
+/* moved.c, for the backends: `moved` is what the transaction that begins has read; may it write?
+ * store_note_moved(s, SV("")) frees what is kept. */
+void        store_note_moved(struct store *s, struct sv moved);
+enum status store_check_moved(const struct store *s, struct err *e) MUST_USE;
 
 /* The smallest key that is greater than every key with this prefix; absent when there is none. */
 struct sv store_prefix_end(struct sv prefix, struct arena *a);

@@ -14,6 +14,9 @@ enum store_mode { STORE_READ, STORE_WRITE };
 /* Reason of an ST_IO: the store may not be written, now or later. */
 #define STORE_READ_ONLY "read_only"
 
+/* Reason of an ST_CONFLICT: the log was moved to another store. */
+#define STORE_MOVED "moved"
+
 struct store_head {
     int64_t     rev;     /* number of entries; 0: the thread does not exist */
     struct hash chain;   /* of the last entry; zero when rev is 0 */

@@ -126,7 +126,7 @@ static enum status begin_current(struct log *l, struct sv thread, enum store_mod
         }
         log_abort(l); /* reading: fold in a transaction of its own, then look again */
         enum status s = bring_up_to_date(l, thread, e);
-        if (s == ST_IO && sv_is(sv_of(e->reason), STORE_READ_ONLY))
+        if (s && (sv_is(sv_of(e->reason), STORE_READ_ONLY) || sv_is(sv_of(e->reason), STORE_MOVED)))
             return fold_beside(l, thread, e);
         if (s)
             break;

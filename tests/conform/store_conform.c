@@ -2249,6 +2249,174 @@ static void a_store_answers_as_a_model_of_it_does(void)
     store_close(keep);
 }
 
+/* ---- a log that was moved ------------------------------------------------------------------ */
+
+static enum status set_moved(struct store *in, struct sv to, struct sv came)
+{
+    struct store_moved m = { .to = to, .id = SV("m1"), .came = came };
+
+    if (store_begin_alone(in, &e))
+        return e.code;
+    enum status st = store_set_moved(in, &m, &e);
+    if (!st)
+        st = store_commit(in, &e);
+    store_abort(in);
+    return st;
+}
+
+static void check_refused(struct store *to, struct sv thread)
+{
+    struct entry n = note("{}");
+
+    CHECK(append_to(to, thread, STORE_ANY_REV, &n, 1) == ST_CONFLICT);
+    CHECK(strcmp(e.reason, STORE_MOVED) == 0);
+    CHECK(strstr(e.text, "/else/where.db") != NULL);
+    CHECK(strstr(e.hint, "heddle store switch /else/where.db") != NULL);
+}
+
+static void a_moved_log_refuses_writers_and_lets_readers_go_on(void)
+{
+    struct store_moved m;
+    struct store      *before = open_again(0), *after = NULL, *past = NULL;
+    struct entry       n = note("{}");
+
+    CHECK(append_to(before, SV("t"), 0, &n, 1) == ST_OK);
+    CHECK(!store_gone_to(before).s);
+    CHECK(set_moved(s, SV("/else/where.db"), SV("m0 /from/there.db\n")) == ST_OK);
+    after = open_again(0);
+    check_refused(before, SV("t")); /* it was open when the log was moved */
+    check_refused(before, SV("new"));
+    check_refused(after, SV("t"));
+    check_refused(s, SV("t"));
+    CHECK_INT(rev_of(after, SV("t")), 1);
+    CHECK_INT(rev_of(after, SV("new")), 0);
+    CHECK(store_begin(after, STORE_READ, &e) == ST_OK);
+    CHECK_INT(rev_of(after, SV("t")), 1);
+    store_abort(after);
+    CHECK_SV(store_gone_to(after), SV("/else/where.db"));
+    CHECK(store_moved(after, &a, &m, &e) == ST_OK);
+    CHECK_SV(m.to, SV("/else/where.db"));
+    CHECK_SV(m.id, SV("m1"));
+    CHECK(!m.back.n);
+    CHECK(store_came_by(&m, SV("m0")) && !store_came_by(&m, SV("m")) && !store_came_by(&m, SV("")));
+    CHECK(store_open(sv_of(url), &(struct store_options){ .past_move = true }, &past, &e) == ST_OK);
+    CHECK(append_to(past, SV("t"), 1, &n, 1) == ST_OK); /* it is kept as a copy */
+    CHECK(set_moved(s, (struct sv){ 0 }, SV("m0 /from/there.db\n")) == ST_OK);
+    CHECK(append_to(before, SV("t"), 2, &n, 1) == ST_OK);
+    CHECK(append_to(before, SV("new"), 0, &n, 1) == ST_OK);
+    CHECK(!store_gone_to(before).s);
+    store_close(before);
+    store_close(after);
+    store_close(past);
+}
+
+static void a_group_is_refused_when_the_log_was_moved(void)
+{
+    struct store     *other = open_again(0);
+    struct entry      n = note("{}");
+    struct store_head h;
+
+    CHECK(append_one(SV("t"), n) == ST_OK);
+    CHECK(set_moved(s, SV("/else/where.db"), SV("")) == ST_OK);
+    e.reason[0] = 0;
+    if (!store_group_begin(other, &e) && !store_begin_on(other, STORE_WRITE, SV("t"), &e))
+        CHECK(store_append(other, SV("t"), 1, &n, 1, &h, &e) == ST_CONFLICT);
+    CHECK(strcmp(e.reason, STORE_MOVED) == 0);
+    store_abort(other);
+    store_group_abort(other);
+    CHECK_INT(rev_of(other, SV("t")), 1);
+    store_close(other);
+}
+
+/* The log is marked while a transaction of another writer is open: either the mark waits for it, or
+ * it fails, although what it sees is older than the mark. */
+static void mark_against_a_writer(struct sv thread)
+{
+    struct store     *writer = open_again(50), *mover = open_again(50);
+    struct entry      n = note("{}");
+    struct store_head h;
+    int64_t           rev;
+
+    CHECK(store_begin(writer, STORE_WRITE, &e) == ST_OK);
+    CHECK(store_head(writer, SV("seen"), &h, &e) == ST_OK);
+    enum status marked = set_moved(mover, SV("/else/where.db"), SV(""));
+    CHECK(!marked || (marked == ST_CONFLICT && strcmp(e.reason, "busy") == 0));
+    enum status wrote = store_append(writer, thread, STORE_ANY_REV, &n, 1, &h, &e);
+    if (!wrote)
+        wrote = store_commit(writer, &e);
+    store_abort(writer);
+    CHECK(marked ? !wrote : wrote == ST_CONFLICT);
+    rev = rev_of(mover, thread);
+    CHECK(set_moved(mover, SV("/else/where.db"), SV("")) == ST_OK);
+    check_refused(writer, thread);
+    CHECK_INT(rev_of(mover, thread), rev);
+    store_close(writer);
+    store_close(mover);
+}
+
+static void a_writer_that_began_before_the_log_was_moved_is_not_lost(void)
+{
+    struct entry n = note("{}");
+
+    CHECK(append_one(SV("seen"), n) == ST_OK);
+    CHECK(append_one(SV("t"), n) == ST_OK);
+    mark_against_a_writer(SV("t"));
+    CHECK(set_moved(s, (struct sv){ 0 }, SV("")) == ST_OK);
+    mark_against_a_writer(SV("new"));
+}
+
+static void moving_waits_for_a_writer_and_sees_what_it_wrote(void)
+{
+    static const struct sv threads[] = { SV_STATIC("t"), SV_STATIC("new") };
+    struct entry           n = note("{}");
+
+    CHECK(append_one(SV("t"), n) == ST_OK);
+    for (size_t i = 0; i < COUNT(threads); i++) {
+        struct store      *writer = open_again(0), *mover = open_again(50);
+        struct store_head  h;
+        struct store_moved m;
+        CHECK(store_begin_on(writer, STORE_WRITE, threads[i], &e) == ST_OK);
+        CHECK(store_append(writer, threads[i], STORE_ANY_REV, &n, 1, &h, &e) == ST_OK);
+        CHECK(set_moved(mover, SV("/else/where.db"), SV("")) == ST_CONFLICT);
+        CHECK(strcmp(e.reason, "busy") == 0);
+        CHECK(store_begin_alone(mover, &e) || store_moved(mover, &a, &m, &e));
+        store_abort(mover);
+        CHECK(store_commit(writer, &e) == ST_OK);
+        CHECK(store_begin_alone(mover, &e) == ST_OK);
+        CHECK_INT(rev_of(mover, threads[i]), h.rev);
+        store_abort(mover);
+        CHECK(append_to(writer, threads[i], h.rev, &n, 1) == ST_OK); /* nothing was marked */
+        store_close(writer);
+        store_close(mover);
+    }
+}
+
+static void a_copy_that_takes_the_place_of_the_store_leaves_the_mark_out(void)
+{
+    struct store_options o = { .create = true };
+    struct store        *copy = NULL;
+    struct entry         n = note("{}");
+    struct store_moved   m;
+    char                 path[400];
+    int                  asked = 0;
+
+    snprintf(path, sizeof path, "%s-copy", file);
+    if (append_one(SV("t"), n) || store_backup(s, sv_of(path), &e))
+        return; /* a store without a file */
+    CHECK(store_open(sv_of(path), &o, &copy, &e) == ST_OK);
+    CHECK(set_moved(copy, SV("/else/where.db"), SV("")) == ST_OK);
+    CHECK(store_compact(copy, &e) == ST_OK);
+    store_close(copy);
+    CHECK(store_replace(s, sv_of(path), agree, &asked, &e) == ST_OK);
+    CHECK(append_one(SV("t"), n) == ST_OK);
+    CHECK(set_moved(s, SV("/else/where.db"), SV("")) == ST_OK);
+    CHECK(store_replace(s, sv_of(path), agree, &asked, &e) == ST_CONFLICT);
+    CHECK(strcmp(e.reason, STORE_MOVED) == 0);
+    CHECK(store_moved(s, &a, &m, &e) == ST_OK);
+    CHECK_SV(m.to, SV("/else/where.db"));
+    unlink(path);
+}
+
 static const struct tap_test tests[] = {
     T(an_unknown_thread_has_rev_0),
     T(seqs_are_dense_and_the_store_gives_them),
@@ -2316,6 +2484,11 @@ static const struct tap_test tests[] = {
     T(scrubbed_files_hold_nothing_of_it),
     T(a_blob_that_another_entry_has_stays),
     T(a_thread_of_version_1_gets_a_chain_of_version_2),
+    T(a_moved_log_refuses_writers_and_lets_readers_go_on),
+    T(a_group_is_refused_when_the_log_was_moved),
+    T(a_writer_that_began_before_the_log_was_moved_is_not_lost),
+    T(moving_waits_for_a_writer_and_sees_what_it_wrote),
+    T(a_copy_that_takes_the_place_of_the_store_leaves_the_mark_out),
     T(a_store_answers_as_a_model_of_it_does),
 };
 
