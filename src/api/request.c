@@ -124,6 +124,8 @@ enum status operation_run(const struct operation *op, struct request *r, const v
         r->error_details = valid_text(r->error_details, r->a);
         return err_code(e);
     }
+    if (r->log.store)
+        request_warn_moved(r, r->log.store);
     return check_document(op, op->answer, request_document(r), e);
 }
 
@@ -227,6 +229,17 @@ void request_warn_now(struct request *r, const char *fmt, ...)
         r->warn_now(r->warn_ctx, sb_sv(&b));
     else
         request_warn(r, (struct sv){ 0 }, (struct sv){ 0 }, SV_FMT, SV_ARG(sb_sv(&b)));
+}
+
+void request_warn_moved(struct request *r, struct store *s)
+{
+    struct sv place = store_gone_to(s);
+
+    if (place.s)
+        request_warn(r, SV("moved"), (struct sv){ 0 },
+                     "the log was moved to " SV_FMT ", and this is the old store: what was written "
+                     "since is not here (`heddle store switch` with that place)",
+                     SV_ARG(place));
 }
 
 void request_remark(struct request *r, const char *fmt, ...)

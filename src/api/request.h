@@ -118,7 +118,12 @@ void request_warn(struct request *r, struct sv code, struct sv thread, const cha
  * does. */
 void request_warn_now(struct request *r, const char *fmt, ...) PRINTF(2, 3);
 
-/* The same for what is also in the document, where a program reads it but a person does not. */
+/* Warn when the log was moved away from this store, as its last transaction saw. operation_run()
+ * does so for r->log; an operation that opens a store of its own calls it. */
+void request_warn_moved(struct request *r, struct store *s);
+
+/* As request_warn(), for what is also in the document, where a program reads it but a person does
+ * not. */
 void request_remark(struct request *r, const char *fmt, ...) PRINTF(2, 3);
 
 /* Does a person agree? False when nobody can be asked. The question is without "[y/N]". */

@@ -5,7 +5,9 @@
 #include "api/term.h"
 #include "api/user_file.h"
 #include "api/workspace_id.h"
+#include "base/fs.h"
 #include "base/path.h"
+#include "base/rand.h"
 #include "base/utf8.h"
 #include "share/share.h"
 
@@ -40,7 +42,7 @@ static const struct field copy_answer[] = {
 };
 static const struct field switch_answer[] = {
     { "from",    FIELD_TEXT, .help = "where the log was" },
-    { "threads", FIELD_NUMBER, .help = "threads that are equal in both" },
+    { "threads", FIELD_NUMBER, .help = "threads of the log" },
     { "to",      FIELD_TEXT, .help = "where it is now" },
     { 0 },
 };
@@ -72,27 +74,28 @@ static struct sv path_of(struct request *r, struct sv name)
     return is_server(name) || sv_starts(name, SV("/")) ? name : path_join(r->ws->root, name, r->a);
 }
 
-static enum status open_other(struct request *r, struct sv name, bool create, struct store **out,
-                              struct err *e)
+static enum status open_other(struct request *r, struct sv name, struct store_options o,
+                              struct store **out, struct err *e)
 {
-    struct store_options o = { .create = create, .read_only = !create };
-
     if (check_place(r, name, e))
         return err_code(e);
-    if (is_server(name) && workspace_id(r->ws, create, r->a, &o.workspace, e))
+    if (is_server(name) && workspace_id(r->ws, o.create, r->a, &o.workspace, e))
         return err_code(e);
     if (is_server(name) && !o.workspace.s)
         o.workspace = SV("");
     return store_open(path_of(r, name), &o, out, e);
 }
 
-/* `here` is the log of the workspace. */
+/* `here` is the log of the workspace. Another store may be one that the log was moved away from: it
+ * is brought up to date, as a copy, before the log is moved back. */
 static enum status open_named(struct request *r, struct sv name, bool create, struct store **out,
                               struct err *e)
 {
+    struct store_options o = { .create = create, .read_only = !create, .past_move = true };
+
     if (sv_is(name, "here"))
         return workspace_take(r->ws, create ? STORE_WRITE : STORE_READ, out, e);
-    return open_other(r, name, create, out, e);
+    return open_other(r, name, o, out, e);
 }
 
 /* ---- copying --------------------------------------------------------------------- */
@@ -167,6 +170,8 @@ static enum status run_copy(struct request *r, const void *params_given, struct 
         return err_in(e, "TO");
     }
     s = copy(r, p, &from, &to, e);
+    if (!s)
+        request_warn_moved(r, from);
     store_close(from);
     store_close(to);
     return s;
@@ -202,23 +207,26 @@ static enum status differs(struct sv thread, struct err *e)
     return err_hint(e, "`heddle store copy here TO` copies what is new");
 }
 
-/* Are the two logs equal? Both are held while they are compared. */
-static enum status compare(struct store *one, struct store *two, struct arena *a, size_t *threads,
-                           struct err *e)
+/* Does the other store have all of the log? Nobody writes to the first one meanwhile. It may have
+ * more: what was written there already, by those who use it. */
+static enum status compare(struct store *one, struct store *two, struct arena *a, struct err *e)
 {
-    struct store_thread *x, *y;
-    size_t               n, m;
+    struct store_thread *list;
+    size_t               n;
 
-    if (store_threads(one, a, &x, &n, e) || store_threads(two, a, &y, &m, e))
+    if (store_threads(one, a, &list, &n, e))
         return err_code(e);
-    for (size_t i = 0; i < n || i < m; i++) {
-        int order = i >= n ? 1 : i >= m ? -1 : sv_cmp(x[i].id, y[i].id);
-        if (order)
-            return differs(order < 0 ? x[i].id : y[i].id, e);
-        if (x[i].head.rev != y[i].head.rev || !hash_eq(&x[i].head.chain, &y[i].head.chain))
-            return differs(x[i].id, e);
+    for (size_t i = 0; i < n; i++) {
+        struct hash there;
+        bool        found = false;
+        if (list[i].damaged)
+            return err_set(e, ST_CORRUPT, "thread '" SV_FMT "' cannot be read", SV_ARG(list[i].id));
+        if (store_head_agrees(list[i].id, &list[i].head, e) ||
+            store_chain_at(two, list[i].id, list[i].head.rev - 1, &there, &found, e))
+            return err_code(e);
+        if (!found || !hash_eq(&there, &list[i].head.chain))
+            return differs(list[i].id, e);
     }
-    *threads = n;
     return ST_OK;
 }
 
@@ -257,30 +265,169 @@ static enum status remember(struct request *r, struct sv to, struct err *e)
     return user_file_change(r->ws, USER_CONFIG, edit_stores, &d, r->a, e);
 }
 
-/* The log of the workspace is locked while the two are compared and the settings changed, as far as
- * its store can: no entry that is written meanwhile is left behind. */
+/* ---- moving: never two stores that both take entries ----------------------------------- */
+
+/* A move from one store to the other. Each step is committed before the next one begins, and a
+ * switch that was interrupted after any of them is finished by repeating it:
+ *
+ *     announce   the new store notes the id of the move; if it is marked itself, because the log
+ *                was there before, the mark says that this move will end it
+ *     leave      the old store is compared with the new one, while nobody else can write to it, and
+ *                marked: no writer gets past that
+ *     arrive     the mark of the new store is removed
+ *     remember   the settings of the user name the new store
+ *
+ * Other users, and other machines, repeat the same command: the old store is marked already, and
+ * the new one knows the id of its mark. */
+struct move {
+    struct request *r;
+    struct store   *here, *there;
+    struct sv       from, to; /* their places, without passwords */
+    struct sv       id;
+    bool            same; /* both are one store */
+};
+
+static enum status refuse_moved(const char *which, const struct store_moved *m, struct err *e)
+{
+    err_set(e, ST_CONFLICT, "the log is not at %s any more: it was moved to " SV_FMT, which,
+            SV_ARG(m->to));
+    err_reason(e, STORE_MOVED);
+    return err_hint(e, "`heddle store switch " SH_FMT "` uses it there", SV_ARG(m->to));
+}
+
+/* The moves by which the log came to the new store: those that it knows, those by which the log
+ * came to the old one, and this one. */
+static struct sv moves_with(const struct store_moved *new, const struct store_moved *old,
+                            const struct move *m, struct arena *a)
+{
+    struct sb b = sb_in(a, 0);
+
+    sb_add(&b, new->came);
+    for (struct sv left = old->came; left.n;) {
+        struct sv_cut line = sv_cut(left, '\n');
+        if (!store_came_by(new, sv_cut(line.head, ' ').head)) {
+            sb_add(&b, line.head);
+            sb_addc(&b, '\n');
+        }
+        left = line.tail;
+    }
+    sb_add(&b, m->id);
+    sb_addc(&b, ' ');
+    sb_add(&b, m->from);
+    sb_addc(&b, '\n');
+    return sb_sv(&b);
+}
+
+static enum status announce(struct move *m, const struct store_moved *old, struct err *e)
+{
+    struct arena *a = m->r->a;
+    struct store_moved new;
+
+    if (store_begin_alone(m->there, e))
+        return err_code(e);
+    enum status s = store_moved(m->there, a, &new, e);
+    if (!s && new.to.s && !store_came_by(old, new.id))
+        s = refuse_moved("TO", &new, e);
+    if (!s) {
+        new.came = moves_with(&new, old, m, a);
+        new.back = new.to.s ? m->id : (struct sv){ 0 };
+        s = store_set_moved(m->there, &new, e);
+    }
+    if (!s)
+        s = store_commit(m->there, e);
+    store_abort(m->there);
+    return s;
+}
+
+static enum status leave(struct move *m, struct err *e)
+{
+    struct store_moved old;
+
+    if (store_begin_alone(m->here, e))
+        return err_code(e);
+    enum status s = store_moved(m->here, m->r->a, &old, e);
+    if (!s && old.to.s)
+        s = refuse_moved("this place", &old, e); /* somebody was faster */
+    m->same = !s && store_came_by(&old, m->id);
+    if (!s)
+        s = compare(m->here, m->there, m->r->a, e);
+    if (!s && !m->same) {
+        old.to = m->to;
+        old.id = m->id;
+        s = store_set_moved(m->here, &old, e);
+    }
+    if (!s && !m->same)
+        s = store_commit(m->here, e);
+    store_abort(m->here);
+    return s;
+}
+
+/* Ends the mark of the new store, or forgets a move from a store to itself. */
+static enum status arrive(struct move *m, struct err *e)
+{
+    struct store_moved new;
+
+    if (store_begin_alone(m->there, e))
+        return err_code(e);
+    enum status s = store_moved(m->there, m->r->a, &new, e);
+    if (!s && new.to.s && !sv_eq(new.back, m->id))
+        s = refuse_moved("TO", &new, e);
+    bool change = !s && (m->same || new.to.s);
+    if (change) {
+        new.to = new.id = new.back = (struct sv){ 0 };
+        if (m->same) /* its line is the last one */
+            new.came.n -= m->id.n + m->from.n + 2;
+        s = store_set_moved(m->there, &new, e);
+    }
+    if (!s && change)
+        s = store_commit(m->there, e);
+    store_abort(m->there);
+    return s;
+}
+
+static enum status move(struct move *m, struct err *e)
+{
+    struct arena      *a = m->r->a;
+    struct store_moved old, new;
+
+    if (store_moved(m->here, a, &old, e) || store_moved(m->there, a, &new, e))
+        return err_code(e);
+    m->id = old.to.s ? old.id : rand_unique_id(16, a);
+    if (old.to.s && !store_came_by(&new, old.id))
+        return refuse_moved("this place", &old, e);
+    if (!old.to.s && (announce(m, &old, e) || leave(m, e)))
+        return err_code(e);
+    return arrive(m, e);
+}
+
 static enum status switch_to(struct request *r, struct sv to, struct store *here,
                              struct store *there, struct err *e)
 {
-    struct store_fact *was, *is;
-    size_t             n, threads = 0;
+    struct move          m = { .r = r, .here = here, .there = there };
+    struct store_fact   *was, *is;
+    struct store_thread *list;
+    size_t               n;
+    UNDO(fd_undo) int    dir = -1;
 
     if (store_facts(here, r->a, &was, &n, e) || store_facts(there, r->a, &is, &n, e) ||
-        store_begin(here, STORE_WRITE, e))
+        workspace_store_url(r->ws, r->a, &m.from, &dir, e))
         return err_code(e);
-    enum status s = compare(here, there, r->a, &threads, e);
-    if (!s)
-        s = remember(r, path_of(r, to), e);
-    store_abort(here);
-    if (s)
-        return s;
+    m.from = store_url_bare(m.from, r->a);
+    m.to = store_url_bare(path_of(r, to), r->a);
+    if (move(&m, e) || store_threads(there, r->a, &list, &n, e))
+        return err_code(e);
+    if (remember(r, path_of(r, to), e)) {
+        err_in(e, "the log is at " SV_FMT " now, but your settings do not say so yet",
+               SV_ARG(m.to));
+        return err_hint(e, "repeat `heddle store switch " SH_FMT "`", SV_ARG(m.to));
+    }
     if (r->ws->store_url.n)
         request_warn(
             r, SV("overruled"), (struct sv){ 0 },
             "HEDDLE_STORE is set and counts over the settings: take it out of the environment");
     jw_open(r->doc, '{');
     jw_kstr(r->doc, "from", was[1].value);
-    jw_kint(r->doc, "threads", (int64_t)threads);
+    jw_kint(r->doc, "threads", (int64_t)n);
     jw_kstr(r->doc, "to", is[1].value);
     jw_close(r->doc, '}');
     return ST_OK;
@@ -289,11 +436,15 @@ static enum status switch_to(struct request *r, struct sv to, struct store *here
 static enum status run_switch(struct request *r, const void *params_given, struct err *e)
 {
     const struct switch_params *p = params_given;
-    struct store               *there;
+    struct store               *here, *there;
 
-    if (open_other(r, p->to, false, &there, e))
+    if (open_other(r, p->to, (struct store_options){ .past_move = true }, &there, e))
         return err_code(e);
-    enum status s = switch_to(r, p->to, r->log.store, there, e);
+    enum status s = workspace_take(r->ws, STORE_WRITE, &here, e);
+    if (!s) {
+        s = switch_to(r, p->to, here, there, e);
+        store_close(here);
+    }
     store_close(there);
     return s;
 }
@@ -342,13 +493,15 @@ const struct operation op_store_switch = {
     .details =
         "The other store must hold the same log: `heddle store copy` makes it so. Your own settings\n"
         "then name it for this workspace (`stores`), never a file of the workspace. The old store\n"
-        "stays as it is. Other people and machines that use the log switch too; processes that\n"
-        "run already should be started again.\n"
+        "is marked: whoever still writes to it, also a server that runs or a user with other\n"
+        "settings, is refused with CONFLICT (reason `moved`) and told the new place; reading it\n"
+        "warns. They run the same command. To move the log back, copy it to the old store and\n"
+        "switch to that. A switch that was interrupted is finished by repeating it.\n"
         "\n"
         "  heddle store copy here copy.db && heddle store switch copy.db",
     /* clang-format on */
     .group = GROUP_CARE,
-    .needs = NEEDS_WRITE,
+    .needs = NEEDS_ROOT,
     .slow = true,
     .access = ACCESS_SHELL,
     .repeat = REPEAT_SAME,

@@ -51,7 +51,7 @@ static const struct field answer[] = {
     { "context", FIELD_TEXT, .nullable = true, .help = "what the agent is told now" },
     { "waiting", FIELD_LIST, .item = FIELD_NUMBER, .help = "injections in it: for context.acknowledge, once it has been handed on" },
     { "deny",    FIELD_TEXT, .nullable = true, .help = "why the tool may not run" },
-    { "report",  FIELD_TEXT, .nullable = true, .help = "what changed and should not have, for agent and person" },
+    { "report",  FIELD_TEXT, .nullable = true, .help = "what changed and should not have, or why nothing is recorded, for agent and person" },
     { "record",  FIELD_FLAG, .help = "whether hook.record should follow" },
     { "unread",  FIELD_FLAG, .help = "whether the thread is not in the log, and files of .leslie are not imported yet" },
     { 0 },
@@ -386,6 +386,23 @@ enum status hook_read_in(struct request *r, struct err *e)
     return share_call_commit(r, &s, e);
 }
 
+/* A session goes on although nothing of it is recorded; where a person is there, it is said. */
+static void report_moved(struct hooking *h)
+{
+    struct sv place = store_gone_to(h->r->log.store);
+    struct sb b = sb_in(h->r->a, 0);
+
+    if (!place.s || h->report.n || (h->event != HOOK_START && h->event != HOOK_PROMPT))
+        return;
+    sb_adds(&b, "heddle: the log of this workspace was moved to ");
+    sb_add(&b, place);
+    sb_adds(&b, ", and the settings of this user still name the old store: nothing of this session "
+                "is recorded, and what others wrote since is not seen. `heddle store switch ");
+    sb_add_shell(&b, place);
+    sb_adds(&b, "` uses the log where it is now.");
+    h->report = sb_sv(&b);
+}
+
 static enum status run(struct request *r, const void *given, struct err *e)
 {
     const struct hook_event_params *p = given;
@@ -403,6 +420,8 @@ static enum status run(struct request *r, const void *given, struct err *e)
         s = find_thread(&h, e);
     if (!s && !h.gone && (h.at.thread.n || h.event == HOOK_TOOL_BEFORE))
         s = act(&h, e);
+    if (!s && r->log.store)
+        report_moved(&h);
     end(&h);
     if (!s)
         put_answer(&h);

@@ -47,11 +47,18 @@ static void put_denial(struct jw *w, const struct hook_seen *x, enum style style
     jw_close(w, '}');
 }
 
-/* The report goes to the agent (additional context) and to the person (a message on the screen). */
-static void put_report(struct jw *w, const struct hook_seen *x, struct sv report)
+/* The report goes to the agent (additional context, before what it is told anyway) and to the
+ * person (a message on the screen). */
+static void put_report(struct jw *w, const struct hook_seen *x, struct sv report, struct sv context,
+                       struct arena *a)
 {
+    struct sb b = sb_in(a, 0);
+
+    sb_add(&b, report);
+    sb_adds(&b, context.n ? "\n\n" : "");
+    sb_add(&b, context);
     jw_kstr(w, "systemMessage", report);
-    put_context(w, x, report);
+    put_context(w, x, sb_sv(&b));
 }
 
 static void put_own(struct jw *w, struct sv context, struct sv deny, struct sv report)
@@ -80,7 +87,7 @@ struct sv hook_answer(const struct hook_seen *x, const struct json *answer, stru
     else if (deny.n)
         put_denial(&w, x, style, deny);
     else if (report.n)
-        put_report(&w, x, report);
+        put_report(&w, x, report, context, a);
     else
         put_context(&w, x, context);
     jw_close(&w, '}');
