@@ -172,4 +172,14 @@ struct rechain_how {
 enum status log_rechain(struct log *l, struct sv thread, const struct rechain_how *how,
                         struct store_head *head, struct err *e) MUST_USE;
 
+/* Take out of `copy`, a store with an older state of the log, what was erased in the log since
+ * then. Entries are recognised by their chain values, so that nothing else is touched; nothing is
+ * appended. Threads that were deleted are dropped there only if the caller knows that it is a copy
+ * of this log, because another log may have a thread of the same name. *n is how many entries still
+ * had content. store_scrub() of the copy removes the bytes that are left in its files. `copy` must
+ * have been opened with past_move. Outside a transaction of either. */
+enum erase_copy_how { ERASE_COPY_ENTRIES, ERASE_COPY_THREADS, ERASE_COPY_COUNT };
+enum status erase_in_copy(struct log *l, struct store *copy, enum erase_copy_how how, int64_t *n,
+                          struct err *e) MUST_USE;
+
 #endif

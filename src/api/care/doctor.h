@@ -62,6 +62,8 @@ enum status doctor_check_shared(struct doctor *d, struct err *e);
 enum status doctor_fix_shared(struct doctor *d, struct err *e);
 enum status doctor_check_erasures(struct doctor *d, struct err *e);
 enum status doctor_fix_erasures(struct doctor *d, struct err *e);
+enum status doctor_check_moved(struct doctor *d, struct err *e);
+enum status doctor_fix_moved(struct doctor *d, struct err *e);
 enum status doctor_check_space(struct doctor *d, struct err *e);
 enum status doctor_fix_space(struct doctor *d, struct err *e);
 

@@ -2,6 +2,7 @@
  * views, and the files below .leslie/ that are made from it. They call what `heddle verify` calls,
  * so that the two cannot disagree. */
 #include "api/care/doctor.h"
+#include "api/care/former.h"
 #include "base/clock.h"
 #include "share/erase.h"
 #include "thread/anchor.h"
@@ -138,6 +139,78 @@ enum status doctor_fix_shared(struct doctor *d, struct err *e)
         st = share_commit(&s, e);
     share_end(&s);
     return st;
+}
+
+/* ---- the stores that the log was moved from -------------------------------------------------- */
+
+static void find_former(struct doctor *d, const struct former *f)
+{
+    struct err e;
+    int64_t    n = 0;
+
+    if (f->is == FORMER_OTHER) {
+        doctor_find(
+            d, ST_CONFLICT,
+            "remove the file; or, if it is where the log was before a switch, "
+            "`HEDDLE_STORE=.heddle/heddle.db heddle store switch` with the place of the log "
+            "marks it",
+            SV_FMT " is not the log and is not marked: whoever has other settings writes to "
+                   "it",
+            SV_ARG(f->place));
+        return;
+    }
+    doctor_note(d, SV_FMT " had the log before it was moved here; %s", SV_ARG(f->place),
+                sv_find(f->place, SV("://")) > 0
+                    ? "remove its schema there once you do not need to go back"
+                    : "remove it, with its -wal and -shm, once you do not need to go back");
+    if (f->is != FORMER_MARKED)
+        return;
+    if (former_erase(d->r, f, true, &n, &e))
+        doctor_find(d, e.code, e.hint, "%s", e.text);
+    else if (n)
+        doctor_find(d, ST_IO, "`heddle doctor --fix` does the rest",
+                    SV_FMT " still holds what was erased from %lld entr%s", SV_ARG(f->place),
+                    (long long)n, n == 1 ? "y" : "ies");
+}
+
+/* The log has one owner: is it this store, and can nobody take an older one for it? */
+enum status doctor_check_moved(struct doctor *d, struct err *e)
+{
+    struct store_moved m;
+    struct former     *list;
+    size_t             n = 0;
+
+    if (store_moved(d->r->log.store, d->r->a, &m, e))
+        return err_code(e);
+    if (m.to.s) {
+        struct sb hint = sb_in(d->r->a, 0);
+        sb_adds(&hint, "`heddle store switch ");
+        sb_add_shell(&hint, m.to);
+        sb_adds(&hint, "` uses it there");
+        doctor_find(d, ST_CONFLICT, sb_sv(&hint).s, "the log was moved to " SV_FMT, SV_ARG(m.to));
+        return ST_OK;
+    }
+    if (former_find(d->r, &list, &n, e))
+        return err_code(e);
+    for (size_t i = 0; i < n; i++)
+        find_former(d, &list[i]);
+    return ST_OK;
+}
+
+enum status doctor_fix_moved(struct doctor *d, struct err *e)
+{
+    struct err     why = { 0 };
+    struct former *list;
+    size_t         n;
+
+    if (store_gone_to(d->r->log.store).s)
+        return ST_OK; /* only the user can say which store to use */
+    if (former_find(d->r, &list, &n, e))
+        return err_code(e);
+    former_clean(d->r, list, n, false, &why);
+    if (why.code)
+        *e = why;
+    return why.code;
 }
 
 /* ---- erasures that were interrupted -------------------------------------------------------- */

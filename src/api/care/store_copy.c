@@ -10,6 +10,7 @@
 #include "base/rand.h"
 #include "base/utf8.h"
 #include "share/share.h"
+#include "thread/erase.h"
 
 struct copy_params {
     struct sv from, to;
@@ -124,6 +125,29 @@ static enum status copy_objects(struct request *r, struct store **from, struct l
     return status;
 }
 
+/* What was erased in the log since an earlier copy was made goes out of that copy first: else it
+ * would be back when the copy is used. */
+static enum status erase_first(struct request *r, struct store **from, struct store *to,
+                               struct err *e)
+{
+    struct log         l = log_of(*from, workspace_views);
+    struct store_moved here, there;
+    int64_t            n = 0;
+
+    if (store_moved(*from, r->a, &here, e) || store_moved(to, r->a, &there, e))
+        return err_code(e);
+    bool        former = there.to.s && store_came_by(&here, there.id);
+    enum status s = erase_in_copy(&l, to, former ? ERASE_COPY_THREADS : ERASE_COPY_ENTRIES, &n, e);
+    *from = l.store;
+    if (!s && n)
+        s = store_scrub(to, NULL, NULL, e);
+    if (!s && n)
+        request_warn(r, SV("erased"), (struct sv){ 0 },
+                     "%lld entr%s of TO still held what was erased in FROM: erased there, too",
+                     (long long)n, n == 1 ? "y" : "ies");
+    return s;
+}
+
 static enum status copy(struct request *r, const struct copy_params *p, struct store **from,
                         struct store **to, struct err *e)
 {
@@ -132,7 +156,7 @@ static enum status copy(struct request *r, const struct copy_params *p, struct s
     int64_t              entries = 0;
     struct share_objects objects;
 
-    if (store_copy(*from, *to, &how, e))
+    if (erase_first(r, from, *to, e) || store_copy(*from, *to, &how, e))
         return err_code(e);
     struct log  l = log_of(*to, workspace_views);
     enum status s = copy_objects(r, from, &l, &objects, e);
@@ -466,9 +490,9 @@ const struct operation op_store_copy = {
     /* clang-format off */
     .details =
         "Every entry keeps its place, its bytes and its chain value. A copy that was interrupted\n"
-        "goes on where it stopped, and one of a log that has grown copies what is new. Contents of\n"
-        "frozen copies go along, for machines that reach only the server. `here` is\n"
-        "where the log of the workspace is now. postgres://USER@HOST/DATABASE is a server, whose\n"
+        "goes on where it stopped, and one of a log that has grown copies what is new; what was\n"
+        "erased in FROM since then is erased in TO. Contents of frozen copies go along, for\n"
+        "machines that reach only the server. `here` is where the log of the workspace is now. postgres://USER@HOST/DATABASE is a server, whose\n"
         "password stands in ~/.pgpass; there the copy has a schema of its own, by the id in\n"
         ".leslie/workspace.json, unless the URL names another.\n"
         "\n"

@@ -1,5 +1,6 @@
 /* thread.delete: removes a thread from the log for good. */
 #include "api/care/care.h"
+#include "api/care/former.h"
 #include "api/share/share_call.h"
 #include "api/term.h"
 #include "base/clock.h"
@@ -62,12 +63,17 @@ static enum status run(struct request *r, const void *params_given, struct err *
                                       .ctx = &removed };
     struct delete_result        out;
     struct share                s;
+    struct former              *former;
+    size_t                      n_former;
 
     if (!p->yes && !r->agreed)
         return refuse(e);
+    if (former_find(r, &former, &n_former, e))
+        return err_code(e);
     share_init(&s, &r->log, r->ws->root_fd, r->actor, r->a);
     if (share_delete(&s, &q, &out, e))
         return share_call_fail(r, &s, e);
+    former_clean(r, former, n_former, false, &out.unfinished);
     jw_open(r->doc, '{');
     jw_kbool(r->doc, "before", out.before);
     jw_kint(r->doc, "broken", (int64_t)out.broken);

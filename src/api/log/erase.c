@@ -1,6 +1,7 @@
 /* erase: takes content out of the log for good; the chain stays valid. */
 #include "share/erase.h"
 #include "api/care/care.h"
+#include "api/care/former.h"
 #include "api/log/entry_doc.h"
 #include "api/term.h"
 #include "base/clock.h"
@@ -364,17 +365,34 @@ static enum status fill_in(struct request *r, const struct erase_params *p,
     return find_seqs(r, p, &out->what, e);
 }
 
+/* A store that the log was moved from is not among the files that stay: it is cleaned, too. */
+static void clean_former(struct request *r, const struct former *list, size_t n, bool dry_run,
+                         struct share_erase_result *out)
+{
+    size_t kept = 0;
+
+    for (size_t i = 0; i < out->n_files; i++)
+        if (!former_has_file(r, list, n, out->files[i].path))
+            out->files[kept++] = out->files[i];
+    out->n_files = kept;
+    former_clean(r, list, n, dry_run, &out->unfinished);
+}
+
 static enum status run(struct request *r, const void *given, struct err *e)
 {
     const struct erase_params *p = given;
     struct share_erase_request what;
     struct share_erase_result  out = { 0 };
     struct share               s;
+    struct former             *former;
+    size_t                     n_former;
 
-    if (check_params(p, e) || fill_in(r, p, &what, e))
+    if (check_params(p, e) || fill_in(r, p, &what, e) || former_find(r, &former, &n_former, e))
         return err_code(e);
     share_init(&s, &r->log, r->ws->root_fd, r->actor, r->a);
     enum status st = share_erase(&s, &what, &out, e);
+    if (!st || st == ST_NOT_FOUND)
+        clean_former(r, former, n_former, p->dry_run, &out);
     if (st && strcmp(e->reason, "derived") == 0) {
         struct sb b = sb_in(r->a, 0);
         struct jw w = jw_in(&b, 0);

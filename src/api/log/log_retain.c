@@ -1,5 +1,6 @@
 /* log.retain: erases old content of the log by policy, never content that is in use. */
 #include "api/care/care.h"
+#include "api/care/former.h"
 #include "api/request.h"
 #include "api/term.h"
 #include "base/clock.h"
@@ -288,15 +289,20 @@ static enum status run(struct request *r, const void *given, struct err *e)
         .r = r, .p = given, .now = clock_now_ms(), .dry_run = true, .removed = { .a = r->a }
     };
 
+    struct former *former;
+    size_t         n_former;
+
     x.before = x.now - x.p->keep_days * DAY_MS;
     if (x.before < 0)
         x.before = 0;
-    if (retain_threads(&x, e))
+    if (former_find(r, &former, &n_former, e) || retain_threads(&x, e))
         return err_code(e);
     if (!x.p->dry_run && x.entries && (agree(&x, e) || erase_all(&x, e)))
         return err_code(e);
-    if (!x.p->dry_run)
+    if (!x.p->dry_run) {
         clean(&x);
+        former_clean(r, former, n_former, false, &x.unfinished);
+    }
     write_all(r->doc, &x);
     if (!x.unfinished.code)
         return ST_OK;
