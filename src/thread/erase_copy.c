@@ -62,7 +62,7 @@ static enum status erase_entries(struct copy_erasing *x, struct sv thread, struc
                 continue;
             }
             struct entry kept = entry_dup(&n, &b.a);
-            skeleton_fill(&kept, &b.a);
+            skeleton_fill(&kept, 1, &b.a);
             *vec_push(&b.list, &b.a) = kept;
         }
         store_scan_close(scan);
