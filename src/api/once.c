@@ -134,7 +134,7 @@ static enum status append(struct request *r, const char *part, struct err *e)
                             .op_id = part ? log_part_op_id(o->op_id, part, r->a) : o->op_id };
 
     o->recorded = sv_dup(request_document(r), r->a);
-    if (payload_of(r, &n.payload, e) || log_catch_up(&r->log, o->thread, INT64_MAX, e))
+    if (payload_of(r, &n.payload, e))
         return err_code(e);
     enum status s = log_append(&r->log, o->thread, LOG_ANY_REV, &n, 1, &head, e);
     if (!s && r->log.repeated)

@@ -31,6 +31,14 @@ void request_end(struct request *r)
     r->log.store = NULL;
 }
 
+/* Of struct log. A fold that is cut off is continued by the next who needs the view. */
+static enum status folding(void *ctx, struct sv thread, int64_t done, int64_t of, struct err *e)
+{
+    (void)thread;
+    request_progress(ctx, "folding entries of a thread", done, of);
+    return request_check(ctx, e);
+}
+
 enum status request_log(struct request *r, enum store_mode mode, struct err *e)
 {
     struct store *store;
@@ -40,6 +48,8 @@ enum status request_log(struct request *r, enum store_mode mode, struct err *e)
     if (workspace_take(r->ws, mode, &store, e))
         return err_code(e);
     r->log = log_of(store, workspace_views);
+    r->log.folding = folding;
+    r->log.folding_ctx = r;
     r->mode = mode;
     once_watch(r);
     return ST_OK;

@@ -74,9 +74,19 @@ struct sv utf8_skip_bom(struct sv v)
 
 size_t utf8_count(struct sv v)
 {
-    size_t n = 0, len;
+    size_t   n = 0, len;
+    uint64_t eight;
 
     while (v.n) {
+        while (v.n >= sizeof eight) { /* ASCII, eight at a time */
+            memcpy(&eight, v.s, sizeof eight);
+            if (eight & 0x8080808080808080u)
+                break;
+            v = sv_skip(v, sizeof eight);
+            n += sizeof eight;
+        }
+        if (!v.n)
+            break;
         utf8_decode(v, &len);
         v = sv_skip(v, len);
         n++;

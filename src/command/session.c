@@ -325,6 +325,24 @@ static enum status run_call(struct session *s, struct call *c, struct result *r,
     return s->in_turn ? result_settle(s, c, r, e) : ST_OK;
 }
 
+/* The same; when it names a thread whose tree has to be folded first and is too long for this
+ * transaction, that is done outside of it, and the call is run again. */
+static enum status run_or_fold(struct session *s, struct call *c, struct result *r)
+{
+    struct result before = *r;
+
+    s->log->repeats = true;
+    enum status st = run_call(s, c, r, &r->error);
+    s->log->repeats = false;
+    if (!st || !log_is_behind(s->log))
+        return st;
+    log_abort(s->log);
+    if (!log_again(s->log, &r->error) || log_begin(s->log, s->loom.thread, s->mode, &r->error))
+        return err_code(&r->error);
+    *r = before;
+    return run_call(s, c, r, &r->error);
+}
+
 static enum status commit_record(struct session *s, struct result *r, struct err *e)
 {
     bool quiet = r->silent && r->ok; /* a thought leaves no trace of its own */
@@ -385,7 +403,7 @@ enum status session_line(struct session *s, struct sv line, struct result *out, 
     if (!st) {
         if (log_begin(s->log, s->loom.thread, s->mode, e))
             return err_code(e);
-        st = run_call(s, &c, out, &out->error);
+        st = run_or_fold(s, &c, out);
     }
     if (st == ST_CORRUPT)
         return give_up(s, &out->error, e);

@@ -518,14 +518,19 @@ static enum status bind_in(struct harness_file *im, const struct harness_identit
 static enum status bind_now(struct harness_file *im, const struct harness_identity *id,
                             struct harness_binding *out, struct err *e)
 {
-    enum status s = log_begin(im->log, HARNESS_GLOBAL, STORE_WRITE, e);
+    enum status s;
 
-    if (!s)
-        s = bind_in(im, id, out, e);
-    if (!s)
-        s = log_commit(im->log, e);
-    if (s)
-        log_abort(im->log);
+    do {
+        s = log_begin(im->log, HARNESS_GLOBAL, STORE_WRITE, e);
+        im->log->repeats = true;
+        if (!s)
+            s = bind_in(im, id, out, e);
+        im->log->repeats = false;
+        if (!s)
+            s = log_commit(im->log, e);
+        if (s)
+            log_abort(im->log);
+    } while (s && log_again(im->log, e));
     return s;
 }
 

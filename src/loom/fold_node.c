@@ -389,14 +389,6 @@ static enum status add_child(struct rows *r, struct making *m, struct err *e)
 
 /* ---- lanes and places ------------------------------------------------------------- */
 
-static enum status put_lane(struct rows *r, struct sv lane, struct lane_end end, struct err *e)
-{
-    struct sb b = sb_in(r->a, 0);
-
-    sb_addf(&b, "{\"talk\":%lld,\"tip\":%lld}", (long long)end.talk, (long long)end.tip);
-    return row_put(r, key_of_name("t", lane, r->a), sb_sv(&b), e);
-}
-
 /* The author's position moves to the new node, unless a model was asked for the node or it was
  * imported from a file. */
 static bool moves_its_author(const struct making *m)
@@ -425,7 +417,7 @@ static enum status move_on(struct rows *r, struct making *m, bool is_version, st
     end.tip = n->seq;
     if (moves_its_author(m) || end.talk == NO_NODE)
         end.talk = n->seq;
-    if (put_lane(r, n->lane, end, e))
+    if (rows_put_lane(r, n->lane, &end, e))
         return err_code(e);
     if (is_version || !moves_its_author(m))
         return ST_OK;
@@ -508,7 +500,7 @@ static enum status fold_fork(struct rows *r, const struct entry *n, const struct
     if (fork_point(r, json_text(from, "lane"), at, &end.tip, e))
         return err_code(e);
     end.talk = end.tip;
-    return put_lane(r, n->lane, end, e);
+    return rows_put_lane(r, n->lane, &end, e);
 }
 
 enum status fold_lane_op(struct rows *r, const struct entry *n, const struct json *p, struct err *e)

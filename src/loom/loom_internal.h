@@ -140,6 +140,8 @@ struct lane_end {
     int64_t tip, talk;
 };
 enum status rows_lane(struct rows *r, struct sv lane, struct lane_end *out, struct err *e) MUST_USE;
+enum status rows_put_lane(struct rows *r, struct sv lane, const struct lane_end *end,
+                          struct err *e) MUST_USE;
 
 /* Draw the bytes of the next local id early, and hint to the store that the row of that id will be
  * looked up, so that one answer of a distant store holds this row and what is asked before it. */

@@ -63,11 +63,46 @@ static const struct loom_member {
 
 #define FIELD(type, node, f) (*(type *)(void *)((char *)(node) + (f)->offset))
 
-enum status rows_put_node(struct rows *r, const struct node *n, struct err *e)
+/* A struct that is a row: which of its members are texts, and its bytes. While many entries are
+ * folded a row is kept as the struct, so that it is not written and parsed for each of them. */
+enum { SHAPE_TEXTS = 9 };
+struct loom_shape {
+    size_t                    size;
+    const struct loom_member *texts;
+    size_t                    n_texts;
+    store_encode_fn           bytes;
+};
+
+static enum status put_object(struct rows *r, struct sv key, const struct loom_shape *shape,
+                              const void *object, struct err *e)
 {
-    struct node row = *n;
-    struct sb   b = sb_in(r->a, 0);
-    struct jw   w = jw_in(&b, 0);
+    struct arena *held = rows_held(r);
+    struct sv     copies[SHAPE_TEXTS];
+
+    if (!held)
+        return row_put(r, key, shape->bytes(object, r->a), e);
+    void *to = (void *)(uintptr_t)row_object(r, key, shape->bytes);
+    for (size_t i = 0; i < shape->n_texts; i++) {
+        struct sv text =
+            *(const struct sv *)(const void *)((const char *)object + shape->texts[i].offset);
+        bool same = to && FIELD(struct sv, to, &shape->texts[i]).s == text.s;
+        copies[i] = same || !text.s ? text : sv_dup(text, held);
+    }
+    if (!to)
+        to = arena_alloc(held, 1, shape->size, _Alignof(max_align_t));
+    memcpy(to, object, shape->size);
+    for (size_t i = 0; i < shape->n_texts; i++)
+        FIELD(struct sv, to, &shape->texts[i]) = copies[i];
+    row_put_object(r, key, to, shape->bytes);
+    return ST_OK;
+}
+
+static struct sv node_bytes(const void *object, struct arena *a)
+{
+    const struct node *n = object;
+    struct node        row = *n;
+    struct sb          b = sb_in(a, 0);
+    struct jw          w = jw_in(&b, 0);
 
     row.slot = n->slot == n->seq ? NO_NODE : n->slot; /* both seldom differ from seq */
     row.latest = n->latest == n->seq ? NO_NODE : n->latest;
@@ -83,15 +118,29 @@ enum status rows_put_node(struct rows *r, const struct node *n, struct err *e)
             jw_kbool(&w, flags[i].key, true);
     jw_kstr(&w, "kind", sv_of(kinds[n->kind]));
     jw_close(&w, '}');
-    return row_put(r, key_of_seq("n", n->seq, r->a), sb_sv(&b), e);
+    return sb_sv(&b);
+}
+
+static const struct loom_shape node_shape = { sizeof(struct node), texts, COUNT(texts),
+                                              node_bytes };
+
+enum status rows_put_node(struct rows *r, const struct node *n, struct err *e)
+{
+    return put_object(r, key_of_seq("n", n->seq, r->a), &node_shape, n, e);
 }
 
 enum status rows_node(struct rows *r, int64_t seq, struct node *out, struct err *e)
 {
-    struct json v;
-    bool        found;
+    struct sv          key = key_of_seq("n", seq, r->a);
+    const struct node *held = row_object(r, key, node_bytes);
+    struct json        v;
+    bool               found;
 
-    if (row_json(r, key_of_seq("n", seq, r->a), &v, &found, e))
+    if (held) {
+        *out = *held;
+        return ST_OK;
+    }
+    if (row_json(r, key, &v, &found, e))
         return err_code(e);
     if (!found)
         return err_set(e, ST_CORRUPT, "entry %lld is no node of the tree", (long long)seq);
@@ -139,16 +188,46 @@ static const struct loom_member totals[] = {
 };
 /* clang-format on */
 
+static const struct loom_member tree_texts[] = {
+    { "title", offsetof(struct tree, title), 0 },
+    { "description", offsetof(struct tree, description), 0 },
+    { "mode", offsetof(struct tree, mode), 0 },
+};
+
+static struct sv tree_bytes(const void *object, struct arena *a)
+{
+    struct tree row = *(const struct tree *)object;
+    struct sb   b = sb_in(a, 0);
+    struct jw   w = jw_in(&b, 0);
+
+    jw_open(&w, '{');
+    for (size_t i = 0; i < COUNT(totals); i++)
+        jw_kint(&w, totals[i].key, FIELD(int64_t, &row, &totals[i]));
+    for (size_t i = 0; i < COUNT(tree_texts); i++)
+        if (FIELD(struct sv, &row, &tree_texts[i]).s)
+            jw_kstr(&w, tree_texts[i].key, FIELD(struct sv, &row, &tree_texts[i]));
+    jw_close(&w, '}');
+    return sb_sv(&b);
+}
+
+static const struct loom_shape tree_shape = { sizeof(struct tree), tree_texts, COUNT(tree_texts),
+                                              tree_bytes };
+
 enum status rows_tree(struct rows *r, struct tree *out, struct err *e)
 {
-    struct json v = { .type = JSON_NULL };
-    bool        found;
+    const struct tree *held = row_object(r, SV("tree"), tree_bytes);
+    struct json        v = { .type = JSON_NULL };
+    bool               found;
 
+    if (held) {
+        *out = *held;
+        return ST_OK;
+    }
     if (row_json(r, SV("tree"), &v, &found, e))
         return err_code(e);
-    *out = (struct tree){ .title = json_text(&v, "title"),
-                          .description = json_text(&v, "description"),
-                          .mode = json_text(&v, "mode") };
+    *out = (struct tree){ 0 };
+    for (size_t i = 0; i < COUNT(tree_texts); i++)
+        FIELD(struct sv, out, &tree_texts[i]) = json_text(&v, tree_texts[i].key);
     for (size_t i = 0; i < COUNT(totals); i++)
         if (!json_int(json_find(&v, totals[i].key), &FIELD(int64_t, out, &totals[i])))
             FIELD(int64_t, out, &totals[i]) = totals[i].otherwise;
@@ -157,29 +236,33 @@ enum status rows_tree(struct rows *r, struct tree *out, struct err *e)
 
 enum status rows_put_tree(struct rows *r, const struct tree *t, struct err *e)
 {
-    struct tree row = *t;
-    struct sb   b = sb_in(r->a, 0);
-    struct jw   w = jw_in(&b, 0);
-
-    jw_open(&w, '{');
-    for (size_t i = 0; i < COUNT(totals); i++)
-        jw_kint(&w, totals[i].key, FIELD(int64_t, &row, &totals[i]));
-    if (t->title.s)
-        jw_kstr(&w, "title", t->title);
-    if (t->description.s)
-        jw_kstr(&w, "description", t->description);
-    if (t->mode.s)
-        jw_kstr(&w, "mode", t->mode);
-    jw_close(&w, '}');
-    return row_put(r, SV("tree"), sb_sv(&b), e);
+    return put_object(r, SV("tree"), &tree_shape, t, e);
 }
+
+static struct sv strand_bytes(const void *object, struct arena *a)
+{
+    const struct strand *s = object;
+    struct sb            b = sb_in(a, 0);
+
+    sb_addf(&b, "{\"cover\":%lld,\"end\":%lld,\"prunes\":%lld}", (long long)s->cover,
+            (long long)s->end, (long long)s->prunes);
+    return sb_sv(&b);
+}
+
+static const struct loom_shape strand_shape = { sizeof(struct strand), NULL, 0, strand_bytes };
 
 enum status rows_strand(struct rows *r, int64_t first, struct strand *out, struct err *e)
 {
-    struct json v;
-    bool        found;
+    struct sv            key = key_of_seq("s", first, r->a);
+    const struct strand *held = row_object(r, key, strand_bytes);
+    struct json          v;
+    bool                 found;
 
-    if (row_json(r, key_of_seq("s", first, r->a), &v, &found, e))
+    if (held) {
+        *out = *held;
+        return ST_OK;
+    }
+    if (row_json(r, key, &v, &found, e))
         return err_code(e);
     *out = (struct strand){ .first = first, .end = first };
     if (found) {
@@ -192,11 +275,7 @@ enum status rows_strand(struct rows *r, int64_t first, struct strand *out, struc
 
 enum status rows_put_strand(struct rows *r, const struct strand *s, struct err *e)
 {
-    struct sb b = sb_in(r->a, 0);
-
-    sb_addf(&b, "{\"cover\":%lld,\"end\":%lld,\"prunes\":%lld}", (long long)s->cover,
-            (long long)s->end, (long long)s->prunes);
-    return row_put(r, key_of_seq("s", s->first, r->a), sb_sv(&b), e);
+    return put_object(r, key_of_seq("s", s->first, r->a), &strand_shape, s, e);
 }
 
 /* ---- finding ---------------------------------------------------------------------- */
@@ -310,12 +389,40 @@ enum status rows_cover(struct rows *r, const struct node *n, int64_t *cover, int
 
 /* ---- places ----------------------------------------------------------------------- */
 
+static const struct loom_member place_texts[] = { { "lane", offsetof(struct place, lane), 0 } };
+
+static struct sv place_bytes(const void *object, struct arena *a)
+{
+    const struct place *p = object;
+    struct sb           b = sb_in(a, 0);
+    struct jw           w = jw_in(&b, 0);
+
+    jw_open(&w, '{');
+    jw_kint(&w, "at", p->at);
+    jw_kstr(&w, "kind", sv_of(kinds[p->kind]));
+    jw_kstr(&w, "lane", p->lane);
+    jw_kint(&w, "node", p->node);
+    jw_kint(&w, "since", p->since);
+    jw_close(&w, '}');
+    return sb_sv(&b);
+}
+
+static const struct loom_shape place_shape = { sizeof(struct place), place_texts,
+                                               COUNT(place_texts), place_bytes };
+
 enum status rows_place(struct rows *r, struct sv agent, struct place *out, bool *found,
                        struct err *e)
 {
-    struct json v;
+    struct sv           key = key_of_name("pos", agent, r->a);
+    const struct place *held = row_object(r, key, place_bytes);
+    struct json         v;
 
-    if (row_json(r, key_of_name("pos", agent, r->a), &v, found, e))
+    *found = held;
+    if (held) {
+        *out = *held;
+        return ST_OK;
+    }
+    if (row_json(r, key, &v, found, e))
         return err_code(e);
     if (!*found)
         return ST_OK;
@@ -337,26 +444,38 @@ enum status rows_has_place(struct rows *r, struct sv agent, bool *found, struct 
 
 enum status rows_put_place(struct rows *r, struct sv agent, const struct place *p, struct err *e)
 {
-    struct sb b = sb_in(r->a, 0);
-    struct jw w = jw_in(&b, 0);
+    return put_object(r, key_of_name("pos", agent, r->a), &place_shape, p, e);
+}
 
-    jw_open(&w, '{');
-    jw_kint(&w, "at", p->at);
-    jw_kstr(&w, "kind", sv_of(kinds[p->kind]));
-    jw_kstr(&w, "lane", p->lane);
-    jw_kint(&w, "node", p->node);
-    jw_kint(&w, "since", p->since);
-    jw_close(&w, '}');
-    return row_put(r, key_of_name("pos", agent, r->a), sb_sv(&b), e);
+static struct sv lane_bytes(const void *object, struct arena *a)
+{
+    const struct lane_end *end = object;
+    struct sb              b = sb_in(a, 0);
+
+    sb_addf(&b, "{\"talk\":%lld,\"tip\":%lld}", (long long)end->talk, (long long)end->tip);
+    return sb_sv(&b);
+}
+
+static const struct loom_shape lane_shape = { sizeof(struct lane_end), NULL, 0, lane_bytes };
+
+enum status rows_put_lane(struct rows *r, struct sv lane, const struct lane_end *end, struct err *e)
+{
+    return put_object(r, key_of_name("t", lane, r->a), &lane_shape, end, e);
 }
 
 enum status rows_lane(struct rows *r, struct sv lane, struct lane_end *out, struct err *e)
 {
-    struct json v;
-    bool        found;
+    struct sv              key = key_of_name("t", lane, r->a);
+    const struct lane_end *held = row_object(r, key, lane_bytes);
+    struct json            v;
+    bool                   found;
 
+    if (held) {
+        *out = *held;
+        return ST_OK;
+    }
     *out = (struct lane_end){ NO_NODE, NO_NODE };
-    if (row_json(r, key_of_name("t", lane, r->a), &v, &found, e))
+    if (row_json(r, key, &v, &found, e))
         return err_code(e);
     if (found) {
         json_int(json_find(&v, "tip"), &out->tip);

@@ -12,6 +12,8 @@ struct fault_store {
     struct store  base;
     struct store *real;
     int64_t       fail_at, calls;
+    bool          writing;         /* a write transaction is open ... */
+    int64_t       handled, most;   /* ... entries read or written in it; the most of one */
     struct {
         const char *call;
         int64_t     n;
@@ -52,6 +54,13 @@ static enum status due(struct fault_store *f, const char *call, struct err *e)
     return err_reason(e, "fault");
 }
 
+/* Entries read or written: how many of them in one write transaction? */
+static void handle(struct fault_store *f, size_t n)
+{
+    f->handled += f->writing ? (int64_t)n : 0;
+    f->most = f->handled > f->most ? f->handled : f->most;
+}
+
 /* Return the error, or continue with the store behind. */
 #define PASS(s, call)                                                                              \
     struct store *real = fault_of(s)->real;                                                        \
@@ -72,6 +81,10 @@ static enum status fault_begin(struct store *s, enum store_mode mode, struct sv 
 {
     PASS(s, "begin");
     real->alone = s->alone;
+    if (mode == STORE_WRITE)
+        count(fault_of(s), "begin_write");
+    fault_of(s)->writing = mode == STORE_WRITE;
+    fault_of(s)->handled = 0;
     return real->ops->begin(real, mode, thread, e);
 }
 
@@ -141,6 +154,7 @@ static void fault_want_scan(struct store *s, const struct store_query *q)
 static enum status fault_commit(struct store *s, struct err *e)
 {
     PASS(s, "commit");
+    fault_of(s)->writing = false;
     return real->ops->commit(real, e);
 }
 
@@ -148,6 +162,7 @@ static void fault_abort(struct store *s)
 {
     struct store *real = fault_of(s)->real;
 
+    fault_of(s)->writing = false;
     real->ops->abort(real);
 }
 
@@ -174,6 +189,7 @@ static enum status fault_insert(struct store *s, struct sv thread, int64_t rev,
                                 const struct entry *entries, size_t n, struct err *e)
 {
     PASS(s, "insert");
+    handle(fault_of(s), n);
     return real->ops->insert(real, thread, rev, entries, n, e);
 }
 
@@ -196,6 +212,7 @@ static enum status fault_scan(struct store *s, const struct store_query *q, stru
 static enum status fault_next(struct store_scan *base, struct entry *out, bool *more, struct err *e)
 {
     PASS(base->store, "next");
+    handle(fault_of(base->store), 1);
     struct store_scan *behind = ((struct fault_scan *)base)->real;
     enum status        s = real->ops->next(behind, out, more, e);
     base->lost = behind->lost;
@@ -343,6 +360,14 @@ static enum status fault_version(struct store *s, int64_t *out, struct err *e)
     return real->ops->version(real, out, e);
 }
 
+static void fault_let_others(struct store *s)
+{
+    struct store *real = fault_of(s)->real;
+
+    count(fault_of(s), "let_others");
+    store_let_others(real);
+}
+
 static enum status fault_pause(struct store *s, int ms, int peer, enum pause_end *end,
                                struct err *e)
 {
@@ -409,6 +434,7 @@ static enum status fault_erase(struct store *s, struct sv thread, const struct e
                                size_t n, struct err *e)
 {
     PASS(s, "erase");
+    handle(fault_of(s), n);
     return real->ops->erase(real, thread, entries, n, e);
 }
 
@@ -508,6 +534,7 @@ static const struct store_ops fault_ops = {
     .text_find = fault_text_find,
     .version = fault_version,
     .pause = fault_pause,
+    .let_others = fault_let_others,
     .stats = fault_stats,
     .facts = fault_facts,
     .advise = fault_advise,
@@ -532,6 +559,11 @@ static const struct store_ops fault_ops = {
 int64_t fault_calls(const struct store *s)
 {
     return ((const struct fault_store *)s)->calls;
+}
+
+int64_t fault_most_in_write(const struct store *s)
+{
+    return ((const struct fault_store *)s)->most;
 }
 
 int64_t fault_calls_of(const struct store *s, const char *call)

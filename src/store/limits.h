@@ -12,9 +12,10 @@ enum {
     BATCH_ENTRIES_MAX = 10000,
     BATCH_BYTES_MAX = 64 << 20,
 
-    STORE_BUSY_MS = 30000,     /* how long a writer waits for another */
-    STORE_PROVE_MAX = 16,      /* entries whose hashes are computed together */
-    STORE_WANT_MAX = 64,       /* keys of one store_want() */
+    STORE_BUSY_MS = 30000,          /* how long a writer waits for another */
+    STORE_PROVE_MAX = 16,           /* entries whose hashes are computed together */
+    STORE_WANT_MAX = 64,            /* keys of one store_want() */
+    STORE_KNOWN_BITS_MAX = 1 << 26, /* of a filter of rows: see struct store_known */
     SQLITE_SKIP_MAX = 1 << 20, /* entries behind damage among which a readable one is looked for */
     STORE_OBJECT_MAX = 64 << 20, /* bytes of content that machines share */
     STORE_BLOB_MIN = 4096,       /* payloads from here on are stored once, by their hash */

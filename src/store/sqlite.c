@@ -248,6 +248,8 @@ enum status sqlite_tid(struct sqlite_store *q, struct sv thread, int64_t *tid, s
 
 /* ---- transactions --------------------------------------------------------------- */
 
+enum { BUSY_SPREAD_US = 200 };
+
 /* Sleep a little longer each time, with a random part so that two waiting processes do not stay in
  * step. The pauses are short because the holder only waits for one sync of the disk. */
 static int busy(void *ctx, int tries)
@@ -259,9 +261,16 @@ static int busy(void *ctx, int tries)
         q->busy_since = now;
     if (now - q->busy_since > (int64_t)q->patience_ms * 1000)
         return 0;
-    long us = 50 + (tries < 30 ? tries * 50 : 1500) + (now ^ getpid()) % 200;
+    long us = 50 + (tries < 30 ? tries * 50 : 1500) + (now ^ getpid()) % BUSY_SPREAD_US;
     nanosleep(&(struct timespec){ 0, us * 1000 }, NULL);
     return 1;
+}
+
+/* Longer than the longest pause of busy(). */
+static void sqlite_let_others(struct store *s)
+{
+    (void)s;
+    nanosleep(&(struct timespec){ 0, (50 + 1500 + BUSY_SPREAD_US + 250) * 1000 }, NULL);
 }
 
 /* A checkpoint that cannot be made now is made later, so its failure is not reported. */
@@ -726,6 +735,7 @@ const struct store_ops sqlite_ops = {
     .text_find = sqlite_text_find,
     .version = sqlite_version,
     .pause = sqlite_pause,
+    .let_others = sqlite_let_others,
     .mark = sqlite_mark,
     .in_place = sqlite_in_place,
     .stats = sqlite_stats,

@@ -115,7 +115,7 @@ enum status store_begin(struct store *s, enum store_mode mode, struct err *e)
 
 enum status store_commit(struct store *s, struct err *e)
 {
-    assert(s->open != TX_CLOSED);
+    assert(s->open != TX_CLOSED && !s->held);
     if (s->group)
         return end_part(s, true, e);
     enum status st = s->ops->commit(s, e);
@@ -130,12 +130,19 @@ void store_abort(struct store *s)
 {
     struct err ignored; /* of a group: store_group_end() reports that it is broken */
 
+    held_drop(s);
     if (s->open != TX_CLOSED && s->group)
         (void)!end_part(s, false, &ignored);
     else if (s->open != TX_CLOSED)
         s->ops->abort(s);
     s->open = TX_CLOSED;
     s->alone = false;
+}
+
+void store_let_others(struct store *s)
+{
+    if (s->ops->let_others)
+        s->ops->let_others(s);
 }
 
 bool store_has_groups(const struct store *s)

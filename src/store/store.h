@@ -90,6 +90,11 @@ enum status store_begin_on(struct store *s, enum store_mode mode, struct sv thre
 enum status store_commit(struct store *s, struct err *e) MUST_USE; /* on failure: aborted */
 void        store_abort(struct store *s); /* harmless when nothing is open */
 
+/* Between two write transactions of long work: a pause in which a process that waits for the lock
+ * of the whole store gets it. Engines have no queue of those who wait; they try again at short
+ * intervals. */
+void store_let_others(struct store *s);
+
 /* Write transactions that become durable together, with one sync for all of them: for a process
  * that serves many writers.
  *
@@ -291,6 +296,35 @@ void store_want_scan(struct store *s, const struct store_query *q);
  * may keep more of the database in memory meanwhile. */
 void store_bulk(struct store *s, bool on);
 
+/* Keep the rows of one thread in memory, in a write transaction, until they are released: each is
+ * read from the engine once and written once, however often it changes. For folding many entries.
+ * What is read or written meanwhile is seen by every call of this store, and store_row_get() gives
+ * bytes that are good until store_release(). store_release() writes what has
+ * changed, and must come before the commit; store_abort() drops it. */
+struct store_known;
+void        store_hold(struct store *s, struct sv thread, struct store_known *known);
+enum status store_release(struct store *s, struct err *e) MUST_USE;
+
+/* Which rows there may be of what is asked for while rows are held (all that were put since there
+ * were none; a Bloom filter): the engine is not asked for others. It is good for as long as nobody
+ * else puts such rows, also over several transactions. store_hold() takes NULL or an empty one for
+ * not knowing. store_known_none(): there are no rows, and about so many will come. */
+struct store_known {
+    uint64_t *bits;
+    uint64_t  n; /* how many bits: a power of two */
+};
+void store_known_none(struct store_known *k, int64_t rows);
+void store_known_free(struct store_known *k); /* harmless when it is empty */
+
+/* A row that is held may be put as the struct that its bytes are made from. store_held() is the
+ * arena in which such structs live; NULL when rows of this thread are not held. store_object() is
+ * the struct of a row that was put with the same `encode`, else NULL: it may be changed in place,
+ * and is then put again. */
+struct arena *store_held(struct store *s, struct sv thread);
+void          store_put_object(struct store *s, const struct store_key *k, const void *object,
+                               store_encode_fn encode);
+const void   *store_object(struct store *s, const struct store_key *k, store_encode_fn encode);
+
 /* Read rows, at most `max`, so that store_row_get() answers for them in this transaction without
  * asking the engine again. */
 enum status store_prefetch(struct store *s, const struct store_row_query *q, size_t max,
@@ -303,6 +337,11 @@ enum status store_rows_next(struct store_rows *rows, struct store_row *out, bool
                             struct err *e) MUST_USE;
 void        store_rows_close(struct store_rows *rows);
 void        store_rows_undo(struct store_rows **rows); /* for UNDO() */
+
+/* Drop rows of a view, at most `max` of them, except the one with the key `but`; *n is how many.
+ * Fewer than `max`: there are no others. */
+enum status store_rows_drop(struct store *s, struct sv thread, struct sv view, struct sv but,
+                            size_t max, size_t *n, struct err *e) MUST_USE;
 
 /* Drop all rows of a view; remember which fold made the rows of a thread. */
 enum status store_rows_clear(struct store *s, struct sv thread, struct sv view,

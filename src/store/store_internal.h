@@ -70,6 +70,8 @@ struct store_ops {
     /* Sleep until something may have been committed, at most `ms` milliseconds; store_pause() does
      * the sleeping. NULL: the engine cannot tell, and is asked for its version more often. */
     enum status (*pause)(struct store *, int ms, int peer, enum pause_end *, struct err *);
+    /* As store_let_others(); NULL: nobody waits for the whole store. */
+    void (*let_others)(struct store *);
 
     /* As store_mark(); NULL: there are none. As store_in_place(); NULL: always. */
     bool (*mark)(struct store *, struct store_mark *);
@@ -153,6 +155,7 @@ struct store {
     struct arena            gone_a;     /* ... the text */
     bool                    looked;     /* ... since store_gone_to() was last asked */
     struct store_seen      *seen;       /* only in the outermost store; see seen.c */
+    struct store_held      *held;       /* likewise; NULL: none. See held.c */
 };
 
 /* What the open transaction has read or written (seen.c). A row or a head that is noted there is
@@ -167,6 +170,17 @@ bool seen_has_row(struct store *s, const struct store_key *k);
 void seen_note_row(struct store *s, const struct store_key *k, struct sv value, bool found);
 void seen_forget(struct store *s);  /* all of it */
 void seen_release(struct store *s); /* also frees the memory */
+
+/* Rows that are held (held.c). held_get(): false when the row is not among them. held_note(): false
+ * when rows of this thread are not held. held_write() hands the changed ones to the engine and goes
+ * on holding all; held_forget() drops those of a thread, held_drop() ends holding without writing.
+ */
+bool held_get(struct store *s, const struct store_key *k, struct sv *value, bool *found);
+bool held_note(struct store *s, const struct store_key *k, struct sv value, bool found,
+               bool changed);
+void held_forget(struct store *s, struct sv thread);
+void held_drop(struct store *s);
+enum status held_write(struct store *s, struct sv thread, struct err *e) MUST_USE;
 
 struct store_scan {
     struct store *store;
@@ -214,5 +228,8 @@ int64_t fault_calls(const struct store *s);
  * which never fail and are not among the calls. */
 int64_t fault_calls_of(const struct store *s, const char *call);
 void    fault_arm(struct store *s, int64_t k);
+/* The most entries that were read, appended or erased in one write transaction ("begin_write" counts
+ * those transactions): how much work was done while others had to wait. */
+int64_t fault_most_in_write(const struct store *s);
 
 #endif

@@ -1,4 +1,5 @@
 /* The calls of the store that concern the rows of views, and the hints about what will be read. */
+#include "base/vec.h"
 #include "store/store_internal.h"
 
 #include <assert.h>
@@ -6,10 +7,12 @@
 enum status store_row_get(struct store *s, const struct store_key *k, struct arena *a,
                           struct sv *value, bool *found, struct err *e)
 {
-    if (seen_row(s, k, a, value, found))
+    if (held_get(s, k, value, found) || seen_row(s, k, a, value, found))
         return ST_OK;
     if (s->ops->row_get(s, k, a, value, found, e))
         return err_code(e);
+    if (held_note(s, k, *found ? *value : SV(""), *found, false))
+        return ST_OK;
     seen_note_row(s, k, *found ? *value : SV(""), *found);
     return ST_OK;
 }
@@ -19,7 +22,7 @@ void store_want(struct store *s, const struct store_key *keys, size_t n)
     struct store_key unseen[STORE_WANT_MAX];
     size_t           m = 0;
 
-    if (!s->ops->want)
+    if (!s->ops->want || s->held)
         return;
     for (size_t i = 0; i < n && m < STORE_WANT_MAX; i++)
         if (!seen_has_row(s, &keys[i]))
@@ -50,6 +53,8 @@ enum status store_row_put(struct store *s, const struct store_key *k, struct sv 
                           struct err *e)
 {
     assert(s->open == TX_WRITING || s->rows_apart);
+    if (held_note(s, k, value, true, true))
+        return ST_OK;
     if (s->ops->row_put(s, k, value, e))
         return err_code(e);
     seen_note_row(s, k, value, true);
@@ -59,6 +64,8 @@ enum status store_row_put(struct store *s, const struct store_key *k, struct sv 
 enum status store_row_del(struct store *s, const struct store_key *k, struct err *e)
 {
     assert(s->open == TX_WRITING || s->rows_apart);
+    if (held_note(s, k, SV(""), false, true))
+        return ST_OK;
     if (s->ops->row_del(s, k, e))
         return err_code(e);
     seen_note_row(s, k, SV(""), false);
@@ -68,7 +75,7 @@ enum status store_row_del(struct store *s, const struct store_key *k, struct err
 enum status store_rows(struct store *s, const struct store_row_query *q, struct store_rows **out,
                        struct err *e)
 {
-    if (s->ops->rows(s, q, out, e))
+    if (held_write(s, q->thread, e) || s->ops->rows(s, q, out, e))
         return err_code(e);
     (*out)->store = s;
     (*out)->backwards = q->backwards;
@@ -136,7 +143,33 @@ enum status store_rows_clear(struct store *s, struct sv thread, struct sv view, 
 {
     assert(s->open == TX_WRITING || s->rows_apart);
     seen_forget(s);
+    if (held_write(s, thread, e)) /* those of other views stay */
+        return err_code(e);
+    held_forget(s, thread);
     return s->ops->rows_clear(s, thread, view, e);
+}
+
+enum status store_rows_drop(struct store *s, struct sv thread, struct sv view, struct sv but,
+                            size_t max, size_t *n, struct err *e)
+{
+    UNDO(store_rows_undo) struct store_rows *rows = NULL;
+    struct store_row_query                   q = { .thread = thread, .view = view };
+    struct store_row                         row;
+    struct arena                             keys = { 0 };
+    VEC(struct sv) list = { 0 };
+    bool more = true;
+
+    *n = 0;
+    if (store_rows(s, &q, &rows, e))
+        return err_code(e);
+    enum status st = ST_OK;
+    while (!st && list.n < max && !(st = store_rows_next(rows, &row, &more, e)) && more)
+        if (!but.s || !sv_eq(row.key, but))
+            *vec_push(&list, &keys) = sv_dup(row.key, &keys);
+    for (; !st && *n < list.n; ++*n)
+        st = store_row_del(s, &(struct store_key){ thread, view, list.v[*n] }, e);
+    arena_free(&keys);
+    return st;
 }
 
 enum status store_set_views(struct store *s, struct sv thread, int64_t views, struct err *e)

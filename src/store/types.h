@@ -62,6 +62,9 @@ struct store_row_query {
     bool      backwards;
 };
 
+/* The bytes of a row from the struct that it is kept as: see store_put_object(). */
+typedef struct sv (*store_encode_fn)(const void *object, struct arena *a);
+
 struct store_hit {
     struct sv thread;
     int64_t   seq;

@@ -119,7 +119,7 @@ static enum status erase_about(struct log *l, struct sv thread,
         s = store_erase(l->store, ANCHOR_THREAD, &n, 1, e);
     }
     if (!s && about.list.n) /* rows of views hold texts of entries too */
-        s = log_rebuild(l, ANCHOR_THREAD, NULL, NULL, e);
+        s = log_refold(l, ANCHOR_THREAD, e);
     arena_free(&a);
     return s;
 }

@@ -826,7 +826,7 @@ static enum status erase_thread(struct log *l, const struct erase_plan *plan,
     if (!s)
         s = log_append(l, thread, LOG_ANY_REV, &note, 1, &head, e);
     if (!s && from < to) /* rows of views hold texts of entries too */
-        s = log_rebuild(l, thread, NULL, NULL, e);
+        s = log_refold(l, thread, e);
     if (!s && own)
         *seq = note.seq;
     arena_free(&scratch);

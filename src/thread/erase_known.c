@@ -148,7 +148,7 @@ enum status erase_replay(struct log *l, struct sv thread, const struct entry *en
         if (kind_of(entries[i].kind) == KIND_ERASURE && kind_is_sound(&entries[i]) &&
             replay_one(l, thread, &entries[i], n_erased, e))
             return err_code(e);
-    return *n_erased == before ? ST_OK : log_rebuild(l, thread, NULL, NULL, e);
+    return *n_erased == before ? ST_OK : log_refold(l, thread, e);
 }
 
 /* ---- older copies of the log ------------------------------------------------------------------
@@ -236,7 +236,7 @@ static enum status erase_chains_of(struct log *l, struct sv thread, struct with_
     if (!s && w->seqs.n)
         s = append_replayed(l, thread, w, actor, at, e);
     if (!s && w->seqs.n)
-        s = log_rebuild(l, thread, NULL, NULL, e);
+        s = log_refold(l, thread, e);
     return s ? err_in(e, "thread " SV_FMT, SV_ARG(thread)) : ST_OK;
 }
 

@@ -27,6 +27,13 @@ enum {
     NEEDLE_LINE_MIN = 24,
     NEEDLE_UNPACK_MAX = 6, /* levels of packing (JSON in strings, tokens) that are searched */
 
+    /* Folding views anew: of one write transaction (fold.c). The rows are those of before that are
+     * dropped. */
+    FOLD_SLICE = 4000,
+    FOLD_SLICE_BYTES = 8 << 20,
+    FOLD_SLICE_ROWS = 20000,
+    FOLD_ROWS_AN_ENTRY = 6, /* about, for the size of a filter */
+
     /* Following: of one follow_take(). */
     FOLLOW_ENTRIES = 256,
     FOLLOW_BYTES = 1 << 20,

@@ -5,6 +5,7 @@
 #include "thread/anchor.h"
 #include "thread/deletion.h"
 #include "thread/kind_check.h"
+#include "thread/limits.h"
 #include "thread/skeleton.h"
 
 struct log log_of(struct store *store, const struct view *const *views)
@@ -22,27 +23,6 @@ struct log log_of(struct store *store, const struct view *const *views)
     return l;
 }
 
-/* The bit of a view on demand; 0 for the others, which every thread keeps. */
-static int64_t bit_of(const struct log *l, const struct view *v)
-{
-    int64_t bit = 1;
-
-    for (size_t i = 0; l->views[i]; i++) {
-        if (l->views[i] == v)
-            return v->on_demand ? bit : 0;
-        if (l->views[i]->on_demand)
-            bit <<= 1;
-    }
-    return 0;
-}
-
-bool log_keeps_view(const struct log *l, size_t i, int64_t views)
-{
-    int64_t bit = bit_of(l, l->views[i]);
-
-    return (views & bit) == bit;
-}
-
 /* ---- transactions ---------------------------------------------------------------- */
 
 static enum status views_are_current(struct log *l, struct sv thread, bool *current, struct err *e)
@@ -54,22 +34,10 @@ static enum status views_are_current(struct log *l, struct sv thread, bool *curr
         return ST_OK;
     if (store_head(l->store, thread, &h, e))
         return err_code(e);
-    int64_t wanted = bit_of(l, l->wanted);
+    int64_t wanted = log_view_bit(l, l->wanted);
     *current = h.rev == 0 ||
                ((h.views & ~(int64_t)VIEWS_KEPT) == l->views_id && (h.views & wanted) == wanted);
     return ST_OK;
-}
-
-static enum status bring_up_to_date(struct log *l, struct sv thread, struct err *e)
-{
-    bool current;
-
-    if (store_begin_on(l->store, STORE_WRITE, thread, e))
-        return err_code(e);
-    if (views_are_current(l, thread, &current, e) ||
-        (!current && log_rebuild(l, thread, NULL, NULL, e)))
-        return err_code(e);
-    return log_commit(l, e);
 }
 
 /* Where nothing may be written the views of the thread are folded into memory, in the reading
@@ -84,7 +52,7 @@ static enum status fold_beside(struct log *l, struct sv thread, struct err *e)
         return err_code(e);
     }
     l->store = front;
-    if (!log_rebuild(l, thread, NULL, NULL, e))
+    if (!log_rebuild(l, thread, e))
         return ST_OK;
     log_abort(l);
     return err_code(e);
@@ -119,14 +87,19 @@ static enum status begin_current(struct log *l, struct sv thread, enum store_mod
             err_reason(e, "rebuild");
             break;
         }
-        if (l->writing) {
-            if (log_rebuild(l, thread, NULL, NULL, e))
+        if (l->writing) { /* a short thread: no other transaction is needed */
+            struct log_slice slice = { 0 };
+            enum status      s = log_fold_slice(l, thread, &slice, e);
+            store_known_free(&slice.known);
+            if (s)
                 break;
-            return ST_OK;
+            if (slice.done)
+                return ST_OK;
         }
-        log_abort(l); /* reading: fold in a transaction of its own, then look again */
-        enum status s = bring_up_to_date(l, thread, e);
-        if (s && (sv_is(sv_of(e->reason), STORE_READ_ONLY) || sv_is(sv_of(e->reason), STORE_MOVED)))
+        log_abort(l); /* fold in transactions of their own, then look again */
+        enum status s = log_fold_behind(l, thread, e);
+        if (s && mode == STORE_READ &&
+            (sv_is(sv_of(e->reason), STORE_READ_ONLY) || sv_is(sv_of(e->reason), STORE_MOVED)))
             return fold_beside(l, thread, e);
         if (s)
             break;
@@ -167,7 +140,7 @@ static enum status go_back(struct log *l, struct sv thread, int64_t seq, struct 
         return err_code(e);
     l->store = front;
     l->past = true;
-    return log_rebuild(l, thread, NULL, NULL, e);
+    return log_rebuild(l, thread, e);
 }
 
 enum status log_at(struct log *l, struct sv thread, int64_t seq, struct err *e)
@@ -191,13 +164,42 @@ void log_at_end(struct log *l)
 enum status log_catch_up(struct log *l, struct sv thread, int64_t most, struct err *e)
 {
     struct store_head h;
+    struct log_slice  slice = { 0 };
     bool              current;
 
     if (!l->writing)
         return ST_OK;
     if (store_head(l->store, thread, &h, e) || views_are_current(l, thread, &current, e))
         return err_code(e);
-    return current || h.rev > most ? ST_OK : log_rebuild(l, thread, NULL, NULL, e);
+    if (current || h.rev > most)
+        return ST_OK;
+    enum status s = ST_OK;
+    while (!s && !slice.done && (h.rev <= FOLD_SLICE || !l->repeats))
+        s = log_fold_slice(l, thread, &slice, e);
+    store_known_free(&slice.known);
+    if (s || slice.done)
+        return s;
+    sb_add((struct sb[]){ sb_on(l->behind, sizeof l->behind, NULL) }, thread);
+    err_set(e, ST_CONFLICT, "the views of thread '" SV_FMT "' have to be folded first",
+            SV_ARG(thread));
+    err_reason(e, "behind");
+    return err_hint(e, "run the command again");
+}
+
+bool log_is_behind(const struct log *l)
+{
+    return l->behind[0];
+}
+
+bool log_again(struct log *l, struct err *e)
+{
+    struct sv thread = sv_of(l->behind);
+
+    if (!log_is_behind(l))
+        return false;
+    bool folded = log_fold_behind(l, thread, e) == ST_OK;
+    l->behind[0] = 0;
+    return folded;
 }
 
 int64_t log_now(struct log *l)
@@ -212,7 +214,7 @@ enum status log_head(struct log *l, struct sv thread, struct store_head *out, st
 
 bool log_keeps(const struct log *l, const struct store_head *h, const struct view *v)
 {
-    int64_t bit = bit_of(l, v);
+    int64_t bit = log_view_bit(l, v);
 
     return (h->views & ~(int64_t)VIEWS_KEPT) == l->views_id && (h->views & bit) == bit;
 }
@@ -232,21 +234,6 @@ void log_abort(struct log *l)
 }
 
 /* ---- folding ---------------------------------------------------------------------- */
-
-enum status log_fold_view(struct rows *f, const struct view *v, const struct entry *n,
-                          struct err *e)
-{
-    struct arena_mark m = arena_mark(f->a);
-
-    struct entry shown = *n;
-
-    shown.payload = skeleton_shown(n, f->a);
-    f->view = sv_of(v->name);
-    if (v->fold(f, &shown, e))
-        return err_in(e, "view %s, entry %lld", v->name, (long long)n->seq);
-    arena_reset(f->a, m);
-    return ST_OK;
-}
 
 static enum status fold_entry(struct log *l, int64_t views, struct rows *f, const struct entry *n,
                               struct err *e)
@@ -410,10 +397,14 @@ static enum status append_prepared(struct log *l, struct sv thread, int64_t expe
     if (is_new && refuse_deleted(l, thread, e))
         return err_code(e);
     if (is_new) {
-        head->views = l->views_id | bit_of(l, l->wanted);
+        head->views = l->views_id | log_view_bit(l, l->wanted);
         if (store_set_views(l->store, thread, head->views, e))
             return err_code(e);
     }
+    /* Rows that another version made, or that are being folded: these entries are folded with the
+     * rest. */
+    if ((head->views & ~(int64_t)VIEWS_KEPT) != l->views_id)
+        return ST_OK;
     return fold_all(l, thread, head->views, entries, n, bad, e);
 }
 
@@ -456,58 +447,4 @@ enum status log_import(struct log *l, struct sv thread, struct entry *entries, s
             kept(ctx, &entries[i], &why);
     arena_free(&scratch);
     return s;
-}
-
-/* ---- rebuilding --------------------------------------------------------------------- */
-
-static enum status clear_views(struct log *l, struct sv thread, struct err *e)
-{
-    for (size_t i = 0; l->views[i]; i++)
-        if (store_rows_clear(l->store, thread, sv_of(l->views[i]->name), e))
-            return err_code(e);
-    return ST_OK;
-}
-
-/* kind_prepare() again, as if the entry came in now. */
-static enum status remark(struct log *l, struct sv thread, const struct entry *n, bool *sound,
-                          struct err *e)
-{
-    struct entry again = *n;
-    struct err   ignored;
-
-    *sound = kind_prepare(&again, &ignored) == ST_OK;
-    if (*sound && n->erased && n->mark == MARK_NONE && again.mark != MARK_NONE) {
-        *sound = false; /* its faulty content was erased: it still has no effect */
-        return ST_OK;
-    }
-    return again.mark == n->mark ? ST_OK : store_set_mark(l->store, thread, n->seq, again.mark, e);
-}
-
-enum status log_rebuild(struct log *l, struct sv thread, void (*progress)(void *, int64_t),
-                        void *ctx, struct err *e)
-{
-    UNDO(store_scan_undo) struct store_scan *scan = NULL;
-    struct store_query                       q = { .thread = thread, .to = STORE_TO_END };
-    struct arena                             scratch = { 0 };
-    struct rows       f = { .store = l->store, .thread = thread, .a = &scratch };
-    struct store_head h = { 0 };
-    struct entry      n;
-    bool              more = true;
-    enum status       s = store_head(l->store, thread, &h, e);
-    int64_t           views = l->views_id | (h.views & VIEWS_KEPT) | bit_of(l, l->wanted);
-
-    if (!s)
-        s = clear_views(l, thread, e);
-    if (!s)
-        s = store_scan(l->store, &q, &scan, e);
-    while (!s && !(s = store_next(scan, &n, &more, e)) && more) {
-        bool sound = false;
-        s = remark(l, thread, &n, &sound, e);
-        if (!s && sound)
-            s = fold_entry(l, views, &f, &n, e);
-        if (progress && n.seq % 4096 == 0)
-            progress(ctx, n.seq);
-    }
-    arena_free(&scratch);
-    return s ? s : store_set_views(l->store, thread, views, e);
 }

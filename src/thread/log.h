@@ -12,6 +12,7 @@
 #ifndef HEDDLE_LOG_H
 #define HEDDLE_LOG_H
 
+#include "base/path.h"
 #include "thread/view.h"
 
 struct log {
@@ -22,7 +23,13 @@ struct log {
     bool only_current; /* outdated views are refused instead of being folded again */
     bool writing;      /* a write transaction is open */
     bool repeated;     /* the last append found its entries in the log: nothing was written */
-    bool past;         /* between log_at() and log_at_end(): l->store shows an earlier state */
+    bool repeats;      /* the caller repeats transactions that log_again() says to */
+    char behind[NAME_MAX_BYTES + 1]; /* the thread that log_again() folds; empty: none */
+    bool past; /* between log_at() and log_at_end(): l->store shows an earlier state */
+    /* Called while views are folded, between two transactions, with the entries done; an error ends
+     * it, and the next one who needs the views goes on. NULL: nothing. */
+    enum status (*folding)(void *ctx, struct sv thread, int64_t done, int64_t of, struct err *e);
+    void *folding_ctx;
     /* Called by log_commit() of a write transaction, inside of it: it may append. An error is that
      * of the commit. NULL: nothing. */
     enum status (*before_commit)(void *ctx, struct err *e);
@@ -40,7 +47,8 @@ struct log log_of(struct store *store, const struct view *const *views);
 /* Begin a transaction whose subject is `thread` (absent: none in particular, as for reading what is
  * left of a damaged one). ST_CORRUPT: its log does not end where its last append left it. Views of
  * that thread that another version of the program folded are first folded again, and so is
- * l->wanted when the thread does not keep it yet. Where the store may not be written they are
+ * l->wanted when the thread does not keep it yet: those of a long thread in transactions of their
+ * own, between which others write. Where the store may not be written they are
  * folded into memory: l->store is then a store in front of the original one (store_beside()) and
  * owns it, so the log must be closed by closing l->store. With l->only_current nothing is folded:
  * ST_CONFLICT, reason "rebuild", for a caller that must not take long. */
@@ -57,8 +65,12 @@ void        log_at_end(struct log *l); /* also ends the transaction; harmless wi
 
 /* In a write transaction: bring the views of another thread up to date as log_begin() does for its
  * own, if the thread has at most `most` entries. Longer threads are left alone, and in a reading
- * transaction nothing is done. */
+ * transaction nothing is done. With l->repeats a thread that is too long for one transaction is not
+ * folded in this one: ST_CONFLICT, reason "behind", and the caller, having aborted, calls
+ * log_again(). It folds in slices; true: the transaction is to be run again. */
 enum status log_catch_up(struct log *l, struct sv thread, int64_t most, struct err *e) MUST_USE;
+bool        log_is_behind(const struct log *l); /* did log_catch_up() end it that way? */
+bool        log_again(struct log *l, struct err *e);
 
 /* The time of the machine that the log is on, in milliseconds: see store_now(). For times that one
  * process writes and another compares. */
@@ -116,10 +128,14 @@ enum status log_import(struct log *l, struct sv thread, struct entry *entries, s
                        struct store_head *head, log_kept_fn kept, void *ctx,
                        struct err *e) MUST_USE;
 
-/* Fold all entries of a thread into empty rows of `views`, in a write transaction. `progress`
- * (may be NULL) is called now and then with the number of entries done. */
-enum status log_rebuild(struct log *l, struct sv thread, void (*progress)(void *ctx, int64_t done),
-                        void *ctx, struct err *e) MUST_USE;
+/* Fold all entries of a thread into empty rows of `views`, in a write transaction or where rows are
+ * in memory. The cost is that of the entries. */
+enum status log_rebuild(struct log *l, struct sv thread, struct err *e) MUST_USE;
+
+/* In a write transaction: the rows of the thread's views hold what the entries no longer do. A
+ * short thread is folded anew at once; of a long one it is noted that it has to be, and the next
+ * log_begin() on it does so in slices. */
+enum status log_refold(struct log *l, struct sv thread, struct err *e) MUST_USE;
 
 /* Check one thread: the chain over all entries, what kind_prepare() says of each against what is
  * stored, and every view folded again beside the live rows and compared row by row (unless another

@@ -88,7 +88,7 @@ enum status log_rechain(struct log *l, struct sv thread, const struct rechain_ho
     if (!s)
         s = log_append(l, thread, LOG_ANY_REV, &n, 1, head, e);
     if (!s) /* rows hold values drawn from the chain */
-        s = log_rebuild(l, thread, NULL, NULL, e);
+        s = log_refold(l, thread, e);
     arena_free(&a);
     return s;
 }

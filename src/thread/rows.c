@@ -73,6 +73,25 @@ enum status row_put_int(struct rows *r, struct sv key, int64_t n, struct err *e)
     return row_put(r, key, sb_sv(&b), e);
 }
 
+struct arena *rows_held(const struct rows *r)
+{
+    return store_held(r->store, r->thread);
+}
+
+void row_put_object(struct rows *r, struct sv key, const void *object, store_encode_fn encode)
+{
+    struct store_key k = place(r, key);
+
+    store_put_object(r->store, &k, object, encode);
+}
+
+const void *row_object(struct rows *r, struct sv key, store_encode_fn encode)
+{
+    struct store_key k = place(r, key);
+
+    return store_object(r->store, &k, encode);
+}
+
 /* ---- many --------------------------------------------------------------------------- */
 
 void rows_want(struct rows *r, const struct sv *keys, size_t n)

@@ -40,6 +40,12 @@ enum status row_int(struct rows *r, struct sv key, int64_t otherwise, int64_t *o
                     struct err *e) MUST_USE;
 enum status row_put_int(struct rows *r, struct sv key, int64_t n, struct err *e) MUST_USE;
 
+/* Rows as structs, in folds that handle many entries at once: rows_held() is the arena for them,
+ * NULL in other folds. See store_put_object(). */
+struct arena *rows_held(const struct rows *r);
+void row_put_object(struct rows *r, struct sv key, const void *object, store_encode_fn encode);
+const void *row_object(struct rows *r, struct sv key, store_encode_fn encode);
+
 /* ---- many ---- */
 
 /* The values of keys[0..n), asked for together: values[i] is absent when there is no such row. */

@@ -89,7 +89,7 @@ enum status doctor_rebuild(struct request *r, struct sv thread, struct err *e)
     enum status s = log_begin(&r->log, (struct sv){ 0 }, STORE_WRITE, e);
 
     if (!s)
-        s = log_rebuild(&r->log, thread, NULL, NULL, e);
+        s = log_refold(&r->log, thread, e);
     if (!s)
         s = log_commit(&r->log, e);
     log_abort(&r->log);

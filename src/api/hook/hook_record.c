@@ -69,9 +69,7 @@ static enum status bind(struct recording *x, struct err *e)
 
     if (log_begin(&x->r->log, SHARE_GLOBAL, STORE_WRITE, e))
         return err_code(e);
-    enum status s = log_catch_up(&x->r->log, SHARE_GLOBAL, INT64_MAX, e);
-    if (!s)
-        s = choose(x, &to, &bound, e);
+    enum status s = choose(x, &to, &bound, e);
     if (!s && to.thread.n && !bound)
         s = harness_bind(&x->r->log, x->harness, x->p->session, &to, x->r->actor, clock_now_ms(),
                          x->r->a, &x->at, e);

@@ -184,8 +184,7 @@ static enum status find_target(struct import *im, struct sv thread, struct err *
     im->to = ARENA_NEW(im->r->a, struct target, 1);
     im->to->thread = sv_dup(thread, im->r->a);
     map_put(&im->seen, thread, im->to);
-    if (log_catch_up(&im->r->log, thread, INT64_MAX, e) ||
-        log_head(&im->r->log, thread, &im->to->head, e))
+    if (log_head(&im->r->log, thread, &im->to->head, e))
         return err_code(e);
     im->to->first = im->to->head.rev;
     return ST_OK;
