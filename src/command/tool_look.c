@@ -353,20 +353,26 @@ RUN(changes)
 
 enum { FIND_DEFAULT = 10, FIND_MAX = 50 };
 
-static enum status index_words(struct session *s, const void *unused, struct err *e)
+static enum status index_words(struct session *s, const void *done, struct err *e)
 {
-    (void)unused;
-    return loom_index(s->log, s->loom.thread, e);
+    return loom_index(s->log, s->loom.thread, *(struct loom_indexed *const *)done, e);
 }
 
 /* Entries written since the last search are indexed first. */
 static enum status bring_index_up_to_date(struct session *s, struct err *e)
 {
-    bool due;
+    struct loom_indexed slice = { .more = true }, *done = &slice;
+    bool                due;
 
     if (loom_index_is_due(s->log, s->loom.thread, &due, e))
         return err_code(e);
-    return due ? session_keep(s, index_words, NULL, e) : ST_OK;
+    while (due && slice.more) {
+        if (slice.at)
+            log_let_others(s->log);
+        if (session_keep(s, index_words, &done, e))
+            return err_code(e);
+    }
+    return ST_OK;
 }
 
 RUN(find)

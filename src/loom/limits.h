@@ -28,7 +28,9 @@ enum {
     NEAR_IDS_MAX = 256, /* local ids that are compared with a mistyped one */
     ELSEWHERE_MAX = 64, /* with more threads an id is not looked for in the others */
     QUERY_WORDS_MAX = 32,
-    QUERY_WORDLESS_MAX = 64, /* entries without words behind the last indexed one */
+    INDEX_SLICE = 2000,          /* entries that one transaction puts into the index of words ... */
+    INDEX_SLICE_BYTES = 1 << 20, /* ... and bytes */
+    QUERY_WORDLESS_MAX = 64,     /* entries without words behind the last indexed one */
 };
 
 #endif

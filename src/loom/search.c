@@ -27,30 +27,42 @@ static enum status put_words(struct log *log, struct sv thread, const struct ent
     return log_text_put(log, thread, x->seq, loom_message_text(&p, a), e);
 }
 
-enum status loom_index(struct log *log, struct sv thread, struct err *e)
+enum status loom_index(struct log *log, struct sv thread, struct loom_indexed *out, struct err *e)
 {
     UNDO(log_scan_undo) struct store_scan *scan = NULL;
-    struct store_query                     q = { .thread = thread, .to = STORE_TO_END };
+    struct store_query                     q = { .thread = thread };
     struct arena                           scratch = { 0 };
+    struct store_head                      head = { 0 };
     struct entry                           x;
     bool                                   more = true;
     int64_t                                last, wordless = 0;
+    size_t                                 bytes = 0;
     enum status                            s = log_text_last(log, thread, &last, e);
 
+    *out = (struct loom_indexed){ 0 };
     if (s || last == INT64_MAX)
         return s;
     q.from = last + 1;
-    s = log_scan(log, &q, &scan, e);
-    while (!s && !(s = log_scan_next(scan, &x, &more, e)) && more) {
+    q.to = last + INDEX_SLICE;
+    s = log_head(log, thread, &head, e);
+    if (!s)
+        s = log_scan(log, &q, &scan, e);
+    while (!s && bytes < INDEX_SLICE_BYTES && !(s = log_scan_next(scan, &x, &more, e)) && more) {
         struct arena_mark m = arena_mark(&scratch);
+        bytes += x.payload.n;
         s = put_words(log, thread, &x, &scratch, e);
         arena_reset(&scratch, m);
         wordless = kind_of(x.kind) == KIND_AI_MESSAGE ? 0 : wordless + 1;
         last = x.seq;
     }
     arena_free(&scratch);
-    /* Entries behind the last message would be passed over again at every search. */
-    return s || wordless < QUERY_WORDLESS_MAX ? s : log_text_put(log, thread, last, SV(""), e);
+    *out = (struct loom_indexed){ .more = last + 1 < head.rev, .at = last + 1, .of = head.rev };
+    if (s || !wordless)
+        return s;
+    /* Entries behind the last message would be passed over again, by the next slice or at every
+     * search. */
+    return out->more || wordless >= QUERY_WORDLESS_MAX ? log_text_put(log, thread, last, SV(""), e)
+                                                       : ST_OK;
 }
 
 enum status loom_index_is_due(struct log *log, struct sv thread, bool *due, struct err *e)

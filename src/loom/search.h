@@ -12,8 +12,14 @@ struct found {
 
 /* Words are put into the index when someone looks for them, not when they are written: a long log
  * that nobody searches pays nothing for it. In a write transaction: index what was written to the
- * thread since the last time; the cost is proportional to that. */
-enum status loom_index(struct log *log, struct sv thread, struct err *e) MUST_USE;
+ * thread since the last time, at most INDEX_SLICE entries of it. With `more` the caller commits,
+ * gives others the lock (log_let_others()) and goes on in another transaction. */
+struct loom_indexed {
+    bool    more;
+    int64_t at, of; /* entries done, of how many */
+};
+enum status loom_index(struct log *log, struct sv thread, struct loom_indexed *out,
+                       struct err *e) MUST_USE;
 
 /* Is there something to index, or are there so many entries without words that the index should
  * record how far it has read? In any transaction. */

@@ -202,6 +202,11 @@ bool log_again(struct log *l, struct err *e)
     return folded;
 }
 
+void log_let_others(struct log *l)
+{
+    store_let_others(l->store);
+}
+
 int64_t log_now(struct log *l)
 {
     return store_now(l->store);

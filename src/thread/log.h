@@ -117,6 +117,9 @@ enum status log_check_rev(struct log *l, struct sv thread, int64_t expect, struc
 /* Much will be appended until this is taken back: see store_bulk(). */
 void log_bulk(struct log *l, bool on);
 
+/* Between two write transactions of long work: see store_let_others(). */
+void log_let_others(struct log *l);
+
 /* ST_NOT_FOUND reason "thread": there is no entry in it. */
 enum status log_no_thread(struct sv thread, struct err *e);
 

@@ -45,7 +45,7 @@ static void fill(struct sv thread, int n)
         arena_reset(&a, m);
     }
     CHECK(log_begin(&mylog, thread, STORE_WRITE, &e) == ST_OK);
-    CHECK(loom_index(&mylog, thread, &e) == ST_OK);
+    CHECK(loom_index(&mylog, thread, &(struct loom_indexed){ 0 }, &e) == ST_OK);
     CHECK(log_commit(&mylog, &e) == ST_OK);
 }
 

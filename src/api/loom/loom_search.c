@@ -57,18 +57,25 @@ static enum status fold_threads(struct request *r, const struct store_thread *li
  * only the existing index is searched, with a warning. */
 static enum status bring_up_to_date(struct request *r, struct sv thread, struct err *e)
 {
-    bool due;
+    struct loom_indexed done = { .more = true };
+    bool                due;
 
     if (loom_index_is_due(&r->log, thread, &due, e))
         return err_code(e);
-    if (!due)
-        return ST_OK;
-    if (log_begin(&r->log, thread, STORE_WRITE, e) || loom_index(&r->log, thread, e) ||
-        log_commit(&r->log, e)) {
-        log_abort(&r->log);
-        request_warn(r, (struct sv){ 0 }, thread,
-                     "the newest messages of " SV_FMT " are not searched: %s", SV_ARG(thread),
-                     e->text);
+    while (due && done.more) {
+        if (request_check(r, e))
+            return err_code(e);
+        if (done.at)
+            log_let_others(&r->log);
+        if (log_begin(&r->log, thread, STORE_WRITE, e) || loom_index(&r->log, thread, &done, e) ||
+            log_commit(&r->log, e)) {
+            log_abort(&r->log);
+            request_warn(r, (struct sv){ 0 }, thread,
+                         "the newest messages of " SV_FMT " are not searched: %s", SV_ARG(thread),
+                         e->text);
+            break;
+        }
+        request_progress(r, "indexing words of a thread", done.at, done.of);
     }
     return ST_OK;
 }
