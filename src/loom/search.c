@@ -141,14 +141,16 @@ struct found_list {
 static enum status keep(struct loom *l, const struct store_hit *hit, struct found *out, bool *ok,
                         struct err *e)
 {
-    struct loom at;
-    struct rows r = rows_of_view(l->log, hit->thread, &loom_view, l->a);
-    struct sv   row;
-    int64_t     by = NO_NODE;
+    struct loom       at;
+    struct rows       r = rows_of_view(l->log, hit->thread, &loom_view, l->a);
+    struct sv         row;
+    int64_t           by = NO_NODE;
+    struct store_head head;
 
-    if (loom_other(l, hit->thread, &at, e) ||
+    if (log_head(l->log, hit->thread, &head, e) || loom_other(l, hit->thread, &at, e) ||
         row_get(&r, key_of_seq("n", hit->seq, l->a), &row, ok, e))
         return err_code(e);
+    *ok = *ok && log_keeps(l->log, &head, &loom_view); /* else its tree is being folded */
     if (!*ok)
         return ST_OK;
     out->thread = hit->thread;

@@ -296,6 +296,12 @@ enum status share_erase_finish(struct share *s, int64_t at, size_t *n,
     log_abort(s->log);
     if (st || !*n)
         return st;
+    for (size_t i = 0; i < *n; i++) { /* rows of views that are not folded again yet hold it too */
+        st = log_begin(s->log, list[i].thread, STORE_READ, e);
+        log_abort(s->log);
+        if (st)
+            return st;
+    }
     for (size_t i = 0; i < *n; i++)
         if (remove_files(s, &list[i], e))
             return err_code(e);
@@ -428,20 +434,25 @@ static enum status find_repeated(struct share *s, const struct share_erase_reque
     return ST_OK;
 }
 
-static enum status erase_in_log(struct share *s, const struct share_erase_request *r,
+/* What has to be erased. In a transaction. */
+static enum status plan_erasure(struct share *s, const struct share_erase_request *r,
                                 struct share_erase_result *out, struct err *e)
 {
-    struct erase_how how = r->how;
-
+    *out = (struct share_erase_result){ .seq = -1, .plan.a = s->a };
     if (find_repeated(s, r, out, e) || out->repeated)
         return out->repeated && out->seq >= 0 ? ST_OK : err_code(e);
     if (erase_find(s->log, &r->what, s->a, &out->plan, e) ||
-        erase_files_find(s->log, s->root, &out->plan.needles, s->a, &out->files, &out->n_files,
-                         e) ||
-        find_hashes(s, &r->what, out, e))
+        erase_files_find(s->log, s->root, &out->plan.needles, s->a, &out->files, &out->n_files, e))
         return err_code(e);
-    if (r->dry_run)
-        return ST_OK;
+    return find_hashes(s, &r->what, out, e);
+}
+
+/* In a write transaction, which it commits. */
+static enum status run_plan(struct share *s, const struct share_erase_request *r,
+                            struct share_erase_result *out, struct err *e)
+{
+    struct erase_how how = r->how;
+
     name_copies(out, s->a, &how);
     size_t n = how.n_files + how.n_objects;
     bool   only_files = !out->plan.asked && !out->plan.derived;
@@ -454,6 +465,34 @@ static enum status erase_in_log(struct share *s, const struct share_erase_reques
     if (n && !how.with_derived && !how.leave_derived)
         return refuse_files(n, e);
     return log_commit(s->log, e);
+}
+
+/* Plan while others write, then take the lock, and erase if the plan still holds. If others write
+ * so much that it never does, the last plan is made while they wait. */
+static enum status erase_in_log(struct share *s, const struct share_erase_request *r,
+                                struct share_erase_result *out, struct err *e)
+{
+    enum { TRIES = 4 };
+    enum status st = ST_OK;
+    bool        stands = false, done = false;
+
+    for (int i = 1; i <= TRIES && !stands && !done; i++) {
+        stands = i == TRIES;
+        if (log_begin(s->log, r->what.thread, stands ? STORE_WRITE : STORE_READ, e))
+            return err_code(e);
+        st = plan_erasure(s, r, out, e);
+        done = st || r->dry_run || out->repeated;
+        if (done || stands)
+            break;
+        log_abort(s->log);
+        if (log_begin(s->log, r->what.thread, STORE_WRITE, e) || find_repeated(s, r, out, e) ||
+            erase_check(s->log, &out->plan, &stands, e))
+            return err_code(e);
+        done = out->repeated;
+        if (!stands)
+            log_abort(s->log);
+    }
+    return done ? st : run_plan(s, r, out, e);
 }
 
 /* Bring the log and the files of the registry to agree before anything is erased. Files that heddle
@@ -481,8 +520,6 @@ enum status share_erase(struct share *s, const struct share_erase_request *r,
 
     *out = (struct share_erase_result){ .seq = -1, .plan.a = s->a };
     if (!r->dry_run && settle_files(s, e))
-        return err_code(e);
-    if (log_begin(s->log, r->what.thread, r->dry_run ? STORE_READ : STORE_WRITE, e))
         return err_code(e);
     enum status st = erase_in_log(s, r, out, e);
     if (!st && r->dry_run)

@@ -78,6 +78,35 @@ static void add_part(struct retain_plan *to, const struct retain_plan *part)
     to->kept = part->kept;
 }
 
+/* Plan while others write, then take the lock, and erase if nobody has written to the thread since.
+ * If somebody always has, the last plan is made while all wait. */
+static enum status plan_and_erase(struct share *s, const struct share_retain_request *r,
+                                  const struct retain_what *what, struct retain_plan *part,
+                                  const struct share_retain_result *out, int64_t *seq,
+                                  struct err *e)
+{
+    enum { TRIES = 4 };
+    struct store_head then, now;
+    bool              stands = false;
+
+    for (int i = 1; !stands; i++) {
+        stands = i == TRIES;
+        if (log_begin(s->log, what->thread, stands ? STORE_WRITE : STORE_READ, e) ||
+            log_head(s->log, what->thread, &then, e) || retain_find(s->log, what, s->a, part, e))
+            return err_code(e);
+        if (stands || r->dry_run || !part->entries)
+            break;
+        log_abort(s->log);
+        if (log_begin(s->log, what->thread, STORE_WRITE, e) ||
+            log_head(s->log, what->thread, &now, e))
+            return err_code(e);
+        stands = now.rev == then.rev && hash_eq(&now.chain, &then.chain);
+        if (!stands)
+            log_abort(s->log);
+    }
+    return r->dry_run ? ST_OK : erase_part(s, r, part, out, seq, e);
+}
+
 static enum status retain_part(struct share *s, const struct share_retain_request *r,
                                struct share_retain_result *out, bool *more, struct err *e)
 {
@@ -86,11 +115,7 @@ static enum status retain_part(struct share *s, const struct share_retain_reques
     int64_t            seq = -1;
 
     what.max = r->dry_run ? 0 : RETAIN_AT_ONCE;
-    if (log_begin(s->log, what.thread, r->dry_run ? STORE_READ : STORE_WRITE, e))
-        return err_code(e);
-    enum status st = retain_find(s->log, &what, s->a, &part, e);
-    if (!st && !r->dry_run)
-        st = erase_part(s, r, &part, out, &seq, e);
+    enum status st = plan_and_erase(s, r, &what, &part, out, &seq, e);
     log_abort(s->log);
     if (st)
         return st;

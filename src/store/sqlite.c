@@ -25,7 +25,8 @@ enum {
     TRUNCATE_AGAIN = 2000,
     TRUNCATE_WAIT_MS = 100,
     CLOSE_PAGES = 200,
-    VACUUM_PAGES = 256, /* free pages that are worth giving back on closing */
+    VACUUM_PAGES = 256,  /* free pages that are worth giving back on closing */
+    VACUUM_SLICE = 2000, /* free pages that are given back in one transaction */
 };
 
 /* A thread's row and its last entry, which may be missing. */
@@ -389,22 +390,36 @@ static enum status sqlite_part_end(struct store *s, bool keep, struct err *e)
 
 /* ---- opening -------------------------------------------------------------------- */
 
-static void give_back_pages(struct sqlite_store *q)
+/* Give free pages back to the file system if there are at least `least`, VACUUM_SLICE of them in
+ * each transaction. */
+static enum status give_back_pages(struct sqlite_store *q, int64_t least, struct err *e)
 {
-    int64_t    free_pages = 0;
-    struct err ignored;
+    int64_t left = 0, before;
+    char    pragma[64];
 
-    if (!sqlite_number(q, "PRAGMA freelist_count", &free_pages, &ignored) &&
-        free_pages >= VACUUM_PAGES)
-        sqlite3_exec(q->db, "PRAGMA incremental_vacuum", NULL, NULL, NULL);
+    snprintf(pragma, sizeof pragma, "PRAGMA incremental_vacuum(%d)", VACUUM_SLICE);
+    if (sqlite_number(q, "PRAGMA freelist_count", &left, e))
+        return err_code(e);
+    if (left < least)
+        return ST_OK;
+    for (before = left + 1; left && left < before;) { /* an old file gives none back this way */
+        before = left;
+        if (sqlite_exec(q, pragma, e) || sqlite_number(q, "PRAGMA freelist_count", &left, e))
+            return err_code(e);
+        if (left)
+            sqlite_let_others(&q->base);
+    }
+    return ST_OK;
 }
 
 static void sqlite_close(struct store *s)
 {
     struct sqlite_store *q = sqlite_of(s);
 
+    struct err ignored;
+
     if (q->cleared)
-        give_back_pages(q);
+        (void)!give_back_pages(q, VACUUM_PAGES, &ignored);
     for (size_t i = 0; i < Q_COUNT; i++)
         sqlite3_finalize(q->kept[i]);
     for (size_t i = 0; i < SQLITE_SCANS; i++)
@@ -681,9 +696,8 @@ static enum status sqlite_compact(struct store *s, struct err *e)
 {
     struct sqlite_store *q = sqlite_of(s);
 
-    return sqlite_exec(q, "PRAGMA incremental_vacuum", e)
-               ? e->code
-               : sqlite_exec(q, "PRAGMA wal_checkpoint(TRUNCATE)", e);
+    return give_back_pages(q, 0, e) ? e->code
+                                    : sqlite_exec(q, "PRAGMA wal_checkpoint(TRUNCATE)", e);
 }
 
 /* Keys of imported entries are random, so that a small cache would read and write the pages of

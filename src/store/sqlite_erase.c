@@ -36,6 +36,16 @@ static enum status erase_one(struct sqlite_store *q, int64_t tid, const struct e
                : err_set(e, ST_NOT_FOUND, "there is no entry %lld", (long long)n->seq);
 }
 
+/* The index of words keeps deleted ones. */
+static enum status empty_words(struct sqlite_store *q, struct err *e)
+{
+    int64_t any;
+
+    if (sqlite_number(q, "SELECT EXISTS (SELECT 1 FROM text_docsize)", &any, e))
+        return err_code(e);
+    return any ? sqlite_exec(q, "INSERT INTO text(text) VALUES('delete-all')", e) : ST_OK;
+}
+
 enum status sqlite_erase(struct store *s, struct sv thread, const struct entry *entries, size_t n,
                          struct err *e)
 {
@@ -44,14 +54,18 @@ enum status sqlite_erase(struct store *s, struct sv thread, const struct entry *
 
     if (sqlite_tid(q, thread, &tid, e) || sqlite_exec(q, "PRAGMA secure_delete = ON", e))
         return err_code(e);
-    for (size_t i = 0; i < n; i++)
+    bool large = false; /* only then can there be a blob that nothing names any more */
+    for (size_t i = 0; i < n; i++) {
+        large = large || entries[i].payload.n >= STORE_BLOB_MIN;
         if (!entries[i].erased && erase_one(q, tid, &entries[i], e))
             return err_code(e);
-    return sqlite_exec(q,
-                       "DELETE FROM blob WHERE hash NOT IN"
-                       " (SELECT blob FROM entry WHERE blob IS NOT NULL);"
-                       "INSERT INTO text(text) VALUES('delete-all');",
-                       e);
+    }
+    if (large && sqlite_exec(q,
+                             "DELETE FROM blob WHERE hash NOT IN"
+                             " (SELECT blob FROM entry WHERE blob IS NOT NULL)",
+                             e))
+        return err_code(e);
+    return empty_words(q, e);
 }
 
 enum status sqlite_rechain(struct store *s, struct sv thread, const struct entry *n, bool last,

@@ -13,7 +13,7 @@
 
 /* ---- what the caller asks for --------------------------------------------------------------- */
 
-struct finding {
+struct erase_finding {
     struct log              *log;
     const struct erase_what *what;
     struct erase_plan       *plan;
@@ -30,13 +30,13 @@ struct finding {
     struct sv                thread;   /* that is looked through */
 };
 
-static bool is_chosen(const struct finding *f, int64_t seq)
+static bool is_chosen(const struct erase_finding *f, int64_t seq)
 {
     return seq >= 0 && seq < f->rev && f->chosen[seq >> 3] & 1 << (seq & 7);
 }
 
 /* Is this entry of the searched thread in the plan? */
-static bool is_item(const struct finding *f, int64_t seq)
+static bool is_item(const struct erase_finding *f, int64_t seq)
 {
     for (size_t i = 0; i < f->plan->items.n; i++)
         if (f->plan->items.v[i].seq == seq && sv_eq(f->plan->items.v[i].thread, f->thread))
@@ -44,7 +44,7 @@ static bool is_item(const struct finding *f, int64_t seq)
     return false;
 }
 
-static struct erase_item *add_item(struct finding *f, struct sv thread, const struct entry *n)
+static struct erase_item *add_item(struct erase_finding *f, struct sv thread, const struct entry *n)
 {
     struct erase_item *item = vec_push(&f->plan->items, f->a);
 
@@ -54,7 +54,7 @@ static struct erase_item *add_item(struct finding *f, struct sv thread, const st
                                  .mark = n->mark,
                                  .fixed = !n->salted,
                                  .source = -1 };
-    if (sv_eq(thread, f->plan->thread))
+    if (sv_eq(thread, f->plan->thread) && n->seq < f->rev)
         f->chosen[n->seq >> 3] |= (unsigned char)(1 << (n->seq & 7));
     if (sv_starts(n->op_id, SV("do:")))
         map_put(&f->requests, sv_cut(n->op_id, '/').head, f);
@@ -117,7 +117,7 @@ static void add_content(struct needles *set, struct sv key, const struct json *v
 /* A raw answer also holds the fixed words of its provider's format, which all its answers have. A
  * JSON document has the text in its strings; a stream has it in small pieces, which no search can
  * find. The message that was made from the answer has the hash of it. */
-static void add_body(struct finding *f, struct sv body, struct arena *scratch)
+static void add_body(struct erase_finding *f, struct sv body, struct arena *scratch)
 {
     struct json v;
     struct err  ignored;
@@ -126,7 +126,7 @@ static void add_body(struct finding *f, struct sv body, struct arena *scratch)
         add_texts(&f->plan->needles, (struct sv){ 0 }, &v);
 }
 
-static void add_payload(struct finding *f, enum kind kind, const struct json *p,
+static void add_payload(struct erase_finding *f, enum kind kind, const struct json *p,
                         const struct json *bare, struct arena *scratch)
 {
     bool answer = kind == KIND_MODEL_RESPONSE;
@@ -140,7 +140,7 @@ static void add_payload(struct finding *f, enum kind kind, const struct json *p,
     }
 }
 
-static void add_name(struct finding *f, struct map *to, struct sv name, const struct entry *n)
+static void add_name(struct erase_finding *f, struct map *to, struct sv name, const struct entry *n)
 {
     if (!name.n || map_has(to, name))
         return;
@@ -150,7 +150,7 @@ static void add_name(struct finding *f, struct map *to, struct sv name, const st
 }
 
 /* The names by which other entries refer to a node. */
-static void add_names(struct finding *f, const struct entry *n, const struct json *p)
+static void add_names(struct erase_finding *f, const struct entry *n, const struct json *p)
 {
     const struct json *node = json_find(p, "node");
 
@@ -161,7 +161,7 @@ static void add_names(struct finding *f, const struct entry *n, const struct jso
 
 /* The raw answer of a message holds its text too; a stream holds it in small pieces, which no
  * search can find. */
-static void add_response(struct finding *f, const struct entry *n, const struct json *p)
+static void add_response(struct erase_finding *f, const struct entry *n, const struct json *p)
 {
     struct sv hash = json_text(json_find(p, "node"), "response");
 
@@ -169,7 +169,7 @@ static void add_response(struct finding *f, const struct entry *n, const struct 
         map_put(&f->responses, sv_dup(hash, f->a), f);
 }
 
-static enum status ask_for(struct finding *f, const struct entry *n, struct err *e)
+static enum status ask_for(struct erase_finding *f, const struct entry *n, struct err *e)
 {
     struct arena scratch = { 0 };
     struct json  p, bare;
@@ -208,12 +208,12 @@ static bool is_meant(const struct erase_what *w, const struct entry *n)
 
 static enum status ask_for_meant(void *ctx, const struct entry *n, struct err *e)
 {
-    struct finding *f = ctx;
+    struct erase_finding *f = ctx;
 
     return is_meant(f->what, n) ? ask_for(f, n, e) : ST_OK;
 }
 
-static enum status find_asked(struct finding *f, struct err *e)
+static enum status find_asked(struct erase_finding *f, struct err *e)
 {
     const struct erase_what *w = f->what;
     struct store_query       q = { .thread = w->thread };
@@ -236,7 +236,7 @@ static enum status find_asked(struct finding *f, struct err *e)
 /* ---- what was derived from it --------------------------------------------------------------- */
 
 /* The seq of the chosen node with this name; -1: none. */
-static int64_t chosen_node(struct finding *f, struct sv name)
+static int64_t chosen_node(struct erase_finding *f, struct sv name)
 {
     int64_t  seq = -1;
     int64_t *known = name.n ? map_find(&f->names, name) : NULL;
@@ -250,8 +250,8 @@ static int64_t chosen_node(struct finding *f, struct sv name)
 }
 
 /* A snapshot shows what its lane showed before it. */
-static enum status shown_in_snapshot(struct finding *f, const struct entry *n, int64_t *source,
-                                     struct err *e)
+static enum status shown_in_snapshot(struct erase_finding *f, const struct entry *n,
+                                     int64_t *source, struct err *e)
 {
     struct arena         a = { 0 };
     struct projection    p;
@@ -281,7 +281,7 @@ static enum status shown_in_snapshot(struct finding *f, const struct entry *n, i
     return s;
 }
 
-static int64_t shown_by_action(struct finding *f, const struct json *p)
+static int64_t shown_by_action(struct erase_finding *f, const struct json *p)
 {
     const struct json *shows = json_find(p, "shows");
     int64_t            source = -1;
@@ -304,7 +304,7 @@ static bool is_sealed(struct sv token, struct arena *a)
 }
 
 /* How a summary was derived: of a message, of a document, or of the tree; NULL when it was not. */
-static const char *summary_of(struct finding *f, const struct json *target, int64_t *source)
+static const char *summary_of(struct erase_finding *f, const struct json *target, int64_t *source)
 {
     struct sv      node = json_text(target, "node"), doc = json_text(target, "doc");
     const int64_t *written = doc.n ? map_find(&f->docs, doc) : NULL;
@@ -318,7 +318,7 @@ static const char *summary_of(struct finding *f, const struct json *target, int6
     return !doc.n && f->messages ? "is a summary of the tree it stood in" : NULL;
 }
 
-static const char *memory_of(struct finding *f, const struct json *p, int64_t *source)
+static const char *memory_of(struct erase_finding *f, const struct json *p, int64_t *source)
 {
     struct sv node = json_text(json_find(p, "target"), "node");
 
@@ -333,7 +333,7 @@ static bool has_snapshot(const struct entry *n, const struct json *p)
 }
 
 /* How an entry was derived, judged by its structure; NULL when it was not. */
-static enum status derived_how(struct finding *f, const struct entry *n, struct arena *a,
+static enum status derived_how(struct erase_finding *f, const struct entry *n, struct arena *a,
                                const char **why, int64_t *source, struct err *e)
 {
     struct json p;
@@ -363,7 +363,7 @@ static enum status derived_how(struct finding *f, const struct entry *n, struct 
     return ST_OK;
 }
 
-static void add_kept(struct finding *f, const struct entry *n, const char *why)
+static void add_kept(struct erase_finding *f, const struct entry *n, const char *why)
 {
     *vec_push(&f->plan->kept, f->a) = (struct erase_item){
         .thread = f->thread, .seq = n->seq, .kind = sv_dup(n->kind, f->a), .why = why, .source = -1
@@ -371,7 +371,7 @@ static void add_kept(struct finding *f, const struct entry *n, const char *why)
 }
 
 /* Does what stays of an entry hold one of the texts: an id, a path, the name of a member? */
-static void note_skeleton(struct finding *f, const struct entry *n, bool in_payload,
+static void note_skeleton(struct erase_finding *f, const struct entry *n, bool in_payload,
                           struct arena *a)
 {
     const struct needles *set = &f->plan->needles;
@@ -382,7 +382,7 @@ static void note_skeleton(struct finding *f, const struct entry *n, bool in_payl
         add_kept(f, n, "has it in an id, a path or a name");
 }
 
-static enum status add_derived(struct finding *f, const struct entry *n, const char *why,
+static enum status add_derived(struct erase_finding *f, const struct entry *n, const char *why,
                                int64_t source, struct arena *a, struct err *e)
 {
     struct erase_item *item;
@@ -402,7 +402,7 @@ static enum status add_derived(struct finding *f, const struct entry *n, const c
 
 /* The thinking of an answer has a hash over all messages before it. The answer is not erased
  * because of that: its own text is not theirs. */
-static enum status note_thinking(struct finding *f, const struct entry *n, struct arena *a,
+static enum status note_thinking(struct erase_finding *f, const struct entry *n, struct arena *a,
                                  struct err *e)
 {
     struct json p;
@@ -429,13 +429,13 @@ static bool has_hashed_request(const struct entry *n, struct arena *a, struct js
 
 static enum status look_at(void *ctx, const struct entry *n, struct err *e)
 {
-    struct finding *f = ctx;
-    bool            same = sv_eq(f->thread, f->plan->thread);
-    bool            in_payload = needles_in_json(&f->plan->needles, n->payload);
-    struct arena    scratch = { 0 };
-    const char     *why = NULL;
-    int64_t         source = -1;
-    enum status     s = ST_OK;
+    struct erase_finding *f = ctx;
+    bool                  same = sv_eq(f->thread, f->plan->thread);
+    bool                  in_payload = needles_in_json(&f->plan->needles, n->payload);
+    struct arena          scratch = { 0 };
+    const char           *why = NULL;
+    int64_t               source = -1;
+    enum status           s = ST_OK;
 
     note_skeleton(f, n, in_payload, &scratch);
     f->hashed = f->hashed || has_hashed_request(n, &scratch, &(struct json){ 0 });
@@ -456,7 +456,7 @@ static enum status look_at(void *ctx, const struct entry *n, struct err *e)
 
 /* May this record be that of an operation which wrote an entry that goes? It stands behind the
  * entries, in their thread; or in .global, and its answer names their thread. */
-static bool may_have_written(const struct finding *f, const struct entry *n,
+static bool may_have_written(const struct erase_finding *f, const struct entry *n,
                              const struct json *record)
 {
     const struct json *answer = json_find(record, "answer");
@@ -473,7 +473,7 @@ static bool may_have_written(const struct finding *f, const struct entry *n,
 }
 
 /* Is it an entry that has a hash of a request of which other entries are erased? */
-static bool has_hash_of_request(struct finding *f, const struct entry *n, struct arena *a)
+static bool has_hash_of_request(struct erase_finding *f, const struct entry *n, struct arena *a)
 {
     struct json record;
 
@@ -488,9 +488,9 @@ static bool has_hash_of_request(struct finding *f, const struct entry *n, struct
  * because they may be newer, or in other threads. */
 static enum status look_for_request(void *ctx, const struct entry *n, struct err *e)
 {
-    struct finding *f = ctx;
-    struct arena    scratch = { 0 };
-    enum status     s = ST_OK;
+    struct erase_finding *f = ctx;
+    struct arena          scratch = { 0 };
+    enum status           s = ST_OK;
 
     if (has_hash_of_request(f, n, &scratch) && !is_item(f, n->seq))
         s = add_derived(f, n, "has a hash of the request it belongs to", -1, &scratch, e);
@@ -498,7 +498,7 @@ static enum status look_for_request(void *ctx, const struct entry *n, struct err
     return s;
 }
 
-static enum status find_requests(struct finding *f, const struct store_thread *list, size_t n,
+static enum status find_requests(struct erase_finding *f, const struct store_thread *list, size_t n,
                                  struct err *e)
 {
     for (size_t i = 0; (f->requests.n || f->hashed) && i < n; i++) {
@@ -509,7 +509,7 @@ static enum status find_requests(struct finding *f, const struct store_thread *l
     return ST_OK;
 }
 
-static enum status find_derived(struct finding *f, struct err *e)
+static enum status find_derived(struct erase_finding *f, struct err *e)
 {
     struct store_thread *list;
     size_t               n;
@@ -545,7 +545,7 @@ static int by_place(const void *x, const void *y)
 }
 
 static enum status finding_of(struct log *l, const struct erase_what *what, struct erase_plan *plan,
-                              struct finding *out, struct err *e)
+                              struct erase_finding *out, struct err *e)
 {
     struct store_head h;
 
@@ -555,17 +555,18 @@ static enum status finding_of(struct log *l, const struct erase_what *what, stru
         log_no_thread(what->thread, e);
         return err_code(e);
     }
-    *out = (struct finding){ .log = l,
-                             .what = what,
-                             .plan = plan,
-                             .a = plan->a,
-                             .names = map_in(plan->a),
-                             .docs = map_in(plan->a),
-                             .responses = map_in(plan->a),
-                             .requests = map_in(plan->a),
-                             .chosen = ARENA_NEW(plan->a, unsigned char, (size_t)h.rev / 8 + 1),
-                             .rev = h.rev,
-                             .shown = -1 };
+    *out =
+        (struct erase_finding){ .log = l,
+                                .what = what,
+                                .plan = plan,
+                                .a = plan->a,
+                                .names = map_in(plan->a),
+                                .docs = map_in(plan->a),
+                                .responses = map_in(plan->a),
+                                .requests = map_in(plan->a),
+                                .chosen = ARENA_NEW(plan->a, unsigned char, (size_t)h.rev / 8 + 1),
+                                .rev = h.rev,
+                                .shown = -1 };
     return ST_OK;
 }
 
@@ -579,10 +580,10 @@ static void sort_items(struct erase_plan *plan)
  */
 
 struct hash_finding {
-    struct finding f;
-    struct needles hashes;
-    bool           answers; /* they are those of raw answers of models; else of files */
-    struct map     known;   /* "THREAD SEQ" of the items that are in the plan */
+    struct erase_finding f;
+    struct needles       hashes;
+    bool                 answers; /* they are those of raw answers of models; else of files */
+    struct map           known;   /* "THREAD SEQ" of the items that are in the plan */
 };
 
 static struct sv item_key(struct sv thread, int64_t seq, struct arena *a)
@@ -620,6 +621,7 @@ static enum status find_hashes(struct log *l, const struct erase_what *what,
 
     if (!hashes->texts.n)
         return ST_OK;
+    *vec_push(&plan->hashes, plan->a) = *hashes;
     if (finding_of(l, what, plan, &h.f, e) || store_threads(l->store, plan->a, &list, &threads, e))
         return err_code(e);
     for (size_t i = 0; i < plan->items.n; i++)
@@ -645,19 +647,125 @@ enum status erase_find_hashes(struct log *l, const struct erase_what *what, cons
 
 /* ---- all of it ------------------------------------------------------------------------------ */
 
+/* Where each thread ended: what is appended later is not in the plan. */
+static enum status note_heads(struct log *l, struct erase_plan *plan, struct err *e)
+{
+    struct store_thread *list;
+    size_t               n;
+
+    plan->heads = map_in(plan->a);
+    if (store_threads(l->store, plan->a, &list, &n, e))
+        return err_code(e);
+    for (size_t i = 0; i < n; i++)
+        map_put(&plan->heads, list[i].id, &list[i].head);
+    return ST_OK;
+}
+
 enum status erase_find(struct log *l, const struct erase_what *what, struct arena *a,
                        struct erase_plan *out, struct err *e)
 {
-    struct needles answers = needles_in(a);
-    struct finding f;
+    struct needles        answers = needles_in(a);
+    struct erase_finding *f = ARENA_NEW(a, struct erase_finding, 1);
 
-    *out = (struct erase_plan){ .thread = what->thread, .needles = needles_in(a), .a = a };
-    if (finding_of(l, what, out, &f, e) || find_asked(&f, e) || find_derived(&f, e))
+    *out = (struct erase_plan){
+        .thread = what->thread, .needles = needles_in(a), .a = a, .finding = f
+    };
+    if (finding_of(l, what, out, f, e) || note_heads(l, out, e) || find_asked(f, e) ||
+        find_derived(f, e))
         return err_code(e);
-    for (size_t i = 0; i < f.responses.n; i++)
-        needles_add(&answers, f.responses.items[i].key);
+    for (size_t i = 0; i < f->responses.n; i++)
+        needles_add(&answers, f->responses.items[i].key);
     sort_items(out);
     return find_hashes(l, what, &answers, true, out, e);
+}
+
+/* ---- what came after the plan -----------------------------------------------------------------
+ */
+
+/* Is the thread the one that the plan saw, with entries behind it or none? */
+static enum status goes_on(struct log *l, struct sv thread, const struct store_head *now,
+                           const struct store_head *then, bool *same, struct err *e)
+{
+    struct hash chain = now->chain;
+
+    *same = now->rev >= then->rev;
+    if (*same && now->rev > then->rev &&
+        store_chain_at(l->store, thread, then->rev - 1, &chain, same, e))
+        return err_code(e);
+    *same = *same && hash_eq(&chain, &then->chain);
+    return ST_OK;
+}
+
+/* Does a new entry concern the plan? Then what else was derived from it has to be found, too. */
+static enum status concerns(struct erase_finding *f, const struct entry *n, bool *out,
+                            struct err *e)
+{
+    struct erase_plan *plan = f->plan;
+    size_t             items = plan->items.n, kept = plan->kept.n;
+    bool               own = sv_eq(f->thread, plan->thread);
+
+    *out = kind_of(n->kind) == KIND_ERASURE || (own && is_meant(f->what, n));
+    for (size_t i = 0; i < plan->hashes.n && !*out; i++)
+        *out = needles_in_json(&plan->hashes.v[i], n->payload);
+    if (*out)
+        return ST_OK;
+    if (look_at(f, n, e) || look_for_request(f, n, e))
+        return err_code(e);
+    *out = plan->items.n > items || plan->kept.n > kept;
+    return ST_OK;
+}
+
+static enum status check_tail(struct log *l, struct erase_plan *plan, struct sv thread,
+                              int64_t from, bool *stands, struct err *e)
+{
+    UNDO(store_scan_undo) struct store_scan *scan = NULL;
+    struct erase_finding                    *f = plan->finding;
+    struct store_query q = { .thread = thread, .from = from, .to = STORE_TO_END };
+    struct entry       n;
+    bool               more = true, found = false;
+
+    f->thread = thread;
+    f->shown = -1;
+    for (size_t i = 0; i < plan->items.n; i++)
+        if (plan->items.v[i].mark == MARK_MESSAGE && sv_eq(plan->items.v[i].thread, thread) &&
+            (f->shown < 0 || plan->items.v[i].seq < f->shown))
+            f->shown = plan->items.v[i].seq;
+    if (store_scan(l->store, &q, &scan, e))
+        return err_code(e);
+    while (more && !found) {
+        if (store_next(scan, &n, &more, e) || (more && concerns(f, &n, &found, e)))
+            return err_code(e);
+    }
+    *stands = !found;
+    return ST_OK;
+}
+
+enum status erase_check(struct log *l, struct erase_plan *plan, bool *stands, struct err *e)
+{
+    struct store_thread *list;
+    size_t               n, known = 0;
+    int64_t              behind = 0;
+
+    *stands = true;
+    plan->finding->log = l;
+    plan->finding->plan = plan;
+    if (store_threads(l->store, plan->a, &list, &n, e))
+        return err_code(e);
+    for (size_t i = 0; i < n && *stands; i++) {
+        const struct store_head *then = map_find(&plan->heads, list[i].id);
+        known += then != NULL;
+        behind += list[i].head.rev - (then ? then->rev : 0);
+        if (then && goes_on(l, list[i].id, &list[i].head, then, stands, e))
+            return err_code(e);
+    }
+    *stands = *stands && known == plan->heads.n && behind <= ERASE_TAIL;
+    for (size_t i = 0; i < n && behind && *stands; i++) {
+        const struct store_head *then = map_find(&plan->heads, list[i].id);
+        int64_t                  from = then ? then->rev : 0;
+        if (from < list[i].head.rev && check_tail(l, plan, list[i].id, from, stands, e))
+            return err_in(e, "thread " SV_FMT, SV_ARG(list[i].id));
+    }
+    return ST_OK;
 }
 
 /* ---- doing it ------------------------------------------------------------------------------- */

@@ -8,11 +8,15 @@
  * explicitly asks for that:
  *
  *     struct erase_plan plan;
+ *     if (log_begin(l, thread, STORE_READ, e) || erase_find(l, &what, &a, &plan, e)) ...
+ *     log_abort(l);
  *     if (log_begin(l, thread, STORE_WRITE, e) ||
- *         erase_find(l, &what, &a, &plan, e) ||
+ *         erase_check(l, &plan, &stands, e) ||       false: abort, and plan again
  *         erase_run(l, &plan, &how, e) ||            one transaction over all threads
  *         log_commit(l, e)) ...
  *     remove the files of the plan; store_scrub(l->store, …); erase_done(l, …)
+ *
+ * The plan is made in a reading transaction, because it takes as long as reading the log does.
  *
  * Until erase_done() the erasure is pending (erase_pending()): after a crash in between, the next
  * command that finds it removes the files that the entry names and scrubs again. */
@@ -57,6 +61,10 @@ struct erase_plan {
     size_t         bare; /* how many of those asked for have no content */
     struct needles needles;
     struct arena  *a;
+    /* For erase_check(). */
+    struct erase_finding *finding;
+    struct map            heads; /* of all threads, when the plan was made */
+    VEC(struct needles) hashes;  /* that were looked for, as texts */
 };
 
 /* What is to be erased. In a transaction of the log begun for the thread. ST_NOT_FOUND: no such
@@ -68,6 +76,14 @@ enum status erase_find(struct log *l, const struct erase_what *what, struct aren
  * is erased, and from its hash a short text can be guessed. In the same transaction. */
 enum status erase_find_hashes(struct log *l, const struct erase_what *what, const struct sv *hashes,
                               size_t n, struct erase_plan *plan, struct err *e) MUST_USE;
+
+/* In the write transaction that is to erase: does a plan that was made in an earlier transaction
+ * still hold? What was appended since is looked through, if it is at most ERASE_TAIL entries.
+ * False: there is more of it, or some of it has to be erased too, or something else was erased or
+ * restored meanwhile; the plan must not be used any more. `what` of the plan must still be there.
+ */
+enum status erase_check(struct log *l, struct erase_plan *plan, bool *stands,
+                        struct err *e) MUST_USE;
 
 struct erase_how {
     struct sv        reason, actor;
@@ -81,9 +97,10 @@ struct erase_how {
     size_t           n_objects;     /* the log only until erase_forget() */
 };
 
-/* Erase, append one `erasure` entry to each affected thread, and fold their views again. In the
- * same write transaction as erase_find(). ST_INVALID_SYNTAX: an entry is of chain version 1.
- * ST_NOT_FOUND: there is nothing to erase. *seq is that of the entry of the plan's thread. */
+/* Erase, append one `erasure` entry to each affected thread, and have their views folded again
+ * (log_refold()). In the write transaction of erase_find() or erase_check(). ST_INVALID_SYNTAX: an
+ * entry is of chain version 1. ST_NOT_FOUND: there is nothing to erase. *seq is that of the entry
+ * of the plan's thread. */
 enum status erase_run(struct log *l, const struct erase_plan *plan, const struct erase_how *how,
                       int64_t *seq, struct err *e) MUST_USE;
 

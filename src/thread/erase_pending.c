@@ -5,6 +5,8 @@
 #include "store/store.h"
 #include "thread/kind.h"
 #include "thread/lane.h"
+#include "thread/log_internal.h"
+#include "thread/scan.h"
 #include "thread/skeleton.h"
 
 static struct sv *texts_of(const struct json *p, const char *key, struct arena *a, size_t *n)
@@ -59,6 +61,46 @@ static enum status pending_of(struct log *l, struct sv thread, struct arena *a,
     return ST_OK;
 }
 
+struct pending_scan {
+    struct arena *a;
+    VEC(int64_t) seqs;
+};
+
+static enum status note_pending(void *ctx, const struct entry *n, struct err *e)
+{
+    struct pending_scan *x = ctx;
+    enum kind            kind = kind_of(n->kind);
+    struct json          p;
+    int64_t              done = -1;
+
+    if ((kind == KIND_ERASURE || kind == KIND_THREAD_DELETION) && kind_is_sound(n))
+        *vec_push(&x->seqs, x->a) = n->seq;
+    if (kind != KIND_ERASURE_DONE || !kind_is_sound(n))
+        return ST_OK;
+    if (json_parse(n->payload, 0, x->a, &p, e))
+        return err_code(e);
+    json_int(json_find(&p, "erasure"), &done);
+    for (size_t i = 0; i < x->seqs.n; i++)
+        if (x->seqs.v[i] == done)
+            x->seqs.v[i] = -1;
+    return ST_OK;
+}
+
+/* The same from the entries, for a thread whose views are still to be folded: an erasure leaves it
+ * so. */
+static enum status pending_in_entries(struct log *l, struct sv thread, struct arena *a,
+                                      struct pending_list *to, struct err *e)
+{
+    struct pending_scan x = { .a = a };
+
+    if (log_each_entry(l, thread, note_pending, &x, e))
+        return err_code(e);
+    for (size_t i = 0; i < x.seqs.n; i++)
+        if (x.seqs.v[i] >= 0 && read_pending(l, thread, x.seqs.v[i], a, vec_push(&to->list, a), e))
+            return err_code(e);
+    return ST_OK;
+}
+
 enum status erase_pending(struct log *l, struct arena *a, struct erase_pending **out, size_t *n,
                           struct err *e)
 {
@@ -68,9 +110,12 @@ enum status erase_pending(struct log *l, struct arena *a, struct erase_pending *
 
     if (store_threads(l->store, a, &threads, &count, e))
         return err_code(e);
-    for (size_t i = 0; i < count; i++)
-        if (!threads[i].damaged && pending_of(l, threads[i].id, a, &to, e))
+    for (size_t i = 0; i < count; i++) {
+        bool folded = threads[i].head.views & ~(int64_t)VIEWS_KEPT;
+        if (!threads[i].damaged &&
+            (folded ? pending_of : pending_in_entries)(l, threads[i].id, a, &to, e))
             return err_code(e);
+    }
     *out = to.list.v;
     *n = to.list.n;
     return ST_OK;

@@ -5,10 +5,15 @@
  * of the view holds how far it has come and is written in the same transaction, so that a process
  * that was killed is continued by the next one, and two processes that fold the same view take
  * turns. Until the last slice the head of the thread does not say that the view is kept: an append
- * leaves it behind and never waits. Between two slices other writers get the lock. */
+ * leaves it behind and never waits. Between two slices other writers get the lock.
+ *
+ * .global is the exception: agents, titles and deletions are read from its rows in transactions
+ * about other threads, so they are never half there. Its views that are kept are folded in one
+ * transaction. */
 #include "thread/log_internal.h"
 
 #include "base/json.h"
+#include "thread/anchor.h"
 #include "thread/kind_check.h"
 #include "thread/limits.h"
 #include "thread/skeleton.h"
@@ -74,6 +79,7 @@ struct refold {
     int64_t            views;  /* of the head, once it is done */
     const struct view *holder; /* the view whose row holds the following */
     int64_t            at;     /* the entry to go on with; -1: rows of before are being dropped */
+    bool               whole;  /* in one transaction */
 };
 
 static struct store_key place_of(const struct refold *r)
@@ -141,6 +147,7 @@ static enum status refold_of(struct log *l, struct sv thread, struct refold *out
         return ST_OK;
     out->only = current ? l->wanted : NULL;
     out->holder = current ? l->wanted : l->views[0];
+    out->whole = !current && sv_eq(thread, ANCHOR_THREAD);
     out->views = l->views_id | kept | (current ? wanted : 0);
     if (read_state(out, &found, e))
         return err_code(e);
@@ -199,9 +206,10 @@ static enum status fold_entries(struct refold *r, struct err *e)
     size_t       bytes = 0;
 
     ARENA_NEW(&scratch, char, 1); /* keeps one block allocated across resets */
-    q.to = r->at + FOLD_SLICE - 1;
+    q.to = r->whole ? STORE_TO_END : r->at + FOLD_SLICE - 1;
     enum status s = store_scan(r->log->store, &q, &scan, e);
-    while (!s && bytes < FOLD_SLICE_BYTES && !(s = store_next(scan, &n, &more, e)) && more) {
+    while (!s && (r->whole || bytes < FOLD_SLICE_BYTES) && !(s = store_next(scan, &n, &more, e)) &&
+           more) {
         bytes += n.payload.n;
         s = fold_one(r, &f, &n, e);
         r->at = n.seq + 1;
@@ -213,7 +221,7 @@ static enum status fold_entries(struct refold *r, struct err *e)
 enum status log_fold_slice(struct log *l, struct sv thread, struct log_slice *slice, struct err *e)
 {
     struct refold r;
-    size_t        left = FOLD_SLICE_ROWS;
+    size_t        left;
     bool          due;
 
     slice->done = true;
@@ -221,6 +229,7 @@ enum status log_fold_slice(struct log *l, struct sv thread, struct log_slice *sl
         return err_code(e);
     if (!due)
         return ST_OK;
+    left = r.whole ? SIZE_MAX : FOLD_SLICE_ROWS;
     if (r.at < 0 && drop_rows(&r, &left, e))
         return err_code(e);
     if (left && r.at < 0)
@@ -292,7 +301,7 @@ enum status log_refold(struct log *l, struct sv thread, struct err *e)
 
     if (store_head(l->store, thread, &h, e))
         return err_code(e);
-    if (h.rev <= FOLD_SLICE)
+    if (h.rev <= FOLD_SLICE || sv_eq(thread, ANCHOR_THREAD))
         return log_rebuild(l, thread, e);
     struct store_key k = { thread, sv_of(l->views[0]->name), LOG_FOLDED };
     return store_row_del(l->store, &k, e) /* of a fold that is under way */

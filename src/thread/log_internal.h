@@ -21,8 +21,9 @@ enum status log_fold_view(struct rows *f, const struct view *v, const struct ent
 
 /* ---- views that are behind: fold.c --------------------------------------------------------- */
 
-/* The row of a view that is being folded: {"at":SEQ,"views":N}, the entry to go on with (-1: rows of
- * before are still being dropped) and the fingerprint of those who fold. No fold has such a key. */
+/* The row of a view that is being folded: {"at":SEQ,"views":N}, the entry to go on with (-1: rows
+ * of before are still being dropped) and the fingerprint of those who fold. No fold has such a key.
+ */
 #define LOG_FOLDED SV(".folded")
 
 /* How far a view has been folded that the thread does not keep yet: the number of entries. */

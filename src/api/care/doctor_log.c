@@ -92,6 +92,8 @@ enum status doctor_rebuild(struct request *r, struct sv thread, struct err *e)
         s = log_refold(&r->log, thread, e);
     if (!s)
         s = log_commit(&r->log, e);
+    if (!s) /* a long thread is folded now, in slices */
+        s = log_begin(&r->log, thread, STORE_READ, e);
     log_abort(&r->log);
     return s;
 }

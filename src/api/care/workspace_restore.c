@@ -15,6 +15,7 @@
 #include "share/erase.h"
 #include "thread/deletion.h"
 #include "thread/erase.h"
+#include "thread/lane.h"
 #include "thread/scan.h"
 
 #include <errno.h>
@@ -259,6 +260,11 @@ static enum status prepare_copy(struct restoring *g, struct err *e)
     if (!s)
         s = log_commit(&l, e);
     log_abort(&l);
+    for (size_t i = 0; !s && g->erased && i < g->threads; i++)
+        if (!list[i].damaged && !log_keeps(&l, &list[i].head, &thread_view)) {
+            s = log_begin(&l, list[i].id, STORE_READ, e); /* rows hold what was erased: fold them */
+            log_abort(&l);
+        }
     if (!s)
         s = store_compact(store, e);
     store_close(l.store);

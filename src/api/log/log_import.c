@@ -465,6 +465,18 @@ static enum status check(const struct request *r, const struct import_params *p,
     return r->in ? ST_OK : err_set(e, ST_USAGE, "log.import reads a stream");
 }
 
+/* Rows of the views of a long thread hold what was erased in it until they are folded again. */
+static enum status fold_replayed(struct import *im, struct err *e)
+{
+    enum status s = ST_OK;
+
+    for (size_t i = 0; i < im->seen.n && !s; i++) {
+        s = log_begin(&im->r->log, im->seen.items[i].key, STORE_READ, e);
+        log_abort(&im->r->log);
+    }
+    return s;
+}
+
 static enum status run(struct request *r, const void *given, struct err *e)
 {
     const struct import_params *p = given;
@@ -483,6 +495,8 @@ static enum status run(struct request *r, const void *given, struct err *e)
     if (s)
         return s;
     tell_all(&im);
+    if (im.replayed && fold_replayed(&im, e))
+        return err_code(e);
     if ((im.replayed || im.dropped) && log_scrub(&r->log, care_warn_removed, r, e))
         return err_in(e, "after an erasure");
     write_answer(&im, r->doc);
