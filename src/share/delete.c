@@ -116,7 +116,8 @@ static enum status look(struct share *s, struct sv thread, struct delete_result 
 }
 
 static enum status delete_in_log(struct share *s, const struct delete_request *r,
-                                 struct delete_result *out, struct err *e)
+                                 const struct erase_known *known, struct delete_result *out,
+                                 struct err *e)
 {
     /* What its executor printed is heddle's record, and goes in any case. */
     struct sv       files[] = { worker_log(r->thread, s->a), share_dir(r->thread, s->a) };
@@ -125,7 +126,8 @@ static enum status delete_in_log(struct share *s, const struct delete_request *r
                           .actor = s->actor,
                           .at = r->at,
                           .files = files,
-                          .n_files = r->keep_files ? 1 : 2 };
+                          .n_files = r->keep_files ? 1 : 2,
+                          .known = known };
 
     if (look(s, r->thread, out, e))
         return err_code(e);
@@ -142,10 +144,17 @@ static enum status delete_in_log(struct share *s, const struct delete_request *r
 enum status share_delete(struct share *s, const struct delete_request *r, struct delete_result *out,
                          struct err *e)
 {
+    struct erase_known known;
+
     *out = (struct delete_result){ .seq = -1 };
-    if (share_begin(s, STORE_WRITE, e))
+    /* The thread may be long: it is read while others write. */
+    enum status st = log_begin(s->log, r->thread, STORE_READ, e);
+    if (!st)
+        st = erase_know(s->log, r->thread, s->a, &known, e);
+    log_abort(s->log);
+    if (st || share_begin(s, STORE_WRITE, e))
         return err_code(e);
-    enum status st = delete_in_log(s, r, out, e);
+    st = delete_in_log(s, r, &known, out, e);
     share_end(s);
     if (st)
         return st;

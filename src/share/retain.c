@@ -3,8 +3,8 @@
 
 #include "base/path.h"
 
-/* Entries that one `erasure` names: its payload has a limit. */
-enum { RETAIN_AT_ONCE = 1 << 20 };
+/* Entries that are erased in one transaction, and that one `erasure` names. */
+enum { RETAIN_AT_ONCE = 4000, TRIES = 4 };
 
 struct old_files {
     VEC(struct sv) list;
@@ -48,85 +48,85 @@ static enum status find_files(struct share *s, const struct share_retain_request
     return st;
 }
 
-/* In a transaction: a part of the plan, and the entry that says so. */
+/* The items of the plan from `from` on, as many as one transaction takes. */
+static struct erase_plan part_of(const struct erase_plan *plan, size_t from)
+{
+    struct erase_plan part = *plan;
+
+    part.items.v += from;
+    part.items.n = plan->items.n - from < RETAIN_AT_ONCE ? plan->items.n - from : RETAIN_AT_ONCE;
+    part.asked = part.items.n;
+    return part;
+}
+
+/* In a write transaction, which it commits: the next part of the plan, and the entry that says so.
+ */
 static enum status erase_part(struct share *s, const struct share_retain_request *r,
-                              const struct retain_plan *part, const struct share_retain_result *out,
-                              int64_t *seq, struct err *e)
+                              const struct retain_plan *plan, struct share_retain_result *out,
+                              size_t *done, struct store_head *head, struct err *e)
 {
-    struct erase_how how = { .reason = r->reason,
-                             .actor = s->actor,
-                             .at = r->at,
-                             .files = out->files,
-                             .n_files = out->n_files };
+    struct erase_plan part = part_of(&plan->erase, *done);
+    bool              first = out->seq < 0;
+    int64_t           seq;
+    struct erase_how  how = { .reason = r->reason,
+                              .actor = s->actor,
+                              .at = r->at,
+                              .files = first ? out->files : NULL,
+                              .n_files = first ? out->n_files : 0 };
 
-    if (!part->entries)
-        return ST_OK;
-    return erase_run(s->log, &part->erase, &how, seq, e) ? err_code(e) : log_commit(s->log, e);
+    if (erase_run(s->log, &part, &how, &seq, e) || log_head(s->log, r->what.thread, head, e) ||
+        log_commit(s->log, e))
+        return err_code(e);
+    out->seq = first ? seq : out->seq;
+    *done += part.items.n;
+    return ST_OK;
 }
 
-/* Add the counts of another part; the list stays that of the first part. */
-static void add_part(struct retain_plan *to, const struct retain_plan *part)
+/* Plan, and erase a part in each transaction for as long as nobody else writes to the thread; *done
+ * is how much of the plan. Others write while it is planned, unless `alone`. The transactions that
+ * erase are not about the thread, so that its views are not folded between them. */
+static enum status plan_and_erase(struct share *s, const struct share_retain_request *r, bool alone,
+                                  struct retain_plan *plan, struct share_retain_result *out,
+                                  size_t *done, struct err *e)
 {
-    if (part->entries && part->oldest < to->oldest)
-        to->oldest = part->oldest;
-    if (part->entries && part->newest > to->newest)
-        to->newest = part->newest;
-    for (size_t i = 0; i < part->erase.items.n; i++)
-        *vec_push(&to->erase.items, to->erase.a) = part->erase.items.v[i];
-    to->entries += part->entries;
-    to->bytes += part->bytes;
-    to->kept = part->kept;
-}
-
-/* Plan while others write, then take the lock, and erase if nobody has written to the thread since.
- * If somebody always has, the last plan is made while all wait. */
-static enum status plan_and_erase(struct share *s, const struct share_retain_request *r,
-                                  const struct retain_what *what, struct retain_plan *part,
-                                  const struct share_retain_result *out, int64_t *seq,
-                                  struct err *e)
-{
-    enum { TRIES = 4 };
     struct store_head then, now;
-    bool              stands = false;
 
-    for (int i = 1; !stands; i++) {
-        stands = i == TRIES;
-        if (log_begin(s->log, what->thread, stands ? STORE_WRITE : STORE_READ, e) ||
-            log_head(s->log, what->thread, &then, e) || retain_find(s->log, what, s->a, part, e))
-            return err_code(e);
-        if (stands || r->dry_run || !part->entries)
-            break;
-        log_abort(s->log);
-        if (log_begin(s->log, what->thread, STORE_WRITE, e) ||
-            log_head(s->log, what->thread, &now, e))
-            return err_code(e);
-        stands = now.rev == then.rev && hash_eq(&now.chain, &then.chain);
-        if (!stands)
-            log_abort(s->log);
-    }
-    return r->dry_run ? ST_OK : erase_part(s, r, part, out, seq, e);
-}
-
-static enum status retain_part(struct share *s, const struct share_retain_request *r,
-                               struct share_retain_result *out, bool *more, struct err *e)
-{
-    struct retain_what what = r->what;
-    struct retain_plan part;
-    int64_t            seq = -1;
-
-    what.max = r->dry_run ? 0 : RETAIN_AT_ONCE;
-    enum status st = plan_and_erase(s, r, &what, &part, out, &seq, e);
+    if (log_begin(s->log, r->what.thread, alone ? STORE_WRITE : STORE_READ, e) ||
+        log_head(s->log, r->what.thread, &then, e) || retain_find(s->log, &r->what, s->a, plan, e))
+        return err_code(e);
+    if (r->dry_run || !plan->erase.items.n)
+        return ST_OK;
+    if (alone && erase_part(s, r, plan, out, done, &then, e))
+        return err_code(e);
     log_abort(s->log);
-    if (st)
-        return st;
-    *more = part.more;
-    if (out->seq < 0) {
-        out->plan = part;
-        out->seq = seq;
-    } else {
-        add_part(&out->plan, &part);
+    while (*done < plan->erase.items.n) {
+        if (*done)
+            log_let_others(s->log);
+        if (log_begin(s->log, (struct sv){ 0 }, STORE_WRITE, e) ||
+            log_head(s->log, r->what.thread, &now, e))
+            return err_code(e);
+        if (now.rev != then.rev || !hash_eq(&now.chain, &then.chain))
+            return ST_OK;
+        if (erase_part(s, r, plan, out, done, &then, e))
+            return err_code(e);
     }
     return ST_OK;
+}
+
+/* The counts of what was erased; the list is that of all plans. */
+static void add_plan(struct retain_plan *to, const struct retain_plan *plan, size_t done)
+{
+    size_t n = plan->erase.items.n;
+
+    for (size_t i = 0; i < done; i++)
+        *vec_push(&to->erase.items, to->erase.a) = plan->erase.items.v[i];
+    if (done && (!to->entries || plan->oldest < to->oldest))
+        to->oldest = plan->oldest;
+    if (done && (!to->entries || plan->newest > to->newest))
+        to->newest = plan->newest;
+    to->entries += (int64_t)done;
+    to->bytes += done == n ? plan->bytes : plan->bytes / (int64_t)n * (int64_t)done;
+    to->kept = plan->kept;
 }
 
 enum status share_retain(struct share *s, const struct share_retain_request *r,
@@ -140,9 +140,18 @@ enum status share_retain(struct share *s, const struct share_retain_request *r,
         return err_code(e);
     out->files = files.list.v;
     out->n_files = files.list.n;
-    while (more)
-        if (retain_part(s, r, out, &more, e))
-            return err_code(e);
+    out->plan.erase = (struct erase_plan){ .thread = r->what.thread, .a = s->a };
+    for (int tries = 1; more; tries++) {
+        struct retain_plan plan = { 0 };
+        size_t             done = 0;
+        enum status        st = plan_and_erase(s, r, tries % TRIES == 0, &plan, out, &done, e);
+        log_abort(s->log);
+        if (st)
+            return st;
+        /* Somebody has written to the thread: what is left is planned again. */
+        more = !r->dry_run && done < plan.erase.items.n;
+        add_plan(&out->plan, &plan, r->dry_run ? plan.erase.items.n : done);
+    }
     if (!out->plan.entries)
         out->n_files = 0; /* no entry records their removal */
     return ST_OK;

@@ -128,7 +128,7 @@ enum status deletion_run(struct log *l, const struct deletion                   
                          bool (*is_about)(const struct entry *n, struct sv thread), int64_t *seq,
                          struct err *e)
 {
-    if (erase_remember(l, d->thread, d->actor, d->at, e) || append(l, d, seq, e) ||
+    if (erase_remember(l, d->thread, d->known, d->actor, d->at, e) || append(l, d, seq, e) ||
         (is_about && erase_about(l, d->thread, is_about, e)))
         return err_code(e);
     return store_drop(l->store, d->thread, e);

@@ -9,11 +9,13 @@
 
 #include "thread/log.h"
 
+struct erase_known;
 struct deletion {
-    struct sv        thread, reason, actor;
-    int64_t          at;
-    const struct sv *files; /* to be removed afterwards: the directory of the thread */
-    size_t           n_files;
+    struct sv                 thread, reason, actor;
+    int64_t                   at;
+    const struct sv          *files; /* to be removed afterwards: the directory of the thread */
+    size_t                    n_files;
+    const struct erase_known *known; /* of erasures in it, found before (erase.h), or NULL */
 };
 
 /* Append the entry, take the thread out of the store, keep the chain values of what was erased in

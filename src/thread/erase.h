@@ -162,10 +162,19 @@ enum status erase_replay(struct log *l, struct sv thread, const struct entry *en
 enum status erase_chains(struct log *l, const struct map *chains, const struct map *files,
                          struct sv actor, int64_t at, int64_t *n_erased, struct err *e) MUST_USE;
 
-/* Keep what is known of erasures in a thread in .global, before the thread is taken out of the
- * log. In a write transaction. */
-enum status erase_remember(struct log *l, struct sv thread, struct sv actor, int64_t at,
-                           struct err *e) MUST_USE;
+/* What is known of erasures in a thread: chain values and files. In a transaction; a thread with
+ * erasures is read as a whole. */
+struct erase_known {
+    struct store_head head; /* of the thread */
+    struct map        chains, files;
+};
+enum status erase_know(struct log *l, struct sv thread, struct arena *a, struct erase_known *out,
+                       struct err *e) MUST_USE;
+
+/* Keep it in .global, before the thread is taken out of the log. In a write transaction. `before`
+ * (may be NULL) is what an earlier transaction found; it counts if the thread is as it was then. */
+enum status erase_remember(struct log *l, struct sv thread, const struct erase_known *before,
+                           struct sv actor, int64_t at, struct err *e) MUST_USE;
 
 /* The files that erasures of any thread had to remove, by path. In a transaction. */
 enum status erase_known_files(struct log *l, struct arena *a, struct map *out,

@@ -58,14 +58,17 @@ static enum status chains_of(struct log *l, struct sv thread, struct arena *a, s
 typedef enum status (*known_find)(struct log *l, struct sv thread, struct arena *a, struct map *out,
                                   struct err *e);
 
-static enum status has_erased(struct log *l, struct sv thread, struct arena *a, bool *out,
+static enum status has_erased(struct log *l, struct sv thread, struct arena *a, bool *any,
                               struct err *e)
 {
-    struct rows r = rows_of_view(l, thread, &thread_view, a);
-    struct sv   row;
+    struct rows       r = rows_of_view(l, thread, &thread_view, a);
+    struct store_head h;
+    struct sv         row;
 
-    *out = false;
-    return row_get(&r, SV("erased"), &row, out, e);
+    if (log_head(l, thread, &h, e) || row_get(&r, SV("erased"), &row, any, e))
+        return err_code(e);
+    *any = *any || (h.rev && !log_keeps(l, &h, &thread_view)); /* its rows are not complete */
+    return ST_OK;
 }
 
 static enum status find_in_all(struct log *l, known_find find, struct arena *a, struct map *out,
@@ -331,15 +334,29 @@ static enum status remember(struct log *l, const struct map *chains, const struc
     return ST_OK;
 }
 
-enum status erase_remember(struct log *l, struct sv thread, struct sv actor, int64_t at,
-                           struct err *e)
+enum status erase_know(struct log *l, struct sv thread, struct arena *a, struct erase_known *out,
+                       struct err *e)
 {
-    struct arena a = { 0 };
-    struct map   chains = map_in(&a), files = map_in(&a);
-    enum status  s = known_of(l, thread, &a, &chains, &files, e);
+    *out = (struct erase_known){ .chains = map_in(a), .files = map_in(a) };
+    if (log_head(l, thread, &out->head, e))
+        return err_code(e);
+    return known_of(l, thread, a, &out->chains, &out->files, e);
+}
 
+enum status erase_remember(struct log *l, struct sv thread, const struct erase_known *before,
+                           struct sv actor, int64_t at, struct err *e)
+{
+    struct arena       a = { 0 };
+    struct erase_known now;
+    struct store_head  h;
+    enum status        s = log_head(l, thread, &h, e);
+
+    bool same = !s && before && before->head.rev == h.rev && hash_eq(&before->head.chain, &h.chain);
+    if (!s && !same)
+        s = erase_know(l, thread, &a, &now, e);
     if (!s)
-        s = remember(l, &chains, &files, actor, at, e);
+        s = remember(l, same ? &before->chains : &now.chains, same ? &before->files : &now.files,
+                     actor, at, e);
     arena_free(&a);
     return s;
 }

@@ -1,5 +1,5 @@
-/* A view: ordered rows of one thread, folded from its entries in the transaction that
- * appends them, so that no view is ever behind its log. A fold is a pure function of the rows it
+/* A view: ordered rows of one thread, folded from its entries in the transaction that appends them,
+ * so that a view that is kept is never behind its log. A fold is a pure function of the rows it
  * reads and the entry it is given: no clock, no randomness, no other thread.
  *
  *     static enum status fold(struct rows *f, const struct entry *n, struct err *e)
@@ -9,7 +9,8 @@
  *     }
  *     const struct view loom_view = { .name = "loom", .version = 1, .fold = fold };
  *
- * A new view, or a new version of one, is folded from entry 0 on first use. A view on demand is not
+ * A new view, or a new version of one, is folded from entry 0 on first use, a long thread in slices
+ * (fold.c): until the last one the view is behind, and nobody reads it. A view on demand is not
  * folded for a thread until it is first wanted there; from then on it is kept up to date. `heddle
  * verify` folds every view again beside the live rows and compares. */
 #ifndef HEDDLE_VIEW_H
