@@ -12,8 +12,8 @@ struct fault_store {
     struct store  base;
     struct store *real;
     int64_t       fail_at, calls;
-    bool          writing;         /* a write transaction is open ... */
-    int64_t       handled, most;   /* ... entries read or written in it; the most of one */
+    bool          writing;       /* a write transaction is open ... */
+    int64_t       handled, most; /* ... entries read or written in it; the most of one */
     struct {
         const char *call;
         int64_t     n;

@@ -175,11 +175,11 @@ void seen_release(struct store *s); /* also frees the memory */
  * when rows of this thread are not held. held_write() hands the changed ones to the engine and goes
  * on holding all; held_forget() drops those of a thread, held_drop() ends holding without writing.
  */
-bool held_get(struct store *s, const struct store_key *k, struct sv *value, bool *found);
-bool held_note(struct store *s, const struct store_key *k, struct sv value, bool found,
-               bool changed);
-void held_forget(struct store *s, struct sv thread);
-void held_drop(struct store *s);
+bool        held_get(struct store *s, const struct store_key *k, struct sv *value, bool *found);
+bool        held_note(struct store *s, const struct store_key *k, struct sv value, bool found,
+                      bool changed);
+void        held_forget(struct store *s, struct sv thread);
+void        held_drop(struct store *s);
 enum status held_write(struct store *s, struct sv thread, struct err *e) MUST_USE;
 
 struct store_scan {
@@ -228,8 +228,8 @@ int64_t fault_calls(const struct store *s);
  * which never fail and are not among the calls. */
 int64_t fault_calls_of(const struct store *s, const char *call);
 void    fault_arm(struct store *s, int64_t k);
-/* The most entries that were read, appended or erased in one write transaction ("begin_write" counts
- * those transactions): how much work was done while others had to wait. */
+/* The most entries that were read, appended or erased in one write transaction ("begin_write"
+ * counts those transactions): how much work was done while others had to wait. */
 int64_t fault_most_in_write(const struct store *s);
 
 #endif

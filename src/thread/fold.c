@@ -1,4 +1,4 @@
-/* Folding views anew: all of a thread whose rows another version of the program made, or one on
+/* Folding views again: all of a thread whose rows another version of the program made, or one on
  * demand that the thread does not keep yet.
  *
  * A long thread is folded in slices, each a write transaction of bounded size. The row LOG_FOLDED
@@ -87,7 +87,7 @@ static struct store_key place_of(const struct refold *r)
     return (struct store_key){ r->thread, sv_of(r->holder->name), LOG_FOLDED };
 }
 
-/* The stored state; one of another version, or none, means to begin anew. */
+/* The stored state; one of another version, or none, means to begin again. */
 static enum status read_state(struct refold *r, bool *found, struct err *e)
 {
     struct arena     scratch = { 0 };
@@ -282,7 +282,7 @@ enum status log_fold_behind(struct log *l, struct sv thread, struct err *e)
         store_let_others(l->store);
         s = fold_next(l, thread, &slice, e);
         /* Views of two kinds are folded one after the other; more often means that somebody else
-         * begins anew all the time. */
+         * begins again all the time. */
         backwards += slice.at < before;
         if (!s && backwards > 3) {
             s = err_set(e, ST_CONFLICT, "two versions of heddle use this log at once");

@@ -28,7 +28,7 @@ enum {
     NEEDLE_LINE_MIN = 24,
     NEEDLE_UNPACK_MAX = 6, /* levels of packing (JSON in strings, tokens) that are searched */
 
-    /* Folding views anew: of one write transaction (fold.c). The rows are those of before that are
+    /* Folding views again: of one write transaction (fold.c). The rows are those of before that are
      * dropped. */
     FOLD_SLICE = 4000,
     FOLD_SLICE_BYTES = 8 << 20,

@@ -136,7 +136,7 @@ enum status log_import(struct log *l, struct sv thread, struct entry *entries, s
 enum status log_rebuild(struct log *l, struct sv thread, struct err *e) MUST_USE;
 
 /* In a write transaction: the rows of the thread's views hold what the entries no longer do. A
- * short thread is folded anew at once; of a long one it is noted that it has to be, and the next
+ * short thread is folded again at once; of a long one it is noted that it has to be, and the next
  * log_begin() on it does so in slices. */
 enum status log_refold(struct log *l, struct sv thread, struct err *e) MUST_USE;
 

@@ -245,7 +245,7 @@ static void a_fold_that_was_cut_off_goes_on(void)
     tear_down();
 }
 
-static void an_older_version_begins_anew(void)
+static void an_older_version_begins_again(void)
 {
     set_up();
     l.wanted = &counting;
@@ -261,7 +261,7 @@ static void an_older_version_begins_anew(void)
     tear_down();
 }
 
-static void what_changed_before_the_end_of_a_fold_is_folded_anew(void)
+static void what_changed_before_the_end_of_a_fold_is_folded_again(void)
 {
     set_up();
     l.wanted = &counting;
@@ -319,5 +319,5 @@ static void every_call_may_fail(void)
 TAP_MAIN(T(a_first_fold_takes_one_slice_for_each_lock), T(one_that_writes_folds_in_slices_before),
          T(a_new_version_is_folded_in_slices), T(others_append_between_two_slices),
          T(two_that_fold_the_same_view_share_the_work), T(a_fold_that_was_cut_off_goes_on),
-         T(an_older_version_begins_anew), T(what_changed_before_the_end_of_a_fold_is_folded_anew),
+         T(an_older_version_begins_again), T(what_changed_before_the_end_of_a_fold_is_folded_again),
          T(an_append_to_a_thread_that_is_being_folded_leaves_it_behind), T(every_call_may_fail), )

@@ -72,8 +72,9 @@ const struct operation op_store_compact = {
         "Writes the database anew without what is free in it, empties its write-ahead log,\n"
         "removes copies of older databases (`heddle doctor` lists them) and content of frozen\n"
         "copies that no reference has and that is older than an hour. Needs as much free\n"
-        "space as the database takes. Another process that reads or writes makes it fail with\n"
-        "CONFLICT; nothing is lost, and it can be run again.\n"
+        "space as the database takes, and others cannot write to a database in a file meanwhile.\n"
+        "Another process that reads or writes makes it fail with CONFLICT; nothing is lost, and\n"
+        "it can be run again.\n"
         "\n"
         "  heddle compact-store",
     .group = GROUP_CARE,
