@@ -140,6 +140,12 @@ enum status erase_say_done(struct log *l, const struct erase_pending *p, struct 
 enum status erase_known_chains(struct log *l, struct arena *a, struct map *out,
                                struct err *e) MUST_USE;
 
+/* The same, added to `out`, of the threads that have changed since an earlier call with the same
+ * `heads`, a map that is empty at first. So that what takes long can be found before the write lock
+ * is taken. */
+enum status erase_known_since(struct log *l, struct arena *a, struct map *heads, struct map *out,
+                              struct err *e) MUST_USE;
+
 /* Is the entry of an export, with this chain value, one whose content was erased here? Then it
  * becomes an erased one, with the same chain value, and *n_erased grows. */
 void erase_again(const struct map *chains, struct entry *n, const struct hash *chain,

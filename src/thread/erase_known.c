@@ -71,18 +71,30 @@ static enum status has_erased(struct log *l, struct sv thread, struct arena *a, 
     return ST_OK;
 }
 
-static enum status find_in_all(struct log *l, known_find find, struct arena *a, struct map *out,
-                               struct err *e)
+/* Is the thread as it was when it was noted in `heads`? Notes how it is now. */
+static bool is_noted(struct map *heads, const struct store_thread *t, struct arena *a)
+{
+    const struct store_head *then = map_find(heads, t->id);
+
+    if (then && then->rev == t->head.rev && hash_eq(&then->chain, &t->head.chain))
+        return true;
+    struct store_head *now = ARENA_NEW(a, struct store_head, 1);
+    *now = t->head;
+    map_put(heads, t->id, now);
+    return false;
+}
+
+static enum status find_in_all(struct log *l, known_find find, struct map *heads, struct arena *a,
+                               struct map *out, struct err *e)
 {
     struct store_thread *list;
     size_t               n;
 
-    *out = map_in(a);
     if (store_threads(l->store, a, &list, &n, e))
         return err_code(e);
     for (size_t i = 0; i < n; i++) {
         bool any;
-        if (list[i].damaged)
+        if (list[i].damaged || (heads && is_noted(heads, &list[i], a)))
             continue;
         if (has_erased(l, list[i].id, a, &any, e) || (any && find(l, list[i].id, a, out, e)))
             return err_code(e);
@@ -92,7 +104,14 @@ static enum status find_in_all(struct log *l, known_find find, struct arena *a, 
 
 enum status erase_known_chains(struct log *l, struct arena *a, struct map *out, struct err *e)
 {
-    return find_in_all(l, chains_of, a, out, e);
+    *out = map_in(a);
+    return find_in_all(l, chains_of, NULL, a, out, e);
+}
+
+enum status erase_known_since(struct log *l, struct arena *a, struct map *heads, struct map *out,
+                              struct err *e)
+{
+    return find_in_all(l, chains_of, heads, a, out, e);
 }
 
 /* What is left of an entry, as it is imported. */
@@ -273,7 +292,8 @@ static enum status files_of(struct log *l, struct sv thread, struct arena *a, st
 
 enum status erase_known_files(struct log *l, struct arena *a, struct map *out, struct err *e)
 {
-    return find_in_all(l, files_of, a, out, e);
+    *out = map_in(a);
+    return find_in_all(l, files_of, NULL, a, out, e);
 }
 
 static enum status known_of(struct log *l, struct sv thread, struct arena *a, struct map *chains,

@@ -40,8 +40,8 @@ static const struct {
     { "workspace.backup",  "{\"file\":\"%s/a.backup\"}", 0, false },
     { "workspace.restore", "{\"file\":\"%s/a.backup\",\"force\":true}", FOLD_SLICE, true },
     { "workspace.verify",  "{}", 0, false },
-    /* It is written as a whole or not at all. */
-    { "log.import",        "{\"thread\":\"imported\"}", INT64_MAX, false },
+    /* It is written as a whole or not at all: the lines, and a look at each thread. */
+    { "log.import",        "{\"thread\":\"imported\"}", 5000 + FOLD_SLICE, false },
     { "thread.delete",     "{\"thread\":\"long\",\"reason\":\"asked\",\"yes\":true}", FOLD_SLICE, true },
     /* SQLite writes the file anew under its lock; nothing is read by us. */
     { "store.compact",     "{}", FOLD_SLICE, true },

@@ -384,9 +384,17 @@ static enum status leave_files(struct import *im, struct err *e)
 
 static enum status import_all(struct import *im, struct err *e)
 {
-    if (log_begin(&im->r->log, im->p->thread, STORE_WRITE, e))
+    struct map heads = map_in(im->r->a);
+
+    /* What was erased here: found while others write; then what has changed since. */
+    im->gone = map_in(im->r->a);
+    enum status s = log_begin(&im->r->log, im->p->thread, STORE_READ, e);
+    if (!s)
+        s = erase_known_since(&im->r->log, im->r->a, &heads, &im->gone, e);
+    log_abort(&im->r->log);
+    if (s || log_begin(&im->r->log, im->p->thread, STORE_WRITE, e))
         return err_code(e);
-    enum status s = erase_known_chains(&im->r->log, im->r->a, &im->gone, e);
+    s = erase_known_since(&im->r->log, im->r->a, &heads, &im->gone, e);
     if (!s && im->p->thread.s)
         s = find_target(im, im->p->thread, e);
     if (!s)
