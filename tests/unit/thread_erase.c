@@ -1,5 +1,6 @@
 /* Erasing: what goes, what is found beside it, what is refused, what stays the same. */
 #include "thread/erase.h"
+#include "thread/limits.h"
 #include "thread/needle_table.h"
 #include "thread/op.h"
 #include "thread/token.h"
@@ -489,6 +490,117 @@ static void a_search_finds_what_a_plain_one_finds(void)
     CHECK(found > 300 && found < 2700);
 }
 
+/* ---- what comes between the plan and the erasure ---- */
+
+static void plan_one(struct erase_what *what)
+{
+    what->thread = THREAD;
+    OK(log_begin(&t.l, THREAD, STORE_READ, &t.e));
+    OK(erase_find(&t.l, what, &t.a, &plan, &t.e));
+    log_abort(&t.l);
+}
+
+/* Does the plan hold in a write transaction? */
+static bool stands(void)
+{
+    bool yes = false;
+
+    OK(log_begin(&t.l, THREAD, STORE_WRITE, &t.e));
+    OK(erase_check(&t.l, &plan, &yes, &t.e));
+    log_abort(&t.l);
+    return yes;
+}
+
+static void append_note(struct sv thread, const char *text)
+{
+    struct sb         b = sb_in(&t.a, 0);
+    struct store_head h;
+
+    sb_addf(&b, "{\"text\":\"%s\"}", text);
+    struct entry n = { .at = t.now++, .kind = SV("note"), .payload = sb_sv(&b) };
+    OK(log_begin(&t.l, thread, STORE_WRITE, &t.e));
+    OK(log_append(&t.l, thread, LOG_ANY_REV, &n, 1, &h, &t.e));
+    OK(log_commit(&t.l, &t.e));
+}
+
+static void a_plan_holds_when_nothing_that_came_after_it_concerns_it(void)
+{
+    struct erase_how  how = { .reason = SV("asked"), .actor = SV("tester"), .at = 9 };
+    int64_t           zero = 0, seq;
+    struct erase_what what = { .seqs = &zero, .n_seqs = 1 };
+    bool              holds = false;
+
+    say("user", SECRET);
+    plan_one(&what);
+    CHECK(stands());
+    say("user", "something else");
+    append_note(SV("elsewhere"), "also something else");
+    CHECK(stands());
+    OK(log_begin(&t.l, THREAD, STORE_WRITE, &t.e));
+    OK(erase_check(&t.l, &plan, &holds, &t.e));
+    CHECK(holds);
+    OK(erase_run(&t.l, &plan, &how, &seq, &t.e));
+    OK(log_commit(&t.l, &t.e));
+    check_erased(1);
+}
+
+static void a_plan_does_not_hold_when_the_text_is_said_again(void)
+{
+    int64_t           zero = 0;
+    struct erase_what what = { .seqs = &zero, .n_seqs = 1 };
+
+    say("user", SECRET);
+    plan_one(&what);
+    append_note(SV("elsewhere"), SECRET);
+    CHECK(!stands());
+    plan_one(&what);
+    CHECK(stands());
+    apply(
+        REPLACE("default", "op1", "{\"messages\":[{\"role\":\"user\",\"content\":\"a digest\"}]}"));
+    CHECK(!stands()); /* a snapshot that showed it */
+    plan_one(&what);
+    CHECK_INT(plan.items.n, 3);
+    CHECK(stands());
+}
+
+static void a_plan_does_not_hold_after_another_erasure_or_more_of_what_is_meant(void)
+{
+    int64_t           zero = 0;
+    struct erase_what what = { .seqs = &zero, .n_seqs = 1 };
+    struct erase_what all = { .before = INT64_MAX };
+
+    say("user", SECRET);
+    say("user", "a second text of some length");
+    plan_one(&what);
+    struct erase_plan mine = plan;
+    OK(erase_one(1, true, false));
+    plan = mine;
+    CHECK(!stands());
+    plan_one(&all);
+    CHECK(stands());
+    say("user", "one more");
+    CHECK(!stands());
+}
+
+static void a_plan_does_not_hold_when_too_much_came_after_it(void)
+{
+    static struct entry list[ERASE_TAIL];
+    int64_t             zero = 0;
+    struct erase_what   what = { .seqs = &zero, .n_seqs = 1 };
+    struct store_head   h;
+
+    say("user", SECRET);
+    plan_one(&what);
+    for (size_t i = 0; i < COUNT(list); i++)
+        list[i] = (struct entry){ .at = 5, .kind = SV("note"), .payload = SV("{}") };
+    OK(log_begin(&t.l, SV("elsewhere"), STORE_WRITE, &t.e));
+    OK(log_append(&t.l, SV("elsewhere"), LOG_ANY_REV, list, COUNT(list), &h, &t.e));
+    OK(log_commit(&t.l, &t.e));
+    CHECK(stands());
+    append_note(SV("elsewhere"), "one more");
+    CHECK(!stands());
+}
+
 THREAD_MAIN(
     T(what_was_said_goes_and_its_place_stays), T(a_snapshot_that_showed_it_is_named_and_refused),
     T(a_snapshot_of_another_lane_is_not_derived), T(a_snapshot_made_of_a_derived_one_is_derived),
@@ -503,4 +615,8 @@ THREAD_MAIN(
     T(an_erasure_is_pending_until_it_is_done), T(a_thread_of_version_1_is_erasable_after_a_rechain),
     T(needles_are_found_and_short_ones_refused),
     T(looking_for_texts_is_linear_whatever_they_begin_with),
-    T(a_search_finds_what_a_plain_one_finds), )
+    T(a_search_finds_what_a_plain_one_finds),
+    T(a_plan_holds_when_nothing_that_came_after_it_concerns_it),
+    T(a_plan_does_not_hold_when_the_text_is_said_again),
+    T(a_plan_does_not_hold_after_another_erasure_or_more_of_what_is_meant),
+    T(a_plan_does_not_hold_when_too_much_came_after_it), )
