@@ -334,7 +334,7 @@ static enum status run_or_fold(struct session *s, struct call *c, struct result 
     s->log->repeats = true;
     enum status st = run_call(s, c, r, &r->error);
     s->log->repeats = false;
-    if (!st || !log_is_behind(s->log))
+    if (!st || !log_is_behind(s->log, &r->error))
         return st;
     log_abort(s->log);
     if (!log_again(s->log, &r->error) || log_begin(s->log, s->loom.thread, s->mode, &r->error))

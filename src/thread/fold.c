@@ -149,6 +149,8 @@ static enum status refold_of(struct log *l, struct sv thread, struct refold *out
     out->holder = current ? l->wanted : l->views[0];
     out->whole = !current && sv_eq(thread, ANCHOR_THREAD);
     out->views = l->views_id | kept | (current ? wanted : 0);
+    if (!out->holder) /* a log without views */
+        return ST_OK;
     if (read_state(out, &found, e))
         return err_code(e);
     if (found && (current || !(out->head.views & ~(int64_t)VIEWS_KEPT)))
@@ -229,6 +231,8 @@ enum status log_fold_slice(struct log *l, struct sv thread, struct log_slice *sl
         return err_code(e);
     if (!due)
         return ST_OK;
+    if (!r.holder)
+        return store_set_views(l->store, thread, r.views, e);
     left = r.whole ? SIZE_MAX : FOLD_SLICE_ROWS;
     if (r.at < 0 && drop_rows(&r, &left, e))
         return err_code(e);
@@ -301,7 +305,7 @@ enum status log_refold(struct log *l, struct sv thread, struct err *e)
 
     if (store_head(l->store, thread, &h, e))
         return err_code(e);
-    if (h.rev <= FOLD_SLICE || sv_eq(thread, ANCHOR_THREAD))
+    if (h.rev <= FOLD_SLICE || !l->views[0] || sv_eq(thread, ANCHOR_THREAD))
         return log_rebuild(l, thread, e);
     struct store_key k = { thread, sv_of(l->views[0]->name), LOG_FOLDED };
     return store_row_del(l->store, &k, e) /* of a fold that is under way */

@@ -186,16 +186,16 @@ enum status log_catch_up(struct log *l, struct sv thread, int64_t most, struct e
     return err_hint(e, "run the command again");
 }
 
-bool log_is_behind(const struct log *l)
+bool log_is_behind(const struct log *l, const struct err *e)
 {
-    return l->behind[0];
+    return l->behind[0] && sv_is(sv_of(e->reason), "behind");
 }
 
 bool log_again(struct log *l, struct err *e)
 {
     struct sv thread = sv_of(l->behind);
 
-    if (!log_is_behind(l))
+    if (!log_is_behind(l, e))
         return false;
     bool folded = log_fold_behind(l, thread, e) == ST_OK;
     l->behind[0] = 0;

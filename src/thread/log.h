@@ -69,7 +69,7 @@ void        log_at_end(struct log *l); /* also ends the transaction; harmless wi
  * folded in this one: ST_CONFLICT, reason "behind", and the caller, having aborted, calls
  * log_again(). It folds in slices; true: the transaction is to be run again. */
 enum status log_catch_up(struct log *l, struct sv thread, int64_t most, struct err *e) MUST_USE;
-bool        log_is_behind(const struct log *l); /* did log_catch_up() end it that way? */
+bool        log_is_behind(const struct log *l, const struct err *e); /* did it end that way? */
 bool        log_again(struct log *l, struct err *e);
 
 /* The time of the machine that the log is on, in milliseconds: see store_now(). For times that one

@@ -295,6 +295,20 @@ static void an_append_to_a_thread_that_is_being_folded_leaves_it_behind(void)
     tear_down();
 }
 
+static void a_log_without_views_has_nothing_to_fold(void)
+{
+    static const struct view *const none[] = { NULL };
+
+    set_up();
+    struct log bare = log_of(second, none);
+    append(&bare, SV("long"), 1);
+    CHECK_INT(folds, 0);
+    l.wanted = &counting;
+    CHECK_INT(counted(&l), LONG + 1);
+    verifies(&l);
+    tear_down();
+}
+
 static void every_call_may_fail(void)
 {
     int64_t k = 1;
@@ -320,4 +334,5 @@ TAP_MAIN(T(a_first_fold_takes_one_slice_for_each_lock), T(one_that_writes_folds_
          T(a_new_version_is_folded_in_slices), T(others_append_between_two_slices),
          T(two_that_fold_the_same_view_share_the_work), T(a_fold_that_was_cut_off_goes_on),
          T(an_older_version_begins_again), T(what_changed_before_the_end_of_a_fold_is_folded_again),
-         T(an_append_to_a_thread_that_is_being_folded_leaves_it_behind), T(every_call_may_fail), )
+         T(an_append_to_a_thread_that_is_being_folded_leaves_it_behind),
+         T(a_log_without_views_has_nothing_to_fold), T(every_call_may_fail), )
