@@ -492,9 +492,10 @@ const struct operation op_store_copy = {
         "Every entry keeps its place, its bytes and its chain value. A copy that was interrupted\n"
         "goes on where it stopped, and one of a log that has grown copies what is new; what was\n"
         "erased in FROM since then is erased in TO. Contents of frozen copies go along, for\n"
-        "machines that reach only the server. `here` is where the log of the workspace is now. postgres://USER@HOST/DATABASE is a server, whose\n"
-        "password stands in ~/.pgpass; there the copy has a schema of its own, by the id in\n"
-        ".leslie/workspace.json, unless the URL names another.\n"
+        "machines that reach only the server. `here` is where the log of the workspace is now.\n"
+        "postgres://USER@HOST/DATABASE is a server, whose password stands in ~/.pgpass; there the\n"
+        "copy has a schema of its own, by the id in .leslie/workspace.json, unless the URL names\n"
+        "another.\n"
         "\n"
         "  heddle store copy here copy.db --verify",
     /* clang-format on */
