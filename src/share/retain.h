@@ -12,7 +12,7 @@
 #include "thread/retain.h"
 
 struct share_retain_request {
-    struct retain_what what; /* its max is filled in */
+    struct retain_what what; /* its max is 0: all of it is planned at once */
     struct sv          reason;
     int64_t            at;
     bool               dry_run;
