@@ -68,18 +68,19 @@ static struct sv text_of(struct arena *a, const char *fmt, ...)
     return sb_sv(&b);
 }
 
-/* Every text is a word of its own, w1x, w2x, ...: the words of an output, in order. */
+/* Every text is a word of its own, W1X, W2X, ...: the words of an output, in order. No id of a node
+ * looks like one: ids are in lower case. */
 static struct sv words_of(struct sv text, struct arena *a)
 {
     struct sb b = sb_in(a, 0);
 
     for (size_t i = 0; i + 2 < text.n; i++) {
         size_t k = i + 1;
-        if (text.s[i] != 'w')
+        if (text.s[i] != 'W')
             continue;
         while (k < text.n && text.s[k] >= '0' && text.s[k] <= '9')
             k++;
-        if (k > i + 1 && k < text.n && text.s[k] == 'x')
+        if (k > i + 1 && k < text.n && text.s[k] == 'X')
             sb_addf(&b, "%.*s ", (int)(k - i), text.s + i);
     }
     return sb_sv(&b);
@@ -151,8 +152,8 @@ static size_t step(const struct json *nodes, struct arena *a)
         "→ undo",
         "→ exclude %s",
         "→ include %s",
-        "→ edit %s \\\"w%dx.\\\"",
-        "→ respond to %s \\\"w%dx.\\\"",
+        "→ edit %s \\\"W%dX.\\\"",
+        "→ respond to %s \\\"W%dX.\\\"",
         "→ switch to %s",
         "→ undo",
     };
@@ -163,7 +164,7 @@ static size_t step(const struct json *nodes, struct arena *a)
     walk.said++;
     if (what >= COUNT(lines)) {
         CHECK_INT(
-            call("loom.say", who, text_of(a, "{\"thread\":\"t\",\"text\":\"w%dx.\"}", walk.said), a)
+            call("loom.say", who, text_of(a, "{\"thread\":\"t\",\"text\":\"W%dX.\"}", walk.said), a)
                 .status,
             ST_OK);
         return person;
@@ -305,7 +306,7 @@ static void go(bool buffer, int seed)
     if (buffer)
         CHECK_INT(call("tree.set", "ada", SV("{\"thread\":\"t\",\"mode\":\"buffer\"}"), &a).status,
                   ST_OK);
-    call("loom.say", "ada", SV("{\"thread\":\"t\",\"text\":\"w0x.\"}"), &a);
+    call("loom.say", "ada", SV("{\"thread\":\"t\",\"text\":\"W0X.\"}"), &a);
     for (walk.step = 0; walk.step < STEPS; walk.step++) {
         take_step(&a);
         arena_free(&a);
