@@ -208,7 +208,7 @@ void hash_lanes_avx2(const struct sv *messages, size_t n, struct hash *out)
 /* Words 8i to 8i + 7 of the eight blocks. */
 AVX512 static void turn_8(const struct lanes *x, size_t i, __m512i *m)
 {
-    __m512i r[8], t[8];
+    __m512i r[8] = { 0 }, t[8] = { 0 };
 
     for (size_t l = 0; l < 8; l++)
         r[l] = _mm512_loadu_si512(x->block[l] + 64 * i);

@@ -218,8 +218,9 @@ void store_put_object(struct store *s, const struct store_key *k, const void *ob
                       store_encode_fn encode)
 {
     struct store_held *h = held_of(s, k->thread);
-    struct held_row   *r = row_at(h, k);
 
+    assert(h);
+    struct held_row *r = row_at(h, k);
     known_add(h->known, r->hash);
     r->value = (struct sv){ 0 };
     r->object = object;
@@ -268,7 +269,7 @@ enum status held_write(struct store *s, struct sv thread, struct err *e)
     for (size_t i = 0; i < h->rows.n; i++)
         if (h->rows.v[i].changed)
             list[n++] = &h->rows.v[i];
-    qsort(list, n, sizeof *list, by_key);
+    qsort(list, n, sizeof(struct held_row *), by_key);
     for (size_t i = 0; i < n && !st; i++) {
         struct store_key  k = { h->thread, list[i]->view, list[i]->key };
         struct arena_mark m = arena_mark(&scratch);

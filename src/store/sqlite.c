@@ -592,7 +592,7 @@ enum status sqlite_open(struct sv rest, const struct store_options *o, struct st
 static enum status sqlite_stats(struct store *s, struct store_stats *out, struct err *e)
 {
     struct sqlite_store *q = sqlite_of(s);
-    int64_t              page, free_pages, schema;
+    int64_t              page = 0, free_pages = 0, schema = 0;
 
     if (sqlite_number(q, "SELECT count(*) FROM thread", &out->threads, e) ||
         sqlite_number(q, "SELECT count(*) FROM entry", &out->entries, e) ||

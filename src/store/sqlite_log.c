@@ -369,7 +369,7 @@ enum status sqlite_scan(struct store *s, const struct store_query *query, struct
         free(scan);
         return err_code(e);
     }
-    if (scan->straight) {
+    if (scan->straight && query->lane.s) {
         memcpy(scan->lane, query->lane.s, query->lane.n);
         scan->lane_n = query->lane.n;
     }
