@@ -424,7 +424,7 @@ static void sqlite_close(struct store *s)
         sqlite3_finalize(q->kept[i]);
     for (size_t i = 0; i < SQLITE_SCANS; i++)
         sqlite3_finalize(q->idle[i]);
-    if (q->db && q->wal_pages < CLOSE_PAGES)
+    if (q->db && q->wal_pages < CLOSE_PAGES && !q->cleared)
         sqlite3_db_config(q->db, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, NULL);
     sqlite3_close(q->db);
     if (q->watch > 0)
