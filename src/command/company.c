@@ -45,7 +45,7 @@ enum status company_of_node(struct session *s, const struct node *n, struct sv *
         return err_code(e);
     if (!model->n)
         *model = s->agent.model;
-    return model->n || n->kind == AUTHOR_MODEL || !n->kids ? ST_OK : answered_by(s, n, model, e);
+    return model->n || n->kind == AUTHOR_MODEL ? ST_OK : answered_by(s, n, model, e);
 }
 
 enum status company_of_nodes(struct session *s, const struct node *list, size_t n, struct sv *model,

@@ -391,8 +391,8 @@ static enum status sqlite_part_end(struct store *s, bool keep, struct err *e)
 /* ---- opening -------------------------------------------------------------------- */
 
 /* Give free pages back to the file system if there are at least `least`, VACUUM_SLICE of them in
- * each transaction. */
-static enum status give_back_pages(struct sqlite_store *q, int64_t least, struct err *e)
+ * each transaction. *any: there were. */
+static enum status give_back_pages(struct sqlite_store *q, int64_t least, bool *any, struct err *e)
 {
     int64_t left = 0, before;
     char    pragma[64];
@@ -400,7 +400,8 @@ static enum status give_back_pages(struct sqlite_store *q, int64_t least, struct
     snprintf(pragma, sizeof pragma, "PRAGMA incremental_vacuum(%d)", VACUUM_SLICE);
     if (sqlite_number(q, "PRAGMA freelist_count", &left, e))
         return err_code(e);
-    if (left < least)
+    *any = left && left >= least;
+    if (!*any)
         return ST_OK;
     for (before = left + 1; left && left < before;) { /* an old file gives none back this way */
         before = left;
@@ -415,16 +416,16 @@ static enum status give_back_pages(struct sqlite_store *q, int64_t least, struct
 static void sqlite_close(struct store *s)
 {
     struct sqlite_store *q = sqlite_of(s);
-
-    struct err ignored;
+    struct err           ignored;
+    bool                 gave = false;
 
     if (q->cleared)
-        (void)!give_back_pages(q, VACUUM_PAGES, &ignored);
+        (void)!give_back_pages(q, VACUUM_PAGES, &gave, &ignored);
     for (size_t i = 0; i < Q_COUNT; i++)
         sqlite3_finalize(q->kept[i]);
     for (size_t i = 0; i < SQLITE_SCANS; i++)
         sqlite3_finalize(q->idle[i]);
-    if (q->db && q->wal_pages < CLOSE_PAGES && !q->cleared)
+    if (q->db && q->wal_pages < CLOSE_PAGES && !gave)
         sqlite3_db_config(q->db, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, NULL);
     sqlite3_close(q->db);
     if (q->watch > 0)
@@ -695,9 +696,11 @@ static enum status sqlite_check(struct store *s, void (*say)(void *, struct sv),
 static enum status sqlite_compact(struct store *s, struct err *e)
 {
     struct sqlite_store *q = sqlite_of(s);
+    bool                 any;
 
-    return give_back_pages(q, 0, e) ? e->code
-                                    : sqlite_exec(q, "PRAGMA wal_checkpoint(TRUNCATE)", e);
+    if (give_back_pages(q, 0, &any, e))
+        return err_code(e);
+    return sqlite_exec(q, "PRAGMA wal_checkpoint(TRUNCATE)", e);
 }
 
 /* Keys of imported entries are random, so that a small cache would read and write the pages of

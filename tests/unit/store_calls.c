@@ -155,8 +155,8 @@ static void a_tree_asks_for_each_row_once(void)
     at_most("say", &c, 2, 2, 13, 1); /* one row: where its author is */
     c = call(&op_loom_do, "{\"thread\":\"tree\",\"lines\":\"\xe2\x86\x92 view here\\n\"}");
     /* It reads beside writers, and leaves its trace afterwards; the end of its turn looks at
-     * results and pins. */
-    at_most("view", &c, 3, 3, 9, 4);
+     * results and pins. Who answered a person says which company may summarise the node. */
+    at_most("view", &c, 3, 3, 9, 5);
     tear_down();
 }
 
