@@ -216,6 +216,8 @@ static enum status fold_entries(struct refold *r, struct err *e)
         s = fold_one(r, &f, &n, e);
         r->at = n.seq + 1;
     }
+    if (!s && !more && !r->whole) /* also where entries are missing, however many */
+        r->at = q.to < r->head.rev ? q.to + 1 : r->head.rev;
     arena_free(&scratch);
     return s;
 }
@@ -278,8 +280,9 @@ enum status log_fold_behind(struct log *l, struct sv thread, struct err *e)
 {
     struct log_slice slice = { 0 };
     enum status      s = fold_next(l, thread, &slice, e);
+    bool             bulk = !s && !slice.done;
 
-    if (!s && !slice.done)
+    if (bulk)
         store_bulk(l->store, true);
     for (int backwards = 0; !s && !slice.done;) {
         int64_t before = slice.at;
@@ -293,7 +296,7 @@ enum status log_fold_behind(struct log *l, struct sv thread, struct err *e)
             err_hint(e, "stop the older one");
         }
     }
-    if (slice.known.bits)
+    if (bulk)
         store_bulk(l->store, false);
     store_known_free(&slice.known);
     return s;

@@ -7,6 +7,8 @@
 #include "thread/lane.h"
 #include "thread/limits.h"
 
+#include <sqlite3.h>
+
 enum { LONG = 2 * FOLD_SLICE + 1000, SLICES = 3 };
 
 static int folds;
@@ -330,9 +332,27 @@ static void every_call_may_fail(void)
     tear_down();
 }
 
+/* More entries than a slice has are gone: the fold ends, with what is there. */
+static void a_gap_longer_than_a_slice_is_passed(void)
+{
+    char     path[300];
+    sqlite3 *db = NULL;
+
+    set_up();
+    snprintf(path, sizeof path, "%s/log.db", folder.path);
+    CHECK(sqlite3_open(path, &db) == SQLITE_OK);
+    CHECK(sqlite3_exec(db, "DELETE FROM entry WHERE key & 68719476735 BETWEEN 10 AND 8500", NULL,
+                       NULL, NULL) == SQLITE_OK);
+    sqlite3_close(db);
+    l.wanted = &counting;
+    CHECK_INT(counted(&l), LONG - (8500 - 10 + 1));
+    tear_down();
+}
+
 TAP_MAIN(T(a_first_fold_takes_one_slice_for_each_lock), T(one_that_writes_folds_in_slices_before),
          T(a_new_version_is_folded_in_slices), T(others_append_between_two_slices),
          T(two_that_fold_the_same_view_share_the_work), T(a_fold_that_was_cut_off_goes_on),
          T(an_older_version_begins_again), T(what_changed_before_the_end_of_a_fold_is_folded_again),
          T(an_append_to_a_thread_that_is_being_folded_leaves_it_behind),
-         T(a_log_without_views_has_nothing_to_fold), T(every_call_may_fail), )
+         T(a_log_without_views_has_nothing_to_fold), T(a_gap_longer_than_a_slice_is_passed),
+         T(every_call_may_fail), )
