@@ -55,6 +55,11 @@ enum status loom_index(struct log *log, struct sv thread, struct loom_indexed *o
         wordless = kind_of(x.kind) == KIND_AI_MESSAGE ? 0 : wordless + 1;
         last = x.seq;
     }
+    int64_t end = q.to < head.rev ? q.to : head.rev - 1;
+    if (!s && !more && last < end) { /* entries are missing: the next slice begins behind them */
+        last = end;
+        wordless++;
+    }
     arena_free(&scratch);
     *out = (struct loom_indexed){ .more = last + 1 < head.rev, .at = last + 1, .of = head.rev };
     if (s || !wordless)

@@ -158,4 +158,16 @@ same "the good ones are where they were" "$(jq -c 'select(.kind=="ai_message") |
 same "and the gaps are marked" "$(jq -c 'select(.kind=="lost_entry") | .seq' back.jsonl | tr '\n' ' ')" "4 5 "
 cd ..
 
+# ---- more entries are missing than one transaction folds or indexes
+fresh gap 5000
+db "DELETE FROM entry WHERE key & 68719476735 BETWEEN 3 AND 4990"
+for command in "search 4999" "tree t --depth 1"; do
+    # shellcheck disable=SC2086
+    run timeout 120 "$HEDDLE" $command
+    ok "'$command' ends" test "$status" -ne 124
+done
+run heddle search 4999
+has "what is behind the gap is found" "$out" "4999"
+cd ..
+
 done_testing
