@@ -143,3 +143,21 @@ check_export() {
     done
     cd ..
 }
+
+# check_worktree BLOCK WHERE COMMAND...: the directory becomes a git repository. A session in a linked worktree of
+# it, which COMMAND starts with a prompt as its last word, works in the same workspace: it has the block (as
+# `BLOCK build` prints it, WHERE of seen()), is recorded there, and removing the worktree takes nothing away.
+check_worktree() {
+    worktree_block=$1 worktree_where=$2 && shift 2
+    git init -q -b main . && git add -A && git -c user.name=t -c user.email=t@example.org commit -qm first
+    git worktree add -q "$scratch/worktree"
+    cd "$scratch/worktree" || exit 1
+    HEDDLE_THREAD=build "$@" "PROMPT in a worktree"
+    same "a session in a worktree has the block" "$(seen "$($worktree_block build)" 'PROMPT in a worktree')" "$worktree_where"
+    has "its paths are found from there" "$($worktree_block build)" "path=\"$OLDPWD/.leslie/"
+    ok "the worktree has no log of its own" test ! -e .heddle/heddle.db
+    cd "$OLDPWD" || exit 1
+    has "it is recorded in the log of the repository" "$(heddle log show build --json)" 'PROMPT in a worktree'
+    git worktree remove --force "$scratch/worktree"
+    has "and is still there when the worktree is removed" "$(heddle log show build --json)" 'PROMPT in a worktree'
+}

@@ -129,4 +129,11 @@ same "its server answers" "$(told '# Mine')" yes
 heddle install claude-code --thread build --program /nowhere/heddle >/dev/null
 claude -p --permission-mode acceptEdits "CALL Write {\"file_path\":\"$PWD/$T/research/design.md\",\"content\":\"y\"}" </dev/null >/dev/null 2>&1
 same "without hooks Claude Code's own rules deny" "$(cat $T/research/design.md)" again
+
+# ---- in a worktree ------------------------------------------------------------------------------------------------
+
+heddle uninstall claude-code >/dev/null
+heddle install claude-code --scope user --program "$HEDDLE" >/dev/null
+run_claude() { claude -p "$@" </dev/null >/dev/null 2>&1; }
+check_worktree block '1 of 1 behind' run_claude
 done_testing

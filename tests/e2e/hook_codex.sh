@@ -81,4 +81,5 @@ check_import codex "$HOME/.codex/sessions"
 ok "the log verifies" heddle verify
 same "nothing went wrong" "$(cat .heddle/hook.log 2>/dev/null)" ''
 same "tools of the MCP server are offered" "$(told '"mcp__heddle"')" yes
+check_worktree block '1 of 1 before' run_codex
 done_testing

@@ -77,4 +77,5 @@ json "an import afterwards finds everything recorded" "$(heddle import gemini "$
 check_import gemini "$HOME/.gemini/tmp"
 ok "the log verifies" heddle verify
 same "nothing went wrong" "$(cat .heddle/hook.log 2>/dev/null)" ''
+check_worktree escaped '1 of 1 before' run_gemini -p
 done_testing

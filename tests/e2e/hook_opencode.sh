@@ -59,4 +59,5 @@ json "an import afterwards finds everything recorded" "$(heddle import opencode 
 check_import opencode --all
 ok "the log verifies" heddle verify
 same "nothing went wrong" "$(cat .heddle/hook.log 2>/dev/null)" ''
+check_worktree block '1 of 1 before' run_opencode
 done_testing

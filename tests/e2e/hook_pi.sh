@@ -80,4 +80,5 @@ run_pi --session "$(head -n 1 "$scratch/placed")" "PROMPT exported"
 same "pi goes on with a lane that was exported" "$(told 'PROMPT two')$(told 'PROMPT exported')" yesyes
 ok "the log verifies" heddle verify
 same "nothing went wrong" "$(cat .heddle/hook.log 2>/dev/null)" ''
+check_worktree block '1 of 1 before' run_pi
 done_testing
