@@ -64,9 +64,20 @@ void sb_add_iso_ms(struct sb *b, int64_t ms)
 {
     int       millis;
     struct tm t = utc(ms, &millis);
+    char      text[] = "-00-00T00:00:00.000Z";
+    const int parts[] = { t.tm_mon + 1, t.tm_mday, t.tm_hour, t.tm_min, t.tm_sec };
 
-    sb_addf(b, "%04d-%02d-%02dT%02d:%02d:%02d.%03dZ", t.tm_year + 1900, t.tm_mon + 1, t.tm_mday,
-            t.tm_hour, t.tm_min, t.tm_sec, millis);
+    for (size_t i = 0; i < COUNT(parts); i++) {
+        text[3 * i + 1] = (char)('0' + parts[i] / 10);
+        text[3 * i + 2] = (char)('0' + parts[i] % 10);
+    }
+    for (int i = 18; i > 15; i--, millis /= 10)
+        text[i] = (char)('0' + millis % 10);
+    if (t.tm_year + 1900 >= 1000)
+        sb_add_int(b, t.tm_year + 1900);
+    else
+        sb_addf(b, "%04d", t.tm_year + 1900);
+    sb_adds(b, text);
 }
 
 void sb_add_minute(struct sb *b, int64_t ms)

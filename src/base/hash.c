@@ -3,6 +3,7 @@
 
 #include "base/failure.h"
 #include "base/hash_lanes.h"
+#include "base/hash_sha256.h"
 
 #include <errno.h>
 #include <sodium.h>
@@ -113,6 +114,8 @@ struct hash hash_sha256(struct sv v)
 {
     struct hash h;
 
+    if (hash_sha256_by_processor(v, &h))
+        return h;
     ready();
     crypto_hash_sha256(h.b, (const unsigned char *)v.s, v.n);
     return h;

@@ -13,6 +13,24 @@ static bool is_half(struct sv v)
     return v.n >= 3 && p[0] == 0xed && (p[1] & 0xe0) == 0xa0 && (p[2] & 0xc0) == 0x80;
 }
 
+/* Can the last bytes of s, at most seven of them, be copied unchanged? `n` is at least 1. */
+static bool safe_end(const char *s, size_t n)
+{
+    char w[8];
+
+    if (n >= 8) {
+        memcpy(w, s + n - 8, 8);
+    } else if (n >= 4) { /* the halves overlap */
+        memcpy(w, s, 4);
+        memcpy(w + 4, s + n - 4, 4);
+    } else {
+        memset(w, s[0], 8);
+        w[1] = s[n / 2];
+        w[2] = s[n - 1];
+    }
+    return !json_special_bytes(w);
+}
+
 /* How many bytes at the start of v can be copied unchanged. */
 static size_t safe_run(const char *s, size_t n)
 {
@@ -23,6 +41,8 @@ static size_t safe_run(const char *s, size_t n)
         if (special)
             return i + (size_t)__builtin_ctzll(special) / 8;
     }
+    if (i < n && safe_end(s, n))
+        return n;
     while (i < n && s[i] != '"' && s[i] != '\\' && (unsigned char)s[i] >= 0x20 &&
            (unsigned char)s[i] != 0xed)
         i++;
@@ -161,7 +181,7 @@ static void lead(struct jw *w)
         return;
     }
     if (w->comma)
-        sb_addc(w->b, ',');
+        sb_putc(w->b, ',');
     if (w->depth)
         newline(w);
 }
@@ -187,7 +207,9 @@ void jw_key_sv(struct jw *w, struct sv key)
 {
     lead(w);
     sb_add_json_string(w->b, key);
-    sb_adds(w->b, w->indent ? ": " : ":");
+    sb_putc(w->b, ':');
+    if (w->indent)
+        sb_putc(w->b, ' ');
     w->after_key = true;
 }
 

@@ -117,13 +117,14 @@ struct sv sentence_first(struct sv text, size_t words)
 
 bool sentence_within(struct sv text, size_t words)
 {
-    size_t halves = 0, len;
+    size_t halves = 0, len = 1;
     bool   in_word = false;
 
     for (size_t i = 0; i < text.n && halves <= 2 * words; i += len) {
-        int32_t cp = utf8_decode(sv_skip(text, i), &len);
-        bool    blank = is_blank(text.s[i]), unspaced = utf8_is_unspaced(cp);
+        bool ascii = (unsigned char)text.s[i] < 0x80, blank = is_blank(text.s[i]);
+        bool unspaced = !ascii && utf8_is_unspaced(utf8_decode(sv_skip(text, i), &len));
 
+        len = ascii ? 1 : len;
         halves += unspaced ? 1 : !blank && !in_word ? 2 : 0;
         in_word = !blank && !unspaced;
     }

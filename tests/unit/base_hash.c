@@ -1,4 +1,5 @@
 #include "base/hash_lanes.h"
+#include "base/hash_sha256.h"
 
 #include "tap.h"
 
@@ -63,6 +64,29 @@ static void messages_in_lanes_have_the_same_hashes(void)
     want = hash_blake2b(&messages[1], 1);
     CHECK(hash_eq(&want, &got[1]));
     hash_blake2b_each(NULL, 0, NULL);
+}
+
+/* Every length around the ends of blocks, beside the parts that libsodium hashes. */
+static void sha256_by_the_processor_is_that_of_libsodium(void)
+{
+    enum { LONGEST = 4 * 64 + 2 };
+    unsigned char      bytes[LONGEST];
+    struct hash        got, want;
+    struct hash_sha256 parts;
+    int                wrong = 0;
+
+    for (size_t i = 0; i < sizeof bytes; i++)
+        bytes[i] = (unsigned char)(i * 59 + i / 256);
+    for (size_t n = 0; n <= LONGEST; n++) {
+        struct sv v = { n ? (const char *)bytes + LONGEST - n : NULL, n };
+        hash_sha256_init(&parts);
+        hash_sha256_add(&parts, v);
+        want = hash_sha256_end(&parts);
+        if (!hash_sha256_by_processor(v, &got))
+            got = hash_sha256(v);
+        wrong += !hash_eq(&got, &want);
+    }
+    CHECK_INT(wrong, 0);
 }
 
 static void hashes_compare_by_all_their_bytes(void)
@@ -140,6 +164,7 @@ static void base64url_refuses_what_is_not_exactly_it(void)
 }
 
 TAP_MAIN(T(the_hashes_are_the_published_ones), T(parts_are_hashed_as_one_message),
-         T(messages_in_lanes_have_the_same_hashes), T(hashes_compare_by_all_their_bytes),
-         T(base64url_has_its_own_alphabet_and_no_padding), T(base64_has_padding),
-         T(base64url_reads_back_every_length), T(base64url_refuses_what_is_not_exactly_it), )
+         T(messages_in_lanes_have_the_same_hashes), T(sha256_by_the_processor_is_that_of_libsodium),
+         T(hashes_compare_by_all_their_bytes), T(base64url_has_its_own_alphabet_and_no_padding),
+         T(base64_has_padding), T(base64url_reads_back_every_length),
+         T(base64url_refuses_what_is_not_exactly_it), )
