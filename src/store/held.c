@@ -15,7 +15,7 @@
 struct held_row {
     struct sv       view, key, value;
     uint64_t        hash;
-    const void     *object; /* NULL: `value` is all there is; else `value` may be absent */
+    void           *object; /* NULL: `value` is all there is; else `value` may be absent */
     store_encode_fn encode;
     bool            found, changed; /* changed: the engine does not have it yet */
 };
@@ -60,18 +60,29 @@ static struct store_held *held_of(struct store *s, struct sv thread)
     return s->held && sv_eq(s->held->thread, thread) ? s->held : NULL;
 }
 
+static uint64_t mixed(uint64_t h, uint64_t word)
+{
+    h = (h ^ word) * 0x9e3779b97f4a7c15u; /* a product has the high bytes of a word on top only, */
+    h = (h ^ h >> 32) * 0xbf58476d1ce4e5b9u; /* and the low bits choose the slot */
+    return h ^ h >> 29;
+}
+
 static uint64_t hash_of(const struct store_key *k)
 {
-    uint64_t h = k->view.n, word;
+    uint64_t h = k->view.n ^ k->key.n << 8, word = 0;
+    size_t   i = 0;
 
-    for (size_t i = 0; i < k->key.n; i += sizeof word) {
-        size_t n = k->key.n - i < sizeof word ? k->key.n - i : sizeof word;
-        word = 0;
-        memcpy(&word, k->key.s + i, n);
-        h = (h ^ word) * 0x9e3779b97f4a7c15u;
-        h ^= h >> 29;
+    for (; i + sizeof word <= k->key.n; i += sizeof word) {
+        memcpy(&word, k->key.s + i, sizeof word);
+        h = mixed(h, word);
     }
-    return h;
+    if (i == k->key.n)
+        return h;
+    if (i) /* the last bytes, with some of those before them */
+        memcpy(&word, k->key.s + k->key.n - sizeof word, sizeof word);
+    else
+        memcpy(&word, k->key.s, k->key.n);
+    return mixed(h, word);
 }
 
 /* ---- which rows there may be ------------------------------------------------------------------
@@ -198,12 +209,12 @@ bool held_note(struct store *s, const struct store_key *k, struct sv value, bool
     if (!h)
         return false;
     struct held_row *r = row_at(h, k);
+    if (found && !r->found)
+        known_add(h->known, r->hash);
     r->value = found ? sv_dup(value, &h->a) : (struct sv){ 0 };
     r->object = NULL;
     r->found = found;
     r->changed = changed;
-    if (found)
-        known_add(h->known, r->hash);
     return true;
 }
 
@@ -214,18 +225,21 @@ struct arena *store_held(struct store *s, struct sv thread)
     return h ? &h->a : NULL;
 }
 
-void store_put_object(struct store *s, const struct store_key *k, const void *object,
-                      store_encode_fn encode)
+void *store_put_object(struct store *s, const struct store_key *k, size_t size,
+                       store_encode_fn encode)
 {
     struct store_held *h = held_of(s, k->thread);
 
     assert(h);
     struct held_row *r = row_at(h, k);
-    known_add(h->known, r->hash);
+    if (!r->found)
+        known_add(h->known, r->hash);
+    if (!r->found || r->encode != encode || !r->object)
+        r->object = arena_alloc(&h->a, 1, size, _Alignof(max_align_t));
     r->value = (struct sv){ 0 };
-    r->object = object;
     r->encode = encode;
     r->found = r->changed = true;
+    return r->object;
 }
 
 const void *store_object(struct store *s, const struct store_key *k, store_encode_fn encode)

@@ -316,12 +316,13 @@ struct store_known {
 void store_known_none(struct store_known *k, int64_t rows);
 void store_known_free(struct store_known *k); /* harmless when it is empty */
 
-/* A row that is held may be put as the struct that its bytes are made from. store_held() is the
- * arena in which such structs live; NULL when rows of this thread are not held. store_object() is
- * the struct of a row that was put with the same `encode`, else NULL: it may be changed in place,
- * and is then put again. */
+/* A row that is held may be kept as the struct that its bytes are made from. store_held() is the
+ * arena for what such structs point to; NULL when rows of this thread are not held. store_object()
+ * is the struct of a row that was put with the same `encode`, else NULL. store_put_object() puts
+ * the row and gives its struct for the caller to fill: as it was put before with the same `encode`,
+ * else zeros. */
 struct arena *store_held(struct store *s, struct sv thread);
-void          store_put_object(struct store *s, const struct store_key *k, const void *object,
+void         *store_put_object(struct store *s, const struct store_key *k, size_t size,
                                store_encode_fn encode);
 const void   *store_object(struct store *s, const struct store_key *k, store_encode_fn encode);
 

@@ -78,11 +78,11 @@ struct arena *rows_held(const struct rows *r)
     return store_held(r->store, r->thread);
 }
 
-void row_put_object(struct rows *r, struct sv key, const void *object, store_encode_fn encode)
+void *row_put_object(struct rows *r, struct sv key, size_t size, store_encode_fn encode)
 {
     struct store_key k = place(r, key);
 
-    store_put_object(r->store, &k, object, encode);
+    return store_put_object(r->store, &k, size, encode);
 }
 
 const void *row_object(struct rows *r, struct sv key, store_encode_fn encode)
@@ -209,86 +209,74 @@ enum status row_last(struct rows *r, struct sv prefix, struct store_row *out, bo
 
 /* ---- keys --------------------------------------------------------------------------- */
 
-/* Names may hold anything, a NUL too. */
-static void add_name(struct sb *b, struct sv name)
-{
-    sb_addc(b, '/');
-    sb_add(b, name);
-}
+/* What follows a prefix: names, which may hold anything, a NUL too, then numbers. */
+struct key_parts {
+    struct sv names[2];
+    int64_t   numbers[3];
+    size_t    n_names, n_numbers;
+};
 
-static void add_number(struct sb *b, int64_t n)
-{
-    char digits[17];
+enum { DIGITS = 16 };
 
-    if (n < 0) {
-        sb_adds(b, "/root");
-        return;
+static struct sv key_of(const char *prefix, const struct key_parts *p, struct arena *a)
+{
+    size_t n = strlen(prefix), size = n + p->n_numbers * (1 + DIGITS);
+
+    for (size_t i = 0; i < p->n_names; i++)
+        size += 1 + p->names[i].n;
+    char *s = arena_grow(a, NULL, 0, size); /* nothing of it is read first */
+    memcpy(s, prefix, n);
+    for (size_t i = 0; i < p->n_names; i++) {
+        s[n++] = '/';
+        if (p->names[i].n)
+            memcpy(s + n, p->names[i].s, p->names[i].n);
+        n += p->names[i].n;
     }
-    digits[0] = '/';
-    for (int i = 16; i > 0; i--, n /= 10)
-        digits[i] = (char)('0' + n % 10);
-    sb_add(b, (struct sv){ digits, sizeof digits });
-}
-
-static struct sb key_start(const char *prefix, struct arena *a)
-{
-    struct sb b = sb_in(a, 0);
-
-    sb_adds(&b, prefix);
-    return b;
+    for (size_t i = 0; i < p->n_numbers; i++) {
+        s[n++] = '/';
+        if (p->numbers[i] < 0) {
+            memcpy(s + n, "root", 4);
+            n += 4;
+            continue;
+        }
+        uint64_t rest = (uint64_t)p->numbers[i];
+        for (size_t d = DIGITS; d > 0; d--, rest /= 10)
+            s[n + d - 1] = (char)('0' + rest % 10);
+        n += DIGITS;
+    }
+    return (struct sv){ s, n };
 }
 
 struct sv key_of_name(const char *prefix, struct sv name, struct arena *a)
 {
-    struct sb b = key_start(prefix, a);
-
-    add_name(&b, name);
-    return sb_sv(&b);
+    return key_of(prefix, &(struct key_parts){ .names = { name }, .n_names = 1 }, a);
 }
 
 struct sv key_of_names(const char *prefix, struct sv name, struct sv second, struct arena *a)
 {
-    struct sb b = key_start(prefix, a);
-
-    add_name(&b, name);
-    add_name(&b, second);
-    return sb_sv(&b);
+    return key_of(prefix, &(struct key_parts){ .names = { name, second }, .n_names = 2 }, a);
 }
 
 struct sv key_of_name_seq(const char *prefix, struct sv name, int64_t seq, struct arena *a)
 {
-    struct sb b = key_start(prefix, a);
+    struct key_parts p = { .names = { name }, .n_names = 1, .numbers = { seq }, .n_numbers = 1 };
 
-    add_name(&b, name);
-    add_number(&b, seq);
-    return sb_sv(&b);
+    return key_of(prefix, &p, a);
 }
 
 struct sv key_of_seq(const char *prefix, int64_t n, struct arena *a)
 {
-    struct sb b = key_start(prefix, a);
-
-    add_number(&b, n);
-    return sb_sv(&b);
+    return key_of(prefix, &(struct key_parts){ .numbers = { n }, .n_numbers = 1 }, a);
 }
 
 struct sv key_of_seq2(const char *prefix, int64_t n, int64_t m, struct arena *a)
 {
-    struct sb b = key_start(prefix, a);
-
-    add_number(&b, n);
-    add_number(&b, m);
-    return sb_sv(&b);
+    return key_of(prefix, &(struct key_parts){ .numbers = { n, m }, .n_numbers = 2 }, a);
 }
 
 struct sv key_of_seq3(const char *prefix, int64_t n, int64_t m, int64_t o, struct arena *a)
 {
-    struct sb b = key_start(prefix, a);
-
-    add_number(&b, n);
-    add_number(&b, m);
-    add_number(&b, o);
-    return sb_sv(&b);
+    return key_of(prefix, &(struct key_parts){ .numbers = { n, m, o }, .n_numbers = 3 }, a);
 }
 
 struct sv key_below(struct sv key, struct arena *a)

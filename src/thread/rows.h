@@ -40,11 +40,11 @@ enum status row_int(struct rows *r, struct sv key, int64_t otherwise, int64_t *o
                     struct err *e) MUST_USE;
 enum status row_put_int(struct rows *r, struct sv key, int64_t n, struct err *e) MUST_USE;
 
-/* Rows as structs, in folds that handle many entries at once: rows_held() is the arena for them,
- * NULL in other folds. See store_put_object(). */
+/* Rows as structs, in folds that handle many entries at once: rows_held() is the arena for what
+ * they point to, NULL in other folds. See store_put_object(). */
 struct arena *rows_held(const struct rows *r);
-void row_put_object(struct rows *r, struct sv key, const void *object, store_encode_fn encode);
-const void *row_object(struct rows *r, struct sv key, store_encode_fn encode);
+void         *row_put_object(struct rows *r, struct sv key, size_t size, store_encode_fn encode);
+const void   *row_object(struct rows *r, struct sv key, store_encode_fn encode);
 
 /* ---- many ---- */
 
