@@ -219,6 +219,7 @@ static void describe(struct rows *r, struct making *m)
     struct node       *n = &m->node;
 
     n->seq = n->slot = n->latest = m->entry->seq;
+    n->next = NO_NODE;
     n->at = m->entry->at;
     n->lane = m->entry->lane;
     n->kind = sv_is(role, "user") ? AUTHOR_HUMAN : sv_is(role, "tool") ? AUTHOR_TOOL : AUTHOR_MODEL;
@@ -337,7 +338,8 @@ static enum status join_strand(struct rows *r, struct making *m, int64_t *cover,
     *cover = 0;
     n->strand = n->seq;
     if (m->parent.seq == NO_NODE)
-        return rows_put_strand(r, &s, e);
+        return row_put(r, key_of_seq("root", n->seq, r->a), SV(""), e) ? err_code(e)
+                                                                       : rows_put_strand(r, &s, e);
     if (rows_cover(r, &m->parent, cover, &by, e))
         return err_code(e);
     if (m->parent.all > 0) {
@@ -348,6 +350,7 @@ static enum status join_strand(struct rows *r, struct making *m, int64_t *cover,
                        e);
     }
     n->strand = m->parent.strand;
+    m->parent.next = n->seq;
     if (rows_strand(r, n->strand, &s, e))
         return err_code(e);
     s.end = n->seq;
@@ -381,10 +384,7 @@ static enum status add_child(struct rows *r, struct making *m, struct err *e)
     m->parent.kids++;
     if (n->parent != NO_NODE && rows_put_node(r, &m->parent, e))
         return err_code(e);
-    if (rows_put_tree(r, &tree, e) ||
-        row_put(r, key_of_seq2("c", n->parent, n->seq, r->a), SV(""), e))
-        return err_code(e);
-    return index_node(r, n, e);
+    return rows_put_tree(r, &tree, e) ? err_code(e) : index_node(r, n, e);
 }
 
 /* ---- lanes and places ------------------------------------------------------------- */
@@ -455,8 +455,7 @@ enum status fold_message(struct rows *r, const struct entry *n, const struct jso
     if (is_version ? add_version(r, &m, &original, e) : add_child(r, &m, e))
         return err_code(e);
     bool is_short = sentence_within(m.text, LOOM_SUMMARY_WORDS); /* its own summary */
-    if (m.node.chars > before && !is_short &&
-        row_put(r, key_of_seq("todo", n->seq, r->a), SV(""), e))
+    if (m.node.chars > before && !is_short && rows_set_waiting(r, n->seq, WAITS, e))
         return err_code(e);
     return move_on(r, &m, is_version, e);
 }

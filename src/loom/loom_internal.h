@@ -7,7 +7,7 @@
  *     n/SEQ                     a node (struct node)
  *     l/LOCAL                   seq of the node with this local id, in lower case
  *     i/ID                      seq of the node with this full id
- *     c/PARENT/SEQ              a child; PARENT is "root" for roots
+ *     root/SEQ                  a node without a parent
  *     s/STRAND                  its last node, prunes above it and on it (struct strand)
  *     f/STRAND/PARENT/CHILD     a strand that forks off this one at PARENT
  *     q/STRAND/SEQ              a prune of the node SEQ on this strand
@@ -20,7 +20,7 @@
  *     ann/N                     an annotation
  *     x/SLOT/N, y/NAME/N        links of a node, of a document (by entry seq)
  *     sum/SEQ, sum/tree         summary of a node, of the tree (by its entry)
- *     todo/SEQ                  a node that waits for its summary; "provisional": has an extract
+ *     todo/SEQ                  which entries from SEQ on wait for their summary (enum waiting)
  *     closed                    an agent left the tree since it was last summarised
  *     dsum/PATH, dtodo/PATH     summary of a document (by its entry); one that waits for a summary
  *     resp/HASH                 raw answer of a model (by its entry)
@@ -59,6 +59,12 @@ enum status rows_find(struct rows *r, struct sv text, struct node *out, bool *fo
 
 /* Brackets, case and typographic quotes taken away. */
 struct sv loom_local_key(struct sv text, struct arena *a);
+
+/* Does a node wait for its summary? A row todo/SEQ has this letter for each of WAITING_BLOCK
+ * entries, less those at its end that do not wait. */
+enum waiting { WAITS_NOT = '-', WAITS = 'w', WAITS_WITH_EXTRACT = 'e' };
+enum { WAITING_BLOCK = 256 };
+enum status rows_set_waiting(struct rows *r, int64_t seq, enum waiting how, struct err *e) MUST_USE;
 
 struct strand {
     int64_t first, end;

@@ -269,20 +269,22 @@ struct child_scan {
     enum status status;
 };
 
-static bool keep_child(void *ctx, const struct store_row *row)
+/* False: no more are wanted, or one could not be read. */
+static bool keep_child(struct child_scan *s, int64_t seq)
 {
-    struct child_scan *s = ctx;
-    struct node        n;
-    int64_t            seq = key_last(row->key);
+    struct node n;
 
-    if (seq == s->after)
+    if (seq <= s->after)
         return true;
     s->status = node_at(s->l, seq, &n, s->e);
-    if (s->status)
-        return false;
-    if (!n.pruned)
+    if (!s->status && !n.pruned)
         *vec_push(&s->nodes, s->l->a) = n;
-    return s->nodes.n < s->max;
+    return !s->status && s->nodes.n < s->max;
+}
+
+static bool keep_child_row(void *ctx, const struct store_row *row)
+{
+    return keep_child(ctx, key_last(row->key));
 }
 
 enum status node_children(struct loom *l, int64_t slot, int64_t after, size_t max,
@@ -290,10 +292,21 @@ enum status node_children(struct loom *l, int64_t slot, int64_t after, size_t ma
 {
     struct rows       r = rows_of_loom(l);
     struct child_scan s = { .l = l, .after = after, .max = max, .e = e };
+    struct node       of = { .next = NO_NODE, .all = 2 };
+    struct sv         below = SV("root"), from = { 0 };
 
-    if (max && row_each(&r, key_below(key_of_seq("c", slot, l->a), l->a),
-                        after == NO_NODE ? (struct sv){ 0 } : key_of_seq2("c", slot, after, l->a),
-                        false, keep_child, &s, e))
+    if (slot != NO_NODE) {
+        if (node_at(l, slot, &of, e))
+            return err_code(e);
+        below = key_of_seq2("f", of.strand, slot, l->a);
+        if (after != NO_NODE)
+            from = key_of_seq3("f", of.strand, slot, after, l->a);
+    } else if (after != NO_NODE) {
+        from = key_of_seq("root", after, l->a);
+    }
+    bool more = max && (of.next == NO_NODE || keep_child(&s, of.next));
+    if (more && of.all > 1 &&
+        row_each(&r, key_below(below, l->a), from, false, keep_child_row, &s, e))
         return err_code(e);
     *out = s.nodes.v;
     *n = s.nodes.n;

@@ -24,6 +24,7 @@ struct node {
     int64_t strand;            /* first node of its strand, a run of nodes without a fork */
     int64_t slot;              /* seq of the node whose place it takes; its own when it is not a
                                 * version */
+    int64_t          next;     /* the child that continues its strand, its first; or NO_NODE */
     int64_t          latest;   /* newest version of this slot; its own seq when there is none */
     int64_t          depth;    /* 0 for a root */
     int64_t          all;      /* children, hidden ones too */

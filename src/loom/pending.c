@@ -4,18 +4,37 @@
 #include "base/vec.h"
 #include "loom/loom_internal.h"
 
+struct waiting_scan {
+    VEC(struct pending) nodes;
+    struct arena *a;
+    int64_t       after;
+    size_t        max;
+};
+
+static bool keep_waiting(void *ctx, const struct store_row *row)
+{
+    struct waiting_scan *s = ctx;
+    int64_t              block = key_last(row->key);
+
+    for (size_t i = 0; i < row->value.n && s->nodes.n < s->max; i++)
+        if (row->value.s[i] != WAITS_NOT && block + (int64_t)i > s->after)
+            *vec_push(&s->nodes, s->a) =
+                (struct pending){ block + (int64_t)i, row->value.s[i] == WAITS_WITH_EXTRACT };
+    return s->nodes.n < s->max;
+}
+
 enum status loom_pending(struct loom *l, int64_t after, size_t max, struct pending **out, size_t *n,
                          struct err *e)
 {
-    struct rows       r = rows_of_loom(l);
-    struct store_row *rows;
-    struct sv from = after == NO_NODE ? (struct sv){ 0 } : key_of_seq("todo", after + 1, l->a);
+    struct rows         r = rows_of_loom(l);
+    struct waiting_scan s = { .a = l->a, .after = after, .max = max };
+    int64_t             from = after + 1;
 
-    if (row_list(&r, SV("todo/"), from, max, &rows, n, e))
+    if (row_each(&r, SV("todo/"), key_of_seq("todo", from - from % WAITING_BLOCK, l->a), false,
+                 keep_waiting, &s, e))
         return err_code(e);
-    *out = ARENA_NEW(l->a, struct pending, *n ? *n : 1);
-    for (size_t i = 0; i < *n; i++)
-        (*out)[i] = (struct pending){ key_last(rows[i].key), rows[i].value.n > 0 };
+    *out = s.nodes.v;
+    *n = s.nodes.n;
     return ST_OK;
 }
 

@@ -38,6 +38,7 @@ static const struct loom_member {
     { "kids",   offsetof(struct node, kids),     0 },
     { "latest", offsetof(struct node, latest),   NO_NODE },
     { "links",  offsetof(struct node, links),    0 },
+    { "next",   offsetof(struct node, next),     NO_NODE },
     { "notes",  offsetof(struct node, notes),    0 },
     { "parent", offsetof(struct node, parent),   NO_NODE },
     { "slot",   offsetof(struct node, slot),     NO_NODE },
@@ -81,19 +82,16 @@ static enum status put_object(struct rows *r, struct sv key, const struct loom_s
 
     if (!held)
         return row_put(r, key, shape->bytes(object, r->a), e);
-    void *to = (void *)(uintptr_t)row_object(r, key, shape->bytes);
+    void *to = row_put_object(r, key, shape->size, shape->bytes);
     for (size_t i = 0; i < shape->n_texts; i++) {
         struct sv text =
             *(const struct sv *)(const void *)((const char *)object + shape->texts[i].offset);
-        bool same = to && FIELD(struct sv, to, &shape->texts[i]).s == text.s;
+        bool same = FIELD(struct sv, to, &shape->texts[i]).s == text.s;
         copies[i] = same || !text.s ? text : sv_dup(text, held);
     }
-    if (!to)
-        to = arena_alloc(held, 1, shape->size, _Alignof(max_align_t));
     memcpy(to, object, shape->size);
     for (size_t i = 0; i < shape->n_texts; i++)
         FIELD(struct sv, to, &shape->texts[i]) = copies[i];
-    row_put_object(r, key, to, shape->bytes);
     return ST_OK;
 }
 
@@ -238,6 +236,30 @@ enum status rows_put_tree(struct rows *r, const struct tree *t, struct err *e)
 {
     return put_object(r, SV("tree"), &tree_shape, t, e);
 }
+
+/* ---- what waits for a summary ------------------------------------------------------ */
+
+enum status rows_set_waiting(struct rows *r, int64_t seq, enum waiting how, struct err *e)
+{
+    struct sv key = key_of_seq("todo", seq - seq % WAITING_BLOCK, r->a), row;
+    char      letters[WAITING_BLOCK];
+    size_t    n = WAITING_BLOCK;
+    bool      found;
+
+    if (row_get(r, key, &row, &found, e))
+        return err_code(e);
+    memset(letters, WAITS_NOT, sizeof letters);
+    if (found && row.n <= sizeof letters)
+        memcpy(letters, row.s, row.n);
+    letters[seq % WAITING_BLOCK] = (char)how;
+    while (n && letters[n - 1] == WAITS_NOT)
+        n--;
+    if (n)
+        return row_put(r, key, (struct sv){ letters, n }, e);
+    return found ? row_del(r, key, e) : ST_OK;
+}
+
+/* ---- strands ----------------------------------------------------------------------- */
 
 static struct sv strand_bytes(const void *object, struct arena *a)
 {

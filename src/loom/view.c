@@ -66,7 +66,7 @@ static enum status fold_summary(struct rows *r, const struct entry *n, const str
 {
     const struct json *target = json_find(p, "target");
     struct node        node;
-    struct sv          key, todo, old;
+    struct sv          key, old;
     bool               found = false, had = false;
     bool               provisional = json_truth(json_find(p, "provisional"));
 
@@ -80,14 +80,15 @@ static enum status fold_summary(struct rows *r, const struct entry *n, const str
     if (!found)
         return ST_OK;
     key = key_of_seq("sum", node.seq, r->a);
-    todo = key_of_seq("todo", node.seq, r->a);
     if (!provisional)
-        return row_put_int(r, key, n->seq, e) ? err_code(e) : row_del(r, todo, e);
+        return row_put_int(r, key, n->seq, e) ? err_code(e)
+                                              : rows_set_waiting(r, node.seq, WAITS_NOT, e);
     if (row_get(r, key, &old, &had, e))
         return err_code(e);
     if (had)
         return ST_OK;
-    return row_put_int(r, key, n->seq, e) ? err_code(e) : row_put(r, todo, SV("provisional"), e);
+    return row_put_int(r, key, n->seq, e) ? err_code(e)
+                                          : rows_set_waiting(r, node.seq, WAITS_WITH_EXTRACT, e);
 }
 
 /* resp/HASH: the entry that holds the raw answer with this hash. */
@@ -124,4 +125,4 @@ static enum status fold(struct rows *f, const struct entry *n, struct err *e)
     return folds[k](f, n, &p, e);
 }
 
-const struct view loom_view = { .name = "loom", .version = 16, .fold = fold, .on_demand = true };
+const struct view loom_view = { .name = "loom", .version = 17, .fold = fold, .on_demand = true };
