@@ -12,10 +12,14 @@
 #include "share/share.h"
 #include "thread/lane.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+#define MOVED SV(".heddle/moved")
+enum { MOVED_MAX = 8192 };
 
 const struct view *const workspace_views[] = { &thread_view, &share_view,   &loom_view,
                                                &agents_view, &harness_view, NULL };
@@ -208,6 +212,36 @@ enum status workspace_store_url(struct workspace *ws, struct arena *a, struct sv
     return local_store(ws, name.n ? name : SV(".heddle/heddle.db"), a, url, dir, e);
 }
 
+struct workspace_moved workspace_moved(const struct workspace *ws, struct arena *a)
+{
+    struct workspace_moved m = { 0 };
+    struct sv              text;
+    struct err             ignored;
+
+    if (ws->root_fd < 0 || fs_read(ws->root_fd, MOVED, MOVED_MAX, a, &text, &ignored))
+        return m;
+    struct sv_cut id = sv_cut(sv_cut(text, '\n').head, ' ');
+    m.id = id.head;
+    m.to = id.tail;
+    return m;
+}
+
+enum status workspace_set_moved(struct workspace *ws, const struct workspace_moved *m,
+                                struct arena *a, struct err *e)
+{
+    struct sb b = sb_in(a, 0);
+
+    if (!m->to.n)
+        return unlinkat(ws->root_fd, MOVED.s, 0) == 0 || errno == ENOENT
+                   ? ST_OK
+                   : err_errno(e, "remove .heddle/moved");
+    sb_add(&b, m->id);
+    sb_addc(&b, ' ');
+    sb_add(&b, m->to);
+    sb_addc(&b, '\n');
+    return fs_write(ws->root_fd, MOVED, sb_sv(&b), 0600, e);
+}
+
 /* A checkout creates .heddle readable for others. Before the log is made, the directory becomes
  * accessible only to its owner. */
 static enum status make_private(struct workspace *ws, bool *is_new, struct err *e)
@@ -257,6 +291,43 @@ static enum status check_root(struct workspace *ws, struct arena *a, struct err 
     return err_hint(e, "start again where it is now");
 }
 
+/* A log is not begun anew where the user's settings name one: its disk may be missing. */
+static enum status refuse_lost(struct workspace *ws, struct sv url, struct arena *a, struct err *e)
+{
+    struct sv  id = { 0 };
+    struct err ignored;
+
+    if (workspace_id(ws, false, a, &id, &ignored))
+        id = SV("ID");
+    err_set(e, ST_NOT_FOUND,
+            "there is no log at " SV_FMT ", which your settings name for this workspace",
+            SV_ARG(store_url_bare(url, a)));
+    err_reason(e, WORKSPACE_LOST);
+    return err_hint(e,
+                    "is a disk or a server missing? `heddle restore-backup` puts a backup there, "
+                    "`heddle store copy` another store; `heddle config unset --user stores." SV_FMT
+                    "` forgets the place",
+                    SV_ARG(id));
+}
+
+/* Nor at the usual place, once the log was moved and the file that it left was removed: others,
+ * whose settings name nothing, would begin a second one. */
+static enum status check_not_moved(const struct workspace *ws, struct sv url, struct arena *a,
+                                   struct err *e)
+{
+    struct workspace_moved m = workspace_moved(ws, a);
+
+    if (!m.to.n || sv_eq(m.to, url) || access(sv_cstr(url, a), F_OK) == 0)
+        return ST_OK;
+    err_set(e, ST_CONFLICT, "the log was moved to " SV_FMT ", and the file that it left is gone",
+            SV_ARG(m.to));
+    err_reason(e, STORE_MOVED);
+    return err_hint(e,
+                    "`heddle store switch " SH_FMT
+                    "` uses it there; without .heddle/moved a new log begins here",
+                    SV_ARG(m.to));
+}
+
 static enum status open_store(struct workspace *ws, enum store_mode mode, struct arena *a,
                               struct store **out, struct err *e)
 {
@@ -276,9 +347,14 @@ static enum status open_store(struct workspace *ws, enum store_mode mode, struct
         return err_code(e);
     if (is_elsewhere(url) && !o.workspace.s)
         o.workspace = SV(""); /* the workspace has no id yet, and so no log */
+    if (dir >= 0 && check_not_moved(ws, url, a, e))
+        return err_code(e);
+    bool is_switched = !ws->store_url.n && switched_store(ws, a).n;
+    o.create = o.create && !is_switched;
     o.at_dir = dir >= 0;
     o.dir = dir;
-    return store_open(url, &o, out, e);
+    enum status s = store_open(url, &o, out, e);
+    return s == ST_NOT_FOUND && is_switched ? refuse_lost(ws, url, a, e) : s;
 }
 
 /* An idle store that was opened in this mode; NULL: there is none. A store whose file was removed

@@ -97,7 +97,10 @@ void workspace_made(struct workspace *ws);
 
 /* A store of the workspace's log, for the caller alone until it gives it back. For writing the log
  * is made when it is missing (and .heddle with it); for reading a missing one is ST_NOT_FOUND.
- * ST_PERMISSION_DENIED: the workspace's settings lead out of the workspace. */
+ * ST_PERMISSION_DENIED: the workspace's settings lead out of the workspace. ST_NOT_FOUND, reason
+ * WORKSPACE_LOST: the store that the user's settings name for this workspace is not there; it is
+ * not made anew. */
+#define WORKSPACE_LOST "lost"
 enum status workspace_take(struct workspace *ws, enum store_mode mode, struct store **out,
                            struct err *e) MUST_USE;
 /* Gives it back, with the mode in which it was taken; a transaction that is open is aborted. */
@@ -108,6 +111,19 @@ void workspace_give(struct workspace *ws, struct store *store, enum store_mode m
  * it is to be opened, or -1. */
 enum status workspace_store_url(struct workspace *ws, struct arena *a, struct sv *url, int *dir,
                                 struct err *e) MUST_USE;
+
+/* What `heddle store switch` leaves beside the log's usual place, in .heddle/moved: with it a file
+ * that is missing there is not made anew, because users with other settings would have a second log
+ * then. ST_CONFLICT, reason STORE_MOVED. The text may come with a checkout: it is only shown, or
+ * compared with what the user names. */
+struct workspace_moved {
+    struct sv id; /* of the move, see store_moved() */
+    struct sv to; /* without a password; absent: there is no note */
+};
+struct workspace_moved workspace_moved(const struct workspace *ws, struct arena *a);
+/* Absent `to`: removes the note. */
+enum status workspace_set_moved(struct workspace *ws, const struct workspace_moved *m,
+                                struct arena *a, struct err *e) MUST_USE;
 
 /* Secrets that a person had to enter, such as a passphrase: kept only in memory, until the
  * workspace is closed. When the table is full, further ones are not kept. */

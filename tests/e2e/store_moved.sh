@@ -261,6 +261,70 @@ race 'and back' .heddle/heddle.db
 race 'and there again' "$top/race.db"
 ok "the log is whole after that" heddle verify
 
+# ---- the file that was left is removed -----------------------------------------------------------------
+cd "$top" || exit 1
+mkdir removed disk && cd removed || exit 1
+heddle init >/dev/null
+heddle say t one >/dev/null
+old=$PWD/.heddle/heddle.db new=$top/disk/n.db
+heddle backup ../early.tar >/dev/null
+heddle store copy here "$new" >/dev/null
+heddle store copy here "$top/fourth.db" >/dev/null
+heddle store switch "$new" >/dev/null
+rm -rf "$scratch/other"
+mkdir "$scratch/other"
+other heddle backup ../late.tar >/dev/null 2>&1
+cp "$old" "$scratch/kept.db"
+cp "$old-wal" "$scratch/kept.db-wal"
+rm "$old"*
+for words in 'say t lost' list init; do
+    # shellcheck disable=SC2086
+    run other heddle $words
+    has "$words of others does not begin a second log" "$err" "the log was moved to $new, and the file that it left is gone"
+    [ ! -e "$old" ] || flunk "$words makes no file"
+done
+has "they are told what to do" "$err" "heddle store switch $new"
+has "a session of a coding agent, too" "$(jq -nc --arg d "$PWD" '{hook_event_name:"SessionStart",source:"startup",session_id:"s1",cwd:$d,transcript_path:"/x"}' |
+    other heddle hook claude-code)" "systemMessage\":\"heddle: the log was moved to $new"
+run other heddle store switch "$top/fourth.db"
+exits "not just any copy" 1
+has "is it" "$err" "the log was moved to $new"
+ok "the same command as ever" other heddle store switch "$new"
+ok "and they write" other heddle say t 'from the other'
+has "to the same log" "$(heddle log show t)" "from the other"
+
+# ---- the disk with the new store is missing ---------------------------------------------------------------
+mv ../disk ../away && mkdir ../disk
+for words in 'say t lost' list init doctor 'objective create P --id p' 'log show t'; do
+    # shellcheck disable=SC2086
+    run heddle $words
+    has "$words does not begin a new log" "$err$out" "there is no log at $new, which your settings name for this workspace"
+done
+same "nothing was made there" "$(ls ../disk)" ""
+has "a session of a coding agent is told" "$(jq -nc --arg d "$PWD" '{hook_event_name:"SessionStart",source:"startup",session_id:"s2",cwd:$d,transcript_path:"/x"}' |
+    heddle hook claude-code)" "systemMessage\":\"heddle: there is no log at $new"
+ok "a backup brings it back" heddle restore-backup ../early.tar
+same "with what it has" "$(heddle log show t --json | jq -sc '[.[].payload.content]')" '["one"]'
+rm -r ../disk && mkdir ../disk
+ok "or a copy of another store" heddle store copy "$scratch/kept.db" "$new"
+ok "which takes entries" heddle say t two
+cp "$scratch/kept.db" "$old"
+cp "$scratch/kept.db-wal" "$old-wal"
+run heddle doctor
+exits "an old store that the log did not come from is a problem" 1
+has "and is not to be removed unseen" "$out" "$old says that the log was moved away from it, but the log in use does not come from there"
+rm -r ../disk && mv ../away ../disk
+rm "$old"*
+heddle store copy here "$old" >/dev/null
+ok "the log goes back to its place" heddle store switch "$old"
+rm -r ../disk
+ok "where it stays for those who name none" env HOME="$scratch/third" "$HEDDLE" say t 'a third one'
+
+# ---- a backup of the old store, made by somebody who did not know ------------------------------------------
+mkdir ../restored && cd ../restored || exit 1
+ok "is restored elsewhere" heddle restore-backup ../late.tar
+ok "and takes entries" heddle say t again
+
 # ---- a file that an older version left -----------------------------------------------------------------
 cd "$top" || exit 1
 mkdir older && cd older || exit 1
@@ -372,4 +436,17 @@ ok "and threads are made" heddle say another 'one more'
 ok "all whole" heddle verify
 HOME=$scratch/third run heddle say t lost
 has "and the file is left again" "$err" "the log was moved to postgres://"
+
+# ---- a server that has lost it ---------------------------------------------------------------------------
+heddle backup ../server.tar >/dev/null
+before=$(heddle log export --all)
+psql -qAt "$HEDDLE_TEST_POSTGRES" -c "SELECT 'DROP SCHEMA ' || quote_ident(nspname) || ' CASCADE' FROM pg_namespace WHERE nspname LIKE 'moved$$%'" |
+    psql -q "$HEDDLE_TEST_POSTGRES" >/dev/null 2>&1
+for words in 'say t lost' list init; do
+    # shellcheck disable=SC2086
+    run heddle $words
+    has "$words: no new log on a server that has lost it" "$err" "there is no log at postgres://"
+done
+ok "a backup brings it back" heddle restore-backup ../server.tar
+same "all of it" "$(heddle log export --all)" "$before"
 done_testing

@@ -153,11 +153,21 @@ static void find_former(struct doctor *d, const struct former *f)
     if (f->is == FORMER_OTHER) {
         doctor_find(
             d, ST_CONFLICT,
-            "remove the file; or, if it is where the log was before a switch, "
-            "`HEDDLE_STORE=.heddle/heddle.db heddle store switch` with the place of the log "
-            "marks it",
+            "if it is where the log was before a switch, `HEDDLE_STORE=.heddle/heddle.db heddle "
+            "store switch` with the place of the log marks it; else look at it with the same "
+            "HEDDLE_STORE before you remove it: its entries may be nowhere else",
             SV_FMT " is not the log and is not marked: whoever has other settings writes to "
                    "it",
+            SV_ARG(f->place));
+        return;
+    }
+    if (f->is == FORMER_ASTRAY) {
+        doctor_find(
+            d, ST_CONFLICT,
+            "`HEDDLE_STORE=.heddle/heddle.db heddle list` shows what it has; remove it only when "
+            "the log in use has all of that",
+            SV_FMT " says that the log was moved away from it, but the log in use does not come "
+                   "from there",
             SV_ARG(f->place));
         return;
     }

@@ -13,7 +13,7 @@ static bool is_server(struct sv place)
 }
 
 /* Has the file the mark of one of the moves in `here`? Nothing is done to a file without it. */
-static bool is_marked(struct sv place, const struct store_moved *here, struct arena *a)
+static enum former_is mark_of(struct sv place, const struct store_moved *here, struct arena *a)
 {
     struct store_options o = { .read_only = true };
     struct store        *s = NULL;
@@ -21,11 +21,12 @@ static bool is_marked(struct sv place, const struct store_moved *here, struct ar
     struct err           ignored;
 
     if (store_open(place, &o, &s, &ignored))
-        return false;
-    bool marked =
-        !store_moved(s, a, &there, &ignored) && there.to.s && store_came_by(here, there.id);
+        return FORMER_OTHER;
+    enum former_is is = FORMER_OTHER;
+    if (!store_moved(s, a, &there, &ignored) && there.to.s)
+        is = store_came_by(here, there.id) ? FORMER_MARKED : FORMER_ASTRAY;
     store_close(s);
-    return marked;
+    return is;
 }
 
 struct former_search {
@@ -69,8 +70,8 @@ static void add(struct former_search *f, struct sv place, bool usual)
         (!is_server(place) && access(sv_cstr(place, a), F_OK) != 0))
         return;
     if (may_open(f, place))
-        is = is_marked(place, &f->here, a) ? FORMER_MARKED : FORMER_OTHER;
-    if (is != FORMER_OTHER || usual)
+        is = mark_of(place, &f->here, a);
+    if (is == FORMER_MARKED || is == FORMER_NAMED || usual)
         *vec_push(&f->list, a) = (struct former){ place, is };
 }
 

@@ -8,6 +8,8 @@
 
 enum former_is {
     FORMER_MARKED, /* a file with the mark of one of the moves by which the log came here */
+    FORMER_ASTRAY, /* a file at the usual place with the mark of another move: the log in use does
+                    * not come from there, and may lack what is in it */
     FORMER_OTHER,  /* a file at the usual place without such a mark: a user with other settings
                     * would write to it */
     FORMER_NAMED   /* on a server, or a file out of the workspace whose log is in it: only named.

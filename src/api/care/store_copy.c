@@ -424,37 +424,76 @@ static enum status move(struct move *m, struct err *e)
     return arrive(m, e);
 }
 
-static enum status switch_to(struct request *r, struct sv to, struct store *here,
-                             struct store *there, struct err *e)
+/* The usual place is noted as left, unless the log came back to it. */
+static enum status note_moved(struct request *r, struct sv id, struct sv to, struct err *e)
 {
-    struct move          m = { .r = r, .here = here, .there = there };
-    struct store_fact   *was, *is;
+    struct workspace_moved m = { .id = id, .to = to };
+
+    if (sv_eq(to, store_url_bare(path_join(r->ws->root, SV(".heddle/heddle.db"), r->a), r->a)))
+        m.to = (struct sv){ 0 };
+    return workspace_set_moved(r->ws, &m, r->a, e);
+}
+
+/* The log is at the new place now: note it here and in the settings of the user. */
+static enum status settle(struct request *r, struct sv to, const struct move *m, struct sv from,
+                          struct err *e)
+{
+    struct store_fact   *is;
     struct store_thread *list;
     size_t               n;
-    UNDO(fd_undo) int    dir = -1;
 
-    if (store_facts(here, r->a, &was, &n, e) || store_facts(there, r->a, &is, &n, e) ||
-        workspace_store_url(r->ws, r->a, &m.from, &dir, e))
+    if (store_facts(m->there, r->a, &is, &n, e) || store_threads(m->there, r->a, &list, &n, e))
         return err_code(e);
-    m.from = store_url_bare(m.from, r->a);
-    m.to = store_url_bare(path_of(r, to), r->a);
-    if (move(&m, e) || store_threads(there, r->a, &list, &n, e))
-        return err_code(e);
-    if (remember(r, path_of(r, to), e)) {
+    if (note_moved(r, m->id, m->to, e) || remember(r, path_of(r, to), e)) {
         err_in(e, "the log is at " SV_FMT " now, but your settings do not say so yet",
-               SV_ARG(m.to));
-        return err_hint(e, "repeat `heddle store switch " SH_FMT "`", SV_ARG(m.to));
+               SV_ARG(m->to));
+        return err_hint(e, "repeat `heddle store switch " SH_FMT "`", SV_ARG(m->to));
     }
     if (r->ws->store_url.n)
         request_warn(
             r, SV("overruled"), (struct sv){ 0 },
             "HEDDLE_STORE is set and counts over the settings: take it out of the environment");
     jw_open(r->doc, '{');
-    jw_kstr(r->doc, "from", was[1].value);
+    jw_kstr(r->doc, "from", from);
     jw_kint(r->doc, "threads", (int64_t)n);
     jw_kstr(r->doc, "to", is[1].value);
     jw_close(r->doc, '}');
     return ST_OK;
+}
+
+static enum status switch_to(struct request *r, struct sv to, struct store *here,
+                             struct store *there, struct err *e)
+{
+    struct move        m = { .r = r, .here = here, .there = there };
+    struct store_fact *was;
+    size_t             n;
+    UNDO(fd_undo) int  dir = -1;
+
+    if (store_facts(here, r->a, &was, &n, e) || workspace_store_url(r->ws, r->a, &m.from, &dir, e))
+        return err_code(e);
+    m.from = store_url_bare(m.from, r->a);
+    m.to = store_url_bare(path_of(r, to), r->a);
+    return move(&m, e) ? err_code(e) : settle(r, to, &m, was[1].value, e);
+}
+
+/* Others whose settings name nothing follow a log whose old file is gone: the note says by which
+ * move it left, and the new store knows it. */
+static enum status follow(struct request *r, struct sv to, struct store *there, struct err *e)
+{
+    struct workspace_moved left = workspace_moved(r->ws, r->a);
+    struct store_moved new;
+    struct move m = { .there = there, .id = left.id };
+
+    m.to = store_url_bare(path_of(r, to), r->a);
+    if (!left.to.n || !sv_eq(left.to, m.to))
+        return err_code(e); /* why the old store was not opened */
+    if (store_moved(there, r->a, &new, e))
+        return err_code(e);
+    if (new.to.s || !store_came_by(&new, left.id))
+        return new.to.s ? refuse_moved("TO", &new, e)
+                        : err_set(e, ST_CONFLICT, SV_FMT " is not the store that the log came to",
+                                  SV_ARG(m.to));
+    return settle(r, to, &m, path_join(r->ws->root, SV(".heddle/heddle.db"), r->a), e);
 }
 
 static enum status run_switch(struct request *r, const void *params_given, struct err *e)
@@ -468,6 +507,8 @@ static enum status run_switch(struct request *r, const void *params_given, struc
     if (!s) {
         s = switch_to(r, p->to, here, there, e);
         store_close(here);
+    } else if (s == ST_CONFLICT) {
+        s = follow(r, p->to, there, e);
     }
     store_close(there);
     return s;

@@ -6,6 +6,7 @@
 #include "api/care/backup.h"
 #include "api/share/share_call.h"
 #include "api/term.h"
+#include "api/workspace_id.h"
 #include "api/workspace_open.h"
 #include "base/clock.h"
 #include "base/fs.h"
@@ -130,11 +131,37 @@ static enum status finish_erasures(struct restoring *g, struct err *e)
     return st ? err_in(e, "finish an erasure that was interrupted") : ST_OK;
 }
 
+/* A backup is what brings back a log whose store is lost: the store is made anew for it. A server
+ * says only when it is asked that it has none. */
+static enum status take_live(struct restoring *g, struct store **out, struct err *e)
+{
+    struct store_options o = { .create = true };
+    struct store_thread *list;
+    size_t               n;
+    UNDO(fd_undo) int    dir = -1;
+    struct sv            url;
+
+    enum status s = workspace_take(g->ws, STORE_WRITE, out, e);
+    if (!s) {
+        s = store_threads(*out, g->r->a, &list, &n, e);
+        if (s)
+            store_close(*out);
+    }
+    if (s != ST_NOT_FOUND)
+        return s;
+    if (workspace_store_url(g->ws, g->r->a, &url, &dir, e) ||
+        workspace_id(g->ws, true, g->r->a, &o.workspace, e) || store_open(url, &o, out, e))
+        return err_code(e);
+    s = store_threads(*out, g->r->a, &list, &n, e);
+    store_close(*out);
+    return s ? s : workspace_take(g->ws, STORE_WRITE, out, e);
+}
+
 static enum status open_live(struct restoring *g, struct err *e)
 {
     struct store *store;
 
-    if (workspace_take(g->ws, STORE_WRITE, &store, e))
+    if (take_live(g, &store, e))
         return err_code(e);
     g->live = log_of(store, workspace_views);
     return finish_erasures(g, e) ? err_code(e) : read_live(g, e);
@@ -239,7 +266,7 @@ static enum status delete_again(struct restoring *g, struct log *copy, struct er
 /* Apply the erasures and deletions of this log to the copy, and find what would be lost. */
 static enum status prepare_copy(struct restoring *g, struct err *e)
 {
-    struct store_options o = { 0 };
+    struct store_options o = { .past_move = true }; /* a backup of a store that the log had left */
     struct store        *store;
     struct store_thread *list;
 

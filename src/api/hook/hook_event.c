@@ -8,6 +8,7 @@
 #include "share/prompt.h"
 
 #include <dirent.h>
+#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -403,14 +404,32 @@ static void report_moved(struct hooking *h)
     h->report = sb_sv(&b);
 }
 
+/* The same of a log that is not where it is looked for, instead of a session that silently has
+ * none.
+ */
+static bool report_absent(struct hooking *h, const struct err *e)
+{
+    struct sb b = sb_in(h->r->a, 0);
+
+    if ((strcmp(e->reason, WORKSPACE_LOST) != 0 && strcmp(e->reason, STORE_MOVED) != 0) ||
+        (h->event != HOOK_START && h->event != HOOK_PROMPT))
+        return false;
+    sb_addf(&b, "heddle: %s: nothing of this session is recorded, and no other thread is seen. %s",
+            e->text, e->hint);
+    h->report = sb_sv(&b);
+    return true;
+}
+
 static enum status run(struct request *r, const void *given, struct err *e)
 {
     const struct hook_event_params *p = given;
+    bool                            absent;
     struct hooking                  h = { .r = r, .p = p };
 
     harness_find(p->harness, &h.harness);
     h.event = (enum hook_event)index_of(hook_events, p->event);
     enum status s = begin(&h, e);
+    absent = s && report_absent(&h, e);
     if (h.gone)
         h.report =
             SV("heddle: the log of this workspace, .heddle/heddle.db, is not there any more. "
@@ -423,9 +442,9 @@ static enum status run(struct request *r, const void *given, struct err *e)
     if (!s && r->log.store)
         report_moved(&h);
     end(&h);
-    if (!s)
+    if (!s || absent)
         put_answer(&h);
-    return s;
+    return absent ? ST_OK : s;
 }
 
 static void print(const struct json *doc, struct term *t)
