@@ -463,9 +463,18 @@ static enum status to_visible(struct loom *l, struct node *n, struct err *e)
 enum status loom_position(struct loom *l, struct sv agent, struct node *out, bool *found,
                           struct err *e)
 {
+    struct node slot;
+
     if (loom_last_place(l, agent, out, found, e))
         return err_code(e);
-    return *found ? to_visible(l, out, e) : ST_OK;
+    if (!*found)
+        return ST_OK;
+    if (to_visible(l, out, e))
+        return err_code(e);
+    slot = *out;
+    if (out->slot != out->seq && node_at(l, out->slot, &slot, e))
+        return err_code(e);
+    return node_version(l, agent, &slot, out, e);
 }
 
 enum status loom_is_placed(struct loom *l, struct sv agent, bool *out, struct err *e)

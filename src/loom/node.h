@@ -216,8 +216,9 @@ enum status loom_seen(struct loom *l, const struct loom_seen_of *of, struct loom
 
 /* Where an agent is: the node it wrote or switched to last, whatever others wrote after it. An
  * agent that has done neither and has issued no command is at the tip of its lane. When others have
- * pruned its node, the position is the node from which the hidden branch continues. *found is false
- * in an empty tree. */
+ * pruned its node, the position is the node from which the hidden branch continues. It is the
+ * version that the agent sees, also when others have edited the node since. *found is false in an
+ * empty tree. */
 enum status loom_position(struct loom *l, struct sv agent, struct node *out, bool *found,
                           struct err *e) MUST_USE;
 

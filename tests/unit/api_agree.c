@@ -285,9 +285,15 @@ static void take_step(struct arena *a)
     *vec_push(&walk.past, &walk.a) = now;
 }
 
-static void go(bool buffer, int seed)
+struct place {
+    struct fresh  folder;
+    struct store *keeper;
+};
+
+static struct place begin(bool buffer, int seed)
 {
-    struct fresh folder = fresh_folder();
+    struct place x = { .folder = fresh_folder() };
+    struct arena a = { 0 };
     char         url[64];
 
     memset(&walk, 0, sizeof walk);
@@ -295,27 +301,39 @@ static void go(bool buffer, int seed)
     walk.seed = seed;
     dice = (uint64_t)seed * 2654435761U + buffer;
     snprintf(url, sizeof url, "mem:agree-%d-%d", buffer, seed);
-    struct store *keeper;
-    CHECK(store_open(sv_of(url), &(struct store_options){ .create = true }, &keeper, &e) == ST_OK);
+    CHECK(store_open(sv_of(url), &(struct store_options){ .create = true }, &x.keeper, &e) ==
+          ST_OK);
     workspace_init(&ws);
-    ws.root = ws.start = sv_of(folder.path);
-    ws.root_fd = open(folder.path, O_PATH | O_DIRECTORY | O_CLOEXEC);
-    ws.store_url = sv_of(url);
+    ws.root = ws.start = sv_dup(sv_of(x.folder.path), &walk.a);
+    ws.root_fd = open(x.folder.path, O_PATH | O_DIRECTORY | O_CLOEXEC);
+    ws.store_url = sv_dup(sv_of(url), &walk.a);
     CHECK(workspace_make(&ws, SV(".heddle"), &e) == ST_OK);
-    struct arena a = { 0 };
     if (buffer)
         CHECK_INT(call("tree.set", "ada", SV("{\"thread\":\"t\",\"mode\":\"buffer\"}"), &a).status,
                   ST_OK);
     call("loom.say", "ada", SV("{\"thread\":\"t\",\"text\":\"W0X.\"}"), &a);
+    arena_free(&a);
+    return x;
+}
+
+static void end(struct place *x)
+{
+    workspace_close(&ws);
+    store_close(x->keeper);
+    fresh_done(&x->folder);
+    arena_free(&walk.a);
+}
+
+static void go(bool buffer, int seed)
+{
+    struct place x = begin(buffer, seed);
+
     for (walk.step = 0; walk.step < STEPS; walk.step++) {
+        struct arena a = { 0 };
         take_step(&a);
         arena_free(&a);
-        a = (struct arena){ 0 };
     }
-    arena_free(&walk.a);
-    workspace_close(&ws);
-    store_close(keeper);
-    fresh_done(&folder);
+    end(&x);
 }
 
 static void trees_requests_contexts_and_exports_agree_after_every_step(void)
@@ -330,5 +348,32 @@ static void and_so_they_do_in_a_text_that_is_edited_in_place(void)
         go(true, seed);
 }
 
+/* Whoever stands on a node that another edits in place, or on one below it that is pruned then, is
+ * sent what it reads now. */
+static void the_request_has_the_text_that_others_gave_a_node(void)
+{
+    struct place    x = begin(true, SEEDS + 1);
+    struct arena    a = { 0 };
+    struct recorded now = { 0 };
+
+    struct answer one = call("loom.say", "ada", SV("{\"thread\":\"t\",\"text\":\"W1X.\"}"), &a);
+    struct sv     first = sv_dup(json_text(&one.doc, "local_id"), &a);
+    call("loom.do", "bob",
+         text_of(&a, "{\"thread\":\"t\",\"lines\":\"→ edit " SV_FMT " \\\"W2X.\\\"\"}",
+                 SV_ARG(first)),
+         &a);
+    check_person(0, true, &now, &a);
+    CHECK_SV(now.words[0], SV("W0 W2 "));
+    struct answer two = call("loom.say", "ada", SV("{\"thread\":\"t\",\"text\":\"W3X.\"}"), &a);
+    struct sv     below = sv_dup(json_text(&two.doc, "local_id"), &a);
+    call("loom.say", "bob", SV("{\"thread\":\"t\",\"text\":\"W4X.\"}"), &a);
+    call("loom.do", "ada",
+         text_of(&a, "{\"thread\":\"t\",\"lines\":\"→ prune " SV_FMT "\"}", SV_ARG(below)), &a);
+    check_person(0, true, &now, &a);
+    arena_free(&a);
+    end(&x);
+}
+
 TAP_MAIN(T(trees_requests_contexts_and_exports_agree_after_every_step),
-         T(and_so_they_do_in_a_text_that_is_edited_in_place), )
+         T(and_so_they_do_in_a_text_that_is_edited_in_place),
+         T(the_request_has_the_text_that_others_gave_a_node), )
