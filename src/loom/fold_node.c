@@ -423,6 +423,15 @@ static enum status move_on(struct rows *r, struct making *m, bool is_version, st
         return ST_OK;
     if (is_said(m) && fold_said(r, n->author, n->seq, e))
         return err_code(e);
+    if (!json_text(m->given, "via").n || !json_text(m->given, "author").n) {
+        /* Written to a lane, not said somewhere: nobody changes lanes by that (thread/lane.h). */
+        struct place was;
+        bool         found;
+        if (rows_place(r, n->author, &was, &found, e))
+            return err_code(e);
+        if (!sv_eq(n->lane, found ? was.lane : LANE_DEFAULT))
+            return ST_OK;
+    }
     struct place p = {
         .kind = n->kind, .node = n->seq, .at = n->at, .since = n->seq, .lane = n->lane
     };

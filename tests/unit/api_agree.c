@@ -374,6 +374,34 @@ static void the_request_has_the_text_that_others_gave_a_node(void)
     end(&x);
 }
 
+/* An agent stays on its lane when a message of its own is appended to another. */
+static void a_message_appended_to_another_lane_moves_nobody(void)
+{
+    struct place    x = begin(false, SEEDS + 2);
+    struct arena    a = { 0 };
+    struct recorded now = { 0 };
+
+    call("op.fork", "ada", SV("{\"thread\":\"t\",\"lane\":\"other\"}"), &a);
+    CHECK_INT(
+        call("op.switch", "ada", SV("{\"thread\":\"t\",\"lane\":\"other\",\"agent\":\"ada\"}"), &a)
+            .status,
+        ST_OK);
+    CHECK_INT(call("log.append", "ada",
+                   SV("{\"thread\":\"t\",\"entries\":[{\"kind\":\"ai_message\",\"lane\":"
+                      "\"default\",\"payload\":{\"content\":\"W1X.\",\"role\":\"user\"}}]}"),
+                   &a)
+                  .status,
+              ST_OK);
+    check_person(0, false, &now, &a);
+    CHECK_SV(now.words[0], SV("W0 "));
+    call("loom.say", "ada", SV("{\"thread\":\"t\",\"text\":\"W2X.\"}"), &a);
+    check_person(0, true, &now, &a);
+    CHECK_SV(now.words[0], SV("W0 W2 "));
+    arena_free(&a);
+    end(&x);
+}
+
 TAP_MAIN(T(trees_requests_contexts_and_exports_agree_after_every_step),
          T(and_so_they_do_in_a_text_that_is_edited_in_place),
-         T(the_request_has_the_text_that_others_gave_a_node), )
+         T(the_request_has_the_text_that_others_gave_a_node),
+         T(a_message_appended_to_another_lane_moves_nobody), )
