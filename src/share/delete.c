@@ -75,7 +75,7 @@ static enum status delete_in(struct log *l, const struct deletion *d, bool liste
 {
     if (listed && remove_from_registry(l, d->thread, d->actor, d->at, e))
         return err_code(e);
-    return deletion_run(l, d, is_about, seq, e);
+    return deletion_run(l, d, seq, e);
 }
 
 enum status share_delete_again(struct log *l, struct sv thread, struct sv actor, int64_t at,
@@ -84,7 +84,8 @@ enum status share_delete_again(struct log *l, struct sv thread, struct sv actor,
     struct deletion d = { .thread = thread,
                           .reason = SV("deleted after this copy of the log was made"),
                           .actor = actor,
-                          .at = at };
+                          .at = at,
+                          .is_about = is_about };
     bool            before, listed;
     int64_t         seq;
 
@@ -116,7 +117,7 @@ static enum status look(struct share *s, struct sv thread, struct delete_result 
 }
 
 static enum status delete_in_log(struct share *s, const struct delete_request *r,
-                                 const struct erase_known *known, struct delete_result *out,
+                                 const struct deletion_found *found, struct delete_result *out,
                                  struct err *e)
 {
     /* What its executor printed is heddle's record, and goes in any case. */
@@ -127,7 +128,9 @@ static enum status delete_in_log(struct share *s, const struct delete_request *r
                           .at = r->at,
                           .files = files,
                           .n_files = r->keep_files ? 1 : 2,
-                          .known = known };
+                          .is_about = is_about,
+                          .found = found,
+                          .later = true };
 
     if (look(s, r->thread, out, e))
         return err_code(e);
@@ -144,17 +147,17 @@ static enum status delete_in_log(struct share *s, const struct delete_request *r
 enum status share_delete(struct share *s, const struct delete_request *r, struct delete_result *out,
                          struct err *e)
 {
-    struct erase_known known;
+    struct deletion_found found;
 
     *out = (struct delete_result){ .seq = -1 };
-    /* The thread may be long: it is read while others write. */
+    /* The thread and .global may be long: they are read while others write. */
     enum status st = log_begin(s->log, r->thread, STORE_READ, e);
     if (!st)
-        st = erase_know(s->log, r->thread, s->a, &known, e);
+        st = deletion_look(s->log, r->thread, is_about, s->a, &found, e);
     log_abort(s->log);
     if (st || share_begin(s, STORE_WRITE, e))
         return err_code(e);
-    st = delete_in_log(s, r, &known, out, e);
+    st = delete_in_log(s, r, &found, out, e);
     share_end(s);
     if (st)
         return st;

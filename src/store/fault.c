@@ -465,8 +465,30 @@ static enum status fault_scrub_waits(struct store *s, int64_t *threads, struct e
 
 static enum status fault_drop(struct store *s, struct sv thread, struct err *e)
 {
+    struct store_head h = { 0 };
     PASS(s, "drop");
+    if (real->ops->head(real, thread, &h, e))
+        return err_code(e);
+    handle(fault_of(s), (size_t)h.rev);
     return real->ops->drop(real, thread, e);
+}
+
+static enum status fault_drop_later(struct store *s, struct sv thread, struct err *e)
+{
+    PASS(s, "drop_later");
+    return (real->ops->drop_later ? real->ops->drop_later : real->ops->drop)(real, thread, e);
+}
+
+static enum status fault_drop_some(struct store *s, int64_t max, int64_t *n, bool *left,
+                                   struct err *e)
+{
+    *n = 0;
+    *left = false;
+    PASS(s, "drop_some");
+    if (real->ops->drop_some && real->ops->drop_some(real, max, n, left, e))
+        return err_code(e);
+    handle(fault_of(s), (size_t)*n);
+    return ST_OK;
 }
 
 static enum status fault_sizes(struct store *s, struct arena *a, struct store_size **out, size_t *n,
@@ -547,6 +569,8 @@ static const struct store_ops fault_ops = {
     .unreached = fault_unreached,
     .scrub_waits = fault_scrub_waits,
     .drop = fault_drop,
+    .drop_later = fault_drop_later,
+    .drop_some = fault_drop_some,
     .sizes = fault_sizes,
     .moved_get = fault_moved_get,
     .moved_set = fault_moved_set,

@@ -18,6 +18,7 @@ enum {
     STORE_KNOWN_BITS_MAX = 1 << 26, /* of a filter of rows: see struct store_known */
     SQLITE_SKIP_MAX = 1 << 20, /* entries behind damage among which a readable one is looked for */
     STORE_OBJECT_MAX = 64 << 20, /* bytes of content that machines share */
+    STORE_DROP_SLICE = 4000,     /* entries or rows of a dropped thread removed at once */
     STORE_BLOB_MIN = 4096,       /* payloads from here on are stored once, by their hash */
 
     /* PostgreSQL: see postgres_url.h. Its identifiers have at most 63 bytes, the id of a workspace

@@ -59,6 +59,7 @@ static const char *const sql[Q_COUNT] = {
     [Q_ENTRY_ADD]    = "INSERT INTO entry(key, at, mark, kind, lane, actor, id, op, refs, chain, payload, blob, salt, content)"
                        " VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14)",
     [Q_BLOB_ADD]     = "INSERT OR IGNORE INTO blob(hash, bytes) VALUES(?, ?)",
+    [Q_BLOB_DROP]    = "DELETE FROM blob WHERE hash = ?1 AND NOT EXISTS (SELECT 1 FROM entry e WHERE e.blob = ?1)",
     [Q_MARK]         = "UPDATE entry SET mark = ?2, kind = " SQLITE_KIND ", lane = CASE WHEN kind = '' AND lane IS NULL"
                        " THEN '" SQLITE_USUAL_LANE "' WHEN ?2 = 1 THEN coalesce(lane, '') ELSE nullif(lane, '') END WHERE key = ?1",
     [Q_ERASE]        = "UPDATE entry SET payload = ?2, blob = ?3, content = ?4, refs = NULL, salt = NULL WHERE key = ?1",
@@ -232,6 +233,9 @@ enum status sqlite_tid(struct sqlite_store *q, struct sv thread, int64_t *tid, s
         *tid = q->tid;
         return ST_OK;
     }
+    *tid = 0;
+    if (thread.n && thread.s[0] == 1) /* one that was dropped */
+        return ST_OK;
     enum status s = find_tid(q, Q_THREAD_FIND, thread, tid, e);
     if (s == ST_CORRUPT) /* perhaps only the index is */
         s = find_tid(q, Q_THREAD_FIND_SLOW, thread, tid, e);
@@ -595,7 +599,7 @@ static enum status sqlite_stats(struct store *s, struct store_stats *out, struct
     struct sqlite_store *q = sqlite_of(s);
     int64_t              page = 0, free_pages = 0, schema = 0;
 
-    if (sqlite_number(q, "SELECT count(*) FROM thread", &out->threads, e) ||
+    if (sqlite_number(q, "SELECT count(*) FROM thread WHERE " SQLITE_IS_THERE, &out->threads, e) ||
         sqlite_number(q, "SELECT count(*) FROM entry", &out->entries, e) ||
         sqlite_number(q, "SELECT count(*) FROM row WHERE tid > 0", &out->rows, e) ||
         sqlite_number(q, "SELECT count(*) FROM blob", &out->blobs, e) ||
@@ -763,6 +767,8 @@ const struct store_ops sqlite_ops = {
     .scrub = sqlite_scrub,
     .unreached = sqlite_unreached,
     .drop = sqlite_drop,
+    .drop_later = sqlite_drop_later,
+    .drop_some = sqlite_drop_some,
     .sizes = sqlite_sizes,
     .moved_get = sqlite_moved_get,
     .moved_set = sqlite_moved_set,

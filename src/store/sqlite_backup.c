@@ -1,4 +1,4 @@
-/* Copies of the database, restoring one, dropping threads and measuring their size. */
+/* Copies of the database, restoring one, and measuring the size of threads. */
 #include "store/sqlite_internal.h"
 
 #include "base/vec.h"
@@ -18,10 +18,36 @@ static enum status run_with(struct sqlite_store *q, const char *sql, struct sv t
     return s;
 }
 
+/* Take what is left of dropped threads out of a copy. */
+static enum status drop_in_copy(const struct sqlite_store *q, struct sv path, struct err *e)
+{
+    struct arena        a = { 0 };
+    struct sqlite_store copy = { .path = q->path, .file = q->file, .schema = q->schema };
+    bool                left = true;
+    int64_t             n;
+    int         rc = sqlite3_open_v2(sv_cstr(path, &a), &copy.db, SQLITE_OPEN_READWRITE, NULL);
+    enum status s = rc == SQLITE_OK ? sqlite_exec(&copy, "PRAGMA journal_mode = OFF", e)
+                                    : sqlite_fail(&copy, rc, e);
+
+    while (!s && left)
+        s = sqlite_drop_some(&copy.base, INT64_MAX, &n, &left, e);
+    if (!s)
+        s = sqlite_exec(&copy, "VACUUM", e);
+    sqlite3_close(copy.db);
+    arena_free(&a);
+    return s ? err_in(e, "the copy") : ST_OK;
+}
+
 /* VACUUM INTO reads one state of the file, and leaves out what is free in it. */
 enum status sqlite_backup(struct store *s, struct sv path, struct err *e)
 {
-    return run_with(sqlite_of(s), "VACUUM INTO ?", path, e);
+    struct sqlite_store *q = sqlite_of(s);
+    int64_t              n;
+    bool                 left;
+
+    if (run_with(q, "VACUUM INTO ?", path, e) || sqlite_drop_some(s, 0, &n, &left, e))
+        return err_code(e);
+    return left ? drop_in_copy(q, path, e) : ST_OK;
 }
 
 enum status sqlite_attach(struct store *s, struct sv path, struct err *e)
@@ -52,38 +78,7 @@ enum status sqlite_replace(struct store *s, struct err *e)
         e);
 }
 
-/* ---- threads ------------------------------------------------------------------------------ */
-
-static enum status drop_tid(struct sqlite_store *q, int64_t tid, struct err *e)
-{
-    char *sql = sqlite3_mprintf(
-        "DELETE FROM entry WHERE key BETWEEN %lld AND %lld; DELETE FROM row WHERE tid = %lld;"
-        "DELETE FROM thread WHERE tid = %lld;"
-        "DELETE FROM blob WHERE hash NOT IN (SELECT blob FROM entry WHERE blob IS NOT NULL);"
-        "INSERT INTO text(text) VALUES('delete-all');",
-        (long long)entry_key(tid, 0), (long long)entry_key(tid, SEQ_MAX), (long long)tid,
-        (long long)tid);
-    enum status s = sql ? sqlite_exec(q, sql, e) : err_set(e, ST_IO, "out of memory");
-
-    sqlite3_free(sql);
-    return s;
-}
-
-enum status sqlite_drop(struct store *s, struct sv thread, struct err *e)
-{
-    struct sqlite_store *q = sqlite_of(s);
-    int64_t              tid;
-
-    if (sqlite_tid(q, thread, &tid, e))
-        return err_code(e);
-    if (!tid)
-        return ST_OK;
-    if (sqlite_exec(q, "PRAGMA secure_delete = ON", e) || drop_tid(q, tid, e))
-        return err_code(e);
-    q->tid = 0;
-    q->cleared = true;
-    return ST_OK;
-}
+/* ---- sizes -------------------------------------------------------------------------------- */
 
 enum status sqlite_sizes(struct store *s, struct arena *a, struct store_size **out, size_t *n,
                          struct err *e)
@@ -98,9 +93,10 @@ enum status sqlite_sizes(struct store *s, struct arena *a, struct store_size **o
         " ifnull((SELECT length(CAST(bytes AS BLOB)) FROM blob WHERE hash = e.blob), 0)), 0)"
         " FROM thread t LEFT JOIN entry e ON e.key BETWEEN t.tid << 36 AND t.tid << 36 | "
         "68719476735"
-        " GROUP BY t.tid "
+        " WHERE t." SQLITE_IS_THERE " GROUP BY t.tid "
         "UNION ALL SELECT t.id, r.view, count(*), sum(length(r.key) + length(r.value))"
-        " FROM row r JOIN thread t ON t.tid = r.tid GROUP BY r.tid, r.view ORDER BY 1, 2";
+        " FROM row r JOIN thread t ON t.tid = r.tid WHERE t." SQLITE_IS_THERE
+        " GROUP BY r.tid, r.view ORDER BY 1, 2";
     struct sqlite_store *q = sqlite_of(s);
     sqlite3_stmt        *st = NULL;
     VEC(struct store_size) list = { 0 };

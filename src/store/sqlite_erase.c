@@ -36,14 +36,32 @@ static enum status erase_one(struct sqlite_store *q, int64_t tid, const struct e
                : err_set(e, ST_NOT_FOUND, "there is no entry %lld", (long long)n->seq);
 }
 
-/* The index of words keeps deleted ones. */
-static enum status empty_words(struct sqlite_store *q, struct err *e)
+/* Remove a large payload, unless another entry has it. */
+static enum status drop_blob(struct sqlite_store *q, struct sv payload, struct err *e)
+{
+    struct hash   hash = hash_blake2b(&payload, 1);
+    sqlite3_stmt *st;
+
+    if (sqlite_ready(q, Q_BLOB_DROP, &st, e))
+        return err_code(e);
+    sqlite3_bind_blob(st, 1, hash.b, HASH_SIZE, SQLITE_STATIC);
+    return sqlite_run(q, st, e);
+}
+
+/* The index of words keeps deleted ones. Its pages are freed as they are: writing zeros over all of
+ * them would take ten times as long, and sqlite_scrub() leaves nothing of them. */
+enum status sqlite_empty_words(struct sqlite_store *q, struct err *e)
 {
     int64_t any;
 
     if (sqlite_number(q, "SELECT EXISTS (SELECT 1 FROM text_docsize)", &any, e))
         return err_code(e);
-    return any ? sqlite_exec(q, "INSERT INTO text(text) VALUES('delete-all')", e) : ST_OK;
+    if (!any)
+        return ST_OK;
+    enum status s = sqlite_exec(
+        q, "PRAGMA secure_delete = OFF; INSERT INTO text(text) VALUES('delete-all')", e);
+    sqlite3_exec(q->db, "PRAGMA secure_delete = ON", NULL, NULL, NULL);
+    return s;
 }
 
 enum status sqlite_erase(struct store *s, struct sv thread, const struct entry *entries, size_t n,
@@ -54,18 +72,12 @@ enum status sqlite_erase(struct store *s, struct sv thread, const struct entry *
 
     if (sqlite_tid(q, thread, &tid, e) || sqlite_exec(q, "PRAGMA secure_delete = ON", e))
         return err_code(e);
-    bool large = false; /* only then can there be a blob that nothing names any more */
-    for (size_t i = 0; i < n; i++) {
-        large = large || entries[i].payload.n >= STORE_BLOB_MIN;
-        if (!entries[i].erased && erase_one(q, tid, &entries[i], e))
+    for (size_t i = 0; i < n; i++)
+        if (!entries[i].erased &&
+            (erase_one(q, tid, &entries[i], e) ||
+             (entries[i].payload.n >= STORE_BLOB_MIN && drop_blob(q, entries[i].payload, e))))
             return err_code(e);
-    }
-    if (large && sqlite_exec(q,
-                             "DELETE FROM blob WHERE hash NOT IN"
-                             " (SELECT blob FROM entry WHERE blob IS NOT NULL)",
-                             e))
-        return err_code(e);
-    return empty_words(q, e);
+    return sqlite_empty_words(q, e);
 }
 
 enum status sqlite_rechain(struct store *s, struct sv thread, const struct entry *n, bool last,
@@ -174,8 +186,11 @@ enum status sqlite_scrub(struct store *s, void (*removed)(void *, struct sv), vo
 {
     struct sqlite_store *q = sqlite_of(s);
 
-    if (sqlite_exec(q, "PRAGMA secure_delete = ON", e) || sqlite_exec(q, "VACUUM", e) ||
-        empty_wal(q, e))
+    if (sqlite_exec(q, "PRAGMA secure_delete = ON", e) ||
+        sqlite_exec(q,
+                    "DELETE FROM blob WHERE NOT EXISTS (SELECT 1 FROM entry e WHERE e.blob = hash)",
+                    e) ||
+        sqlite_exec(q, "VACUUM", e) || empty_wal(q, e))
         return err_code(e);
     return remove_copies(q, removed, ctx, e) ? err_code(e) : remove_kept(q, removed, ctx, e);
 }

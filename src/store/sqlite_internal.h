@@ -1,7 +1,7 @@
 /* The SQLite backend, shared by its files: sqlite.c (connection, transactions, care), sqlite_file.c
  * (how the file is reached and made), sqlite_schema.c (tables, migration), sqlite_watch.c (commits
  * of others), sqlite_log.c (entries), sqlite_erase.c (erasing them), sqlite_rows.c (rows),
- * sqlite_text.c (words), sqlite_moved.c (where the log is). */
+ * sqlite_drop.c (dropping threads), sqlite_text.c (words), sqlite_moved.c (where the log is). */
 #ifndef HEDDLE_SQLITE_INTERNAL_H
 #define HEDDLE_SQLITE_INTERNAL_H
 
@@ -33,6 +33,7 @@ enum sqlite_statement {
     Q_CHAIN,
     Q_ENTRY_ADD,
     Q_BLOB_ADD,
+    Q_BLOB_DROP,
     Q_MARK,
     Q_ERASE,
     Q_RECHAIN,
@@ -161,12 +162,16 @@ int64_t sqlite_file_size(const struct sqlite_store *q, const char *suffix);
 
 /* Make the schema when the file is empty (ST_CORRUPT without `create`), or bring an older one up
  * to date: the copy, then all steps in one transaction. */
-enum { SQLITE_SCHEMA_VERSION = 6, SQLITE_APPLICATION_ID = 0x6864646c /* "hddl" */ };
+enum { SQLITE_SCHEMA_VERSION = 7, SQLITE_APPLICATION_ID = 0x6864646c /* "hddl" */ };
 /* Kind and lane of nearly all entries with MARK_MESSAGE. They are not stored in the rows of such
  * entries; this saves as many bytes as the salt takes. Part of the format. */
 #define SQLITE_USUAL_KIND "ai_message"
 #define SQLITE_USUAL_LANE "default"
 #define SQLITE_KIND "CASE kind WHEN '' THEN '" SQLITE_USUAL_KIND "' ELSE kind END"
+
+/* Ids of threads that were dropped begin with char(1), which no name has (sqlite_drop.c). */
+#define SQLITE_IS_THERE "id >= char(2)"
+#define SQLITE_IS_DROPPED "id < char(2)"
 
 /* The oldest version that can be read without being migrated, where nothing may be written. */
 enum { SQLITE_SCHEMA_READABLE = 3 };
@@ -230,13 +235,18 @@ enum status sqlite_moved_get(struct store *, struct arena *, struct sv *, struct
                              struct err *);
 enum status sqlite_moved_set(struct store *, struct sv, struct sv, struct err *);
 
-/* sqlite_erase.c */
+/* sqlite_drop.c */
+enum status sqlite_drop(struct store *, struct sv, struct err *);
+enum status sqlite_drop_later(struct store *, struct sv, struct err *);
+enum status sqlite_drop_some(struct store *, int64_t, int64_t *, bool *, struct err *);
+
+/* sqlite_erase.c; the second empties the index of words */
 enum status sqlite_erase(struct store *, struct sv, const struct entry *, size_t, struct err *);
+enum status sqlite_empty_words(struct sqlite_store *, struct err *);
 enum status sqlite_rechain(struct store *, struct sv, const struct entry *, bool, struct err *);
 enum status sqlite_scrub(struct store *, void (*)(void *, struct sv), void *, struct err *);
 
 /* sqlite_backup.c */
-enum status sqlite_drop(struct store *, struct sv, struct err *);
 enum status sqlite_sizes(struct store *, struct arena *, struct store_size **, size_t *,
                          struct err *);
 enum status sqlite_backup(struct store *, struct sv, struct err *);

@@ -718,10 +718,13 @@ enum status sqlite_thread_ids(struct store *s, struct arena *a, struct sv **out,
                               struct err *e)
 {
     struct sqlite_store *q = sqlite_of(s);
-    enum status          r = list_ids(q, "SELECT id FROM thread ORDER BY id", a, out, n, e);
+    enum status          r =
+        list_ids(q, "SELECT id FROM thread WHERE " SQLITE_IS_THERE " ORDER BY id", a, out, n, e);
 
     if (r == ST_CORRUPT) /* perhaps only the index is */
-        r = list_ids(q, "SELECT DISTINCT id FROM thread NOT INDEXED ORDER BY id", a, out, n, e);
+        r = list_ids(
+            q, "SELECT DISTINCT id FROM thread NOT INDEXED WHERE " SQLITE_IS_THERE " ORDER BY id",
+            a, out, n, e);
     return r;
 }
 

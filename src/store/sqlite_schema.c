@@ -55,6 +55,8 @@ static const struct sqlite_step steps[] = {
     { 6,
       "DROP INDEX entry_message;"
       "CREATE INDEX entry_message ON entry(coalesce(lane, '" SQLITE_USUAL_LANE "')) WHERE mark = 1;" },
+    /* So that a large payload can be removed with the last entry that has it. */
+    { 7, "CREATE INDEX entry_blob ON entry(blob) WHERE blob IS NOT NULL;" },
 };
 /* clang-format on */
 

@@ -439,6 +439,14 @@ enum status store_compact(struct store *s, struct err *e) MUST_USE;
  * commit, removes the bytes that are still in the engine's files. */
 enum status store_drop(struct store *s, struct sv thread, struct err *e) MUST_USE;
 
+/* The same for a thread that may be long: with this transaction it is gone for everybody, and its
+ * id is free; what it had may stay in the store until store_drop_rest(), which store_scrub() begins
+ * with. That removes it in write transactions of bounded size, between which others write; it is
+ * called outside a transaction, and goes on where another one was interrupted. *any: there was
+ * something to remove. A store that locks no more than the thread drops it at once. */
+enum status store_drop_later(struct store *s, struct sv thread, struct err *e) MUST_USE;
+enum status store_drop_rest(struct store *s, bool *any, struct err *e) MUST_USE;
+
 /* What threads and their views take, by thread and view, a thread's entries first. Reads
  * everything. */
 enum status store_sizes(struct store *s, struct arena *a, struct store_size **out, size_t *n,

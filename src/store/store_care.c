@@ -80,8 +80,9 @@ bool store_has_file(const struct store *s)
 enum status store_scrub(struct store *s, void (*removed)(void *, struct sv), void *ctx,
                         struct err *e)
 {
-    assert(s->open == TX_CLOSED);
-    return s->ops->scrub(s, removed, ctx, e);
+    bool any;
+
+    return store_drop_rest(s, &any, e) ? err_code(e) : s->ops->scrub(s, removed, ctx, e);
 }
 
 enum status store_drop(struct store *s, struct sv thread, struct err *e)
@@ -89,6 +90,34 @@ enum status store_drop(struct store *s, struct sv thread, struct err *e)
     assert(s->open == TX_WRITING);
     seen_forget(s);
     return s->ops->drop(s, thread, e);
+}
+
+enum status store_drop_later(struct store *s, struct sv thread, struct err *e)
+{
+    assert(s->open == TX_WRITING);
+    seen_forget(s);
+    return (s->ops->drop_later ? s->ops->drop_later : s->ops->drop)(s, thread, e);
+}
+
+enum status store_drop_rest(struct store *s, bool *any, struct err *e)
+{
+    bool    left = false;
+    int64_t n;
+
+    assert(s->open == TX_CLOSED);
+    if (s->ops->drop_some && s->ops->drop_some(s, 0, &n, &left, e))
+        return err_code(e);
+    *any = left;
+    while (left) {
+        if (store_begin(s, STORE_WRITE, e) ||
+            s->ops->drop_some(s, STORE_DROP_SLICE, &n, &left, e) || store_commit(s, e)) {
+            store_abort(s);
+            return err_code(e);
+        }
+        if (left)
+            store_let_others(s);
+    }
+    return ST_OK;
 }
 
 enum status store_sizes(struct store *s, struct arena *a, struct store_size **out, size_t *n,

@@ -121,6 +121,11 @@ struct store_ops {
     /* As store_scrub_waits(); NULL: nothing ever does. */
     enum status (*scrub_waits)(struct store *, int64_t *threads, struct err *);
     enum status (*drop)(struct store *, struct sv thread, struct err *);
+    /* Drop the thread for everybody; drop_some() then removes what it had, about `max` entries and
+     * rows, of any thread that was dropped so. *n is how many there were, *left whether there may
+     * be more; with a max of 0 nothing is removed. Both NULL: drop() is used. */
+    enum status (*drop_later)(struct store *, struct sv thread, struct err *);
+    enum status (*drop_some)(struct store *, int64_t max, int64_t *n, bool *left, struct err *);
     enum status (*sizes)(struct store *, struct arena *, struct store_size **, size_t *n,
                          struct err *);
 

@@ -77,59 +77,80 @@ static enum status append(struct log *l, const struct deletion *d, int64_t *seq,
     return s;
 }
 
-struct seqs {
-    VEC(int64_t) list;
-};
-
-static enum status find_about(struct log *l, struct sv thread,
-                              bool (*is_about)(const struct entry *, struct sv), struct arena *a,
-                              struct seqs *out, struct err *e)
+/* Entries of .global from `from` on. */
+static enum status find_about(struct log *l, struct sv thread, deletion_about_fn *is_about,
+                              int64_t from, struct arena *a, struct deletion_found *out,
+                              struct err *e)
 {
     UNDO(log_scan_undo) struct store_scan *scan = NULL;
-    struct store_query                     q = { .thread = ANCHOR_THREAD, .to = STORE_TO_END };
-    struct entry                           n;
-    bool                                   more = true;
+    struct store_query q = { .thread = ANCHOR_THREAD, .from = from, .to = STORE_TO_END };
+    struct entry       n;
+    bool               more = true;
 
-    if (log_scan(l, &q, &scan, e))
-        return err_code(e);
+    if (!is_about || log_scan(l, &q, &scan, e))
+        return is_about ? err_code(e) : ST_OK;
     for (;;) {
         if (log_scan_next(scan, &n, &more, e))
             return err_code(e);
         if (!more)
             return ST_OK;
         if (n.salted && !n.erased && is_about(&n, thread))
-            *vec_push(&out->list, a) = n.seq;
+            *vec_push(&out->about, a) = n.seq;
     }
 }
 
-static enum status erase_about(struct log *l, struct sv thread,
-                               bool (*is_about)(const struct entry *, struct sv), struct err *e)
+enum status deletion_look(struct log *l, struct sv thread, deletion_about_fn *is_about,
+                          struct arena *a, struct deletion_found *out, struct err *e)
 {
-    struct arena a = { 0 };
-    struct seqs  about = { 0 };
-    enum status  s = find_about(l, thread, is_about, &a, &about, e);
+    *out = (struct deletion_found){ 0 };
+    if (erase_know(l, thread, a, &out->known, e) || log_head(l, ANCHOR_THREAD, &out->head, e))
+        return err_code(e);
+    return find_about(l, thread, is_about, 0, a, out, e);
+}
 
-    for (size_t i = 0; !s && i < about.list.n; i++) {
+/* What was found, if .global goes on from there, and what came since. */
+static enum status about_now(struct log *l, const struct deletion *d, struct arena *a,
+                             struct deletion_found *out, struct err *e)
+{
+    struct hash chain;
+    bool        same = d->found && d->found->head.rev;
+
+    *out = (struct deletion_found){ 0 };
+    if (same && store_chain_at(l->store, ANCHOR_THREAD, d->found->head.rev - 1, &chain, &same, e))
+        return err_code(e);
+    same = same && hash_eq(&chain, &d->found->head.chain);
+    for (size_t i = 0; same && i < d->found->about.n; i++)
+        *vec_push(&out->about, a) = d->found->about.v[i];
+    return find_about(l, d->thread, d->is_about, same ? d->found->head.rev : 0, a, out, e);
+}
+
+static enum status erase_about(struct log *l, const struct deletion *d, struct err *e)
+{
+    struct arena          a = { 0 };
+    struct deletion_found now;
+    enum status           s = about_now(l, d, &a, &now, e);
+
+    for (size_t i = 0; !s && i < now.about.n; i++) {
         struct entry n;
         bool         found;
-        s = log_entry(l, ANCHOR_THREAD, about.list.v[i], &a, &n, &found, e);
+        s = log_entry(l, ANCHOR_THREAD, now.about.v[i], &a, &n, &found, e);
         if (s || !found || !skeleton_has_content(&n, &a))
             continue;
         skeleton_fill(&n, 1, &a);
         s = store_erase(l->store, ANCHOR_THREAD, &n, 1, e);
     }
-    if (!s && about.list.n) /* rows of views hold texts of entries too */
+    if (!s && now.about.n) /* rows of views hold texts of entries too */
         s = log_refold(l, ANCHOR_THREAD, e);
     arena_free(&a);
     return s;
 }
 
-enum status deletion_run(struct log *l, const struct deletion                               *d,
-                         bool (*is_about)(const struct entry *n, struct sv thread), int64_t *seq,
-                         struct err *e)
+enum status deletion_run(struct log *l, const struct deletion *d, int64_t *seq, struct err *e)
 {
-    if (erase_remember(l, d->thread, d->known, d->actor, d->at, e) || append(l, d, seq, e) ||
-        (is_about && erase_about(l, d->thread, is_about, e)))
+    const struct erase_known *known = d->found ? &d->found->known : NULL;
+
+    if (erase_remember(l, d->thread, known, d->actor, d->at, e) || append(l, d, seq, e) ||
+        erase_about(l, d, e))
         return err_code(e);
-    return store_drop(l->store, d->thread, e);
+    return (d->later ? store_drop_later : store_drop)(l->store, d->thread, e);
 }

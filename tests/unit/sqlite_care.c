@@ -40,8 +40,8 @@ static void fresh(void)
 
 static void clean(void)
 {
-    static const char *const suffixes[] = { "",        "-wal",    "-shm",        ".v2.bak",
-                                            ".v3.bak", ".v6.bak", ".v6.bak.part" };
+    static const char *const suffixes[] = { "",        "-wal",    "-shm",    ".v2.bak",
+                                            ".v3.bak", ".v6.bak", ".v7.bak", ".v7.bak.part" };
 
     for (size_t i = 0; i < COUNT(suffixes); i++)
         unlink(beside(suffixes[i]));
@@ -185,9 +185,12 @@ static void make_old(int version)
 {
     char sql[100];
 
-    tamper("DROP INDEX entry_message; CREATE INDEX entry_message ON entry(lane) WHERE mark = 1;"
-           "UPDATE entry SET kind = 'ai_message' WHERE kind = '';"
-           "UPDATE entry SET lane = 'default' WHERE mark = 1 AND lane IS NULL");
+    tamper("DROP INDEX entry_blob;");
+    if (version < 6)
+        tamper("DROP INDEX entry_message;"
+               "CREATE INDEX entry_message ON entry(lane) WHERE mark = 1;"
+               "UPDATE entry SET kind = 'ai_message' WHERE kind = '';"
+               "UPDATE entry SET lane = 'default' WHERE mark = 1 AND lane IS NULL");
     if (version < 5)
         tamper("ALTER TABLE thread DROP COLUMN version; ALTER TABLE entry DROP COLUMN salt;"
                "ALTER TABLE entry DROP COLUMN content;");
@@ -223,16 +226,16 @@ static void an_older_schema_is_migrated_after_a_copy(void)
     CHECK(sqlite_number(q, "SELECT count(*) FROM thread WHERE title = 'named'", &n, &e) == ST_OK);
     CHECK_INT(n, 1);
     CHECK_INT(rev(s), 3);
-    CHECK_INT(number_in(beside(".v6.bak"), "PRAGMA user_version"), SQLITE_SCHEMA_VERSION);
-    CHECK_INT(number_in(beside(".v6.bak"), "SELECT count(*) FROM entry"), 3);
-    CHECK_INT(number_in(beside(".v6.bak"), "PRAGMA application_id"), SQLITE_APPLICATION_ID);
-    CHECK_INT(number_in(beside(".v6.bak"), "SELECT count(*) FROM pragma_table_info('thread')"), 6);
+    CHECK_INT(number_in(beside(".v7.bak"), "PRAGMA user_version"), SQLITE_SCHEMA_VERSION);
+    CHECK_INT(number_in(beside(".v7.bak"), "SELECT count(*) FROM entry"), 3);
+    CHECK_INT(number_in(beside(".v7.bak"), "PRAGMA application_id"), SQLITE_APPLICATION_ID);
+    CHECK_INT(number_in(beside(".v7.bak"), "SELECT count(*) FROM pragma_table_info('thread')"), 6);
     CHECK(sqlite_migrate(q, to_next, COUNT(to_next), NEXT, &e) == ST_OK); /* nothing left to do */
     store_close(s);
 
     struct store *again; /* by the program that knows only the one before it */
     CHECK(try_open(&(struct store_options){ 0 }, &again) == ST_IO);
-    CHECK(strstr(e.text, "schema 7") && strstr(e.hint, "newer"));
+    CHECK(strstr(e.text, "schema 8") && strstr(e.hint, "newer"));
     CHECK(try_open(&(struct store_options){ .read_only = true }, &again) == ST_IO);
     CHECK_INT(number_in(path, "PRAGMA user_version"), NEXT);
     clean();
@@ -265,7 +268,7 @@ static void a_failed_step_leaves_the_old_schema(void)
     int64_t              n;
     CHECK(append(s, SV("{}"), 3) == ST_OK);
     CHECK(sqlite_migrate(q, to_broken, COUNT(to_broken), NEXT + 1, &e) == ST_IO);
-    CHECK(strstr(e.text, "schema 8") != NULL);
+    CHECK(strstr(e.text, "schema 9") != NULL);
     CHECK(sqlite_number(q, "PRAGMA user_version", &n, &e) == ST_OK);
     CHECK_INT(n, SQLITE_SCHEMA_VERSION);
     CHECK(sqlite_number(q, "SELECT count(*) FROM pragma_table_info('thread')", &n, &e) == ST_OK);
@@ -288,14 +291,14 @@ static void no_copy_no_migration(void)
     struct sqlite_store *q = sqlite_of(s);
     int64_t              n;
     CHECK(append(s, SV("{}"), 1) == ST_OK);
-    CHECK(mkdir(beside(".v6.bak"), 0755) == 0); /* in the way of the copy */
-    CHECK(mkdir(beside(".v6.bak/x"), 0755) == 0);
+    CHECK(mkdir(beside(".v7.bak"), 0755) == 0); /* in the way of the copy */
+    CHECK(mkdir(beside(".v7.bak/x"), 0755) == 0);
     CHECK(sqlite_migrate(q, to_next, COUNT(to_next), NEXT, &e) != ST_OK);
     CHECK(strstr(e.text, "copy before migration") != NULL);
     CHECK(sqlite_number(q, "PRAGMA user_version", &n, &e) == ST_OK);
     CHECK_INT(n, SQLITE_SCHEMA_VERSION);
-    rmdir(beside(".v6.bak/x"));
-    rmdir(beside(".v6.bak"));
+    rmdir(beside(".v7.bak/x"));
+    rmdir(beside(".v7.bak"));
     store_close(s);
     clean();
 }

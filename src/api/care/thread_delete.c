@@ -126,8 +126,8 @@ const struct operation op_thread_delete = {
         "\n"
         "Asks at a terminal; elsewhere it takes --yes. When it is interrupted the log is either "
         "as\n"
-        "it was or without the thread; repeated, or with `heddle doctor --fix`, it cleans the\n"
-        "files.\n"
+        "it was or without the thread; repeated, or with `heddle doctor --fix`, it removes what\n"
+        "is left of it in the database and cleans the files.\n"
         "\n"
         "  heddle thread delete lexer --reason 'a test' --yes",
     .group = GROUP_CARE,

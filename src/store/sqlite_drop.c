@@ -1,0 +1,137 @@
+/* Dropping threads.
+ *
+ * A thread that is dropped gets an id that no name can be: from then on nobody who asks by an id,
+ * or for all ids, finds it. Its number stays taken until its entries and rows are removed, at once
+ * or a slice at a time: then a thread of the same id may be there, which has another number. */
+#include "store/sqlite_internal.h"
+
+enum { DROP_BYTES = 8 << 20 }; /* payloads that are removed in one slice, about */
+
+static enum status number_with(struct sqlite_store *q, const char *sql, const int64_t *values,
+                               size_t n, int64_t *changes, struct err *e)
+{
+    sqlite3_stmt *st = NULL;
+    int           rc = sqlite3_prepare_v2(q->db, sql, -1, &st, NULL);
+
+    for (size_t i = 0; i < n && rc == SQLITE_OK; i++)
+        rc = sqlite3_bind_int64(st, (int)i + 1, values[i]);
+    if (rc == SQLITE_OK)
+        rc = sqlite3_step(st);
+    *changes = sqlite3_changes(q->db);
+    enum status s = rc == SQLITE_DONE ? ST_OK : sqlite_fail(q, rc, e);
+    sqlite3_finalize(st);
+    return s;
+}
+
+/* The last of the entries keys[0]... keys[1] that one slice takes; *n is how many it takes. */
+static enum status find_slice(struct sqlite_store *q, int64_t *keys, int64_t max, int64_t *n,
+                              struct err *e)
+{
+    sqlite3_stmt *st = NULL;
+    int64_t       bytes = 0, last = keys[1];
+    int           rc =
+        sqlite3_prepare_v2(q->db,
+                           "SELECT key, ifnull(length(CAST(payload AS BLOB)), 0) + ifnull((SELECT"
+                           " length(CAST(bytes AS BLOB)) FROM blob WHERE hash = e.blob), 0)"
+                           " FROM entry e NOT INDEXED WHERE key BETWEEN ?1 AND ?2 ORDER BY key",
+                           -1, &st, NULL);
+
+    if (rc == SQLITE_OK)
+        rc = sqlite3_bind_int64(st, 1, keys[0]);
+    if (rc == SQLITE_OK)
+        rc = sqlite3_bind_int64(st, 2, keys[1]);
+    for (*n = 0; rc == SQLITE_OK || rc == SQLITE_ROW;) {
+        if (*n >= max || bytes >= DROP_BYTES)
+            break;
+        if ((rc = sqlite3_step(st)) != SQLITE_ROW)
+            break;
+        last = sqlite3_column_int64(st, 0);
+        bytes += sqlite3_column_int64(st, 1);
+        ++*n;
+    }
+    enum status s = rc == SQLITE_DONE || rc == SQLITE_ROW ? ST_OK : sqlite_fail(q, rc, e);
+    sqlite3_finalize(st);
+    keys[1] = last;
+    return s;
+}
+
+/* Entries of the thread, and large payloads that no other entry has. */
+static enum status drop_entries(struct sqlite_store *q, int64_t tid, int64_t max, int64_t *n,
+                                struct err *e)
+{
+    int64_t keys[] = { entry_key(tid, 0), entry_key(tid, SEQ_MAX) }, changes;
+
+    if (find_slice(q, keys, max, n, e))
+        return err_code(e);
+    if (!*n)
+        return ST_OK;
+    return number_with(q,
+                       "DELETE FROM blob WHERE hash IN (SELECT blob FROM entry NOT INDEXED"
+                       " WHERE key BETWEEN ?1 AND ?2 AND blob IS NOT NULL) AND NOT EXISTS"
+                       " (SELECT 1 FROM entry o WHERE o.blob = hash AND o.key NOT BETWEEN ?1 AND "
+                       "?2)",
+                       keys, 2, &changes, e)
+               ? err_code(e)
+               : number_with(q, "DELETE FROM entry WHERE key BETWEEN ?1 AND ?2", keys, 2, &changes,
+                             e);
+}
+
+enum status sqlite_drop_some(struct store *s, int64_t max, int64_t *n, bool *left, struct err *e)
+{
+    struct sqlite_store *q = sqlite_of(s);
+    int64_t              tid, all[2], changes;
+
+    *n = 0;
+    *left = false;
+    if (q->schema < SQLITE_SCHEMA_VERSION) /* it is only read */
+        return ST_OK;
+    if (sqlite_number(q, "SELECT ifnull(min(tid), 0) FROM thread WHERE " SQLITE_IS_DROPPED, &tid,
+                      e))
+        return err_code(e);
+    *left = tid > 0;
+    if (!tid || !max)
+        return ST_OK;
+    all[0] = tid;
+    all[1] = max;
+    q->cleared = true;
+    if (sqlite_exec(q, "PRAGMA secure_delete = ON", e) || drop_entries(q, tid, max, n, e))
+        return err_code(e);
+    if (*n)
+        return ST_OK;
+    if (number_with(q,
+                    "DELETE FROM row WHERE (tid, view, key) IN"
+                    " (SELECT tid, view, key FROM row WHERE tid = ?1 LIMIT ?2)",
+                    all, 2, n, e))
+        return err_code(e);
+    return *n == max ? ST_OK
+                     : number_with(q, "DELETE FROM thread WHERE tid = ?1", all, 1, &changes, e);
+}
+
+enum status sqlite_drop_later(struct store *s, struct sv thread, struct err *e)
+{
+    struct sqlite_store *q = sqlite_of(s);
+    int64_t              tid, changes;
+
+    if (sqlite_tid(q, thread, &tid, e))
+        return err_code(e);
+    q->tid = 0;
+    if (!tid)
+        return ST_OK;
+    return number_with(q, "UPDATE thread SET id = char(1) || tid WHERE tid = ?1", &tid, 1, &changes,
+                       e)
+               ? err_code(e)
+               : sqlite_empty_words(q, e);
+}
+
+enum status sqlite_drop(struct store *s, struct sv thread, struct err *e)
+{
+    int64_t n;
+    bool    left = true;
+
+    if (sqlite_drop_later(s, thread, e))
+        return err_code(e);
+    while (left)
+        if (sqlite_drop_some(s, INT64_MAX, &n, &left, e))
+            return err_code(e);
+    return ST_OK;
+}
