@@ -296,6 +296,8 @@ enum status share_erase_finish(struct share *s, int64_t at, size_t *n,
     log_abort(s->log);
     if (st || !*n)
         return st;
+    if (erase_rest(s->log, list, *n, e))
+        return err_in(e, "entries that still have their content");
     for (size_t i = 0; i < *n; i++) { /* rows of views that are not folded again yet hold it too */
         st = log_begin(s->log, list[i].thread, STORE_READ, e);
         log_abort(s->log);
@@ -513,13 +515,26 @@ static enum status settle_files(struct share *s, struct err *e)
     return st;
 }
 
+/* Take out what erasures that were interrupted have left of entries: it must not be found again. */
+static enum status erase_left(struct share *s, struct err *e)
+{
+    struct erase_pending *list;
+    size_t                n;
+
+    if (log_begin(s->log, (struct sv){ 0 }, STORE_READ, e))
+        return err_code(e);
+    enum status st = erase_pending(s->log, s->a, &list, &n, e);
+    log_abort(s->log);
+    return st ? st : erase_rest(s->log, list, n, e);
+}
+
 enum status share_erase(struct share *s, const struct share_erase_request *r,
                         struct share_erase_result *out, struct err *e)
 {
     struct erase_pending *waiting;
 
     *out = (struct share_erase_result){ .seq = -1, .plan.a = s->a };
-    if (!r->dry_run && settle_files(s, e))
+    if (!r->dry_run && (settle_files(s, e) || erase_left(s, e)))
         return err_code(e);
     enum status st = erase_in_log(s, r, out, e);
     if (!st && r->dry_run)

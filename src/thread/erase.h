@@ -14,12 +14,15 @@
  *         erase_check(l, &plan, &stands, e) ||       false: abort, and plan again
  *         erase_run(l, &plan, &how, e) ||            one transaction over all threads
  *         log_commit(l, e)) ...
- *     remove the files of the plan; store_scrub(l->store, …); erase_done(l, …)
+ *     erase_rest(); remove the files of the plan; store_scrub(l->store, …); erase_done(l, …)
  *
- * The plan is made in a reading transaction, because it takes as long as reading the log does.
+ * The plan is made in a reading transaction, because it takes as long as reading the log does. An
+ * erasure of more than ERASE_SLICE entries is only recorded by erase_run(): erase_rest() then takes
+ * their content out, in transactions between which others write.
  *
  * Until erase_done() the erasure is pending (erase_pending()): after a crash in between, the next
- * command that finds it removes the files that the entry names and scrubs again. */
+ * command that finds it erases what is left of the entries, removes the files that the entry names
+ * and scrubs again. */
 #ifndef HEDDLE_ERASE_H
 #define HEDDLE_ERASE_H
 
@@ -97,28 +100,41 @@ struct erase_how {
     size_t           n_objects;     /* the log only until erase_forget() */
 };
 
-/* Erase, append one `erasure` entry to each affected thread, and have their views folded again
- * (log_refold()). In the write transaction of erase_find() or erase_check(). ST_INVALID_SYNTAX: an
- * entry is of chain version 1. ST_NOT_FOUND: there is nothing to erase. *seq is that of the entry
- * of the plan's thread. */
+/* Append one `erasure` entry to each affected thread; and, if it is little, erase, and have their
+ * views folded again (log_refold()); else erase_rest() does that. In the write transaction of
+ * erase_find() or erase_check(). ST_INVALID_SYNTAX: an entry is of chain version 1. ST_NOT_FOUND:
+ * there is nothing to erase. *seq is that of the entry of the plan's thread. */
 enum status erase_run(struct log *l, const struct erase_plan *plan, const struct erase_how *how,
                       int64_t *seq, struct err *e) MUST_USE;
 
 /* ---- files -------------------------------------------------------------------------------- */
 
 struct erase_pending {
-    struct sv  thread;
-    int64_t    seq;
-    struct sv  deleted; /* the thread that is gone, when it is a deletion; else absent */
-    struct sv *files;
-    size_t     n_files;
-    struct sv *objects; /* hashes of content that has to be removed; none after erase_forget() */
-    size_t     n_objects;
+    struct sv   thread;
+    int64_t     seq;
+    struct sv   deleted; /* the thread that is gone, when it is a deletion; else absent */
+    struct hash chain;   /* of the entry: it is still the same log */
+    int64_t    *seqs;    /* the entries of `thread` that were erased, or are being erased */
+    size_t      n_seqs;
+    struct sv  *files;
+    size_t      n_files;
+    struct sv  *objects; /* hashes of content that has to be removed; none after erase_forget() */
+    size_t      n_objects;
 };
 
 /* Erasures of any thread whose files may not be cleaned yet. In a transaction. */
 enum status erase_pending(struct log *l, struct arena *a, struct erase_pending **out, size_t *n,
                           struct err *e) MUST_USE;
+
+/* The same of one thread with this store_head.views. */
+enum status erase_pending_in(struct log *l, struct sv thread, int64_t views, struct arena *a,
+                             struct erase_pending **out, size_t *n, struct err *e) MUST_USE;
+
+/* Take the content out of the entries that these erasures name and that still have it, a slice in
+ * each transaction, and have the views folded again. Nothing is written when there are none.
+ * Outside a transaction. */
+enum status erase_rest(struct log *l, const struct erase_pending *list, size_t n,
+                       struct err *e) MUST_USE;
 
 /* Take the hashes of objects out of the entries, once the objects are removed and before the store
  * is scrubbed. A transaction of its own. */

@@ -46,12 +46,37 @@ static enum status note_erased(void *ctx, const struct entry *n, struct err *e)
     return ST_OK;
 }
 
+/* Entries of which it is recorded that they are erased, and whose content is being taken out. */
+static enum status pending_chains(struct log *l, const struct erase_pending *p, struct arena *a,
+                                  struct map *out, struct err *e)
+{
+    struct hash chain;
+    bool        found;
+
+    for (size_t i = 0; i < p->n_seqs; i++) {
+        if (store_chain_at(l->store, p->thread, p->seqs[i], &chain, &found, e))
+            return err_code(e);
+        if (found && p->seqs[i] < p->seq)
+            map_put(out, hash_hex(&chain, a), out);
+    }
+    return ST_OK;
+}
+
 static enum status chains_of(struct log *l, struct sv thread, struct arena *a, struct map *out,
                              struct err *e)
 {
-    struct known_chains k = { thread, a, out };
+    struct known_chains   k = { thread, a, out };
+    struct erase_pending *list;
+    struct store_head     h;
+    size_t                n;
 
-    return log_each_entry(l, thread, note_erased, &k, e);
+    if (log_each_entry(l, thread, note_erased, &k, e) || log_head(l, thread, &h, e) ||
+        erase_pending_in(l, thread, h.views, a, &list, &n, e))
+        return err_code(e);
+    for (size_t i = 0; i < n; i++)
+        if (pending_chains(l, &list[i], a, out, e))
+            return err_code(e);
+    return ST_OK;
 }
 
 /* `find` puts what it knows of one thread into `out`. Threads without erasures are not read. */

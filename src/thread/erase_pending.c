@@ -20,6 +20,17 @@ static struct sv *texts_of(const struct json *p, const char *key, struct arena *
     return out;
 }
 
+static void read_seqs(const struct json *p, struct arena *a, struct erase_pending *out)
+{
+    const struct json *list = json_find(p, "seqs");
+
+    out->n_seqs = json_is(list, JSON_ARRAY) ? list->n : 0;
+    out->seqs = ARENA_NEW(a, int64_t, out->n_seqs + 1);
+    for (size_t i = 0; i < out->n_seqs; i++)
+        if (!json_int(&list->items[i], &out->seqs[i]))
+            out->seqs[i] = out->seq; /* of no entry before it */
+}
+
 static enum status read_pending(struct log *l, struct sv thread, int64_t seq, struct arena *a,
                                 struct erase_pending *out, struct err *e)
 {
@@ -33,10 +44,12 @@ static enum status read_pending(struct log *l, struct sv thread, int64_t seq, st
         return err_code(e);
     if (!found || !kind_is_sound(&n) || json_parse(n.payload, 0, a, &p, e))
         return ST_OK;
+    out->chain = n.chain;
     if (kind_of(n.kind) == KIND_THREAD_DELETION)
         out->deleted = json_text(&p, "thread");
     out->files = texts_of(&p, "files", a, &out->n_files);
     out->objects = texts_of(&p, "objects", a, &out->n_objects);
+    read_seqs(&p, a, out);
     return ST_OK;
 }
 
@@ -101,6 +114,25 @@ static enum status pending_in_entries(struct log *l, struct sv thread, struct ar
     return ST_OK;
 }
 
+static enum status add_pending(struct log *l, struct sv thread, int64_t views, struct arena *a,
+                               struct pending_list *to, struct err *e)
+{
+    return views & ~(int64_t)VIEWS_KEPT ? pending_of(l, thread, a, to, e)
+                                        : pending_in_entries(l, thread, a, to, e);
+}
+
+enum status erase_pending_in(struct log *l, struct sv thread, int64_t views, struct arena *a,
+                             struct erase_pending **out, size_t *n, struct err *e)
+{
+    struct pending_list to = { 0 };
+
+    if (add_pending(l, thread, views, a, &to, e))
+        return err_code(e);
+    *out = to.list.v;
+    *n = to.list.n;
+    return ST_OK;
+}
+
 enum status erase_pending(struct log *l, struct arena *a, struct erase_pending **out, size_t *n,
                           struct err *e)
 {
@@ -110,12 +142,9 @@ enum status erase_pending(struct log *l, struct arena *a, struct erase_pending *
 
     if (store_threads(l->store, a, &threads, &count, e))
         return err_code(e);
-    for (size_t i = 0; i < count; i++) {
-        bool folded = threads[i].head.views & ~(int64_t)VIEWS_KEPT;
-        if (!threads[i].damaged &&
-            (folded ? pending_of : pending_in_entries)(l, threads[i].id, a, &to, e))
+    for (size_t i = 0; i < count; i++)
+        if (!threads[i].damaged && add_pending(l, threads[i].id, threads[i].head.views, a, &to, e))
             return err_code(e);
-    }
     *out = to.list.v;
     *n = to.list.n;
     return ST_OK;

@@ -150,10 +150,10 @@ static struct sv erasure_payload(const struct erase_plan *plan, const struct era
     return sb_sv(&b);
 }
 
-/* items[from..to) are those of `thread`. */
+/* items[from..to) are those of `thread`; without `now` it is only recorded that they go. */
 static enum status erase_thread(struct log *l, const struct erase_plan *plan,
                                 const struct erase_how *how, struct sv thread, size_t from,
-                                size_t to, int64_t *seq, struct err *e)
+                                size_t to, bool now, int64_t *seq, struct err *e)
 {
     struct arena      scratch = { 0 };
     bool              own = sv_eq(thread, plan->thread);
@@ -164,11 +164,11 @@ static enum status erase_thread(struct log *l, const struct erase_plan *plan,
                                .payload = erasure_payload(plan, how, thread, from, to, &scratch),
                                .refs = SV("{}") };
     struct store_head head;
-    enum status       s = erase_entries(l, plan, how, from, to, e);
+    enum status       s = now ? erase_entries(l, plan, how, from, to, e) : ST_OK;
 
     if (!s)
         s = log_append(l, thread, LOG_ANY_REV, &note, 1, &head, e);
-    if (!s && from < to) /* rows of views hold texts of entries too */
+    if (!s && now && from < to) /* rows of views hold texts of entries too */
         s = log_refold(l, thread, e);
     if (!s && own)
         *seq = note.seq;
@@ -176,13 +176,15 @@ static enum status erase_thread(struct log *l, const struct erase_plan *plan,
     return s;
 }
 
-/* Is any of items[from..to) erased? */
-static bool any_goes(const struct erase_plan *plan, const struct erase_how *how, size_t from,
-                     size_t to)
+/* How many of items[from..to) are erased? */
+static size_t going(const struct erase_plan *plan, const struct erase_how *how, size_t from,
+                    size_t to)
 {
-    while (from < to && !goes(&plan->items.v[from], how))
-        from++;
-    return from < to;
+    size_t n = 0;
+
+    for (; from < to; from++)
+        n += goes(&plan->items.v[from], how);
+    return n;
 }
 
 enum status erase_run(struct log *l, const struct erase_plan *plan, const struct erase_how *how,
@@ -193,14 +195,135 @@ enum status erase_run(struct log *l, const struct erase_plan *plan, const struct
     *seq = -1;
     if (check_how(plan, how, e))
         return err_code(e);
+    bool now = going(plan, how, 0, plan->items.n) <= ERASE_SLICE;
     for (size_t from = 0; from < plan->items.n; from = to) {
         struct sv thread = plan->items.v[from].thread;
         for (to = from; to < plan->items.n && sv_eq(plan->items.v[to].thread, thread);)
             to++;
-        if (any_goes(plan, how, from, to) && erase_thread(l, plan, how, thread, from, to, seq, e))
+        if (going(plan, how, from, to) && erase_thread(l, plan, how, thread, from, to, now, seq, e))
             return err_in(e, "thread " SV_FMT, SV_ARG(thread));
     }
     /* The requested thread gets an `erasure` entry even when only files and other threads held the
      * text. */
-    return *seq < 0 ? erase_thread(l, plan, how, plan->thread, 0, 0, seq, e) : ST_OK;
+    return *seq < 0 ? erase_thread(l, plan, how, plan->thread, 0, 0, now, seq, e) : ST_OK;
+}
+
+/* ---- what is recorded and not done yet --------------------------------------------------------
+ */
+
+/* As the items of a plan. */
+static struct erase_plan plan_of(const struct erase_pending *p, struct arena *a)
+{
+    struct erase_plan plan = { .thread = p->thread, .a = a };
+
+    for (size_t i = 0; i < p->n_seqs; i++)
+        if (p->seqs[i] < p->seq)
+            *vec_push(&plan.items, a) = (struct erase_item){
+                .thread = p->thread, .seq = p->seqs[i], .asked = true, .source = -1
+            };
+    return plan;
+}
+
+/* The next entries, of items[*i..to), that still have content. */
+static enum status read_left(struct log *l, const struct erase_plan *plan, size_t *i, size_t to,
+                             struct entry *batch, size_t *n, struct arena *a, struct err *e)
+{
+    size_t read, left = 0;
+
+    if (read_batch(l, plan, &(struct erase_how){ 0 }, i, to, batch, &read, a, e))
+        return err_code(e);
+    for (size_t k = 0; k < read; k++)
+        if (batch[k].salted && !batch[k].erased && skeleton_has_content(&batch[k], a))
+            batch[left++] = batch[k];
+    *n = left;
+    return ST_OK;
+}
+
+/* Take the content out of the next items, as many as one transaction may, which is open. */
+static enum status erase_slice(struct log *l, const struct erase_plan *plan, size_t *i,
+                               struct err *e)
+{
+    struct arena scratch = { 0 };
+    size_t       to = plan->items.n - *i < ERASE_SLICE ? plan->items.n : *i + ERASE_SLICE;
+    size_t       bytes = 0, n;
+    bool         any = false;
+    enum status  s = ST_OK;
+
+    while (!s && *i < to && bytes < ERASE_BATCH_BYTES) {
+        struct entry *batch = ARENA_NEW(&scratch, struct entry, ERASE_BATCH);
+        s = read_left(l, plan, i, to, batch, &n, &scratch, e);
+        for (size_t k = 0; !s && k < n; k++)
+            bytes += batch[k].payload.n;
+        if (!s && n)
+            s = store_erase(l->store, plan->thread, batch, n, e);
+        any = any || (!s && n);
+        arena_free(&scratch);
+    }
+    if (!s && any) /* rows may have been folded from what is gone now */
+        s = log_refold(l, plan->thread, e);
+    return s;
+}
+
+/* Does the log still have the entry that records the erasure? Another one may have been restored.
+ */
+static enum status is_recorded(struct log *l, const struct erase_pending *p, bool *recorded,
+                               struct err *e)
+{
+    struct hash chain;
+
+    if (store_chain_at(l->store, p->thread, p->seq, &chain, recorded, e))
+        return err_code(e);
+    *recorded = *recorded && hash_eq(&chain, &p->chain);
+    return ST_OK;
+}
+
+/* The first item from *i on that still has content; plan->items.n when there is none. */
+static enum status find_left(struct log *l, const struct erase_plan *plan, size_t *i, struct err *e)
+{
+    struct arena scratch = { 0 };
+    size_t       at = *i, n = 0;
+    enum status  s = log_begin(l, (struct sv){ 0 }, STORE_READ, e);
+
+    while (!s && !n && at < plan->items.n) {
+        struct entry *batch = ARENA_NEW(&scratch, struct entry, ERASE_BATCH);
+        *i = at;
+        s = read_left(l, plan, &at, plan->items.n, batch, &n, &scratch, e);
+        arena_free(&scratch);
+    }
+    if (!n)
+        *i = at;
+    log_abort(l);
+    return s;
+}
+
+static enum status erase_rest_of(struct log *l, const struct erase_pending *p, struct err *e)
+{
+    struct arena      a = { 0 };
+    struct erase_plan plan = plan_of(p, &a);
+    size_t            i = 0;
+    bool              recorded = true;
+    enum status       s = find_left(l, &plan, &i, e);
+
+    while (!s && recorded && i < plan.items.n) {
+        s = log_begin(l, (struct sv){ 0 }, STORE_WRITE, e);
+        if (!s)
+            s = is_recorded(l, p, &recorded, e);
+        if (!s && recorded)
+            s = erase_slice(l, &plan, &i, e);
+        if (!s)
+            s = log_commit(l, e);
+        log_abort(l);
+        if (!s && i < plan.items.n)
+            log_let_others(l);
+    }
+    arena_free(&a);
+    return s ? err_in(e, "thread " SV_FMT, SV_ARG(p->thread)) : ST_OK;
+}
+
+enum status erase_rest(struct log *l, const struct erase_pending *list, size_t n, struct err *e)
+{
+    for (size_t i = 0; i < n; i++)
+        if (list[i].n_seqs && erase_rest_of(l, &list[i], e))
+            return err_code(e);
+    return ST_OK;
 }

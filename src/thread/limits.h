@@ -23,7 +23,8 @@ enum {
      * its long lines are looked for too, because quotations consist of lines. */
     ERASE_BATCH = 1024, /* entries at once, and bytes of them */
     ERASE_BATCH_BYTES = 16 << 20,
-    ERASE_TAIL = 4000, /* entries behind a plan that are looked through while others wait */
+    ERASE_SLICE = 4000, /* entries whose content is taken out in one transaction */
+    ERASE_TAIL = 4000,  /* entries behind a plan that are looked through while others wait */
     NEEDLE_MIN = 8,
     NEEDLE_LINE_MIN = 24,
     NEEDLE_UNPACK_MAX = 6, /* levels of packing (JSON in strings, tokens) that are searched */

@@ -1,6 +1,7 @@
 /* Long operations on a long thread, while one process appends to another thread and a third reads:
- * nobody fails, and the number of entries that an operation handles in one write transaction does
- * not grow with the log. Counted by the fault store, never by time. */
+ * nobody fails, and the number of entries that an operation handles in one write transaction (read,
+ * written, erased or dropped) does not grow with the log. Counted by the fault store, never by
+ * time. */
 #include "api/request.h"
 #include "fresh.h"
 #include "loom/limits.h"
@@ -34,6 +35,8 @@ static const struct {
     { "loom.search",       "{\"query\":\"weft 77\"}", INDEX_SLICE + 1, false },
     { "erase",             "{\"thread\":\"long\",\"find\":[\"the secret 8123 of\"],\"dry_run\":true}", 0, false },
     { "erase",             "{\"thread\":\"long\",\"find\":[\"the secret 8123 of\"],\"with_derived\":true,\"reason\":\"asked\"}", ERASE_TAIL + FOLD_SLICE, true },
+    { "erase",             "{\"thread\":\"long\",\"find\":[\"the secret 1\",\"the secret 2\",\"the secret 3\",\"the secret 4\",\"the secret 5\"],"
+                           "\"with_derived\":true,\"reason\":\"asked\"}", 3 * ERASE_SLICE + 100, true },
     { "tree.show",         "{\"thread\":\"long\"}", FOLD_SLICE + 1, false },
     { "loom.search",       "{\"query\":\"weft 78\"}", INDEX_SLICE + 1, false },
     { "log.retain",        "{\"keep_days\":1,\"yes\":true}", 3 * FOLD_SLICE + 100, true },
