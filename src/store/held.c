@@ -25,7 +25,8 @@ struct store_held {
     struct sv           thread;
     struct store_known *known; /* NULL, or which rows there may be besides those that are held */
     VEC(struct held_row) rows;
-    uint32_t *slots; /* index + 1 into rows, open addressing; a power of two of them */
+    VEC(size_t) changed; /* of these rows; each scan of a fold writes them, however many are held */
+    uint32_t *slots;     /* index + 1 into rows, open addressing; a power of two of them */
     size_t    slot_count;
 };
 
@@ -201,6 +202,13 @@ bool held_get(struct store *s, const struct store_key *k, struct sv *value, bool
     return true;
 }
 
+static void set_changed(struct store_held *h, struct held_row *r)
+{
+    if (!r->changed)
+        *vec_push(&h->changed, &h->a) = (size_t)(r - h->rows.v);
+    r->changed = true;
+}
+
 bool held_note(struct store *s, const struct store_key *k, struct sv value, bool found,
                bool changed)
 {
@@ -214,7 +222,8 @@ bool held_note(struct store *s, const struct store_key *k, struct sv value, bool
     r->value = found ? sv_dup(value, &h->a) : (struct sv){ 0 };
     r->object = NULL;
     r->found = found;
-    r->changed = changed;
+    if (changed)
+        set_changed(h, r);
     return true;
 }
 
@@ -238,7 +247,8 @@ void *store_put_object(struct store *s, const struct store_key *k, size_t size,
         r->object = arena_alloc(&h->a, 1, size, _Alignof(max_align_t));
     r->value = (struct sv){ 0 };
     r->encode = encode;
-    r->found = r->changed = true;
+    r->found = true;
+    set_changed(h, r);
     return r->object;
 }
 
@@ -258,7 +268,7 @@ void held_forget(struct store *s, struct sv thread)
 
     if (!h)
         return;
-    h->rows.n = 0;
+    h->rows.n = h->changed.n = 0;
     memset(h->slots, 0, h->slot_count * sizeof *h->slots);
 }
 
@@ -277,12 +287,12 @@ enum status held_write(struct store *s, struct sv thread, struct err *e)
     struct arena       scratch = { 0 };
     size_t             n = 0;
 
-    if (!h || !h->rows.n)
+    if (!h || !h->changed.n)
         return ST_OK;
-    struct held_row **list = ARENA_NEW(&scratch, struct held_row *, h->rows.n);
-    for (size_t i = 0; i < h->rows.n; i++)
-        if (h->rows.v[i].changed)
-            list[n++] = &h->rows.v[i];
+    struct held_row **list = ARENA_NEW(&scratch, struct held_row *, h->changed.n);
+    for (size_t i = 0; i < h->changed.n; i++)
+        list[n++] = &h->rows.v[h->changed.v[i]];
+    h->changed.n = 0;
     qsort(list, n, sizeof(struct held_row *), by_key);
     for (size_t i = 0; i < n && !st; i++) {
         struct store_key  k = { h->thread, list[i]->view, list[i]->key };
