@@ -296,8 +296,10 @@ enum status share_erase_finish(struct share *s, int64_t at, size_t *n,
     log_abort(s->log);
     if (st || !*n)
         return st;
-    if (erase_rest(s->log, list, *n, e))
-        return err_in(e, "entries that still have their content");
+    if (erase_rest(s->log, list, *n, e)) {
+        err_in(e, "entries that still have their content");
+        return err_reason(e, SHARE_ENTRIES_LEFT);
+    }
     for (size_t i = 0; i < *n; i++) { /* rows of views that are not folded again yet hold it too */
         st = log_begin(s->log, list[i].thread, STORE_READ, e);
         log_abort(s->log);

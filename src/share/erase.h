@@ -61,7 +61,8 @@ enum status share_objects_in_use(struct log *l, struct arena *a, struct map *out
                                  struct err *e) MUST_USE;
 
 /* Clean up after erasures that are pending; *n is how many there were. `removed` as in
- * log_scrub(). */
+ * log_scrub(). The reason of an error is SHARE_ENTRIES_LEFT when not only files are not clean. */
+#define SHARE_ENTRIES_LEFT "entries"
 enum status share_erase_finish(struct share *s, int64_t at, size_t *n,
                                void (*removed)(void *ctx, struct sv name), void *ctx,
                                struct err *e) MUST_USE;

@@ -338,7 +338,11 @@ static void print(const struct json *doc, struct term *t)
 
 static void unfinished(const struct share_erase_result *r, struct err *e)
 {
-    err_set(e, r->unfinished.code, "the erasure is recorded, but not finished: %s",
+    bool only_files = !sv_is(sv_of(r->unfinished.reason), SHARE_ENTRIES_LEFT);
+
+    err_set(e, r->unfinished.code,
+            only_files ? "erased from the log, but files are not clean yet: %s"
+                       : "the erasure is recorded, but not finished: %s",
             r->unfinished.text);
     err_reason(e, "unfinished");
     err_hint(e, "`heddle doctor --fix` does the rest");
