@@ -4,51 +4,74 @@
 
 #include <string.h>
 
-size_t json_string_length(struct sv v)
+/* The end of a string that does not end near its beginning, or not at all. */
+static __attribute__((noinline)) const char *string_end_far(const char *s, const char *end)
 {
-    size_t i = 1;
-
-    for (;;) {
-        const char *quote = memchr(v.s + i, '"', v.n - i);
+    for (const char *at = s + 1;;) {
+        const char *quote = memchr(at, '"', (size_t)(end - at)), *slash = quote;
         if (!quote)
-            return v.n;
-        size_t at = (size_t)(quote - v.s), slashes = 0;
-        while (v.s[at - 1 - slashes] == '\\')
-            slashes++;
-        i = at + 1;
-        if (slashes % 2 == 0)
-            return i;
+            return end;
+        while (slash[-1] == '\\')
+            slash--;
+        at = quote + 1;
+        if ((quote - slash) % 2 == 0)
+            return at;
     }
 }
 
-static size_t value_length(struct sv v)
+/* The end of the string whose quote s is. Keys and words mostly end within eight bytes. */
+static inline const char *string_end(const char *s, const char *end)
 {
-    size_t i = 0;
-    int    depth = 0;
+    const uint64_t ones = 0x0101010101010101u;
+    uint64_t       w = 0;
 
-    if (v.n && v.s[0] == '"')
-        return json_string_length(v);
-    while (i < v.n) {
-        char c = v.s[i];
+    if (end - s > 8)
+        memcpy(&w, s + 1, 8);
+#if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
+    w = __builtin_bswap64(w);
+#endif
+    w ^= ones * '"';
+    w = (w - ones) & ~w & ones << 7; /* the lowest bit that is set: the first quote */
+    const char *quote = s + 1 + (w ? __builtin_ctzll(w) / 8 : 0);
+    return w && quote[-1] != '\\' ? quote + 1 : string_end_far(s, end);
+}
+
+size_t json_string_length(struct sv v)
+{
+    return (size_t)(string_end(v.s, v.s + v.n) - v.s);
+}
+
+/* The end of a value that is no string. */
+static const char *literal_end(const char *s, const char *end)
+{
+    int depth = 0;
+
+    while (s < end) {
+        char c = *s;
         if (c == '"') {
-            i += json_string_length((struct sv){ v.s + i, v.n - i });
+            s = string_end(s, end);
             if (!depth)
-                return i;
+                return s;
             continue;
         }
         if (c == '{' || c == '[')
             depth++;
         if (c == '}' || c == ']') {
             if (!depth)
-                return i; /* closes what the literal is in */
+                return s; /* closes what the literal is in */
             if (!--depth)
-                return i + 1;
+                return s + 1;
         }
         if (c == ',' && !depth)
-            return i;
-        i++;
+            return s;
+        s++;
     }
-    return i;
+    return s;
+}
+
+static inline const char *value_end(const char *s, const char *end)
+{
+    return s < end && *s == '"' ? string_end(s, end) : literal_end(s, end);
 }
 
 size_t json_depth(struct sv text)
@@ -74,32 +97,30 @@ size_t json_depth(struct sv text)
 
 bool json_next(struct sv *rest, struct sv *key, struct sv *raw)
 {
-    struct sv v = *rest;
-
-    if (v.n && (v.s[0] == '{' || v.s[0] == ','))
-        v = (struct sv){ v.s + 1, v.n - 1 };
-    if (!v.n || v.s[0] != '"')
+    if (!rest->n)
         return false;
-    size_t k = json_string_length(v);
-    if (k < 2 || k >= v.n || v.s[k] != ':')
+    const char *s = rest->s, *end = s + rest->n;
+    if (*s == '{' || *s == ',')
+        s++;
+    if (s == end || *s != '"')
+        return false;
+    const char *k = string_end(s, end);
+    if (k - s < 2 || k == end || *k != ':')
         return false; /* not canonical: stop, because a length computed from it could be wrong */
-    *key = (struct sv){ v.s + 1, k - 2 };
-    v = (struct sv){ v.s + k + 1, v.n - k - 1 };
-    size_t n = value_length(v);
-    *raw = (struct sv){ v.s, n };
-    *rest = (struct sv){ v.s + n, v.n - n };
+    const char *v = k + 1, *to = value_end(v, end);
+    *key = (struct sv){ s + 1, (size_t)(k - s - 2) };
+    *raw = (struct sv){ v, (size_t)(to - v) };
+    *rest = (struct sv){ to, (size_t)(end - to) };
     return true;
 }
 
 bool json_next_item(struct sv *rest, struct sv *raw)
 {
-    struct sv v = *rest;
-
-    if (!v.n || (v.s[0] != '[' && v.s[0] != ','))
+    if (!rest->n || (rest->s[0] != '[' && rest->s[0] != ','))
         return false;
-    v = sv_skip(v, 1);
-    *raw = sv_first(v, value_length(v));
-    *rest = sv_skip(v, raw->n);
+    const char *s = rest->s + 1, *end = rest->s + rest->n, *to = value_end(s, end);
+    *raw = (struct sv){ s, (size_t)(to - s) };
+    *rest = (struct sv){ to, (size_t)(end - to) };
     return raw->n > 0;
 }
 

@@ -13,24 +13,6 @@ static bool is_half(struct sv v)
     return v.n >= 3 && p[0] == 0xed && (p[1] & 0xe0) == 0xa0 && (p[2] & 0xc0) == 0x80;
 }
 
-/* Can the last bytes of s, at most seven of them, be copied unchanged? `n` is at least 1. */
-static bool safe_end(const char *s, size_t n)
-{
-    char w[8];
-
-    if (n >= 8) {
-        memcpy(w, s + n - 8, 8);
-    } else if (n >= 4) { /* the halves overlap */
-        memcpy(w, s, 4);
-        memcpy(w + 4, s + n - 4, 4);
-    } else {
-        memset(w, s[0], 8);
-        w[1] = s[n / 2];
-        w[2] = s[n - 1];
-    }
-    return !json_special_bytes(w);
-}
-
 /* How many bytes at the start of v can be copied unchanged. */
 static size_t safe_run(const char *s, size_t n)
 {
@@ -41,8 +23,15 @@ static size_t safe_run(const char *s, size_t n)
         if (special)
             return i + (size_t)__builtin_ctzll(special) / 8;
     }
-    if (i < n && safe_end(s, n))
+    if (n >= 8 && !json_special_bytes(s + n - 8)) /* with some that were looked at already */
         return n;
+    if (n >= 4 && n < 8) {
+        uint32_t low, high;
+        memcpy(&low, s, 4);
+        memcpy(&high, s + n - 4, 4);
+        if (!json_special_in(low | (uint64_t)high << 32)) /* in which order does not matter */
+            return n;
+    }
     while (i < n && s[i] != '"' && s[i] != '\\' && (unsigned char)s[i] >= 0x20 &&
            (unsigned char)s[i] != 0xed)
         i++;
@@ -72,8 +61,7 @@ void sb_add_json_string(struct sb *b, struct sv v)
     if (run == v.n && sb_fits(b, v.n + 2)) { /* as nearly all names are */
         char *to = b->s + b->n;
         *to++ = '"';
-        memcpy(to, v.n ? v.s : "", v.n);
-        to[v.n] = '"';
+        *sb_write_short(to, v) = '"';
         b->n += v.n + 2;
         return;
     }

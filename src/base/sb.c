@@ -1,6 +1,7 @@
 /* Building text in memory or on its way to a descriptor, and making it harmless for a terminal. */
 #include "base/sb.h"
 
+#include "base/failure.h"
 #include "base/utf8.h"
 
 #include <errno.h>
@@ -133,6 +134,13 @@ static bool reserve(struct sb *b, size_t n)
     return true;
 }
 
+char *sb_room(struct sb *b, size_t n)
+{
+    if (!reserve(b, n))
+        failure_memory(n);
+    return b->s + b->n;
+}
+
 /* sb_add() when it takes more than copying: growing, writing, a limit. */
 static __attribute__((noinline)) void add_far(struct sb *b, struct sv v)
 {
@@ -215,23 +223,36 @@ void sb_addf(struct sb *b, const char *fmt, ...)
 static const char digit_pairs[] = DIGIT_ROW("0") DIGIT_ROW("1") DIGIT_ROW("2") DIGIT_ROW("3")
     DIGIT_ROW("4") DIGIT_ROW("5") DIGIT_ROW("6") DIGIT_ROW("7") DIGIT_ROW("8") DIGIT_ROW("9");
 
-void sb_add_int(struct sb *b, int64_t n)
+static size_t digits_of(uint64_t u)
 {
-    char     buf[24];
-    char    *p = buf + sizeof buf;
+    size_t n = 1;
+
+    for (; u >= 10000; u /= 10000)
+        n += 4;
+    return n + (u >= 10) + (u >= 100) + (u >= 1000);
+}
+
+char *sb_write_int(char *to, int64_t n)
+{
     uint64_t u = n < 0 ? 0 - (uint64_t)n : (uint64_t)n;
 
+    if (n < 0)
+        *to++ = '-';
+    char *end = to + digits_of(u), *p = end;
     for (uint64_t rest; u >= 10; u = rest) { /* two digits at a time */
         rest = u / 100;
-        const char *pair = digit_pairs + 2 * (u - rest * 100);
-        *--p = pair[1];
-        *--p = pair[0];
+        memcpy(p -= 2, digit_pairs + 2 * (u - rest * 100), 2);
     }
-    if (u || p == buf + sizeof buf)
-        *--p = (char)('0' + u);
-    if (n < 0)
-        *--p = '-';
-    sb_put(b, (struct sv){ p, (size_t)(buf + sizeof buf - p) });
+    if (p > to)
+        *to = (char)('0' + u);
+    return end;
+}
+
+void sb_add_int(struct sb *b, int64_t n)
+{
+    char buf[SB_INT_MAX];
+
+    sb_put(b, (struct sv){ buf, (size_t)(sb_write_int(buf, n) - buf) });
 }
 
 void sb_add_commas(struct sb *b, int64_t n)
@@ -255,23 +276,30 @@ void sb_add_commas(struct sb *b, int64_t n)
 #define HEX_ROW(h)                                                                                 \
     h "0" h "1" h "2" h "3" h "4" h "5" h "6" h "7" h "8" h "9" h "a" h "b" h "c" h "d" h "e" h "f"
 
-void sb_add_hex(struct sb *b, const void *bytes, size_t n)
+char *sb_write_hex(char *to, const void *bytes, size_t n)
 {
     static const char pairs[] = HEX_ROW("0") HEX_ROW("1") HEX_ROW("2") HEX_ROW("3") HEX_ROW("4")
         HEX_ROW("5") HEX_ROW("6") HEX_ROW("7") HEX_ROW("8") HEX_ROW("9") HEX_ROW("a") HEX_ROW("b")
             HEX_ROW("c") HEX_ROW("d") HEX_ROW("e") HEX_ROW("f");
     const unsigned char *p = bytes;
 
-    if (sb_fits(b, 2 * n)) {
-        char *to = b->s + b->n;
 #pragma GCC unroll 8
-        for (size_t i = 0; i < n; i++)
-            memcpy(to + 2 * i, pairs + 2 * (size_t)p[i], 2);
-        b->n += 2 * n;
+    for (size_t i = 0; i < n; i++)
+        memcpy(to + 2 * i, pairs + 2 * (size_t)p[i], 2);
+    return to + 2 * n;
+}
+
+void sb_add_hex(struct sb *b, const void *bytes, size_t n)
+{
+    const unsigned char *p = bytes;
+    char                 two[2];
+
+    if (sb_fits(b, 2 * n)) {
+        b->n = (size_t)(sb_write_hex(b->s + b->n, bytes, n) - b->s);
         return;
     }
     for (size_t i = 0; i < n; i++)
-        sb_add(b, (struct sv){ pairs + 2 * (size_t)p[i], 2 });
+        sb_add(b, (struct sv){ two, (size_t)(sb_write_hex(two, p + i, 1) - two) });
 }
 
 void sb_pad(struct sb *b, char c, size_t n)

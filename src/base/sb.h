@@ -103,4 +103,43 @@ static inline void sb_putc(struct sb *b, char c)
         sb_addc(b, c);
 }
 
+/* Room for n more bytes, where code writes by itself; it then sets b->n. Memory only; b has no
+ * limit. */
+char *sb_room(struct sb *b, size_t n);
+
+/* Writing to such room: each returns the place behind what it wrote. */
+static inline char *sb_write(char *to, struct sv v)
+{
+    if (v.n)
+        memcpy(to, v.s, v.n);
+    return to + v.n;
+}
+/* The same for a text that is mostly short: up to 16 bytes are copied without a call. */
+static inline char *sb_write_short(char *to, struct sv v)
+{
+    uint64_t a, b;
+    uint32_t c, d;
+
+    if (v.n > 16)
+        return sb_write(to, v);
+    if (v.n >= 8) {
+        memcpy(&a, v.s, 8);
+        memcpy(&b, v.s + v.n - 8, 8);
+        memcpy(to, &a, 8);
+        memcpy(to + v.n - 8, &b, 8);
+    } else if (v.n >= 4) {
+        memcpy(&c, v.s, 4);
+        memcpy(&d, v.s + v.n - 4, 4);
+        memcpy(to, &c, 4);
+        memcpy(to + v.n - 4, &d, 4);
+    } else {
+        for (size_t i = 0; i < v.n; i++)
+            to[i] = v.s[i];
+    }
+    return to + v.n;
+}
+char *sb_write_int(char *to, int64_t n); /* SB_INT_MAX bytes at most */
+char *sb_write_hex(char *to, const void *bytes, size_t n);
+enum { SB_INT_MAX = 20 };
+
 #endif

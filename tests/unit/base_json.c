@@ -332,6 +332,31 @@ static void the_shallow_walk_gives_every_member_raw(void)
     CHECK_SV(walk(SV("{\"a\":{\"b\":\"}\"},\"c\":[]}")), SV("a={\"b\":\"}\"};c=[];"));
 }
 
+/* A string is looked through by words: an escaped quote or backslash at each place of each length,
+ * as a key and as a value. */
+static void the_shallow_walk_finds_the_end_of_every_string(void)
+{
+    enum { LONGEST = 20 };
+    char      text[2 * LONGEST + 40], string[LONGEST + 1];
+    struct sv rest, key, raw;
+
+    for (int n = 2; n <= LONGEST; n++)
+        for (int at = 0; at + 1 < n; at++)
+            for (int quote = 0; quote < 2; quote++) {
+                memset(string, 'x', (size_t)n);
+                string[n] = 0;
+                string[at] = '\\';
+                string[at + 1] = quote ? '"' : '\\';
+                snprintf(text, sizeof text, "{\"%s\":\"%s\",\"z\":[\"%.4s\"]}", string, string,
+                         "y");
+                rest = sv_of(text);
+                CHECK(json_next(&rest, &key, &raw) && sv_is(key, string));
+                CHECK(raw.n == (size_t)n + 2 && memcmp(raw.s + 1, string, (size_t)n) == 0);
+                CHECK(json_next(&rest, &key, &raw) && sv_is(key, "z") && sv_is(raw, "[\"y\"]"));
+                CHECK(sv_is(rest, "}"));
+            }
+}
+
 static void the_shallow_walk_survives_every_cut(void)
 {
     struct sv whole = SV("{\"a\\\"\":\"x\\\\\",\"b\":[1,{\"c\":\"]\"}],\"d\":{\"e\":null}}");
@@ -497,5 +522,6 @@ TAP_MAIN(T(canonical_text_is_known_without_a_parser),
          T(depth_has_a_limit_and_not_a_crash), T(order_is_kept_when_asked_for),
          T(lookups_chain_over_what_is_not_there), T(equality_is_by_value),
          T(the_shallow_walk_gives_every_member_raw), T(the_shallow_walk_survives_every_cut),
+         T(the_shallow_walk_finds_the_end_of_every_string),
          T(the_writer_puts_commas_and_breaks_where_they_belong),
          T(made_values_write_like_read_ones), T(many_members_are_found_and_sorted), )

@@ -104,6 +104,34 @@ static void numbers_reach_their_limits(void)
     arena_free(&a);
 }
 
+static void numbers_have_as_many_digits_as_printf_gives_them(void)
+{
+    char ours[SB_INT_MAX + 1], want[32];
+
+    for (uint64_t power = 1, n = 0; n < 19; power *= 10, n++)
+        for (int64_t around = -1; around < 2; around++) {
+            int64_t v = (int64_t)power + around;
+            *sb_write_int(ours, v) = 0;
+            snprintf(want, sizeof want, "%lld", (long long)v);
+            CHECK_SV(sv_of(ours), sv_of(want));
+            *sb_write_int(ours, -v) = 0;
+            snprintf(want, sizeof want, "%lld", (long long)-v);
+            CHECK_SV(sv_of(ours), sv_of(want));
+        }
+}
+
+static void a_short_text_is_copied_and_nothing_behind_it_is_written(void)
+{
+    static const char from[] = "the warp holds still, the weft goes over it";
+
+    for (size_t n = 0; n < sizeof from; n++) {
+        char to[sizeof from + 1];
+        memset(to, '#', sizeof to);
+        CHECK(sb_write_short(to, (struct sv){ from, n }) == to + n);
+        CHECK(memcmp(to, from, n) == 0 && to[n] == '#');
+    }
+}
+
 static void a_terminal_gets_no_control_characters(void)
 {
     struct arena a = { 0 };
@@ -337,6 +365,8 @@ TAP_MAIN(T(a_sink_gets_all_bytes_in_order_until_it_wants_no_more),
          T(a_word_for_a_shell_is_quoted_when_it_must_be), T(an_empty_builder_is_the_empty_text),
          T(pieces_stand_one_after_the_other), T(a_formatted_piece_may_be_long),
          T(the_limit_is_told_once_and_holds), T(numbers_reach_their_limits),
+         T(numbers_have_as_many_digits_as_printf_gives_them),
+         T(a_short_text_is_copied_and_nothing_behind_it_is_written),
          T(a_terminal_gets_no_control_characters),
          T(writing_to_a_descriptor_keeps_order_at_any_size),
          T(a_full_disk_is_told_by_flush_and_stays_told), )
