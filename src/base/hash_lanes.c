@@ -42,87 +42,112 @@ struct lanes {
     _Alignas(64) uint64_t counted[LANES_MAX]; /* bytes so far, with those of this block */
     _Alignas(64) uint64_t last[LANES_MAX];    /* all bits: this block is the last of its message */
     const unsigned char *block[LANES_MAX];
-    struct sv            rest[LANES_MAX]; /* of the message */
+    size_t               left[LANES_MAX];   /* bytes of the message from there on */
+    size_t               stride[LANES_MAX]; /* to its next block; 0: the lane is idle */
     size_t               message[LANES_MAX];
     unsigned char        tail[LANES_MAX][BLOCK]; /* a last block, filled up with zeros */
-    size_t               lanes, next, n;         /* `next` of n messages begins next */
-    size_t               busy;
+    size_t               next, n, busy;          /* `next` of n messages begins next */
 };
 
-enum { IDLE = -1 };
+/* The functions below are inlined into two, for four lanes and for eight. */
+#define INLINE static inline __attribute__((always_inline))
+
 static const unsigned char zeros[BLOCK];
 
 /* The next message begins in the lane, or nothing does. */
-static void lane_begin(struct lanes *x, size_t lane, const struct sv *messages)
+INLINE void lane_begin(struct lanes *x, size_t lanes, size_t lane, const struct sv *messages)
 {
-    x->message[lane] = x->next < x->n ? x->next++ : (size_t)IDLE;
-    if (x->message[lane] == (size_t)IDLE) {
-        x->block[lane] = zeros;
-        x->last[lane] = 0;
-        x->busy--;
-        return;
-    }
-    x->rest[lane] = messages[x->message[lane]];
-    x->counted[lane] = 0;
+    bool idle = x->next == x->n;
+
+    x->block[lane] = idle ? zeros : (const unsigned char *)messages[x->next].s;
+    x->left[lane] = idle ? SIZE_MAX : messages[x->next].n;
+    x->stride[lane] = idle ? 0 : BLOCK;
+    x->counted[lane] = x->last[lane] = 0;
     for (size_t w = 0; w < WORDS; w++)
-        x->state[w * x->lanes + lane] = iv[w];
+        x->state[w * lanes + lane] = iv[w];
     x->state[lane] ^= 0x01010000 ^ HASH_SIZE; /* no key, one message, 32 bytes of output */
+    x->busy -= idle;
+    if (!idle)
+        x->message[lane] = x->next++;
 }
 
 /* Loops, because for a length below 128 the compiler puts string instructions in place of memcpy()
  * and memset(), which take longer to start than these take. */
-static void fill_tail(unsigned char *tail, const char *s, size_t n)
+INLINE void fill_tail(unsigned char *tail, const unsigned char *s, size_t n)
 {
     size_t i = 0;
 
     memcpy(tail, zeros, BLOCK);
     for (; n - i >= 16; i += 16)
         memcpy(tail + i, s + i, 16);
-    for (; i < n; i++)
-        tail[i] = (unsigned char)s[i];
+    if (n >= 16) /* again some that are there */
+        memcpy(tail + n - 16, s + n - 16, 16);
+    else
+        for (; i < n; i++)
+            tail[i] = s[i];
 }
 
-static void lane_block(struct lanes *x, size_t lane)
+/* Blocks behind which more of every message comes. */
+INLINE size_t common_blocks(const struct lanes *x, size_t lanes)
 {
-    struct sv *rest = &x->rest[lane];
-    size_t     n = rest->n < BLOCK ? rest->n : BLOCK;
+    size_t least = SIZE_MAX;
 
-    if (x->message[lane] == (size_t)IDLE)
-        return;
-    x->block[lane] = (const unsigned char *)rest->s;
-    x->counted[lane] += n;
-    x->last[lane] = rest->n <= BLOCK ? UINT64_MAX : 0;
+    for (size_t l = 0; l < lanes; l++)
+        least = x->left[l] < least ? x->left[l] : least;
+    return least ? (least - 1) / BLOCK : 0;
+}
+
+INLINE void lane_block(struct lanes *x, size_t lane)
+{
+    size_t n = x->left[lane];
+
+    x->counted[lane] += n < BLOCK ? n : BLOCK;
+    x->last[lane] = n <= BLOCK ? UINT64_MAX : 0;
     if (n < BLOCK) {
-        fill_tail(x->tail[lane], rest->s, n);
+        fill_tail(x->tail[lane], x->block[lane], n);
         x->block[lane] = x->tail[lane];
     }
-    *rest = sv_skip(*rest, n);
 }
 
-static void lane_end(struct lanes *x, size_t lane, const struct sv *messages, struct hash *out)
+INLINE void lane_end(struct lanes *x, size_t lanes, size_t lane, const struct sv *messages,
+                     struct hash *out)
 {
+    x->block[lane] += x->stride[lane];
+    x->left[lane] -= x->stride[lane];
     if (!x->last[lane])
         return;
     for (size_t w = 0; w < HASH_SIZE / 8; w++)
-        memcpy(out[x->message[lane]].b + 8 * w, &x->state[w * x->lanes + lane], 8);
-    lane_begin(x, lane, messages);
+        memcpy(out[x->message[lane]].b + 8 * w, &x->state[w * lanes + lane], 8);
+    lane_begin(x, lanes, lane, messages);
 }
 
 typedef void (*compress_fn)(struct lanes *x);
 
-static void all_messages(const struct sv *messages, size_t n, struct hash *out, size_t lanes,
+INLINE void all_messages(const struct sv *messages, size_t n, struct hash *out, size_t lanes,
                          compress_fn compress)
 {
-    struct lanes x = { .lanes = lanes, .n = n, .busy = lanes };
+    struct lanes x;
 
+    x.next = 0;
+    x.n = n;
+    x.busy = lanes;
     for (size_t l = 0; l < lanes; l++)
-        lane_begin(&x, l, messages);
+        lane_begin(&x, lanes, l, messages);
     while (x.busy) {
+        for (size_t more = common_blocks(&x, lanes); more; more--) {
+            for (size_t l = 0; l < lanes; l++)
+                x.counted[l] += BLOCK;
+            compress(&x);
+            for (size_t l = 0; l < lanes; l++) {
+                x.block[l] += x.stride[l];
+                x.left[l] -= x.stride[l];
+            }
+        }
         for (size_t l = 0; l < lanes; l++)
             lane_block(&x, l);
         compress(&x);
         for (size_t l = 0; l < lanes; l++)
-            lane_end(&x, l, messages, out);
+            lane_end(&x, lanes, l, messages, out);
     }
 }
 
