@@ -5,48 +5,46 @@
 
 #include <string.h>
 
-static void add_text(struct sb *b, struct sv key, struct sv v)
+/* A name behind its key. Names have few bytes that JSON escapes, or none. */
+static char *put_name(struct sb *b, char *to, struct sv key, struct sv name)
 {
-    sb_put(b, key);
-    if (v.s)
-        sb_add_json_string(b, v);
-    else
-        sb_put(b, SV("null"));
+    to = sb_write(to, key);
+    if (!name.s)
+        return sb_write(to, SV("null"));
+    b->n = (size_t)(to - b->s);
+    sb_add_json_string(b, name);
+    return b->s + b->n;
 }
 
 /* Canonical JSON has its keys in order: actor, at, content, id, kind, lane, op_id, payload, refs,
  * seq. */
-static void add_before_payload(struct sb *b, const struct entry *e)
-{
-    add_text(b, SV("{\"actor\":"), e->actor);
-    sb_put(b, SV(",\"at\":"));
-    sb_add_int(b, e->at);
-    if (entry_version(e) == 2) {
-        sb_put(b, SV(",\"content\":\""));
-        sb_add_hex(b, e->content.b, HASH_SIZE);
-        sb_putc(b, '"');
-    }
-    if (e->id.s)
-        add_text(b, SV(",\"id\":"), e->id);
-    add_text(b, SV(",\"kind\":"), e->kind);
-    add_text(b, SV(",\"lane\":"), e->lane);
-    if (e->op_id.s)
-        add_text(b, SV(",\"op_id\":"), e->op_id);
-    sb_put(b, SV(",\"payload\":"));
-}
-
 void entry_chain_text(const struct entry *e, const struct hash *previous, struct sb *b)
 {
-    bool split = entry_version(e) == 2;
+    enum { FIXED = 320, ESCAPED = 6 }; /* all but names and payload; bytes for one of a name */
+    bool      split = entry_version(e) == 2;
+    struct sv payload = split ? e->skeleton : e->payload;
+    struct sv refs = e->refs.n && !split ? e->refs : SV("{}");
+    size_t    names = e->actor.n + e->id.n + e->kind.n + e->lane.n + e->op_id.n;
+    char     *to = sb_room(b, FIXED + ESCAPED * names + payload.n + refs.n);
 
-    sb_put(b, (struct sv){ (const char *)previous->b, HASH_SIZE });
-    add_before_payload(b, e);
-    sb_put(b, split ? e->skeleton : e->payload);
-    sb_put(b, SV(",\"refs\":"));
-    sb_put(b, e->refs.n && !split ? e->refs : SV("{}"));
-    sb_put(b, SV(",\"seq\":"));
-    sb_add_int(b, e->seq);
-    sb_putc(b, '}');
+    to = sb_write(to, (struct sv){ (const char *)previous->b, HASH_SIZE });
+    to = put_name(b, to, SV("{\"actor\":"), e->actor);
+    to = sb_write_int(sb_write(to, SV(",\"at\":")), e->at);
+    if (split) {
+        to = sb_write_hex(sb_write(to, SV(",\"content\":\"")), e->content.b, HASH_SIZE);
+        *to++ = '"';
+    }
+    if (e->id.s)
+        to = put_name(b, to, SV(",\"id\":"), e->id);
+    to = put_name(b, to, SV(",\"kind\":"), e->kind);
+    to = put_name(b, to, SV(",\"lane\":"), e->lane);
+    if (e->op_id.s)
+        to = put_name(b, to, SV(",\"op_id\":"), e->op_id);
+    to = sb_write(sb_write(to, SV(",\"payload\":")), payload);
+    to = sb_write(sb_write(to, SV(",\"refs\":")), refs);
+    to = sb_write_int(sb_write(to, SV(",\"seq\":")), e->seq);
+    *to++ = '}';
+    b->n = (size_t)(to - b->s);
 }
 
 struct hash entry_chain(const struct entry *e, const struct hash *previous)
@@ -73,23 +71,28 @@ struct sv entry_id(const struct entry *e, struct arena *a)
     return sb_sv(&b);
 }
 
-/* All its bytes stand in one piece. */
-struct entry entry_dup(const struct entry *e, struct arena *a)
+/* All its bytes stand in one piece. Most of its texts are short. */
+void entry_keep(struct entry *e, struct arena *a)
 {
-    struct entry copy = *e;
-    struct sv   *texts[] = { &copy.id,    &copy.kind,    &copy.lane, &copy.actor,
-                             &copy.op_id, &copy.payload, &copy.refs, &copy.skeleton };
-    size_t       n = 0;
+    struct sv *texts[] = { &e->id,    &e->kind,    &e->lane, &e->actor,
+                           &e->op_id, &e->payload, &e->refs, &e->skeleton };
+    size_t     n = 0;
 
     for (size_t i = 0; i < COUNT(texts); i++)
         n += texts[i]->n;
     char *at = arena_grow(a, NULL, 0, n + 1);
     for (size_t i = 0; i < COUNT(texts); i++) {
-        if (texts[i]->n)
-            memcpy(at, texts[i]->s, texts[i]->n);
+        char *to = at;
+        at = sb_write_short(at, *texts[i]);
         if (texts[i]->s)
-            texts[i]->s = at;
-        at += texts[i]->n;
+            texts[i]->s = to;
     }
+}
+
+struct entry entry_dup(const struct entry *e, struct arena *a)
+{
+    struct entry copy = *e;
+
+    entry_keep(&copy, a);
     return copy;
 }

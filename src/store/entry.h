@@ -59,7 +59,8 @@ void entry_chain_text(const struct entry *e, const struct hash *previous, struct
 /* The id of an entry; derived from the chain when the entry has no id of its own. */
 struct sv entry_id(const struct entry *e, struct arena *a);
 
-/* A copy whose bytes live in `a`. */
+/* A copy whose bytes live in `a`; and the same without a second struct. */
 struct entry entry_dup(const struct entry *e, struct arena *a);
+void         entry_keep(struct entry *e, struct arena *a);
 
 #endif

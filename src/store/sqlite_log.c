@@ -391,11 +391,26 @@ static struct sv rare_sv(sqlite3_stmt *st, int at)
     return sqlite3_column_type(st, at) == SQLITE_NULL ? (struct sv){ 0 } : sqlite_column_sv(st, at);
 }
 
-static enum status read_brief(struct sqlite_store *q, sqlite3_stmt *st, struct entry *out,
-                              struct err *e)
+/* What says whether a row was asked for. Each call for a column costs as much as reading a short
+ * text: each is asked for once. */
+struct row_place {
+    int64_t   key;
+    int       mark;
+    struct sv lane; /* as it is stored */
+};
+
+static struct row_place row_place_of(sqlite3_stmt *st, bool brief)
+{
+    return (struct row_place){ .key = sqlite3_column_int64(st, 0),
+                               .mark = brief ? MARK_NONE : sqlite3_column_int(st, 5),
+                               .lane = brief ? (struct sv){ 0 } : sqlite_column_sv(st, 7) };
+}
+
+static enum status read_brief(struct sqlite_store *q, sqlite3_stmt *st, const struct row_place *at,
+                              struct entry *out, struct err *e)
 {
     *out = (struct entry){
-        .seq = sqlite3_column_int64(st, 0) & SEQ_MAX,
+        .seq = at->key & SEQ_MAX,
         .at = sqlite3_column_int64(st, 1),
         .refs = rare_sv(st, 2),
         .payload = sqlite_column_sv(st, 3),
@@ -412,19 +427,18 @@ static enum status read_brief(struct sqlite_store *q, sqlite3_stmt *st, struct e
     return out->payload.s ? ST_OK : lost(q, out->seq, "payload", e);
 }
 
-static enum status read_entry(struct sqlite_store *q, sqlite3_stmt *st, struct entry *out,
-                              struct err *e)
+static enum status read_entry(struct sqlite_store *q, sqlite3_stmt *st, const struct row_place *at,
+                              struct entry *out, struct err *e)
 {
     struct sv chain;
 
-    if (read_brief(q, st, out, e))
+    if (read_brief(q, st, at, out, e))
         return err_code(e);
-    int mark = sqlite3_column_int(st, 5);
-    if (mark < MARK_NONE || mark > MARK_ANCHOR)
+    if (at->mark < MARK_NONE || at->mark > MARK_ANCHOR)
         return lost(q, out->seq, "mark", e);
-    out->mark = (enum entry_mark)mark;
+    out->mark = (enum entry_mark)at->mark;
     out->kind = sqlite_column_sv(st, 6);
-    out->lane = sqlite_column_sv(st, 7);
+    out->lane = at->lane;
     read_usual(out);
     out->actor = sqlite_column_sv(st, 8);
     out->id = rare_sv(st, 9);
@@ -487,10 +501,8 @@ static int64_t last_seq(struct sqlite_store *q, const struct sqlite_scan *scan)
 /* The seq of the row that the scan stands at. False: it is a row that was not asked for. SQLite
  * compares a key with one end of the range only, and trusts that keys grow: in a page that was cut
  * or filled with zeros they do not. */
-static bool row_seq(const struct sqlite_scan *scan, int64_t *seq)
+static bool row_seq(const struct sqlite_scan *scan, int64_t key, int64_t *seq)
 {
-    int64_t key = sqlite3_column_int64(scan->st, 0);
-
     *seq = key & SEQ_MAX;
     return key >> SEQ_BITS == scan->tid && *seq >= scan->from && *seq <= scan->to;
 }
@@ -509,7 +521,8 @@ static enum status skip_damage(struct sqlite_store *q, struct sqlite_scan *scan,
         sqlite3_reset(scan->st);
         sqlite3_bind_int64(scan->st, 1, entry_key(scan->tid, from));
         rc = sqlite3_step(scan->st);
-        if (rc == SQLITE_ROW && (!row_seq(scan, &seq) || seq < from))
+        if (rc == SQLITE_ROW &&
+            (!row_seq(scan, sqlite3_column_int64(scan->st, 0), &seq) || seq < from))
             rc = SQLITE_CORRUPT;
     }
     scan->sought = from;
@@ -542,18 +555,17 @@ static enum status tell_order(struct sqlite_store *q, struct sqlite_scan *scan, 
 }
 
 /* Is the row a message of the lane? As the index has it: see stored_lane(). */
-static bool is_wanted(const struct sqlite_scan *scan)
+static bool is_wanted(const struct sqlite_scan *scan, const struct row_place *at)
 {
-    struct sv lane = sqlite_column_sv(scan->st, 7);
-
-    return sqlite3_column_int(scan->st, 5) == MARK_MESSAGE &&
-           sv_eq(lane.s ? lane : SV(SQLITE_USUAL_LANE), (struct sv){ scan->lane, scan->lane_n });
+    return at->mark == MARK_MESSAGE && sv_eq(at->lane.s ? at->lane : SV(SQLITE_USUAL_LANE),
+                                             (struct sv){ scan->lane, scan->lane_n });
 }
 
 /* From here on by the index. */
-static enum status go_by_index(struct sqlite_store *q, struct sqlite_scan *scan, struct err *e)
+static enum status go_by_index(struct sqlite_store *q, struct sqlite_scan *scan, int64_t key,
+                               struct err *e)
 {
-    struct store_query rest = { .from = (sqlite3_column_int64(scan->st, 0) & SEQ_MAX) + 1,
+    struct store_query rest = { .from = (key & SEQ_MAX) + 1,
                                 .to = scan->to,
                                 .lane = { scan->lane, scan->lane_n },
                                 .mark = MARK_MESSAGE };
@@ -569,16 +581,20 @@ static enum status go_by_index(struct sqlite_store *q, struct sqlite_scan *scan,
 }
 
 /* The next row that was asked for. */
-static enum status step(struct sqlite_store *q, struct sqlite_scan *scan, int *rc, struct err *e)
+static enum status step(struct sqlite_store *q, struct sqlite_scan *scan, int *rc,
+                        struct row_place *at, struct err *e)
 {
     *rc = scan->ahead ? SQLITE_ROW : sqlite3_step(scan->st);
     scan->ahead = false;
-    while (scan->straight && *rc == SQLITE_ROW) {
-        if (is_wanted(scan)) {
+    while (*rc == SQLITE_ROW) {
+        *at = row_place_of(scan->st, scan->brief);
+        if (!scan->straight)
+            return ST_OK;
+        if (is_wanted(scan, at)) {
             scan->given++;
             return ST_OK;
         }
-        if (++scan->passed > scan->given + STRAIGHT_PASSES && go_by_index(q, scan, e))
+        if (++scan->passed > scan->given + STRAIGHT_PASSES && go_by_index(q, scan, at->key, e))
             return err_code(e);
         *rc = sqlite3_step(scan->st);
     }
@@ -589,18 +605,19 @@ enum status sqlite_next(struct store_scan *base, struct entry *out, bool *more, 
 {
     struct sqlite_scan  *scan = (struct sqlite_scan *)base;
     struct sqlite_store *q = sqlite_of(base->store);
-    bool    passes = scan->kind % 6 == 0 && !scan->straight; /* it goes on behind damage */
-    int64_t seq = 0;
-    int     rc;
+    bool             passes = scan->kind % 6 == 0 && !scan->straight; /* it goes on behind damage */
+    int64_t          seq = 0;
+    struct row_place at;
+    int              rc;
 
     *more = false;
     if (scan->done)
         return ST_OK;
-    if (step(q, scan, &rc, e)) {
+    if (step(q, scan, &rc, &at, e)) {
         scan->done = true;
         return err_code(e);
     }
-    bool is_other = rc == SQLITE_ROW && !row_seq(scan, &seq);
+    bool is_other = rc == SQLITE_ROW && !row_seq(scan, at.key, &seq);
     if (is_other)
         rc = SQLITE_CORRUPT;
     if (rc == SQLITE_ROW) {
@@ -612,7 +629,7 @@ enum status sqlite_next(struct store_scan *base, struct entry *out, bool *more, 
         *more = true;
         if (back)
             return tell_order(q, scan, seq, e);
-        enum status s = (scan->brief ? read_brief : read_entry)(q, scan->st, out, e);
+        enum status s = (scan->brief ? read_brief : read_entry)(q, scan->st, &at, out, e);
         scan->next = scan->backwards ? seq - 1 : seq + 1; /* also of one that has lost something */
         scan->base.lost += s != ST_OK;
         scan->again += !scan->backwards && seq <= scan->most;
@@ -658,10 +675,11 @@ enum status sqlite_find_op(struct store *s, struct sv thread, struct sv op_id, s
         return err_code(e);
     sqlite_bind_sv(st, 1, op_id);
     sqlite3_bind_int64(st, 2, tid);
-    int         rc = sqlite3_step(st);
-    enum status r = rc == SQLITE_ROW    ? read_entry(q, st, &n, e)
-                    : rc == SQLITE_DONE ? ST_OK
-                                        : sqlite_fail(q, rc, e);
+    int              rc = sqlite3_step(st);
+    struct row_place at = rc == SQLITE_ROW ? row_place_of(st, false) : (struct row_place){ 0 };
+    enum status      r = rc == SQLITE_ROW    ? read_entry(q, st, &at, &n, e)
+                         : rc == SQLITE_DONE ? ST_OK
+                                             : sqlite_fail(q, rc, e);
     if (r == ST_OK && rc == SQLITE_ROW) {
         *out = entry_dup(&n, a);
         *found = true;
