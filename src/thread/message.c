@@ -21,7 +21,8 @@ static const struct {
 static struct sv *field_of(struct message *m, struct sv key)
 {
     for (size_t i = 0; i < COUNT(fields); i++)
-        if (sv_eq(key, fields[i].name))
+        if (key.n == fields[i].name.n && key.s[0] == fields[i].name.s[0] &&
+            sv_eq(key, fields[i].name))
             return (struct sv *)((char *)m + fields[i].offset);
     return NULL;
 }

@@ -193,9 +193,9 @@ enum status project_is_marked(struct log *l, struct sv thread, struct arena *a, 
 static enum status each_of(struct projection *p, struct proved *scan, message_fn fn, void *ctx,
                            struct err *e)
 {
-    enum entry_proof proof;
-    struct entry     n;
-    bool             more;
+    enum entry_proof    proof;
+    const struct entry *n;
+    bool                more;
 
     for (;;) {
         if (proved_next(scan, &n, &proof, &more, e))
@@ -203,9 +203,9 @@ static enum status each_of(struct projection *p, struct proved *scan, message_fn
         if (!more)
             return ST_OK;
         p->read++;
-        if (check_proof(p, &n, proof, e))
+        if (check_proof(p, n, proof, e))
             return err_code(e);
-        struct message m = message_of_entry(&n);
+        struct message m = message_of_entry(n);
         if (call_name(p, &m, e) || fn(ctx, &m, e))
             return err_code(e);
     }

@@ -25,19 +25,21 @@ static enum status read_ahead(struct proved *p, struct err *e)
 
     p->n = p->at = 0;
     while (p->n < STORE_PROVE_MAX && bytes < AHEAD_BYTES) {
-        struct entry n;
-        enum status  s = store_next(p->scan, &n, &more, &p->end);
+        struct entry *n = &p->entries[p->n];
+        enum status   s = store_next(p->scan, n, &more, &p->end);
         p->ended = s || !more;
         if (p->ended)
             break;
-        p->entries[p->n++] = entry_dup(&n, &p->a);
-        bytes += n.payload.n + n.refs.n;
+        entry_keep(n, &p->a);
+        bytes += n->payload.n + n->refs.n;
+        p->n++;
     }
-    return p->n ? skeleton_prove(p->scan, p->entries, p->n, &p->a, p->proofs, e) : ST_OK;
+    skeleton_fill(p->entries, p->n, &p->a);
+    return store_prove(p->scan, p->entries, p->n, &p->a, p->proofs, e);
 }
 
-enum status proved_next(struct proved *p, struct entry *out, enum entry_proof *proof, bool *more,
-                        struct err *e)
+enum status proved_next(struct proved *p, const struct entry **out, enum entry_proof *proof,
+                        bool *more, struct err *e)
 {
     if (p->at == p->n && !p->ended) {
         arena_reset(&p->a, p->empty);
@@ -49,7 +51,7 @@ enum status proved_next(struct proved *p, struct entry *out, enum entry_proof *p
         *e = p->end;
     if (!*more)
         return p->end.code;
-    *out = p->entries[p->at];
+    *out = &p->entries[p->at];
     *proof = p->proofs[p->at++];
     return ST_OK;
 }

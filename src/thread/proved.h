@@ -19,8 +19,8 @@ struct proved {
 /* It begins as { 0 }, and is closed whether it was opened or not. */
 enum status proved_open(struct proved *p, struct store *s, const struct store_query *q,
                         struct err *e) MUST_USE;
-enum status proved_next(struct proved *p, struct entry *out, enum entry_proof *proof, bool *more,
-                        struct err *e) MUST_USE; /* its bytes are good until the next call */
+enum status proved_next(struct proved *p, const struct entry **out, enum entry_proof *proof,
+                        bool *more, struct err *e) MUST_USE; /* good until the next call */
 void        proved_close(struct proved *p);
 
 #endif
