@@ -6,6 +6,7 @@
 #include "base/vec.h"
 #include "loom/shown.h"
 #include "thread/kind.h"
+#include "thread/stage.h"
 
 /* ---- permissions ------------------------------------------------------------------ */
 
@@ -96,7 +97,7 @@ static enum status fold(struct rows *f, const struct entry *n, struct err *e)
 {
     struct json p;
 
-    if (kind_of(n->kind) != KIND_THREAD_OPERATION || !sv_eq(f->thread, GLOBAL_THREAD))
+    if (kind_of(n->kind) != KIND_THREAD_OPERATION || !log_is_global(f->thread))
         return ST_OK;
     if (json_parse(n->payload, 0, f->a, &p, e))
         return err_code(e);

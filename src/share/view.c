@@ -31,6 +31,7 @@
 
 #include "thread/kind.h"
 #include "thread/skeleton.h"
+#include "thread/stage.h"
 
 static enum status fold_nothing(struct view_op *o)
 {
@@ -154,7 +155,7 @@ static enum status fold(struct rows *f, const struct entry *n, struct err *e)
     struct json                  p;
     const struct view_operation *op;
 
-    if (kind_of(n->kind) != KIND_THREAD_OPERATION || !sv_eq(f->thread, SHARE_GLOBAL))
+    if (kind_of(n->kind) != KIND_THREAD_OPERATION || !log_is_global(f->thread))
         return ST_OK;
     if (json_parse(n->payload, 0, f->a, &p, e))
         return err_code(e);

@@ -473,6 +473,19 @@ static enum status fault_drop(struct store *s, struct sv thread, struct err *e)
     return real->ops->drop(real, thread, e);
 }
 
+static enum status fault_staged(struct store *s, struct arena *a, struct sv **out, size_t *n,
+                                struct err *e)
+{
+    PASS(s, "staged");
+    return real->ops->staged(real, a, out, n, e);
+}
+
+static enum status fault_rename(struct store *s, struct sv from, struct sv to, struct err *e)
+{
+    PASS(s, "rename");
+    return real->ops->rename(real, from, to, e);
+}
+
 static enum status fault_drop_later(struct store *s, struct sv thread, struct err *e)
 {
     PASS(s, "drop_later");
@@ -572,6 +585,8 @@ static const struct store_ops fault_ops = {
     .drop_later = fault_drop_later,
     .drop_some = fault_drop_some,
     .sizes = fault_sizes,
+    .staged = fault_staged,
+    .rename = fault_rename,
     .moved_get = fault_moved_get,
     .moved_set = fault_moved_set,
     .behind = fault_behind,

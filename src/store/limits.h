@@ -12,6 +12,11 @@ enum {
     BATCH_ENTRIES_MAX = 10000,
     BATCH_BYTES_MAX = 64 << 20,
 
+    /* What is put into the place of a log in one write transaction. */
+    REPLACE_ENTRIES = 4000,
+    REPLACE_BYTES = 8 << 20,
+    REPLACE_ROWS = 20000,
+
     STORE_BUSY_MS = 30000,          /* how long a writer waits for another */
     STORE_PROVE_MAX = 16,           /* entries whose hashes are computed together */
     STORE_WANT_MAX = 64,            /* keys of one store_want() */

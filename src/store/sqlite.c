@@ -599,7 +599,7 @@ static enum status sqlite_stats(struct store *s, struct store_stats *out, struct
     struct sqlite_store *q = sqlite_of(s);
     int64_t              page = 0, free_pages = 0, schema = 0;
 
-    if (sqlite_number(q, "SELECT count(*) FROM thread WHERE " SQLITE_IS_THERE, &out->threads, e) ||
+    if (sqlite_number(q, "SELECT count(*) FROM thread WHERE " SQLITE_SHOWN, &out->threads, e) ||
         sqlite_number(q, "SELECT count(*) FROM entry", &out->entries, e) ||
         sqlite_number(q, "SELECT count(*) FROM row WHERE tid > 0", &out->rows, e) ||
         sqlite_number(q, "SELECT count(*) FROM blob", &out->blobs, e) ||
@@ -772,7 +772,7 @@ const struct store_ops sqlite_ops = {
     .sizes = sqlite_sizes,
     .moved_get = sqlite_moved_get,
     .moved_set = sqlite_moved_set,
+    .staged = sqlite_staged,
+    .rename = sqlite_rename,
     .backup = sqlite_backup,
-    .attach = sqlite_attach,
-    .replace = sqlite_replace,
 };

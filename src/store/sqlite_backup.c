@@ -1,4 +1,4 @@
-/* Copies of the database, restoring one, and measuring the size of threads. */
+/* Copies of the database, and measuring the size of threads. */
 #include "store/sqlite_internal.h"
 
 #include "base/vec.h"
@@ -50,34 +50,6 @@ enum status sqlite_backup(struct store *s, struct sv path, struct err *e)
     return left ? drop_in_copy(q, path, e) : ST_OK;
 }
 
-enum status sqlite_attach(struct store *s, struct sv path, struct err *e)
-{
-    struct sqlite_store *q = sqlite_of(s);
-
-    return path.s ? run_with(q, "ATTACH ? AS copy", path, e) : sqlite_exec(q, "DETACH copy", e);
-}
-
-/* The tables have their columns in the same order: both were made by the same steps. Where the log
- * is (sqlite_moved.c) belongs to the store, and is not replaced. */
-enum status sqlite_replace(struct store *s, struct err *e)
-{
-    struct sqlite_store *q = sqlite_of(s);
-
-    q->tid = 0;
-    q->cleared = true;
-    return sqlite_exec(
-        q,
-        "PRAGMA secure_delete = ON;"
-        "DELETE FROM main.row WHERE tid > 0; DELETE FROM main.entry; DELETE FROM main.blob;"
-        "DELETE FROM main.thread;"
-        "INSERT INTO main.thread SELECT * FROM copy.thread;"
-        "INSERT INTO main.blob SELECT * FROM copy.blob;"
-        "INSERT INTO main.entry SELECT * FROM copy.entry;"
-        "INSERT INTO main.row SELECT * FROM copy.row WHERE tid > 0;"
-        "INSERT INTO main.text(text) VALUES('delete-all');",
-        e);
-}
-
 /* ---- sizes -------------------------------------------------------------------------------- */
 
 enum status sqlite_sizes(struct store *s, struct arena *a, struct store_size **out, size_t *n,
@@ -91,12 +63,13 @@ enum status sqlite_sizes(struct store *s, struct arena *a, struct store_size **o
         " ifnull(length(CAST(e.op AS BLOB)), 0) + ifnull(length(CAST(e.refs AS BLOB)), 0) +"
         " ifnull(length(CAST(e.payload AS BLOB)), 0) +"
         " ifnull((SELECT length(CAST(bytes AS BLOB)) FROM blob WHERE hash = e.blob), 0)), 0)"
-        " FROM thread t LEFT JOIN entry e ON e.key BETWEEN t.tid << 36 AND t.tid << 36 | "
+        " FROM (SELECT tid, id FROM thread WHERE " SQLITE_SHOWN
+        ") t LEFT JOIN entry e ON e.key BETWEEN t.tid << 36 AND t.tid << 36 | "
         "68719476735"
-        " WHERE t." SQLITE_IS_THERE " GROUP BY t.tid "
+        " GROUP BY t.tid "
         "UNION ALL SELECT t.id, r.view, count(*), sum(length(r.key) + length(r.value))"
-        " FROM row r JOIN thread t ON t.tid = r.tid WHERE t." SQLITE_IS_THERE
-        " GROUP BY r.tid, r.view ORDER BY 1, 2";
+        " FROM row r JOIN (SELECT tid, id FROM thread WHERE " SQLITE_SHOWN
+        ") t ON t.tid = r.tid GROUP BY r.tid, r.view ORDER BY 1, 2";
     struct sqlite_store *q = sqlite_of(s);
     sqlite3_stmt        *st = NULL;
     VEC(struct store_size) list = { 0 };

@@ -85,8 +85,7 @@ enum status sqlite_drop_some(struct store *s, int64_t max, int64_t *n, bool *lef
     *left = false;
     if (q->schema < SQLITE_SCHEMA_VERSION) /* it is only read */
         return ST_OK;
-    if (sqlite_number(q, "SELECT ifnull(min(tid), 0) FROM thread WHERE " SQLITE_IS_DROPPED, &tid,
-                      e))
+    if (sqlite_number(q, "SELECT ifnull(min(tid), 0) FROM thread WHERE " SQLITE_DROPPED, &tid, e))
         return err_code(e);
     *left = tid > 0;
     if (!tid || !max)
@@ -120,7 +119,8 @@ enum status sqlite_drop_later(struct store *s, struct sv thread, struct err *e)
     return number_with(q, "UPDATE thread SET id = char(1) || tid WHERE tid = ?1", &tid, 1, &changes,
                        e)
                ? err_code(e)
-               : sqlite_empty_words(q, e);
+           : store_is_staged(thread) ? ST_OK /* none of its words were put */
+                                     : sqlite_empty_words(q, e);
 }
 
 enum status sqlite_drop(struct store *s, struct sv thread, struct err *e)

@@ -169,9 +169,11 @@ enum { SQLITE_SCHEMA_VERSION = 7, SQLITE_APPLICATION_ID = 0x6864646c /* "hddl" *
 #define SQLITE_USUAL_LANE "default"
 #define SQLITE_KIND "CASE kind WHEN '' THEN '" SQLITE_USUAL_KIND "' ELSE kind END"
 
-/* Ids of threads that were dropped begin with char(1), which no name has (sqlite_drop.c). */
-#define SQLITE_IS_THERE "id >= char(2)"
-#define SQLITE_IS_DROPPED "id < char(2)"
+/* In a WHERE of the table of threads. Ids of threads that were dropped begin with char(1), which no
+ * name has (sqlite_drop.c). */
+#define SQLITE_STAGED "id >= '" STORE_STAGED "' AND id < '.staged.'"
+#define SQLITE_DROPPED "id < char(2)"
+#define SQLITE_SHOWN "id >= char(2) AND NOT (" SQLITE_STAGED ")"
 
 /* The oldest version that can be read without being migrated, where nothing may be written. */
 enum { SQLITE_SCHEMA_READABLE = 3 };
@@ -213,6 +215,8 @@ enum status sqlite_threads(struct store *, struct arena *, struct store_thread *
                            struct err *);
 enum status sqlite_thread_ids(struct store *s, struct arena *a, struct sv **out, size_t *n,
                               struct err *e);
+enum status sqlite_list_ids(struct sqlite_store *q, const char *text, struct arena *a,
+                            struct sv **out, size_t *n, struct err *e);
 
 /* sqlite_rows.c */
 enum status sqlite_row_get(struct store *, const struct store_key *, struct arena *, struct sv *,
@@ -250,8 +254,10 @@ enum status sqlite_scrub(struct store *, void (*)(void *, struct sv), void *, st
 enum status sqlite_sizes(struct store *, struct arena *, struct store_size **, size_t *,
                          struct err *);
 enum status sqlite_backup(struct store *, struct sv, struct err *);
-enum status sqlite_attach(struct store *, struct sv, struct err *);
-enum status sqlite_replace(struct store *, struct err *);
+
+/* sqlite_staged.c */
+enum status sqlite_staged(struct store *, struct arena *, struct sv **, size_t *, struct err *);
+enum status sqlite_rename(struct store *, struct sv, struct sv, struct err *);
 
 /* sqlite_text.c */
 enum status sqlite_text_put(struct store *, struct sv, int64_t, struct sv, struct err *);

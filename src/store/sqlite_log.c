@@ -706,7 +706,7 @@ enum status sqlite_set_mark(struct store *s, struct sv thread, int64_t seq, enum
                : err_set(e, ST_NOT_FOUND, "there is no entry %lld", (long long)seq);
 }
 
-static enum status list_ids(struct sqlite_store *q, const char *text, struct arena *a,
+enum status sqlite_list_ids(struct sqlite_store *q, const char *text, struct arena *a,
                             struct sv **out, size_t *n, struct err *e)
 {
     sqlite3_stmt *st = NULL;
@@ -736,13 +736,13 @@ enum status sqlite_thread_ids(struct store *s, struct arena *a, struct sv **out,
                               struct err *e)
 {
     struct sqlite_store *q = sqlite_of(s);
-    enum status          r =
-        list_ids(q, "SELECT id FROM thread WHERE " SQLITE_IS_THERE " ORDER BY id", a, out, n, e);
+    enum status r = sqlite_list_ids(q, "SELECT id FROM thread WHERE " SQLITE_SHOWN " ORDER BY id",
+                                    a, out, n, e);
 
     if (r == ST_CORRUPT) /* perhaps only the index is */
-        r = list_ids(
-            q, "SELECT DISTINCT id FROM thread NOT INDEXED WHERE " SQLITE_IS_THERE " ORDER BY id",
-            a, out, n, e);
+        r = sqlite_list_ids(
+            q, "SELECT DISTINCT id FROM thread NOT INDEXED WHERE " SQLITE_SHOWN " ORDER BY id", a,
+            out, n, e);
     return r;
 }
 

@@ -269,6 +269,39 @@ bool store_has_marks(const struct store *s); /* false: store_mark() always retur
  * written to a file that was removed or replaced is lost. */
 bool store_in_place(struct store *s);
 
+/* ---- threads in the making ------------------------------------------------------- */
+
+/* A staged thread is written in any number of transactions before anybody sees it: its id begins
+ * with STORE_STAGED, and no list, count or size has it. A store whose transactions lock the whole
+ * of it has staged threads (store_stages()), so that much can be brought in while others write:
+ *
+ *     store_allow_staged(s, true);
+ *     slice by slice: store_begin(), store_append(s, staged, ...), store_commit()
+ *     store_begin(), store_rename(s, staged, thread, e), store_commit()      now it is there
+ *
+ * Calls take such an id only while it is allowed: nobody else may name one. Whoever stages must
+ * see to it that what was left behind is found (store_staged()) and dropped. */
+#define STORE_STAGED ".staged-"
+bool store_is_staged(struct sv thread);
+bool store_stages(const struct store *s);
+void store_allow_staged(struct store *s, bool on);
+
+/* The ids of all of them, in order. */
+enum status store_staged(struct store *s, struct arena *a, struct sv **out, size_t *n,
+                         struct err *e) MUST_USE;
+
+/* In the write transaction of its first append: the entries of a new staged thread get the seqs and
+ * chain values that they would have in a thread with this head. */
+void store_stage_after(struct store *s, struct sv staged, const struct store_head *head);
+
+/* In a write transaction: the thread gets another id, of which there must be no thread. Its entries
+ * and rows stay where they are. */
+enum status store_rename(struct store *s, struct sv from, struct sv to, struct err *e) MUST_USE;
+
+/* Drop all staged threads whose ids begin like this (store_drop_later()), and what is left of any
+ * dropped thread. Outside a transaction. */
+enum status store_drop_staged(struct store *s, struct sv staged, struct err *e) MUST_USE;
+
 /* ---- rows of views -------------------------------------------------------------- */
 
 /* Ordered key → value rows of one view of one thread. Keys are bytes, ordered as such. */
@@ -461,8 +494,10 @@ enum status store_backup(struct store *s, struct sv path, struct err *e) MUST_US
 /* Replace the content of this store by that of the copy `path`, in one transaction that others see
  * as a whole or not at all. `check` is called in that transaction, before anything is changed, and
  * may refuse. The copy must have been opened by this version before, so that it is migrated, and be
- * closed. Outside a transaction. */
-enum status store_replace(struct store *s, struct sv                            path,
+ * closed. Outside a transaction. A store with staged threads takes the copy in as such, under the
+ * ids STAGED-1, STAGED-2 ..., and the transaction only gives the threads their names; those of
+ * before are then dropped in slices. */
+enum status store_replace(struct store *s, struct sv path, struct sv staged,
                           enum status (*check)(void *ctx, struct err *e), void *ctx,
                           struct err *e) MUST_USE;
 

@@ -137,26 +137,3 @@ enum status store_backup(struct store *s, struct sv path, struct err *e)
     assert(s->open == TX_CLOSED);
     return s->ops->backup ? s->ops->backup(s, path, e) : no_file(s, e);
 }
-
-enum status store_replace(struct store *s, struct sv                            path,
-                          enum status (*check)(void *ctx, struct err *e), void *ctx, struct err *e)
-{
-    struct err ignored;
-
-    assert(s->open == TX_CLOSED);
-    if (!s->ops->attach)
-        return no_file(s, e);
-    if (s->ops->attach(s, path, e))
-        return err_code(e);
-    enum status st = store_begin(s, STORE_WRITE, e);
-    if (!st)
-        st = check(ctx, e);
-    seen_forget(s);
-    if (!st)
-        st = s->ops->replace(s, e);
-    if (!st)
-        st = store_commit(s, e);
-    store_abort(s);
-    (void)!s->ops->attach(s, (struct sv){ 0 }, &ignored);
-    return st;
-}

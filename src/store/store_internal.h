@@ -65,6 +65,10 @@ struct store_ops {
     enum status (*thread_ids)(struct store *, struct arena *, struct sv **, size_t *n,
                               struct err *);
 
+    /* As the calls for staged threads; both NULL where a transaction locks single threads. */
+    enum status (*staged)(struct store *, struct arena *, struct sv **, size_t *n, struct err *);
+    enum status (*rename)(struct store *, struct sv from, struct sv to, struct err *);
+
     /* A number that changes with each commit of a write transaction, also by other processes. */
     enum status (*version)(struct store *, int64_t *, struct err *);
     /* Sleep until something may have been committed, at most `ms` milliseconds; store_pause() does
@@ -155,6 +159,7 @@ struct store {
     bool                    rows_apart; /* rows are in memory: they may be put while reading */
     bool                    is_new;     /* the log was made by this store */
     bool                    past_move;  /* as in struct store_options */
+    bool                    staged;     /* ids of staged threads are allowed */
     bool                    alone;      /* the transaction is one of store_begin_alone() */
     const char             *gone;       /* where the log went, as the last transaction saw it */
     struct arena            gone_a;     /* ... the text */

@@ -8,19 +8,20 @@
 #include <assert.h>
 #include <string.h>
 
-/* A thread id, or the one reserved id of the workspace's own log. */
-static enum status check_thread(struct sv thread, struct err *e)
+/* A thread id, or the one reserved id of the workspace's own log, or a staged thread. */
+static enum status check_thread(const struct store *s, struct sv thread, struct err *e)
 {
     if (sv_is(thread, ".global"))
         return ST_OK;
-    return name_check(thread, "thread id", e);
+    bool staged = s->staged && store_is_staged(thread);
+    return name_check(staged ? sv_skip(thread, 1) : thread, "thread id", e);
 }
 
 enum status store_head(struct store *s, struct sv thread, struct store_head *out, struct err *e)
 {
     if (seen_head(s, thread, out))
         return ST_OK;
-    if (check_thread(thread, e) || s->ops->head(s, thread, out, e))
+    if (check_thread(s, thread, e) || s->ops->head(s, thread, out, e))
         return err_code(e);
     seen_note_head(s, thread, out);
     return ST_OK;
@@ -160,7 +161,7 @@ enum status store_append(struct store *s, struct sv thread, int64_t expect, stru
 enum status store_scan(struct store *s, const struct store_query *q, struct store_scan **out,
                        struct err *e)
 {
-    if (check_thread(q->thread, e))
+    if (check_thread(s, q->thread, e))
         return err_code(e);
     if (s->ops->scan(s, q, out, e))
         return err_code(e);
@@ -263,7 +264,7 @@ enum status store_first(struct store *s, const struct store_query *q, struct are
 enum status store_find_op(struct store *s, struct sv thread, struct sv op_id, struct arena *a,
                           struct entry *out, bool *found, struct err *e)
 {
-    if (check_thread(thread, e))
+    if (check_thread(s, thread, e))
         return err_code(e);
     return s->ops->find_op(s, thread, op_id, a, out, found, e);
 }
@@ -272,7 +273,7 @@ enum status store_chain_at(struct store *s, struct sv thread, int64_t seq, struc
                            bool *found, struct err *e)
 {
     *found = false;
-    if (check_thread(thread, e))
+    if (check_thread(s, thread, e))
         return err_code(e);
     return seq < 0 ? ST_OK : s->ops->chain_at(s, thread, seq, out, found, e);
 }
@@ -345,7 +346,7 @@ enum status store_erase(struct store *s, struct sv thread, const struct entry *e
                         struct err *e)
 {
     assert(s->open == TX_WRITING);
-    if (check_thread(thread, e))
+    if (check_thread(s, thread, e))
         return err_code(e);
     for (size_t i = 0, run; i < n; i += run) {
         for (run = 1; i + run < n && entries[i + run].seq == entries[i].seq + (int64_t)run;)
@@ -360,12 +361,58 @@ enum status store_rechain(struct store *s, struct sv thread, struct entry *n, st
                           bool last, struct err *e)
 {
     assert(s->open == TX_WRITING && n->salted && n->skeleton.n);
-    if (check_thread(thread, e) || entry_check(n, e))
+    if (check_thread(s, thread, e) || entry_check(n, e))
         return err_code(e);
     *chain = n->chain = entry_chain(n, chain);
     seen_forget_head(s, thread);
     return s->ops->rechain(s, thread, n, last, e);
 }
+
+/* ---- staged threads -------------------------------------------------------------- */
+
+bool store_is_staged(struct sv thread)
+{
+    return sv_starts(thread, SV(STORE_STAGED));
+}
+
+bool store_stages(const struct store *s)
+{
+    while (s->ops->rename && s->ops->behind)
+        s = s->ops->behind((struct store *)(uintptr_t)s);
+    return s->ops->rename != NULL;
+}
+
+void store_allow_staged(struct store *s, bool on)
+{
+    s->staged = on;
+}
+
+enum status store_staged(struct store *s, struct arena *a, struct sv **out, size_t *n,
+                         struct err *e)
+{
+    *n = 0;
+    return store_stages(s) ? s->ops->staged(s, a, out, n, e) : ST_OK;
+}
+
+void store_stage_after(struct store *s, struct sv staged, const struct store_head *head)
+{
+    struct store_head h = *head;
+
+    assert(s->open == TX_WRITING && s->staged);
+    h.views = 0;
+    seen_note_head(s, staged, &h);
+}
+
+enum status store_rename(struct store *s, struct sv from, struct sv to, struct err *e)
+{
+    assert(s->open == TX_WRITING);
+    if (check_thread(s, from, e) || check_thread(s, to, e))
+        return err_code(e);
+    seen_forget(s);
+    return s->ops->rename(s, from, to, e);
+}
+
+/* ---- all threads -------------------------------------------------------------------- */
 
 enum status store_threads(struct store *s, struct arena *a, struct store_thread **out, size_t *n,
                           struct err *e)

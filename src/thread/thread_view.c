@@ -18,6 +18,7 @@
 #include "thread/lane.h"
 #include "thread/marks.h"
 #include "thread/run_state.h"
+#include "thread/stage.h"
 
 static enum status add_lane(struct rows *f, struct sv name, struct sv from, int64_t at, int64_t seq,
                             struct err *e)
@@ -171,7 +172,7 @@ static enum status fold(struct rows *f, const struct entry *n, struct err *e)
         return row_put(f, SV("erased"), SV(""), e)
                    ? err_code(e)
                    : row_put(f, key_of_seq("erasure", n->seq, f->a), SV(""), e);
-    if (k == KIND_THREAD_DELETION && sv_eq(f->thread, ANCHOR_THREAD))
+    if (k == KIND_THREAD_DELETION && log_is_global(f->thread))
         return fold_deletion(f, n, e);
     if (k == KIND_ERASURE_DONE)
         return fold_erasure_done(f, n, e);

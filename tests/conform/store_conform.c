@@ -1695,9 +1695,11 @@ static void a_copy_can_take_the_place_of_the_store(void)
     CHECK(append_one(SV("t"), note("{}")) == ST_OK);
     CHECK(append_one(SV("u"), note("{}")) == ST_OK);
     CHECK(store_backup(s, sv_of(path), &e) != ST_OK); /* a file that is not empty */
-    CHECK(store_replace(s, sv_of(path), disagree, &asked, &e) == ST_CONFLICT);
+    CHECK(store_replace(s, sv_of(path), SV(STORE_STAGED "replacement1"), disagree, &asked, &e) ==
+          ST_CONFLICT);
     CHECK_INT(rev_of(s, SV("t")), 2);
-    CHECK(store_replace(s, sv_of(path), agree, &asked, &e) == ST_OK);
+    CHECK(store_replace(s, sv_of(path), SV(STORE_STAGED "replacement1"), agree, &asked, &e) ==
+          ST_OK);
     CHECK_INT(asked, 2);
     CHECK_INT(rev_of(s, SV("t")), 1);
     CHECK_INT(rev_of(s, SV("u")), 0);
@@ -2407,10 +2409,12 @@ static void a_copy_that_takes_the_place_of_the_store_leaves_the_mark_out(void)
     CHECK(set_moved(copy, SV("/else/where.db"), SV("")) == ST_OK);
     CHECK(store_compact(copy, &e) == ST_OK);
     store_close(copy);
-    CHECK(store_replace(s, sv_of(path), agree, &asked, &e) == ST_OK);
+    CHECK(store_replace(s, sv_of(path), SV(STORE_STAGED "replacement1"), agree, &asked, &e) ==
+          ST_OK);
     CHECK(append_one(SV("t"), n) == ST_OK);
     CHECK(set_moved(s, SV("/else/where.db"), SV("")) == ST_OK);
-    CHECK(store_replace(s, sv_of(path), agree, &asked, &e) == ST_CONFLICT);
+    CHECK(store_replace(s, sv_of(path), SV(STORE_STAGED "replacement1"), agree, &asked, &e) ==
+          ST_CONFLICT);
     CHECK(strcmp(e.reason, STORE_MOVED) == 0);
     CHECK(store_moved(s, &a, &m, &e) == ST_OK);
     CHECK_SV(m.to, SV("/else/where.db"));

@@ -2,8 +2,10 @@
  *
  * The backup is read and checked as a whole first, with its log in a file of its own. What was
  * erased here since it was made is erased in that file too, and only then does its content replace
- * the log, in one transaction: other processes see either the old log or the new one. */
+ * the log: it comes in beside, in slices, and takes the names of the threads in one transaction.
+ * Other processes see either the old log or the new one. */
 #include "api/care/backup.h"
+#include "api/care/staged.h"
 #include "api/share/share_call.h"
 #include "api/term.h"
 #include "api/workspace_id.h"
@@ -164,7 +166,9 @@ static enum status open_live(struct restoring *g, struct err *e)
     if (take_live(g, &store, e))
         return err_code(e);
     g->live = log_of(store, workspace_views);
-    return finish_erasures(g, e) ? err_code(e) : read_live(g, e);
+    return staged_sweep(g->r, &g->live, g->ws->root_fd, NULL, e) || finish_erasures(g, e)
+               ? err_code(e)
+               : read_live(g, e);
 }
 
 /* "heddle.db.before-restore-20261116T182700.bak": what `heddle doctor` lists and `erase` removes.
@@ -340,6 +344,19 @@ static enum status is_unchanged(void *ctx, struct err *e)
     return err_hint(e, "nothing was changed; run the command again");
 }
 
+static enum status replace(struct restoring *g, struct err *e)
+{
+    struct staged held = { .fd = -1 };
+    struct sb     b = sb_in(g->r->a, 0);
+
+    if (log_stages(&g->live) && staged_take(g->ws->root_fd, g->r->a, &held, e))
+        return err_code(e);
+    sb_addf(&b, STORE_STAGED SV_FMT, SV_ARG(held.token));
+    enum status s = store_replace(g->live.store, g->copy, sb_sv(&b), is_unchanged, g, e);
+    staged_release(&held);
+    return s;
+}
+
 /* Frozen copies and the files of the registry are made from the log and the objects. */
 static enum status write_files(struct restoring *g, struct err *e)
 {
@@ -388,8 +405,7 @@ static enum status put_back(struct restoring *g, const struct restore_params *p,
         return refuse(g, e);
     if (g->lost.list.n && keep(g, e))
         return err_code(e);
-    if (backup_read(g->r, fd, &to, &again, e) ||
-        store_replace(g->live.store, g->copy, is_unchanged, g, e)) {
+    if (backup_read(g->r, fd, &to, &again, e) || replace(g, e)) {
         if (g->lost.list.n) /* the log is unchanged: its copy is not needed */
             unlinkat(g->ws->root_fd, g->kept.s, 0);
         return err_code(e);
@@ -458,7 +474,8 @@ static enum status run(struct request *r, const void *params_given, struct err *
         s = find_target(&g, &other, p->into, e);
     if (!s)
         s = restore(&g, p, fd, e);
-    store_close(g.live.store);
+    if (g.live.store)
+        workspace_give(g.ws, g.live.store, STORE_WRITE);
     if (g.ws == &other)
         workspace_close(&other);
     backup_forget(g.copy);
@@ -507,7 +524,8 @@ const struct operation op_workspace_restore = {
     .details =
         "The backup is read and checked as a whole before anything is changed, and takes the "
         "place\n"
-        "of the log in one transaction. It is refused when the log has entries that the backup\n"
+        "of the log in one short transaction: it comes in beside, while others read and write. It\n"
+        "is refused when somebody wrote meanwhile, and when the log has entries that the backup\n"
         "lacks, unless --force, which keeps the log as it was in "
         ".heddle/heddle.db.before-restore-*\n"
         "and says so; `heddle erase` removes that copy too. A log that cannot be read is moved\n"

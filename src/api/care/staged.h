@@ -1,0 +1,37 @@
+/* Who stages (thread/stage.h), and what is left of those who were killed. A token belongs to a
+ * process for as long as it holds the file of that name in .heddle (base/scratch.h). */
+#ifndef HEDDLE_STAGED_H
+#define HEDDLE_STAGED_H
+
+#include "api/request.h"
+#include "thread/stage.h"
+
+struct staged {
+    struct sv token; /* absent: nothing is held */
+    int       root, fd;
+};
+
+/* Take a token. *out is to be released, also after an error. */
+enum status staged_take(int root, struct arena *a, struct staged *out, struct err *e) MUST_USE;
+void        staged_release(struct staged *s);
+
+/* Entries of an import that was interrupted after it was decided, and that were moved now. */
+struct staged_moved {
+    struct sv into, lines;
+    int64_t   first, end; /* seqs in `into` */
+};
+
+/* What others left behind: what was decided is moved, the rest dropped; the request is warned of
+ * each. Outside a transaction; `moved` may be NULL. */
+struct staged_swept {
+    VEC(struct staged_moved) moved;
+};
+enum status staged_sweep(struct request *r, struct log *l, int root, struct staged_swept *out,
+                         struct err *e) MUST_USE;
+
+/* Only look: calls back for each import that was left. `into` is absent when it will be dropped. */
+enum status staged_each_left(struct log *l, int root, struct arena *a,
+                             void (*each)(void *ctx, struct sv token, struct sv into), void *ctx,
+                             struct err *e) MUST_USE;
+
+#endif

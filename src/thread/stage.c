@@ -1,0 +1,234 @@
+/* Staged threads: their ids, how they become visible, and what is moved behind other entries. */
+#include "thread/stage.h"
+
+#include "base/json.h"
+#include "base/vec.h"
+#include "store/store.h"
+#include "thread/anchor.h"
+#include "thread/deletion.h"
+#include "thread/erase.h"
+#include "thread/limits.h"
+
+/* A staged .global ends with this. */
+#define OF_GLOBAL SV("-global")
+
+bool log_stages(const struct log *l)
+{
+    return store_stages(l->store);
+}
+
+void log_allow_staged(struct log *l, bool on)
+{
+    store_allow_staged(l->store, on);
+}
+
+struct sv log_staged_id(struct sv token, struct sv thread, size_t n, struct arena *a)
+{
+    struct sb b = sb_in(a, 0);
+
+    sb_addf(&b, STORE_STAGED SV_FMT, SV_ARG(token));
+    if (sv_eq(thread, ANCHOR_THREAD))
+        sb_add(&b, OF_GLOBAL);
+    else
+        sb_addf(&b, "-%zu", n);
+    return sb_sv(&b);
+}
+
+bool log_is_staged(struct sv thread)
+{
+    return store_is_staged(thread);
+}
+
+struct sv log_staged_token(struct sv staged)
+{
+    struct sv rest = sv_skip(staged, sizeof STORE_STAGED - 1);
+
+    return store_is_staged(staged) && rest.n > LOG_STAGE_TOKEN ? sv_first(rest, LOG_STAGE_TOKEN)
+                                                               : (struct sv){ 0 };
+}
+
+bool log_is_global(struct sv thread)
+{
+    return sv_eq(thread, ANCHOR_THREAD) ||
+           (store_is_staged(thread) && thread.n > OF_GLOBAL.n &&
+            sv_eq(sv_skip(thread, thread.n - OF_GLOBAL.n), OF_GLOBAL));
+}
+
+enum status log_staged(struct log *l, struct arena *a, struct sv **out, size_t *n, struct err *e)
+{
+    return store_staged(l->store, a, out, n, e);
+}
+
+void log_stage_after(struct log *l, struct sv staged, const struct store_head *head)
+{
+    store_stage_after(l->store, staged, head);
+}
+
+enum status log_publish(struct log *l, struct sv staged, struct sv thread, struct err *e)
+{
+    bool deleted = false;
+
+    if (!sv_eq(thread, ANCHOR_THREAD) && deletion_find(l, thread, &deleted, e))
+        return err_code(e);
+    return deleted ? deletion_refuse(thread, e) : store_rename(l->store, staged, thread, e);
+}
+
+/* ---- entries that belong behind others --------------------------------------------------------
+ */
+
+/* The row that says what is done with a staged thread. No view has such a name. */
+static struct store_key place_of(struct sv staged)
+{
+    return (struct store_key){ staged, SV("stage"), SV("into") };
+}
+
+enum status log_stage_decide(struct log *l, struct sv staged, const struct log_stage *g,
+                             struct err *e)
+{
+    struct arena     a = { 0 };
+    struct sb        b = sb_in(&a, 0);
+    struct jw        w = jw_in(&b, 0);
+    struct store_key k = place_of(staged);
+
+    jw_open(&w, '{');
+    jw_kint(&w, "at", g->at);
+    jw_kint(&w, "end", g->end);
+    jw_kbool(&w, "exact", g->exact);
+    jw_kint(&w, "first", g->first);
+    jw_kstr(&w, "into", g->into);
+    jw_kstr(&w, "lines", g->lines);
+    jw_kint(&w, "moved", g->moved);
+    jw_close(&w, '}');
+    enum status s = store_row_put(l->store, &k, sb_sv(&b), e);
+    arena_free(&a);
+    return s;
+}
+
+enum status log_stage_find(struct log *l, struct sv staged, struct arena *a, struct log_stage *out,
+                           bool *decided, struct err *e)
+{
+    struct store_key k = place_of(staged);
+    struct json      v;
+    struct sv        value;
+
+    if (store_row_get(l->store, &k, a, &value, decided, e))
+        return err_code(e);
+    if (!*decided)
+        return ST_OK;
+    if (json_parse(value, 0, a, &v, e))
+        return err_in(e, "a staged thread");
+    *out = (struct log_stage){ .into = json_text(&v, "into"),
+                               .lines = json_text(&v, "lines"),
+                               .first = json_number(&v, "first"),
+                               .at = json_number(&v, "at"),
+                               .end = json_number(&v, "end"),
+                               .moved = json_number(&v, "moved"),
+                               .exact = json_truth(json_find(&v, "exact")) };
+    return ST_OK;
+}
+
+/* The entries of one slice, as an import takes them. */
+struct moving {
+    struct arena a;
+    VEC(struct entry) list;
+};
+
+static enum status read_slice(struct log *l, struct sv staged, const struct log_stage *g,
+                              struct moving *m, struct err *e)
+{
+    UNDO(store_scan_undo) struct store_scan *scan = NULL;
+    struct store_query q = { .thread = staged, .from = g->at, .to = g->at + FOLD_SLICE - 1 };
+    bool               more = true;
+    size_t             bytes = 0;
+
+    if (store_scan(l->store, &q, &scan, e))
+        return err_code(e);
+    while (more && bytes < FOLD_SLICE_BYTES) {
+        struct entry n;
+        if (store_next(scan, &n, &more, e))
+            return err_code(e);
+        if (!more)
+            break;
+        bytes += n.payload.n + n.refs.n;
+        n = entry_dup(&n, &m->a);
+        n.unsalted = !n.salted && !n.erased;
+        *vec_push(&m->list, &m->a) = n;
+    }
+    return ST_OK;
+}
+
+static enum status check_place(const struct log_stage *g, int64_t rev, struct err *e)
+{
+    if (!g->exact || rev == g->at)
+        return ST_OK;
+    err_set(e, ST_CONFLICT,
+            "thread '" SV_FMT "' was written to meanwhile: entries %lld to %lld are in it, and the "
+            "lines behind cannot keep their seqs",
+            SV_ARG(g->into), (long long)g->first, (long long)g->at - 1);
+    err_reason(e, "seq");
+    return err_hint(e, "import the lines into a new thread");
+}
+
+enum status log_stage_slice(struct log *l, struct sv staged, struct log_stage *g, int64_t *n_erased,
+                            struct err *e)
+{
+    struct moving     m = { 0 };
+    struct log_stage  now;
+    struct store_head head;
+    bool              decided = false;
+    enum status       s = log_stage_find(l, staged, &m.a, &now, &decided, e);
+
+    if (!s && decided) { /* another process may have gone on with it */
+        g->at = now.at;
+        g->moved = now.moved;
+    }
+    if (!s && (!decided || g->at >= g->end)) {
+        g->at = g->end;
+        arena_free(&m.a);
+        return ST_OK;
+    }
+    if (!s)
+        s = log_head(l, g->into, &head, e);
+    if (!s)
+        s = check_place(g, head.rev, e);
+    if (!s)
+        s = read_slice(l, staged, g, &m, e);
+    if (!s && g->moved < 0)
+        g->moved = head.rev;
+    if (!s && m.list.n)
+        s = log_import(l, g->into, m.list.v, m.list.n, &head, NULL, NULL, e);
+    if (!s && m.list.n)
+        s = erase_replay(l, g->into, m.list.v, m.list.n, n_erased, e);
+    if (!s)
+        g->at = m.list.n ? g->at + (int64_t)m.list.n : g->end;
+    arena_free(&m.a);
+    return s ? s : log_stage_decide(l, staged, g, e);
+}
+
+enum status log_stage_move(struct log *l, struct sv staged, struct log_stage *g, int64_t *n_erased,
+                           struct err *e)
+{
+    enum status s = ST_OK;
+
+    while (!s && g->at < g->end) {
+        store_let_others(l->store);
+        s = log_begin(l, g->into, STORE_WRITE, e);
+        if (!s)
+            s = log_stage_slice(l, staged, g, n_erased, e);
+        if (!s)
+            s = log_commit(l, e);
+        log_abort(l); /* no effect after a commit */
+    }
+    return s;
+}
+
+enum status log_drop_staged(struct log *l, struct sv token, struct err *e)
+{
+    struct arena a = { 0 };
+    struct sb    b = sb_in(&a, 0);
+
+    sb_addf(&b, STORE_STAGED SV_FMT, SV_ARG(token));
+    enum status s = store_drop_staged(l->store, sb_sv(&b), e);
+    arena_free(&a);
+    return s;
+}

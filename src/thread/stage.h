@@ -1,0 +1,74 @@
+/* Bringing many entries into a log while others write to it. They are first appended to staged
+ * threads (store.h), slice by slice, which nobody sees; then one short transaction shows them:
+ *
+ *     log_allow_staged(l, true);
+ *     each slice: log_begin(STORE_WRITE), log_stage_after() once, log_import(staged, ...),
+ * log_commit() log_begin(STORE_WRITE), log_publish() or log_stage_decide(), log_commit()
+ *     log_stage_move() of each staged thread that was decided, until it is done
+ *     log_drop_staged(), log_allow_staged(l, false)
+ *
+ * A thread that had no entries is shown as a whole: it only gets its name. Entries for a thread
+ * that has some are decided, and then moved behind those, in slices too: readers may see the first
+ * of them alone, and another writer's entries may come in between. When the process is killed
+ * before it was decided, nothing of it is in the log; afterwards all of it will be, once somebody
+ * moves the rest. */
+#ifndef HEDDLE_STAGE_H
+#define HEDDLE_STAGE_H
+
+#include "thread/log.h"
+
+enum { LOG_STAGE_TOKEN = 12 }; /* bytes, of which the names of those who stage consist */
+
+bool log_stages(const struct log *l); /* can it? */
+void log_allow_staged(struct log *l, bool on);
+
+/* The id for the n-th thread of a token, and the token of an id (absent: it has none). */
+struct sv log_staged_id(struct sv token, struct sv thread, size_t n, struct arena *a);
+struct sv log_staged_token(struct sv staged);
+bool      log_is_staged(struct sv thread);
+
+/* Is it .global, or a staged thread that will be? For folds. */
+bool log_is_global(struct sv thread);
+
+enum status log_staged(struct log *l, struct arena *a, struct sv **out, size_t *n,
+                       struct err *e) MUST_USE;
+
+/* Before the first append, in the same transaction: seqs and chain values go on after `head`. */
+void log_stage_after(struct log *l, struct sv staged, const struct store_head *head);
+
+/* In a write transaction: the staged thread becomes `thread`, which has no entry. Statuses of a
+ * first log_append() to it. */
+enum status log_publish(struct log *l, struct sv staged, struct sv thread, struct err *e) MUST_USE;
+
+/* What is to be done with a staged thread whose entries belong behind those of another one. */
+struct log_stage {
+    struct sv into;    /* the thread */
+    struct sv lines;   /* what was imported, as a hash: the same import is known by it */
+    int64_t   first;   /* seq of the first entry in the staged thread ... */
+    int64_t   at, end; /* ... the next one to be moved, and behind the last */
+    int64_t   moved;   /* seq in `into` of the first one that was moved; -1: none was */
+    bool      exact;   /* they must keep their seqs: the lines say which they have */
+};
+
+/* In a write transaction: from now on it will be moved. */
+enum status log_stage_decide(struct log *l, struct sv staged, const struct log_stage *g,
+                             struct err *e) MUST_USE;
+
+/* Was it decided, and how far is it? In a transaction. */
+enum status log_stage_find(struct log *l, struct sv staged, struct arena *a, struct log_stage *out,
+                           bool *decided, struct err *e) MUST_USE;
+
+/* In a write transaction: move one slice of it, FOLD_SLICE entries at most; `g` is what
+ * log_stage_find() gave and is kept up to date. *n_erased grows as for erase_replay().
+ * ST_CONFLICT: others have appended to the thread, and what is left must not follow. */
+enum status log_stage_slice(struct log *l, struct sv staged, struct log_stage *g, int64_t *n_erased,
+                            struct err *e) MUST_USE;
+
+/* Outside a transaction: all that is left of it, each slice in a transaction of its own. */
+enum status log_stage_move(struct log *l, struct sv staged, struct log_stage *g, int64_t *n_erased,
+                           struct err *e) MUST_USE;
+
+/* Outside a transaction: drop all staged threads of a token, in slices. */
+enum status log_drop_staged(struct log *l, struct sv token, struct err *e) MUST_USE;
+
+#endif
