@@ -60,6 +60,8 @@ enum status doctor_check_threads(struct doctor *d, struct err *e);
 enum status doctor_fix_threads(struct doctor *d, struct err *e);
 enum status doctor_check_shared(struct doctor *d, struct err *e);
 enum status doctor_fix_shared(struct doctor *d, struct err *e);
+enum status doctor_check_imports(struct doctor *d, struct err *e);
+enum status doctor_fix_imports(struct doctor *d, struct err *e);
 enum status doctor_check_erasures(struct doctor *d, struct err *e);
 enum status doctor_fix_erasures(struct doctor *d, struct err *e);
 enum status doctor_check_moved(struct doctor *d, struct err *e);

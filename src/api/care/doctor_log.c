@@ -3,6 +3,7 @@
  * so that the two cannot disagree. */
 #include "api/care/doctor.h"
 #include "api/care/former.h"
+#include "api/care/staged.h"
 #include "base/clock.h"
 #include "share/erase.h"
 #include "thread/anchor.h"
@@ -226,6 +227,33 @@ enum status doctor_fix_moved(struct doctor *d, struct err *e)
 }
 
 /* ---- erasures that were interrupted -------------------------------------------------------- */
+
+/* ---- imports and restores that were interrupted ------------------------------------------ */
+
+static void tell_left(void *ctx, struct sv token, struct sv into)
+{
+    struct doctor *d = ctx;
+
+    (void)token;
+    if (into.s)
+        doctor_find(d, ST_CONFLICT, "`heddle doctor --fix` appends the rest",
+                    "an import into " SV_FMT " was interrupted: a part of it is there",
+                    SV_ARG(into));
+    else
+        doctor_find(d, ST_CONFLICT, "`heddle doctor --fix` removes it",
+                    "an import or a restore was interrupted: what it had read is in the database, "
+                    "and in no thread");
+}
+
+enum status doctor_check_imports(struct doctor *d, struct err *e)
+{
+    return staged_each_left(&d->r->log, d->r->ws->root_fd, d->r->a, tell_left, d, e);
+}
+
+enum status doctor_fix_imports(struct doctor *d, struct err *e)
+{
+    return staged_sweep(d->r, &d->r->log, d->r->ws->root_fd, NULL, e);
+}
 
 enum status doctor_check_erasures(struct doctor *d, struct err *e)
 {

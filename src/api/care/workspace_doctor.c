@@ -60,6 +60,7 @@ const struct doctor_check doctor_checks[] = {
     { "database",  "the database file is whole",                 true,  doctor_check_database,  doctor_fix_database },
     { "threads",   "every entry, chain and view agrees",         true,  doctor_check_threads,   doctor_fix_threads },
     { "moved",     "the log is in one store",                    true,  doctor_check_moved,     doctor_fix_moved },
+    { "imports",   "no import was interrupted",                  true,  doctor_check_imports,   doctor_fix_imports },
     { "erasures",  "nothing erased is left in files",            true,  doctor_check_erasures,  doctor_fix_erasures },
     { "shared",    ".leslie and frozen copies agree with the log", true,  doctor_check_shared,  doctor_fix_shared },
     { "space",     "the write-ahead log is short",               true,  doctor_check_space,     doctor_fix_space },

@@ -1,0 +1,92 @@
+#!/bin/sh
+# An import that is longer than one write transaction: others write while it reads, nobody sees it
+# before its end, and what a killed one leaves goes away.
+# postgres: no, there a transaction locks single threads, and an import is one transaction
+# shellcheck source=tests/e2e/lib.sh disable=SC2016
+. "$(dirname "$0")/lib.sh"
+
+NOTE='{"kind":"note","payload":{"n":1}}'
+LONG=9000
+heddle init >/dev/null
+printf '%s\n' "$NOTE" | heddle log append other >/dev/null
+yes "$NOTE" | head -n "$LONG" >lines
+
+# begin NAME THREAD: an import that has read all of `lines`, and waits for more on descriptor 3
+begin() {
+    rm -f feed
+    mkfifo feed
+    "$HEDDLE" log import "$2" <feed >"$1.out" 2>"$1.err" &
+    import=$!
+    exec 3>feed
+    cat lines >&3
+    await two_slices
+}
+
+# two_slices: they are committed, and what follows waits for the stream.
+two_slices() {
+    [ "$(sqlite3 .heddle/heddle.db "SELECT count(*) FROM entry JOIN thread ON tid = key >> 36 WHERE thread.id LIKE '.staged-%'")" -ge 8000 ]
+}
+
+# ---- others write meanwhile, and see nothing of it
+begin one new
+run sh -c "printf '%s\n' '$NOTE' | timeout 10 \"\$HEDDLE\" log append other --json"
+same "another process writes while an import waits for its stream" "$out" '{"first_seq":1,"last_seq":1,"rev":2}'
+run heddle list --all --json
+same "the list has nothing of it" "$(printf '%s' "$out$err" | grep -c staged)" 0
+run heddle log show new
+exits "nor is there a thread" 1
+run heddle log export --all
+same "nor has an export" "$(printf '%s\n' "$out" | wc -l)" 2
+run heddle stats --json
+same "nor the numbers" "$(printf '%s' "$out$err" | grep -c staged)" 0
+run heddle verify
+exits "verify is content" 0
+run heddle log show .staged-abcdefabcdef-0
+exits "nobody can name one" 1
+run heddle doctor
+lacks "a running import is not told of" "$out" "restore was interrupted"
+
+# ---- two at once
+run sh -c '"$HEDDLE" log import new lines --json'
+json "another import of the same thread wins" "$out" .rev "$LONG"
+exec 3>&-
+wait $import
+same "the first one is told" "$?" 1
+has "why" "$(cat one.err)" "was written to while the lines were read"
+run heddle log show new --from $((LONG - 1)) --json
+same "and wrote nothing" "$(printf '%s\n' "$out" | wc -l)" 1
+
+# ---- killed
+begin two killed
+kill -9 $import
+wait $import 2>/dev/null
+exec 3>&-
+run heddle log show killed
+exits "a killed import leaves no thread" 1
+run heddle doctor
+has "doctor names what it left" "$out" "an import or a restore was interrupted"
+cp -r .heddle kept
+run heddle doctor --fix
+run heddle doctor
+lacks "and removes it" "$out" "restore was interrupted"
+same "all of it" "$(sqlite3 .heddle/heddle.db 'SELECT count(*) FROM entry WHERE key >> 36 NOT IN (SELECT tid FROM thread)')" 0
+rm -rf .heddle
+mv kept .heddle
+run heddle log import killed lines --json
+json "the same import comes in" "$out" .rev "$LONG"
+run heddle doctor
+lacks "and what was left is gone" "$out" "restore was interrupted"
+ok "the log is whole" heddle verify
+
+# ---- behind other entries
+run heddle log import killed lines --json
+json "lines come behind others" "$out" '[.first_seq,.rev]' "[$LONG,$((2 * LONG))]"
+heddle log export --all >all.jsonl
+
+mkdir -p copy && (cd copy && heddle init >/dev/null)
+run sh -c 'cd copy && "$HEDDLE" log import --all ../all.jsonl --json'
+exits "all threads go into another log" 0
+(cd copy && heddle log export --all >../again.jsonl)
+ok "and come out the same" cmp all.jsonl again.jsonl
+ok "which is whole" sh -c 'cd copy && "$HEDDLE" verify'
+done_testing

@@ -1,0 +1,223 @@
+/* Imports of more lines than one write transaction takes: whatever fails in the middle leaves no
+ * half thread, and the import repeated puts every line into the log once. */
+#include "api/care/staged.h"
+#include "api/request.h"
+#include "fresh.h"
+#include "store/store_internal.h"
+#include "tap.h"
+#include "thread/lane.h"
+#include "thread/limits.h"
+#include "thread/scan.h"
+
+enum { LINES = 2 * FOLD_SLICE + 300, BEFORE = 3 };
+
+static struct workspace ws;
+static struct fresh     folder;
+static struct err       e;
+static char             url[320], plain_url[300];
+
+static void write_lines(void)
+{
+    int   fd = openat(folder.fd, "lines", O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+    FILE *f = fdopen(fd, "w");
+
+    for (int i = 0; i < LINES; i++)
+        fprintf(f, "{\"kind\":\"note\",\"payload\":{\"n\":%d}}\n", i);
+    fclose(f);
+}
+
+static void set_up(bool faults)
+{
+    folder = fresh_folder();
+    workspace_init(&ws);
+    ws.root = ws.start = sv_of(folder.path);
+    ws.root_fd = open(folder.path, O_PATH | O_DIRECTORY | O_CLOEXEC);
+    CHECK(workspace_make(&ws, SV(".heddle"), &e) == ST_OK);
+    snprintf(plain_url, sizeof plain_url, "sqlite:%s/.heddle/heddle.db", folder.path);
+    snprintf(url, sizeof url, "fault:0:%s", plain_url);
+    ws.store_url = sv_of(faults ? url : plain_url);
+    write_lines();
+}
+
+static void tear_down(void)
+{
+    workspace_close(&ws);
+    fresh_done(&folder);
+}
+
+static struct log opened(struct store **s)
+{
+    CHECK(store_open(sv_of(plain_url), &(struct store_options){ .create = true }, s, &e) == ST_OK);
+    return log_of(*s, workspace_views);
+}
+
+static int64_t rev_of(struct sv thread)
+{
+    struct store     *s;
+    struct log        l = opened(&s);
+    struct store_head h = { 0 };
+
+    CHECK(log_begin(&l, thread, STORE_READ, &e) == ST_OK);
+    CHECK(log_head(&l, thread, &h, &e) == ST_OK);
+    log_abort(&l);
+    store_close(s);
+    return h.rev;
+}
+
+static void append(struct sv thread, int n)
+{
+    struct store     *s;
+    struct log        l = opened(&s);
+    struct store_head h;
+
+    for (int i = 0; i < n; i++) {
+        struct entry one = { .at = 1000, .kind = SV("note"), .payload = SV("{\"before\":true}") };
+        CHECK(log_begin(&l, thread, STORE_WRITE, &e) == ST_OK);
+        CHECK(log_append(&l, thread, LOG_ANY_REV, &one, 1, &h, &e) == ST_OK);
+        CHECK(log_commit(&l, &e) == ST_OK);
+    }
+    store_close(s);
+}
+
+/* Is every line in the thread once, in order, behind `before` other entries? */
+static void check_whole(struct sv thread, int64_t before)
+{
+    struct store      *s;
+    struct log         l = opened(&s);
+    struct arena       a = { 0 };
+    struct store_scan *scan = NULL;
+    struct store_query q = { .thread = thread, .from = before, .to = STORE_TO_END };
+    struct entry       n;
+    struct sv         *left = NULL;
+    size_t             count = 0;
+    bool               more = true;
+    int64_t            next = 0, entries;
+
+    CHECK(log_begin(&l, thread, STORE_READ, &e) == ST_OK);
+    CHECK(log_scan(&l, &q, &scan, &e) == ST_OK);
+    while (!log_scan_next(scan, &n, &more, &e) && more) {
+        char want[40];
+        snprintf(want, sizeof want, "{\"n\":%lld}", (long long)next++);
+        if (!sv_is(n.payload, want))
+            CHECK_SV(n.payload, sv_of(want));
+    }
+    CHECK_INT(next, LINES);
+    log_scan_undo(&scan);
+    log_abort(&l);
+    CHECK(log_verify(&l, thread, NULL, NULL, &entries, &e) == ST_OK);
+    CHECK_INT(entries, LINES + before);
+    CHECK(log_staged(&l, &a, &left, &count, &e) == ST_OK);
+    CHECK_INT(count, 0);
+    arena_free(&a);
+    store_close(s);
+}
+
+static struct store *idle_store(void)
+{
+    for (size_t k = 0; k < COUNT(ws.idle); k++)
+        if (ws.idle[k].store && !ws.idle[k].read_only)
+            return ws.idle[k].store;
+    return NULL;
+}
+
+/* `at`: the call of the store that fails; 0: none. *calls: how many it has had. */
+static enum status import(const char *thread, int64_t at, int64_t *calls)
+{
+    const struct operation *op = operation_find(SV("log.import"));
+    struct arena            a = { 0 };
+    struct request          r;
+    struct json             doc;
+    void                   *params = params_init(op->params, op->params_size, &a);
+    struct sb               out = sb_in(&a, 0), text = sb_in(&a, 0);
+    int                     fd = openat(folder.fd, "lines", O_RDONLY | O_CLOEXEC);
+    struct lines            in = lines_of(fd, REQUEST_LINE_MAX, &a);
+    struct store           *s;
+
+    if (calls) { /* one that is idle is taken again */
+        CHECK(workspace_take(&ws, STORE_WRITE, &s, &e) == ST_OK);
+        workspace_give(&ws, s, STORE_WRITE);
+        fault_arm(idle_store(), at);
+    }
+    sb_addf(&text, "{\"thread\":\"%s\"}", thread);
+    request_init(&r, &ws, &a);
+    r.out = &out;
+    r.in = &in;
+    CHECK(json_parse(sb_sv(&text), 0, &a, &doc, &e) == ST_OK);
+    CHECK(params_read(op->params, &doc, params, &a, &e) == ST_OK);
+    enum status st = operation_run(op, &r, params, &e);
+    request_end(&r);
+    if (st && !at)
+        printf("# %s\n", e.text);
+    if (calls)
+        *calls = idle_store() ? fault_calls(idle_store()) : 0;
+    arena_free(&a);
+    close(fd);
+    workspace_close_idle(&ws);
+    return st;
+}
+
+/* Some calls, and each of the last ones: those in which it becomes visible. */
+static int64_t next_call(int64_t k, int64_t all)
+{
+    return k < 4 ? k + 1 : k < all - 24 ? (k + all / 8 < all - 24 ? k + all / 8 : all - 24) : k + 1;
+}
+
+static void an_import_that_fails_anywhere_is_repeated(bool behind)
+{
+    int64_t calls = 0, all, before = behind ? BEFORE : 0, failed = 0, partly = 0;
+
+    set_up(true);
+    if (behind)
+        append(SV("t"), BEFORE);
+    CHECK(import("t", 0, &all) == ST_OK);
+    check_whole(SV("t"), before);
+    tear_down();
+    for (int64_t k = 1; k <= all; k = next_call(k, all)) {
+        set_up(true);
+        append(behind ? SV("t") : SV("other"), BEFORE);
+        enum status s = import("t", k, &calls);
+        int64_t     rev = rev_of(SV("t"));
+        failed += s != ST_OK;
+        partly += rev != before && rev != before + LINES;
+        CHECK(behind || rev == 0 || rev == LINES);
+        ws.store_url = sv_of(plain_url);
+        if (s && rev < before + LINES)
+            CHECK(import("t", 0, NULL) == ST_OK);
+        else
+            CHECK(import("u", 0, NULL) == ST_OK); /* drops what could not be dropped */
+        check_whole(SV("t"), before);
+        tear_down();
+    }
+    printf("# %lld calls; %lld imports failed, %lld of them behind a part\n", (long long)all,
+           (long long)failed, (long long)partly);
+    CHECK(failed > 10 && (partly > 0) == behind);
+}
+
+static void an_import_of_a_new_thread_is_there_as_a_whole_or_not_at_all(void)
+{
+    an_import_that_fails_anywhere_is_repeated(false);
+}
+
+static void an_import_behind_other_entries_is_ended_by_the_next(void)
+{
+    an_import_that_fails_anywhere_is_repeated(true);
+}
+
+static void nobody_can_name_a_staged_thread(void)
+{
+    struct store_head h;
+    struct store     *s;
+    struct log        l;
+
+    set_up(false);
+    l = opened(&s);
+    CHECK(log_begin(&l, SV("t"), STORE_READ, &e) == ST_OK);
+    CHECK(log_head(&l, SV(".staged-abcdefabcdef-0"), &h, &e) == ST_INVALID_SYNTAX);
+    log_abort(&l);
+    store_close(s);
+    tear_down();
+}
+
+TAP_MAIN(T(an_import_of_a_new_thread_is_there_as_a_whole_or_not_at_all),
+         T(an_import_behind_other_entries_is_ended_by_the_next),
+         T(nobody_can_name_a_staged_thread), )
