@@ -95,7 +95,8 @@ bare_index() {
     beside "erase of 10 entries" "$heddle" erase long 10 11 12 13 14 15 16 17 18 19 --reason asked --with-derived
     # shellcheck disable=SC2046
     beside "erase of $((nodes / 4)) entries" "$heddle" erase long $(seq 20 4 $((nodes - 1))) --reason asked --with-derived
-    beside "import of $((nodes / 10)) lines" "$heddle" log import another <(head -n $((nodes / 10)) "$work/lines")
+    beside "import of $nodes lines" "$heddle" log import another "$work/lines"
+    beside "import of $nodes lines behind them" "$heddle" log import another "$work/lines"
     beside "thread delete" "$heddle" thread delete long --yes --reason asked
     beside "compact-store" "$heddle" compact-store
 } | table
