@@ -174,7 +174,7 @@ enum status log_stage_slice(struct log *l, struct sv staged, struct log_stage *g
 {
     struct moving     m = { 0 };
     struct log_stage  now;
-    struct store_head head;
+    struct store_head head = { 0 };
     bool              decided = false;
     enum status       s = log_stage_find(l, staged, &m.a, &now, &decided, e);
 
