@@ -291,7 +291,7 @@ static enum status check_root(struct workspace *ws, struct arena *a, struct err 
     return err_hint(e, "start again where it is now");
 }
 
-/* A log is not begun anew where the user's settings name one: its disk may be missing. */
+/* A log is not begun again where the user's settings name one: its disk may be missing. */
 static enum status refuse_lost(struct workspace *ws, struct sv url, struct arena *a, struct err *e)
 {
     struct sv  id = { 0 };

@@ -99,7 +99,7 @@ void workspace_made(struct workspace *ws);
  * is made when it is missing (and .heddle with it); for reading a missing one is ST_NOT_FOUND.
  * ST_PERMISSION_DENIED: the workspace's settings lead out of the workspace. ST_NOT_FOUND, reason
  * WORKSPACE_LOST: the store that the user's settings name for this workspace is not there; it is
- * not made anew. */
+ * not made again. */
 #define WORKSPACE_LOST "lost"
 enum status workspace_take(struct workspace *ws, enum store_mode mode, struct store **out,
                            struct err *e) MUST_USE;
@@ -113,9 +113,9 @@ enum status workspace_store_url(struct workspace *ws, struct arena *a, struct sv
                                 struct err *e) MUST_USE;
 
 /* What `heddle store switch` leaves beside the log's usual place, in .heddle/moved: with it a file
- * that is missing there is not made anew, because users with other settings would have a second log
- * then. ST_CONFLICT, reason STORE_MOVED. The text may come with a checkout: it is only shown, or
- * compared with what the user names. */
+ * that is missing there is not made again, because users with other settings would have a second
+ * log then. ST_CONFLICT, reason STORE_MOVED. The text may come with a checkout: it is only shown,
+ * or compared with what the user names. */
 struct workspace_moved {
     struct sv id; /* of the move, see store_moved() */
     struct sv to; /* without a password; absent: there is no note */

@@ -41,7 +41,7 @@ size_t json_string_length(struct sv v)
     return (size_t)(string_end(v.s, v.s + v.n) - v.s);
 }
 
-/* The end of a value that is no string. */
+/* The end of a value that is not a string. */
 static const char *literal_end(const char *s, const char *end)
 {
     int depth = 0;

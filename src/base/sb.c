@@ -298,8 +298,10 @@ void sb_add_hex(struct sb *b, const void *bytes, size_t n)
         b->n = (size_t)(sb_write_hex(b->s + b->n, bytes, n) - b->s);
         return;
     }
-    for (size_t i = 0; i < n; i++)
-        sb_add(b, (struct sv){ two, (size_t)(sb_write_hex(two, p + i, 1) - two) });
+    for (size_t i = 0; i < n; i++) {
+        sb_write_hex(two, p + i, 1);
+        sb_add(b, (struct sv){ two, sizeof two });
+    }
 }
 
 void sb_pad(struct sb *b, char c, size_t n)

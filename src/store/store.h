@@ -279,8 +279,8 @@ bool store_in_place(struct store *s);
  *     slice by slice: store_begin(), store_append(s, staged, ...), store_commit()
  *     store_begin(), store_rename(s, staged, thread, e), store_commit()      now it is there
  *
- * Calls take such an id only while it is allowed: nobody else may name one. Whoever stages must
- * see to it that what was left behind is found (store_staged()) and dropped. */
+ * Calls take such an id only while it is allowed, so that no command can name one. A caller
+ * that stages must also find (store_staged()) and drop what an interrupted one left behind. */
 #define STORE_STAGED ".staged-"
 bool store_is_staged(struct sv thread);
 bool store_stages(const struct store *s);

@@ -133,7 +133,7 @@ static enum status finish_erasures(struct restoring *g, struct err *e)
     return st ? err_in(e, "finish an erasure that was interrupted") : ST_OK;
 }
 
-/* A backup is what brings back a log whose store is lost: the store is made anew for it. A server
+/* A backup is what brings back a log whose store is lost: the store is made again for it. A server
  * says only when it is asked that it has none. */
 static enum status take_live(struct restoring *g, struct store **out, struct err *e)
 {
