@@ -596,6 +596,7 @@ enum status share_undone(struct share *s, struct share_pending_effect **out, siz
                                           .at = entry.at };
         for (size_t k = 0; k < COUNT(keys) && !x.thread.n; k++)
             x.thread = json_text(&p, keys[k]);
+        x.about = x.thread.n ? x.thread : json_text(&p, "id");
         list[(*n)++] = x;
     }
     *out = list;

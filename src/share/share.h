@@ -100,7 +100,8 @@ enum status share_commit(struct share *s, struct err *e) MUST_USE;
 /* Effects that are not on the disk yet, oldest first: which operation on which thread, and why.
  * After share_begin(). */
 struct share_pending_effect {
-    struct sv operation, thread, why;
+    struct sv operation, thread, why; /* thread: absent for what is not about one */
+    struct sv about;                  /* the thread, or the id of what else was made */
     int64_t   at;
 };
 enum status share_undone(struct share *s, struct share_pending_effect **out, size_t *n,

@@ -183,7 +183,7 @@ static enum status verify_undone(struct share_verifying *v)
     for (size_t i = 0; i < n; i++) {
         struct sb b = sb_in(v->s->a, 0);
         sb_addf(&b, SV_FMT " of '" SV_FMT "' is recorded and not done on disk: " SV_FMT,
-                SV_ARG(list[i].operation), SV_ARG(list[i].thread), SV_ARG(list[i].why));
+                SV_ARG(list[i].operation), SV_ARG(list[i].about), SV_ARG(list[i].why));
         v->say(v->ctx, sb_sv(&b));
     }
     return ST_OK;
