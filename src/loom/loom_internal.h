@@ -20,7 +20,7 @@
  *     ann/N                     an annotation
  *     x/SLOT/N, y/NAME/N        links of a node, of a document (by entry seq)
  *     sum/SEQ, sum/tree         summary of a node, of the tree (by its entry)
- *     todo/SEQ                  which entries from SEQ on wait for their summary (enum waiting)
+ *     todo/SEQ                  which entries from SEQ on wait for a summary (summary_wait)
  *     closed                    an agent left the tree since it was last summarised
  *     dsum/PATH, dtodo/PATH     summary of a document (by its entry); one that waits for a summary
  *     resp/HASH                 raw answer of a model (by its entry)
@@ -62,9 +62,10 @@ struct sv loom_local_key(struct sv text, struct arena *a);
 
 /* Does a node wait for its summary? A row todo/SEQ has this letter for each of WAITING_BLOCK
  * entries, less those at its end that do not wait. */
-enum waiting { WAITS_NOT = '-', WAITS = 'w', WAITS_WITH_EXTRACT = 'e' };
+enum summary_wait { WAITS_NOT = '-', WAITS = 'w', WAITS_WITH_EXTRACT = 'e' };
 enum { WAITING_BLOCK = 256 };
-enum status rows_set_waiting(struct rows *r, int64_t seq, enum waiting how, struct err *e) MUST_USE;
+enum status rows_set_waiting(struct rows *r, int64_t seq, enum summary_wait how,
+                             struct err *e) MUST_USE;
 
 struct strand {
     int64_t first, end;

@@ -239,7 +239,7 @@ enum status rows_put_tree(struct rows *r, const struct tree *t, struct err *e)
 
 /* ---- what waits for a summary ------------------------------------------------------ */
 
-enum status rows_set_waiting(struct rows *r, int64_t seq, enum waiting how, struct err *e)
+enum status rows_set_waiting(struct rows *r, int64_t seq, enum summary_wait how, struct err *e)
 {
     struct sv key = key_of_seq("todo", seq - seq % WAITING_BLOCK, r->a), row;
     char      letters[WAITING_BLOCK];

@@ -150,7 +150,7 @@ static void a_tree_asks_for_each_row_once(void)
     set_up();
     say_thirty("tree");
     struct calls c = call(&op_log_append, "{\"thread\":\"tree\",\"entries\":[" MESSAGE "]}");
-    at_most("append to a tree", &c, 1, 1, 8, 0);
+    at_most("append to a tree", &c, 1, 1, 9, 0); /* one row: on which lane its author is */
     c = call(&op_loom_say, "{\"thread\":\"tree\",\"text\":\"and more\"}");
     at_most("say", &c, 2, 2, 13, 1); /* one row: where its author is */
     c = call(&op_loom_do, "{\"thread\":\"tree\",\"lines\":\"\xe2\x86\x92 view here\\n\"}");
