@@ -65,7 +65,7 @@ run heddle do novel --agent Ed <<EOF
 EOF
 has "afterwards it is free" "$out" "✓ created version [$first'] from [$first]"
 run heddle loom novel --agent Ed --show context
-has "and One is back where it was" "$out" "One active at [$aside], depth:1"
+has "and One is back where it was, on the version that Ed made of it" "$out" "One active at [$aside'], depth:1"
 
 printf '→ continue from %s using agent:"Slow"\n' "$left" | heddle do t --agent One >one.out 2>&1 &
 first=$!
