@@ -42,6 +42,21 @@ static enum status end_slice(struct store *s, enum status st, struct err *e)
 
 /* ---- a thread comes in ----------------------------------------------------------------------- */
 
+/* Is the staged thread as this process left it? Another one may have taken it for left behind. In
+ * a transaction. */
+static enum status check_there(struct replacing *r, struct sv to, int64_t rev, struct err *e)
+{
+    struct store_head h;
+
+    if (store_head(r->s, to, &h, e))
+        return err_code(e);
+    if (h.rev == rev)
+        return ST_OK;
+    err_set(e, ST_CONFLICT, "another process dropped what was read of the copy");
+    err_reason(e, "busy");
+    return err_hint(e, "nothing was changed; run the command again");
+}
+
 /* Entries of the copy, unchanged, until the slice is full. */
 static enum status insert_slice(struct replacing *r, struct store_scan *scan, struct sv to,
                                 int64_t *at, bool *more, struct err *e)
@@ -62,7 +77,9 @@ static enum status insert_slice(struct replacing *r, struct store_scan *scan, st
     if (!st && list.n)
         st = store_begin(r->s, STORE_WRITE, e);
     if (!st && list.n) {
-        st = r->s->ops->insert(r->s, to, *at, list.v, list.n, e);
+        st = check_there(r, to, *at, e);
+        if (!st)
+            st = r->s->ops->insert(r->s, to, *at, list.v, list.n, e);
         *at += (int64_t)list.n;
         st = end_slice(r->s, st, e);
     }
@@ -138,8 +155,12 @@ static enum status exchange(struct replacing *r, struct err *e)
 
     for (size_t i = 0; !st && i < n; i++)
         st = store_drop_later(r->s, ids[i], e);
-    for (size_t i = 0; !st && i < r->n; i++)
-        st = store_rename(r->s, staged_id(r, r->list[i].id, i), r->list[i].id, e);
+    for (size_t i = 0; !st && i < r->n; i++) {
+        struct sv from = staged_id(r, r->list[i].id, i);
+        st = check_there(r, from, r->list[i].head.rev, e);
+        if (!st)
+            st = store_rename(r->s, from, r->list[i].id, e);
+    }
     return st;
 }
 

@@ -127,6 +127,25 @@ enum status log_stage_find(struct log *l, struct sv staged, struct arena *a, str
     return ST_OK;
 }
 
+enum status log_stage_unfinished(struct log *l, struct arena *a, struct sv *into, struct err *e)
+{
+    struct sv  *ids;
+    size_t      n;
+    bool        decided = false;
+    enum status s = log_staged(l, a, &ids, &n, e);
+
+    *into = (struct sv){ 0 };
+    log_allow_staged(l, true);
+    for (size_t i = 0; !s && i < n; i++) {
+        struct log_stage g;
+        s = log_stage_find(l, ids[i], a, &g, &decided, e);
+        if (!s && decided && g.at < g.end)
+            *into = g.into;
+    }
+    log_allow_staged(l, false);
+    return s;
+}
+
 /* The entries of one slice, as an import takes them. */
 struct moving {
     struct arena a;
@@ -195,12 +214,15 @@ enum status log_stage_slice(struct log *l, struct sv staged, struct log_stage *g
         s = read_slice(l, staged, g, &m, e);
     if (!s && g->moved < 0)
         g->moved = head.rev;
-    if (!s && m.list.n)
+    if (!s && !m.list.n)
+        s = err_set(e, ST_CORRUPT, "entries %lld to %lld of an import are missing",
+                    (long long)g->at, (long long)g->end - 1);
+    if (!s)
         s = log_import(l, g->into, m.list.v, m.list.n, &head, NULL, NULL, e);
-    if (!s && m.list.n)
+    if (!s)
         s = erase_replay(l, g->into, m.list.v, m.list.n, n_erased, e);
     if (!s)
-        g->at = m.list.n ? g->at + (int64_t)m.list.n : g->end;
+        g->at += (int64_t)m.list.n;
     arena_free(&m.a);
     return s ? s : log_stage_decide(l, staged, g, e);
 }

@@ -2,8 +2,8 @@
  * threads (store.h), slice by slice, which nobody sees; then one short transaction shows them:
  *
  *     log_allow_staged(l, true);
- *     each slice: log_begin(STORE_WRITE), log_stage_after() once, log_import(staged, ...),
- * log_commit() log_begin(STORE_WRITE), log_publish() or log_stage_decide(), log_commit()
+ *     each slice: log_begin(), log_stage_after() once, log_import(staged, ...), log_commit()
+ *     log_begin(), log_publish() or log_stage_decide(), log_commit()
  *     log_stage_move() of each staged thread that was decided, until it is done
  *     log_drop_staged(), log_allow_staged(l, false)
  *
@@ -57,6 +57,11 @@ enum status log_stage_decide(struct log *l, struct sv staged, const struct log_s
 /* Was it decided, and how far is it? In a transaction. */
 enum status log_stage_find(struct log *l, struct sv staged, struct arena *a, struct log_stage *out,
                            bool *decided, struct err *e) MUST_USE;
+
+/* A thread of which entries are decided and not moved yet, whoever is at it; absent: none. In a
+ * transaction, while staged threads are not allowed. */
+enum status log_stage_unfinished(struct log *l, struct arena *a, struct sv *into,
+                                 struct err *e) MUST_USE;
 
 /* In a write transaction: move one slice of it, FOLD_SLICE entries at most; `g` is what
  * log_stage_find() gave and is kept up to date. *n_erased grows as for erase_replay().

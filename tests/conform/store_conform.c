@@ -1681,6 +1681,13 @@ static enum status disagree(void *ctx, struct err *why)
     return err_set(why, ST_CONFLICT, "not now");
 }
 
+/* As another process does that takes what is staged for left behind. */
+static enum status take_away(void *ctx, struct err *why)
+{
+    (void)ctx;
+    return store_drop_later(s, SV(STORE_STAGED "replacement1-1"), why);
+}
+
 static void a_copy_can_take_the_place_of_the_store(void)
 {
     char path[400];
@@ -1697,6 +1704,8 @@ static void a_copy_can_take_the_place_of_the_store(void)
     CHECK(store_backup(s, sv_of(path), &e) != ST_OK); /* a file that is not empty */
     CHECK(store_replace(s, sv_of(path), SV(STORE_STAGED "replacement1"), disagree, &asked, &e) ==
           ST_CONFLICT);
+    CHECK(!store_stages(s) || store_replace(s, sv_of(path), SV(STORE_STAGED "replacement1"),
+                                            take_away, NULL, &e) == ST_CONFLICT);
     CHECK_INT(rev_of(s, SV("t")), 2);
     CHECK(store_replace(s, sv_of(path), SV(STORE_STAGED "replacement1"), agree, &asked, &e) ==
           ST_OK);

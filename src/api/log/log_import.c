@@ -214,12 +214,38 @@ static struct sv place(const struct import *im)
     return im->to->staged.s ? im->to->staged : im->to->thread;
 }
 
+static enum status moved_meanwhile(enum status s, struct err *e)
+{
+    (void)s;
+    err_reason(e, "busy");
+    return err_hint(e, "nothing was written; run the command again");
+}
+
+/* Is all that was staged of a thread still there? One who does not see the file of the token, in
+ * another workspace with the same store, takes it for left behind, and drops it. */
+static enum status check_staged(struct import *im, const struct target *t, struct err *e)
+{
+    struct store_head h;
+
+    if (!t->staged.s || t->head.rev == t->first)
+        return ST_OK;
+    if (log_head(&im->r->log, t->staged, &h, e))
+        return err_code(e);
+    return h.rev == t->head.rev && hash_eq(&h.chain, &t->head.chain)
+               ? ST_OK
+               : moved_meanwhile(err_set(e, ST_CONFLICT,
+                                         "another process dropped what this import had read for "
+                                         "thread '" SV_FMT "'",
+                                         SV_ARG(t->thread)),
+                                 e);
+}
+
 /* The thread that a part goes into. */
 static enum status find_target(struct import *im, struct sv thread, struct err *e)
 {
     im->to = map_find(&im->seen, thread);
     if (im->to)
-        return ST_OK;
+        return check_staged(im, im->to, e);
     struct target *t = im->to = ARENA_NEW(im->r->a, struct target, 1);
     *t = (struct target){ .thread = sv_dup(thread, im->r->a) };
     if (log_head(&im->r->log, thread, &t->before, e) || store_head_agrees(thread, &t->before, e))
@@ -510,13 +536,6 @@ static enum status stage_all(struct import *im, struct err *e)
     return s;
 }
 
-static enum status moved_meanwhile(enum status s, struct err *e)
-{
-    (void)s;
-    err_reason(e, "busy");
-    return err_hint(e, "nothing was written; run the command again");
-}
-
 /* Is everything as it was when the lines were checked? */
 static enum status check_unmoved(struct import *im, struct err *e)
 {
@@ -530,7 +549,7 @@ static enum status check_unmoved(struct import *im, struct err *e)
     for (size_t i = 0; i < im->seen.n; i++) {
         const struct target *t = im->seen.items[i].value;
         struct store_head    h;
-        if (log_head(&im->r->log, t->thread, &h, e))
+        if (check_staged(im, t, e) || log_head(&im->r->log, t->thread, &h, e))
             return err_code(e);
         if (h.rev != t->before.rev || !hash_eq(&h.chain, &t->before.chain))
             return moved_meanwhile(err_set(e, ST_CONFLICT,
@@ -652,7 +671,8 @@ static enum status import_in_slices(struct import *im, struct err *e)
     bool shown = !s || sv_is(sv_of(e->reason), "uncertain");
     if (!s && !ended)
         s = move_all(im, e);
-    if (!s || !shown) /* else it is not known, or not done: who comes next looks */
+    bool never = s == ST_CONFLICT && !sv_is(sv_of(e->reason), "busy"); /* can the rest follow */
+    if (!s || !shown || never) /* else it is not known, or not done: who comes next looks */
         (void)!log_drop_staged(&im->r->log, im->staged.token, &ignored);
     log_bulk(&im->r->log, false);
     log_allow_staged(&im->r->log, false);
