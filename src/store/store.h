@@ -480,6 +480,9 @@ enum status store_drop(struct store *s, struct sv thread, struct err *e) MUST_US
 enum status store_drop_later(struct store *s, struct sv thread, struct err *e) MUST_USE;
 enum status store_drop_rest(struct store *s, bool *any, struct err *e) MUST_USE;
 
+/* Only look: is there something that store_drop_rest() would remove? */
+enum status store_drop_waits(struct store *s, bool *any, struct err *e) MUST_USE;
+
 /* What threads and their views take, by thread and view, a thread's entries first. Reads
  * everything. */
 enum status store_sizes(struct store *s, struct arena *a, struct store_size **out, size_t *n,

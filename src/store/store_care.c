@@ -99,15 +99,23 @@ enum status store_drop_later(struct store *s, struct sv thread, struct err *e)
     return (s->ops->drop_later ? s->ops->drop_later : s->ops->drop)(s, thread, e);
 }
 
+enum status store_drop_waits(struct store *s, bool *any, struct err *e)
+{
+    int64_t n;
+
+    *any = false;
+    return s->ops->drop_some ? s->ops->drop_some(s, 0, &n, any, e) : ST_OK;
+}
+
 enum status store_drop_rest(struct store *s, bool *any, struct err *e)
 {
-    bool    left = false;
+    bool    left;
     int64_t n;
 
     assert(s->open == TX_CLOSED);
-    if (s->ops->drop_some && s->ops->drop_some(s, 0, &n, &left, e))
+    if (store_drop_waits(s, any, e))
         return err_code(e);
-    *any = left;
+    left = *any;
     while (left) {
         if (store_begin(s, STORE_WRITE, e) ||
             s->ops->drop_some(s, STORE_DROP_SLICE, &n, &left, e) || store_commit(s, e)) {

@@ -266,7 +266,7 @@ interrupted() {
         run heddle doctor
         has "doctor says what is not done after call $1" "$out" "may still hold what entry"
         run heddle erase t "$seq" --find "$word" --dry-run
-        has "and so does a dry run" "$err" "interrupted: files may still hold what was erased"
+        has "and so does a dry run" "$err" "interrupted: the log or files may still hold what was erased"
         finished=$((finished + 1))
         if [ $((finished % 2)) = 0 ]; then
             run heddle doctor --fix

@@ -226,8 +226,6 @@ enum status doctor_fix_moved(struct doctor *d, struct err *e)
     return why.code;
 }
 
-/* ---- erasures that were interrupted -------------------------------------------------------- */
-
 /* ---- imports and restores that were interrupted ------------------------------------------ */
 
 static void tell_left(void *ctx, struct sv token, struct sv into)
@@ -247,13 +245,28 @@ static void tell_left(void *ctx, struct sv token, struct sv into)
 
 enum status doctor_check_imports(struct doctor *d, struct err *e)
 {
-    return staged_each_left(&d->r->log, d->r->ws->root_fd, d->r->a, tell_left, d, e);
+    bool waits = false;
+
+    if (staged_each_left(&d->r->log, d->r->ws->root_fd, d->r->a, tell_left, d, e) ||
+        store_drop_waits(d->r->log.store, &waits, e))
+        return err_code(e);
+    if (waits)
+        doctor_find(d, ST_CONFLICT, "`heddle doctor --fix` removes it",
+                    "the database still has what was in threads that were deleted or replaced: "
+                    "another command removes it now, or was interrupted");
+    return ST_OK;
 }
 
 enum status doctor_fix_imports(struct doctor *d, struct err *e)
 {
-    return staged_sweep(d->r, &d->r->log, d->r->ws->root_fd, NULL, e);
+    bool any;
+
+    return staged_sweep(d->r, &d->r->log, d->r->ws->root_fd, NULL, e)
+               ? err_code(e)
+               : store_drop_rest(d->r->log.store, &any, e);
 }
+
+/* ---- erasures that were interrupted -------------------------------------------------------- */
 
 enum status doctor_check_erasures(struct doctor *d, struct err *e)
 {
@@ -267,7 +280,7 @@ enum status doctor_check_erasures(struct doctor *d, struct err *e)
     log_abort(l);
     for (size_t i = 0; !s && i < n; i++)
         doctor_find(d, ST_IO, "`heddle doctor --fix` does the rest",
-                    "thread " SV_FMT ": files may still hold what entry %lld erased",
+                    "thread " SV_FMT ": the log or files may still hold what entry %lld erased",
                     SV_ARG(list[i].thread), (long long)list[i].seq);
     int64_t waits = 0;
     if (!s)

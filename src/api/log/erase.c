@@ -407,10 +407,11 @@ static enum status run(struct request *r, const void *given, struct err *e)
         r->error_details = sb_sv(&b);
     }
     if (out.pending)
-        request_warn(r, SV("unfinished"), (struct sv){ 0 },
-                     "%zu erasure%s interrupted: files may still hold what was erased; `heddle "
-                     "doctor --fix` does the rest",
-                     out.pending, out.pending == 1 ? " was" : "s were");
+        request_warn(
+            r, SV("unfinished"), (struct sv){ 0 },
+            "%zu erasure%s interrupted: the log or files may still hold what was erased; `heddle "
+            "doctor --fix` does the rest",
+            out.pending, out.pending == 1 ? " was" : "s were");
     if (st)
         return st;
     write_result(r->doc, r, &out, p, !p->dry_run);
