@@ -18,20 +18,27 @@ static enum status run_with(struct sqlite_store *q, const char *sql, struct sv t
     return s;
 }
 
-/* Take what is left of dropped threads out of a copy. */
+/* Take staged threads and what is left of dropped ones out of a copy. It is looked for there: in
+ * the store another process may have removed it since. */
 static enum status drop_in_copy(const struct sqlite_store *q, struct sv path, struct err *e)
 {
     struct arena        a = { 0 };
     struct sqlite_store copy = { .path = q->path, .file = q->file, .schema = q->schema };
-    bool                left = true;
+    bool                any = false, left = true;
     int64_t             n;
     int         rc = sqlite3_open_v2(sv_cstr(path, &a), &copy.db, SQLITE_OPEN_READWRITE, NULL);
-    enum status s = rc == SQLITE_OK ? sqlite_exec(&copy, "PRAGMA journal_mode = OFF", e)
-                                    : sqlite_fail(&copy, rc, e);
+    enum status s = rc == SQLITE_OK
+                        ? sqlite_exec(&copy,
+                                      "PRAGMA journal_mode = OFF;"
+                                      "UPDATE thread SET id = char(1) || tid WHERE " SQLITE_STAGED,
+                                      e)
+                        : sqlite_fail(&copy, rc, e);
 
-    while (!s && left)
-        s = sqlite_drop_some(&copy.base, INT64_MAX, &n, &left, e);
     if (!s)
+        s = sqlite_drop_some(&copy.base, 0, &n, &any, e);
+    while (!s && any && left)
+        s = sqlite_drop_some(&copy.base, INT64_MAX, &n, &left, e);
+    if (!s && any)
         s = sqlite_exec(&copy, "VACUUM", e);
     sqlite3_close(copy.db);
     arena_free(&a);
@@ -42,12 +49,8 @@ static enum status drop_in_copy(const struct sqlite_store *q, struct sv path, st
 enum status sqlite_backup(struct store *s, struct sv path, struct err *e)
 {
     struct sqlite_store *q = sqlite_of(s);
-    int64_t              n;
-    bool                 left;
 
-    if (run_with(q, "VACUUM INTO ?", path, e) || sqlite_drop_some(s, 0, &n, &left, e))
-        return err_code(e);
-    return left ? drop_in_copy(q, path, e) : ST_OK;
+    return run_with(q, "VACUUM INTO ?", path, e) ? err_code(e) : drop_in_copy(q, path, e);
 }
 
 /* ---- sizes -------------------------------------------------------------------------------- */

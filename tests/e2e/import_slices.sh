@@ -78,6 +78,81 @@ run heddle doctor
 lacks "and what was left is gone" "$out" "restore was interrupted"
 ok "the log is whole" heddle verify
 
+# ---- one that is taken for left behind
+begin three taken
+rm .heddle/.heddle-tmp-log-*
+run sh -c "printf '%s\n' '$NOTE' | \"\$HEDDLE\" log import other"
+exits "another process drops what it cannot know to be in use" 0
+cat lines >&3
+exec 3>&-
+wait $import
+same "the import fails" "$?" 1
+has "and says why" "$(cat three.err)" "another process dropped what this import had read"
+run heddle log show taken
+exits "it shows nothing of the lines behind those" 1
+
+# hidden: entries of threads that nobody can name
+hidden() {
+    sqlite3 .heddle/heddle.db "SELECT count(*) FROM entry WHERE key >> 36 IN (SELECT tid FROM thread WHERE id LIKE '.staged-%' OR id < char(2))"
+}
+
+# decided: as if it had been killed after all lines were checked
+decided() {
+    sqlite3 .heddle/heddle.db "INSERT INTO row SELECT tid, 'stage', CAST('into' AS BLOB), CAST(json_object('at', first, 'end', rev, 'exact', json('false'), 'first', first, 'into', '$1', 'lines', 'x', 'moved', -1) AS BLOB) FROM (SELECT tid, rev, (SELECT rev FROM thread WHERE id = '$1') AS first FROM thread WHERE id LIKE '.staged-%')"
+}
+
+# half THREAD: an import behind entries of the thread that was killed
+half() {
+    begin half "$1"
+    kill -9 $import
+    wait $import 2>/dev/null
+    exec 3>&-
+}
+
+# ---- what was read and the thread that it was for
+printf '%s\n' "$NOTE" | heddle log append doomed >/dev/null
+half doomed
+run heddle thread delete doomed --reason test --yes
+exits "a thread is deleted that an import was for" 0
+same "what the import had read goes with it" "$(hidden)" 0
+lacks "and is not told of afterwards" "$(heddle doctor 2>&1)" "✗"
+
+# ---- backups
+printf '%s\n' "$NOTE" | heddle log append kept >/dev/null
+half kept
+run heddle stats --json
+numbers=$out
+run heddle backup before.tar
+lacks "a backup warns of nothing that nobody sees" "$err" "not at its end"
+mkdir -p unpacked && tar -xf before.tar -C unpacked
+same "it has nothing of it" "$(sqlite3 unpacked/heddle.db "SELECT count(*) FROM thread WHERE id LIKE '.staged-%' OR id < char(2)")" 0
+decided kept
+run heddle backup middle.tar
+has "and warns of an import that is shown in part" "$err" "an import into kept is not at its end"
+
+# ---- a switch
+run heddle store copy here "$PWD/elsewhere.db"
+exits "the log is copied" 0
+run heddle store switch "$PWD/elsewhere.db"
+exits "it is not moved without the rest of an import" 1
+has "which is appended first" "$err" "the rest of its"
+run heddle store copy here "$PWD/elsewhere.db"
+run heddle store switch "$PWD/elsewhere.db"
+exits "then it can be moved" 0
+run heddle log show kept --from 8000 --json
+same "with all of the lines" "$(printf '%s\n' "$out" | grep -c .)" 1
+run heddle store copy here "$PWD/.heddle/heddle.db"
+run heddle store switch "$PWD/.heddle/heddle.db"
+exits "and back" 0
+
+# ---- what a process that was killed had still to remove
+printf '%s\n' "$NOTE" | heddle log append dropped >/dev/null
+sqlite3 .heddle/heddle.db "UPDATE thread SET id = char(1) || tid WHERE id = 'dropped'"
+run heddle doctor
+has "doctor names what is left of a thread that was replaced" "$out" "in threads that were deleted or replaced"
+run heddle doctor --fix
+same "and removes it" "$(hidden)" 0
+
 # ---- behind other entries
 run heddle log import killed lines --json
 json "lines come behind others" "$out" '[.first_seq,.rev]' "[$LONG,$((2 * LONG))]"

@@ -1,6 +1,7 @@
 /* store.copy and store.switch: moving the log to another store. */
 #include "api/care/backup.h"
 #include "api/care/care.h"
+#include "api/care/staged.h"
 #include "api/settings.h"
 #include "api/term.h"
 #include "api/user_file.h"
@@ -363,6 +364,31 @@ static enum status announce(struct move *m, const struct store_moved *old, struc
     return s;
 }
 
+/* The rest of an import that was shown in part would stay in the old store for ever. */
+static enum status check_imports(struct move *m, struct err *e)
+{
+    struct log l = log_of(m->here, workspace_views);
+    struct sv  into;
+
+    if (log_stage_unfinished(&l, m->r->a, &into, e))
+        return err_code(e);
+    if (!into.s)
+        return ST_OK;
+    err_set(e, ST_CONFLICT, "an import into thread '" SV_FMT "' is not at its end", SV_ARG(into));
+    err_reason(e, "busy");
+    return err_hint(e, "wait for it, then copy what is new and switch");
+}
+
+/* Imports that were interrupted are ended in the store that has their lines. */
+static enum status end_imports(struct move *m, struct err *e)
+{
+    struct log  l = log_of(m->here, workspace_views);
+    enum status s = staged_sweep(m->r, &l, m->r->ws->root_fd, NULL, e);
+
+    m->here = l.store;
+    return s;
+}
+
 static enum status leave(struct move *m, struct err *e)
 {
     struct store_moved old;
@@ -373,6 +399,8 @@ static enum status leave(struct move *m, struct err *e)
     if (!s && old.to.s)
         s = refuse_moved("this place", &old, e); /* somebody was faster */
     m->same = !s && store_came_by(&old, m->id);
+    if (!s)
+        s = check_imports(m, e);
     if (!s)
         s = compare(m->here, m->there, m->r->a, e);
     if (!s && !m->same) {
@@ -419,7 +447,7 @@ static enum status move(struct move *m, struct err *e)
     m->id = old.to.s ? old.id : rand_unique_id(16, a);
     if (old.to.s && !store_came_by(&new, old.id))
         return refuse_moved("this place", &old, e);
-    if (!old.to.s && (announce(m, &old, e) || leave(m, e)))
+    if (!old.to.s && (end_imports(m, e) || announce(m, &old, e) || leave(m, e)))
         return err_code(e);
     return arrive(m, e);
 }

@@ -6,6 +6,7 @@
 #include "base/fs.h"
 #include "base/hash.h"
 #include "base/path.h"
+#include "thread/stage.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -268,13 +269,37 @@ static enum status read_again(struct request *r, int fd, int64_t *size, struct e
     return backup_read(r, again, &to, &b, e) ? err_in(e, "what was written") : ST_OK;
 }
 
+/* Copy the log. An import that others see in part is in the copy in part, and its rest is not. */
+static enum status copy_log(struct backup_making *m, struct err *e)
+{
+    struct log *l = &m->r->log;
+    struct sv   into[2];
+
+    for (int i = 0; i < 2; i++) {
+        if (i && store_backup(l->store, m->copy, e))
+            return err_code(e);
+        enum status s = log_begin(l, (struct sv){ 0 }, STORE_READ, e);
+        if (!s)
+            s = log_stage_unfinished(l, m->r->a, &into[i], e);
+        log_abort(l);
+        if (s)
+            return s;
+    }
+    if (into[0].s || into[1].s)
+        request_warn(m->r, SV("unfinished"), (struct sv){ 0 },
+                     "an import into " SV_FMT " is not at its end: the backup may have a part of "
+                     "it; make another one afterwards",
+                     SV_ARG(into[0].s ? into[0] : into[1]));
+    return ST_OK;
+}
+
 static enum status make(struct backup_making *m, struct sv file, int dir, struct err *e)
 {
     struct fs_draft d;
     int64_t         size = 0;
 
     request_progress(m->r, "backup: copying the log", 0, 0);
-    enum status s = store_backup(m->r->log.store, m->copy, e);
+    enum status s = copy_log(m, e);
     if (!s)
         s = fs_draft_open(&d, dir, path_base(file), 0600, e);
     if (s)
