@@ -594,14 +594,23 @@ enum status sqlite_open(struct sv rest, const struct store_options *o, struct st
 
 /* ---- care ----------------------------------------------------------------------- */
 
+#define HIDDEN "(SELECT tid FROM thread WHERE NOT (" SQLITE_SHOWN "))"
+
 static enum status sqlite_stats(struct store *s, struct store_stats *out, struct err *e)
 {
     struct sqlite_store *q = sqlite_of(s);
     int64_t              page = 0, free_pages = 0, schema = 0;
 
     if (sqlite_number(q, "SELECT count(*) FROM thread WHERE " SQLITE_SHOWN, &out->threads, e) ||
-        sqlite_number(q, "SELECT count(*) FROM entry", &out->entries, e) ||
-        sqlite_number(q, "SELECT count(*) FROM row WHERE tid > 0", &out->rows, e) ||
+        sqlite_number(q,
+                      "SELECT (SELECT count(*) FROM entry) - (SELECT count(*) FROM " HIDDEN
+                      " h JOIN entry e ON e.key BETWEEN h.tid << 36 AND h.tid << 36 | 68719476735)",
+                      &out->entries, e) ||
+        sqlite_number(
+            q,
+            "SELECT (SELECT count(*) FROM row WHERE tid > 0) - (SELECT count(*) FROM " HIDDEN
+            " h JOIN row r ON r.tid = h.tid)",
+            &out->rows, e) ||
         sqlite_number(q, "SELECT count(*) FROM blob", &out->blobs, e) ||
         sqlite_number(q, "PRAGMA page_size", &page, e) ||
         sqlite_number(q, "PRAGMA freelist_count", &free_pages, e) ||

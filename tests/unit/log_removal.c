@@ -312,6 +312,9 @@ static void a_thread_that_is_dropped_is_gone_at_once_and_removed_in_slices(void)
     int64_t writes = fault_calls_of(s, "begin_write");
     OK(drop());
     check_gone();
+    OK(store_stats(s, &st, &e)); /* the other thread alone, though the rest is there */
+    CHECK_INT(st.threads, 1);
+    CHECK_INT(st.entries, 3);
     OK(store_sizes(s, &a, &sizes, &n, &e));
     for (size_t i = 0; i < n; i++)
         CHECK_SV(sizes[i].thread, OTHER);
