@@ -98,6 +98,7 @@ enum status log_stage_decide(struct log *l, struct sv staged, const struct log_s
     jw_kstr(&w, "into", g->into);
     jw_kstr(&w, "lines", g->lines);
     jw_kint(&w, "moved", g->moved);
+    jw_kint(&w, "rev", g->rev);
     jw_close(&w, '}');
     enum status s = store_row_put(l->store, &k, sb_sv(&b), e);
     arena_free(&a);
@@ -123,6 +124,7 @@ enum status log_stage_find(struct log *l, struct sv staged, struct arena *a, str
                                .at = json_number(&v, "at"),
                                .end = json_number(&v, "end"),
                                .moved = json_number(&v, "moved"),
+                               .rev = json_number(&v, "rev"),
                                .exact = json_truth(json_find(&v, "exact")) };
     return ST_OK;
 }
@@ -200,6 +202,7 @@ enum status log_stage_slice(struct log *l, struct sv staged, struct log_stage *g
     if (!s && decided) { /* another process may have gone on with it */
         g->at = now.at;
         g->moved = now.moved;
+        g->rev = now.rev;
     }
     if (!s && (!decided || g->at >= g->end)) {
         g->at = g->end;
@@ -221,8 +224,10 @@ enum status log_stage_slice(struct log *l, struct sv staged, struct log_stage *g
         s = log_import(l, g->into, m.list.v, m.list.n, &head, NULL, NULL, e);
     if (!s)
         s = erase_replay(l, g->into, m.list.v, m.list.n, n_erased, e);
-    if (!s)
+    if (!s) {
         g->at += (int64_t)m.list.n;
+        g->rev = head.rev;
+    }
     arena_free(&m.a);
     return s ? s : log_stage_decide(l, staged, g, e);
 }

@@ -46,7 +46,8 @@ struct log_stage {
     struct sv lines;   /* what was imported, as a hash: the same import is known by it */
     int64_t   first;   /* seq of the first entry in the staged thread ... */
     int64_t   at, end; /* ... the next one to be moved, and behind the last */
-    int64_t   moved;   /* seq in `into` of the first one that was moved; -1: none was */
+    int64_t   moved;   /* seq in `into` of the first one that was moved; -1: none was ... */
+    int64_t   rev;     /* ... and behind the last: between them may be entries of others */
     bool      exact;   /* they must keep their seqs: the lines say which they have */
 };
 

@@ -203,6 +203,44 @@ static void an_import_behind_other_entries_is_ended_by_the_next(void)
     an_import_that_fails_anywhere_is_repeated(true);
 }
 
+/* An import that goes behind others says at which revision it ended, also when others wrote between
+ * its slices. */
+static void what_others_append_between_two_slices_is_counted(void)
+{
+    enum { N = FOLD_SLICE + 5 };
+    static struct entry list[N];
+    struct sv           id = SV(STORE_STAGED "abcdefabcdef-0");
+    struct log_stage    g = { .into = SV("t"), .lines = SV("x"), .first = BEFORE, .moved = -1 };
+    struct store_head   h;
+    struct store       *s;
+    struct log          l;
+    int64_t             erased = 0;
+
+    set_up(false);
+    append(SV("t"), BEFORE);
+    l = opened(&s);
+    for (int i = 0; i < N; i++)
+        list[i] = (struct entry){ .at = 1000, .kind = SV("note"), .payload = SV("{}") };
+    g.at = g.first;
+    g.end = g.first + N;
+    log_allow_staged(&l, true);
+    CHECK(log_begin(&l, (struct sv){ 0 }, STORE_WRITE, &e) == ST_OK);
+    CHECK(log_head(&l, SV("t"), &h, &e) == ST_OK);
+    log_stage_after(&l, id, &h);
+    CHECK(log_import(&l, id, list, N, &h, NULL, NULL, &e) == ST_OK);
+    CHECK(log_stage_decide(&l, id, &g, &e) == ST_OK);
+    CHECK(log_stage_slice(&l, id, &g, &erased, &e) == ST_OK);
+    CHECK(log_commit(&l, &e) == ST_OK);
+    CHECK_INT(g.rev, BEFORE + FOLD_SLICE);
+    append(SV("t"), 1);
+    CHECK(log_stage_move(&l, id, &g, &erased, &e) == ST_OK);
+    store_close(s);
+    CHECK_INT(g.moved, BEFORE);
+    CHECK_INT(g.rev, BEFORE + N + 1);
+    CHECK_INT(rev_of(SV("t")), g.rev);
+    tear_down();
+}
+
 static void nobody_can_name_a_staged_thread(void)
 {
     struct store_head h;
@@ -220,4 +258,4 @@ static void nobody_can_name_a_staged_thread(void)
 
 TAP_MAIN(T(an_import_of_a_new_thread_is_there_as_a_whole_or_not_at_all),
          T(an_import_behind_other_entries_is_ended_by_the_next),
-         T(nobody_can_name_a_staged_thread), )
+         T(what_others_append_between_two_slices_is_counted), T(nobody_can_name_a_staged_thread), )

@@ -122,8 +122,7 @@ static enum status finish(struct request *r, struct log *l, struct left *x,
                  SV_ARG(into), (long long)(x->how.end - x->how.first));
     if (out)
         *vec_push(&out->moved, r->a) =
-            (struct staged_moved){ into, x->how.lines, x->how.moved,
-                                   x->how.moved + x->how.end - x->how.first };
+            (struct staged_moved){ into, x->how.lines, x->how.moved, x->how.rev };
     return ST_OK;
 }
 

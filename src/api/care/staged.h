@@ -18,7 +18,7 @@ void        staged_release(struct staged *s);
 /* Entries of an import that was interrupted after it was decided, and that were moved now. */
 struct staged_moved {
     struct sv into, lines;
-    int64_t   first, end; /* seqs in `into` */
+    int64_t   first, end; /* seqs in `into`, between which may be entries of others */
 };
 
 /* What others left behind: what was decided is moved, the rest dropped; the request is warned of

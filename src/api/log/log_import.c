@@ -624,7 +624,7 @@ static enum status move_all(struct import *im, struct err *e)
             return err_code(e);
         }
         if (t->how.end) {
-            t->head.rev = t->how.moved + t->how.end - t->how.first;
+            t->head.rev = t->how.rev;
             t->first = t->how.moved;
         }
     }
