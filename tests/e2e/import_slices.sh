@@ -145,6 +145,20 @@ run heddle store copy here "$PWD/.heddle/heddle.db"
 run heddle store switch "$PWD/.heddle/heddle.db"
 exits "and back" 0
 
+begin left kept
+heddle store copy here "$PWD/second.db" >/dev/null
+run heddle store switch "$PWD/second.db"
+exits "a log is moved away while an import reads" 0
+cat lines >&3
+exec 3>&-
+wait $import
+same "which fails" "$?" 1
+has "with the new place" "$(cat left.err)" "second.db"
+run heddle thread delete kept --reason test --yes
+same "what it had read does not stay in the old store" "$(hidden)" 0
+heddle store copy here "$PWD/.heddle/heddle.db" >/dev/null
+heddle store switch "$PWD/.heddle/heddle.db" >/dev/null
+
 # ---- what a process that was killed had still to remove
 printf '%s\n' "$NOTE" | heddle log append dropped >/dev/null
 sqlite3 .heddle/heddle.db "UPDATE thread SET id = char(1) || tid WHERE id = 'dropped'"
