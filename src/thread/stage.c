@@ -137,14 +137,12 @@ enum status log_stage_unfinished(struct log *l, struct arena *a, struct sv *into
     enum status s = log_staged(l, a, &ids, &n, e);
 
     *into = (struct sv){ 0 };
-    log_allow_staged(l, true);
     for (size_t i = 0; !s && i < n; i++) {
         struct log_stage g;
         s = log_stage_find(l, ids[i], a, &g, &decided, e);
         if (!s && decided && g.at < g.end)
             *into = g.into;
     }
-    log_allow_staged(l, false);
     return s;
 }
 

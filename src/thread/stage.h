@@ -60,7 +60,7 @@ enum status log_stage_find(struct log *l, struct sv staged, struct arena *a, str
                            bool *decided, struct err *e) MUST_USE;
 
 /* A thread of which entries are decided and not moved yet, whoever is at it; absent: none. In a
- * transaction, while staged threads are not allowed. */
+ * transaction. */
 enum status log_stage_unfinished(struct log *l, struct arena *a, struct sv *into,
                                  struct err *e) MUST_USE;
 

@@ -330,10 +330,12 @@ static enum status is_unchanged(void *ctx, struct err *e)
     struct restoring    *g = ctx;
     struct store_thread *now;
     size_t               n;
+    struct sv            into; /* the rest of an import would come behind entries of the backup */
 
-    if (log_threads(&g->live, g->r->a, &now, &n, e))
+    if (log_threads(&g->live, g->r->a, &now, &n, e) ||
+        log_stage_unfinished(&g->live, g->r->a, &into, e))
         return err_code(e);
-    bool same = n == g->n_was;
+    bool same = n == g->n_was && !into.s;
     for (size_t i = 0; same && i < n; i++)
         same = sv_eq(now[i].id, g->was[i].id) && now[i].head.rev == g->was[i].head.rev &&
                hash_eq(&now[i].head.chain, &g->was[i].head.chain);
