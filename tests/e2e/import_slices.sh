@@ -130,6 +130,19 @@ decided kept
 run heddle backup middle.tar
 has "and warns of an import that is shown in part" "$err" "an import into kept is not at its end"
 
+# ---- one whose lines were lost
+heddle log export kept >kept.before
+cp .heddle/heddle.db whole.db
+sqlite3 .heddle/heddle.db "DELETE FROM entry WHERE key >> 36 IN (SELECT tid FROM thread WHERE id LIKE '.staged-%')"
+run heddle thread delete doomed --reason test --yes
+exits "what cannot be ended keeps nobody from working" 0
+has "is told" "$err" "last 8000 entries cannot follow"
+same "and dropped" "$(sqlite3 .heddle/heddle.db "SELECT count(*) FROM thread WHERE id LIKE '.staged-%'")" 0
+heddle log export kept >kept.after
+ok "the thread is as it was" cmp kept.before kept.after
+rm -f .heddle/heddle.db-wal .heddle/heddle.db-shm
+mv whole.db .heddle/heddle.db
+
 # ---- a switch
 run heddle store copy here "$PWD/elsewhere.db"
 exits "the log is copied" 0

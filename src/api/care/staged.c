@@ -98,8 +98,9 @@ enum status staged_each_left(struct log *l, int root, struct arena *a,
     return s;
 }
 
-/* Move what is left of it. When it cannot follow any more, that is said, and the rest is dropped:
- * the file that it came from has it. */
+/* Move what is left of it. When it cannot follow any more, or one of the two threads is damaged,
+ * that is said, and the rest is dropped: the file that it came from has it, and what comes next (a
+ * deletion of the damaged thread, say) is not kept from its work. */
 static enum status finish(struct request *r, struct log *l, struct left *x,
                           struct staged_swept *out, struct err *e)
 {
@@ -107,7 +108,7 @@ static enum status finish(struct request *r, struct log *l, struct left *x,
     struct sv   into = x->how.into;
     enum status s = log_stage_move(l, x->id, &x->how, &erased, e);
 
-    if (s == ST_CONFLICT && !sv_is(sv_of(e->reason), "busy")) {
+    if (s == ST_CORRUPT || (s == ST_CONFLICT && !sv_is(sv_of(e->reason), "busy"))) {
         request_warn(r, (struct sv){ 0 }, (struct sv){ 0 },
                      "an import into " SV_FMT " was interrupted, and its last %lld entries cannot "
                      "follow: %s",
