@@ -146,6 +146,22 @@ enum status log_stage_unfinished(struct log *l, struct arena *a, struct sv *into
     return s;
 }
 
+enum status log_stage_refuse(struct log *l, struct err *e)
+{
+    struct arena a = { 0 };
+    struct sv    into;
+    enum status  s = log_stage_unfinished(l, &a, &into, e);
+
+    if (!s && into.s) {
+        err_set(e, ST_CONFLICT, "an import into thread '" SV_FMT "' is not at its end",
+                SV_ARG(into));
+        err_reason(e, "busy");
+        s = err_hint(e, "wait for it, then run the command again");
+    }
+    arena_free(&a);
+    return s;
+}
+
 /* The entries of one slice, as an import takes them. */
 struct moving {
     struct arena a;

@@ -64,6 +64,9 @@ enum status log_stage_find(struct log *l, struct sv staged, struct arena *a, str
 enum status log_stage_unfinished(struct log *l, struct arena *a, struct sv *into,
                                  struct err *e) MUST_USE;
 
+/* In a write transaction that must not leave such entries behind: ST_CONFLICT, reason "busy". */
+enum status log_stage_refuse(struct log *l, struct err *e) MUST_USE;
+
 /* In a write transaction: move one slice of it, FOLD_SLICE entries at most; `g` is what
  * log_stage_find() gave and is kept up to date. *n_erased grows as for erase_replay().
  * ST_CONFLICT: others have appended to the thread, and what is left must not follow. */

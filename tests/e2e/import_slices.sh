@@ -158,6 +158,18 @@ run heddle store copy here "$PWD/.heddle/heddle.db"
 run heddle store switch "$PWD/.heddle/heddle.db"
 exits "and back" 0
 
+# ---- an erasure beside one that goes on
+begin beside kept
+decided kept
+run heddle erase kept 0 --reason test --leave-derived
+exits "nothing is erased whose text comes again with the rest of an import" 1
+has "and why" "$err" "an import into thread 'kept' is not at its end"
+kill -9 $import
+wait $import 2>/dev/null
+exec 3>&-
+run heddle erase kept 0 --reason test --leave-derived
+exits "then it is" 0
+
 begin left kept
 heddle store copy here "$PWD/second.db" >/dev/null
 run heddle store switch "$PWD/second.db"

@@ -368,15 +368,8 @@ static enum status announce(struct move *m, const struct store_moved *old, struc
 static enum status check_imports(struct move *m, struct err *e)
 {
     struct log l = log_of(m->here, workspace_views);
-    struct sv  into;
 
-    if (log_stage_unfinished(&l, m->r->a, &into, e))
-        return err_code(e);
-    if (!into.s)
-        return ST_OK;
-    err_set(e, ST_CONFLICT, "an import into thread '" SV_FMT "' is not at its end", SV_ARG(into));
-    err_reason(e, "busy");
-    return err_hint(e, "wait for it, then copy what is new and switch");
+    return log_stage_refuse(&l, e);
 }
 
 /* Imports that were interrupted are ended in the store that has their lines. */
