@@ -59,8 +59,8 @@ enum status log_stage_decide(struct log *l, struct sv staged, const struct log_s
 enum status log_stage_find(struct log *l, struct sv staged, struct arena *a, struct log_stage *out,
                            bool *decided, struct err *e) MUST_USE;
 
-/* A thread of which entries are decided and not moved yet, whoever is at it; absent: none. In a
- * transaction. */
+/* A thread of which entries are decided and not moved yet, by this process or another; absent:
+ * none. In a transaction. */
 enum status log_stage_unfinished(struct log *l, struct arena *a, struct sv *into,
                                  struct err *e) MUST_USE;
 

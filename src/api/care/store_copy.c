@@ -364,7 +364,7 @@ static enum status announce(struct move *m, const struct store_moved *old, struc
     return s;
 }
 
-/* The rest of an import that was shown in part would stay in the old store for ever. */
+/* The rest of an import that was shown in part would stay in the old store. */
 static enum status check_imports(struct move *m, struct err *e)
 {
     struct log l = log_of(m->here, workspace_views);
