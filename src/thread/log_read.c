@@ -3,6 +3,7 @@
  */
 #include "thread/log_read.h"
 
+#include "base/json.h"
 #include "store/store.h"
 #include "thread/skeleton.h"
 
@@ -102,6 +103,21 @@ static enum status next_new(struct log_reader *r, struct entry *out, bool *more,
     return ST_OK;
 }
 
+/* Could heddle have written it: names that are names, and objects of JSON? */
+static bool is_sound(struct log_reader *r, const struct entry *n)
+{
+    struct arena_mark m = arena_mark(&r->scratch);
+    struct json       payload, refs;
+    struct err        ignored;
+    bool              sound = entry_check(n, &ignored) == ST_OK &&
+                 json_parse(n->payload, 0, &r->scratch, &payload, &ignored) == ST_OK &&
+                 json_parse(n->refs, 0, &r->scratch, &refs, &ignored) == ST_OK &&
+                 payload.type == JSON_OBJECT && refs.type == JSON_OBJECT;
+
+    arena_reset(&r->scratch, m);
+    return sound;
+}
+
 enum status log_read_next(struct log_reader *r, struct entry *out, bool *intact, bool *more,
                           struct err *e)
 {
@@ -113,10 +129,12 @@ enum status log_read_next(struct log_reader *r, struct entry *out, bool *intact,
         return ST_OK;
     if (skeleton_prove(r->scan, out, 1, &r->scratch, &proof, e))
         return err_code(e);
-    *intact = proof != ENTRY_CHANGED; /* after a gap it cannot be proven */
+    /* After a gap it cannot be proven: then it is taken for what was written if it could be. */
+    *intact = proof == ENTRY_INTACT || (proof == ENTRY_UNPROVEN && is_sound(r, out));
     if (!*intact) {
-        tell(r, "entry %lld is not what was written: its chain value does not follow from it",
-             (long long)out->seq);
+        tell(r, "entry %lld is not what was written: %s", (long long)out->seq,
+             proof == ENTRY_CHANGED ? "its chain value does not follow from it"
+                                    : "what is there is not the text of an entry");
         r->changed++;
     }
     r->read++;

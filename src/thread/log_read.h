@@ -40,7 +40,8 @@ enum status log_read_open(struct log_reader *r, struct log *l, struct sv thread,
                           struct err *e) MUST_USE;
 
 /* The next entry that can be read; its bytes are good until the next call. *intact is false when
- * its chain value does not follow from it: its bytes may then be anything. Where the pages of a
+ * its chain value does not follow from it, or when that cannot be told and no such entry could have
+ * been written: its bytes may then be anything. Where the pages of a
  * database are in disorder a seq can be less than the one before; none is given twice. */
 enum status log_read_next(struct log_reader *r, struct entry *out, bool *intact, bool *more,
                           struct err *e) MUST_USE;

@@ -155,7 +155,8 @@ saved=$(wc -l <saved.jsonl)
 ok "but saves what can be read ($saved of 400)" test "$saved" -ge 100
 ok "in whole lines" jq -e . saved.jsonl
 sort before.jsonl >before.sorted
-same "that were there before" "$(sort saved.jsonl | comm -23 - before.sorted | wc -l)" 0
+# What is damaged may still have the form of a row: then its bytes are kept, in base64.
+same "that were there before" "$(grep -v '"kind":"damaged_entry"' saved.jsonl | sort | comm -23 - before.sorted | wc -l)" 0
 mkdir new
 run heddle init --root new
 run sh -c '"$HEDDLE" log import t --salvage --root new --json <saved.jsonl'
