@@ -303,11 +303,15 @@ static enum status refuse_lost(struct workspace *ws, struct sv url, struct arena
             "there is no log at " SV_FMT ", which your settings name for this workspace",
             SV_ARG(store_url_bare(url, a)));
     err_reason(e, WORKSPACE_LOST);
+    struct sb key = sb_in(a, 0), word = sb_in(a, 0);
+    sb_addf(&key, "stores." SV_FMT, SV_ARG(id));
+    sb_add_shell(&word, sb_sv(&key));
+    struct sv place = sb_sv(&word);
     return err_hint(e,
                     "is a disk or a server missing? `heddle restore-backup` puts a backup there, "
-                    "`heddle store copy` another store; `heddle config unset --user stores." SV_FMT
-                    "` forgets the place",
-                    SV_ARG(id));
+                    "`heddle store copy` another store; `heddle config unset --user %.*s` forgets "
+                    "the place",
+                    SV_ARG(place));
 }
 
 /* Nor at the usual place, once the log was moved and the file that it left was removed: others,

@@ -12,7 +12,7 @@ cd there && heddle init >/dev/null && start_server && cd .. || exit 1
 
 # What is drawn, and times, by a word each.
 plain() {
-    sed -E 's/[0-9]{4}-[0-9]{2}-[0-9]{2}([T ][0-9:.]+Z?)?/TIME/g; s/\b(obj|ref|op|inp|run|req)([-_])[0-9a-z]{6,}/\1\2ID/g; s/\[[0-9a-z]{4,6}\]/[ID]/g; s/"[0-9a-z]{4}"/"ID"/g; s/"local_id":"[0-9a-z]+"/"local_id":"ID"/g
+    sed -E 's/[0-9]{4}-[0-9]{2}-[0-9]{2}([T ][0-9:.]+Z?)?/TIME/g; s/\b(obj|ref|op|inp|run|req)([-_])[0-9a-z]{6,}/\1\2ID/g; s/\[[0-9a-z]{4,6}\]/[ID]/g; s/"([0-9a-z]{4}|[0-9a-z]{0,5}[0-9][0-9a-z]{0,5})"/"ID"/g; s/(views|bytes)(":| )[0-9,]+/\1\2N/g; s/"local_id":"[0-9a-z]+"/"local_id":"ID"/g
         s/(rt2\.|heddle_)[A-Za-z0-9_.-]+/TOKEN/g; s/\btk_[0-9a-z]+/tk_ID/g; s/~[0-9]+ tokens in · [0-9]+ out/N/; s/\b[0-9]{13}\b/MS/g; s/\b[0-9a-f]{16,}\b/HEX/g; s/\b[0-9a-z]{20,}\b/ID/g; s/[0-9]+(\.[0-9]+)? (ms|s|µs)\b/N/g; s,/(here|there)\b,/X,g' "$1"
 }
 
