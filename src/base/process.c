@@ -3,6 +3,7 @@
 
 #include "base/sv.h"
 
+#include <sched.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 
@@ -29,6 +30,15 @@ bool process_has_keys(char *const *variables)
                 return true;
     }
     return false;
+}
+
+unsigned process_cpus(void)
+{
+    cpu_set_t set;
+
+    if (sched_getaffinity(0, sizeof set, &set) != 0)
+        return 1;
+    return CPU_COUNT(&set) < 1 ? 1 : (unsigned)CPU_COUNT(&set);
 }
 
 int64_t process_allow_files(int64_t n)

@@ -1,4 +1,5 @@
-/* This process: when it holds keys, and how many files it may have open. */
+/* This process: when it holds keys, how many processors it may use, how many files it may have
+ * open. */
 #ifndef HEDDLE_PROCESS_H
 #define HEDDLE_PROCESS_H
 
@@ -14,6 +15,9 @@ void process_hide(void);
 /* Does one of these variables ("NAME=value", ending with NULL) look like a key by its name (…_KEY,
  * …_TOKEN, …)? */
 bool process_has_keys(char *const *variables);
+
+/* How many processors this process may use; at least 1. */
+unsigned process_cpus(void);
 
 /* Allow this process at least n open files, as far as the system lets it. Returns how many it may
  * have now. */

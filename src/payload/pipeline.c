@@ -1,8 +1,9 @@
 /* A bounded pipeline: workers fill slots, the calling thread empties them in order. */
 #include "payload/pipeline.h"
 
+#include "base/process.h"
+
 #include <pthread.h>
-#include <sched.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -51,12 +52,9 @@ void pipeline_buffer_free(struct pipeline_buffer *b)
 
 unsigned pipeline_threads(void)
 {
-    cpu_set_t set;
+    unsigned n = process_cpus();
 
-    if (sched_getaffinity(0, sizeof set, &set) != 0)
-        return 1;
-    int n = CPU_COUNT(&set);
-    return n < 1 ? 1 : n > THREADS_MAX ? THREADS_MAX : (unsigned)n;
+    return n > THREADS_MAX ? THREADS_MAX : n;
 }
 
 /* With the lock held: is there an item to begin? The item that is delivered next may

@@ -56,6 +56,21 @@ struct hash entry_chain(const struct entry *e, const struct hash *previous);
 /* The text that it is the hash of, at the end of `b`. */
 void entry_chain_text(const struct entry *e, const struct hash *previous, struct sb *b);
 
+enum entry_proof { ENTRY_INTACT, ENTRY_CHANGED, ENTRY_UNPROVEN };
+
+/* The chain value that the one of an entry must follow from; it is not known where the entry before
+ * is gone. */
+struct entry_before {
+    struct hash chain;
+    bool        known;
+};
+
+/* Does the chain value of each of entries[0..n) follow from its bytes and the one before it? Reads
+ * nothing but its arguments, and may be called on any thread of execution. `scratch` is left as it
+ * was. */
+void entry_prove(const struct entry *entries, const struct entry_before *before, size_t n,
+                 struct arena *scratch, enum entry_proof *out);
+
 /* The id of an entry; derived from the chain when the entry has no id of its own. */
 struct sv entry_id(const struct entry *e, struct arena *a);
 

@@ -192,7 +192,11 @@ int64_t store_scan_lost(const struct store_scan *scan);
  * value of each must follow from its bytes and the chain value before it; ENTRY_UNPROVEN when the
  * entry before it is gone. The scan must not be brief. Costs a hash each, several of which are
  * computed at a time, and a read where the entry before is not the one that the scan gave before.
- * `scratch` is left as it was. */
+ * `scratch` is left as it was.
+ *
+ * It is store_before(), which may read from the store, and entry_prove(), which does not. */
+enum status store_before(struct store_scan *scan, const struct entry *entries, size_t n,
+                         struct entry_before *out, struct err *e) MUST_USE;
 enum status store_prove(struct store_scan *scan, const struct entry *entries, size_t n,
                         struct arena *scratch, enum entry_proof *out, struct err *e) MUST_USE;
 

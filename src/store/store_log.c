@@ -177,43 +177,21 @@ int64_t store_scan_lost(const struct store_scan *scan)
     return scan->lost;
 }
 
-/* The chain value before an entry of a scan. */
-static enum status chain_before(struct store_scan *scan, const struct entry *n, struct hash *out,
-                                bool *known, struct err *e)
+enum status store_before(struct store_scan *scan, const struct entry *entries, size_t n,
+                         struct entry_before *out, struct err *e)
 {
     struct store *s = scan->store;
 
-    *known = n->seq == 0 || scan->last == n->seq - 1;
-    *out = scan->last == n->seq - 1 ? scan->last_chain : (struct hash){ 0 };
-    if (!*known && s->ops->chain_at(s, sv_of(scan->thread), n->seq - 1, out, known, e))
-        return err_code(e);
-    scan->last = n->seq;
-    scan->last_chain = n->chain;
-    return ST_OK;
-}
-
-static enum status prove_some(struct store_scan *scan, const struct entry *entries, size_t n,
-                              struct arena *a, enum entry_proof *out, struct err *e)
-{
-    enum { TEXT = 384 }; /* most are shorter; the builder grows */
-    struct sb   b = sb_on(arena_grow(a, NULL, 0, n * TEXT), n * TEXT, a);
-    struct sv   texts[STORE_PROVE_MAX];
-    struct hash want[STORE_PROVE_MAX], before;
-    bool        known[STORE_PROVE_MAX];
-    size_t      ends[STORE_PROVE_MAX];
-
     for (size_t i = 0; i < n; i++) {
-        if (chain_before(scan, &entries[i], &before, &known[i], e))
+        int64_t seq = entries[i].seq;
+        bool    is_next = scan->last == seq - 1;
+        out[i] = is_next ? (struct entry_before){ scan->last_chain, true }
+                         : (struct entry_before){ .known = seq == 0 };
+        if (!out[i].known &&
+            s->ops->chain_at(s, sv_of(scan->thread), seq - 1, &out[i].chain, &out[i].known, e))
             return err_code(e);
-        entry_chain_text(&entries[i], &before, &b);
-        ends[i] = b.n;
-    }
-    for (size_t i = 0, from = 0; i < n; from = ends[i++])
-        texts[i] = (struct sv){ b.s + from, ends[i] - from };
-    hash_blake2b_each(texts, n, want);
-    for (size_t i = 0; i < n; i++) {
-        bool follows = hash_eq(&want[i], &entries[i].chain);
-        out[i] = !known[i] ? ENTRY_UNPROVEN : follows ? ENTRY_INTACT : ENTRY_CHANGED;
+        scan->last = seq;
+        scan->last_chain = entries[i].chain;
     }
     return ST_OK;
 }
@@ -221,14 +199,13 @@ static enum status prove_some(struct store_scan *scan, const struct entry *entri
 enum status store_prove(struct store_scan *scan, const struct entry *entries, size_t n,
                         struct arena *scratch, enum entry_proof *out, struct err *e)
 {
-    struct arena_mark m = arena_mark(scratch);
-    enum status       s = ST_OK;
+    struct arena_mark    m = arena_mark(scratch);
+    struct entry_before *before = arena_grow(scratch, NULL, 0, n * sizeof *before);
+    enum status          s = store_before(scan, entries, n, before, e);
 
-    for (size_t i = 0; !s && i < n; i += STORE_PROVE_MAX) {
-        size_t some = n - i < STORE_PROVE_MAX ? n - i : STORE_PROVE_MAX;
-        s = prove_some(scan, entries + i, some, scratch, out + i, e);
-        arena_reset(scratch, m);
-    }
+    if (!s)
+        entry_prove(entries, before, n, scratch, out);
+    arena_reset(scratch, m);
     return s;
 }
 

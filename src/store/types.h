@@ -43,8 +43,6 @@ struct store_query {
 };
 #define STORE_TO_END INT64_MAX
 
-enum entry_proof { ENTRY_INTACT, ENTRY_CHANGED, ENTRY_UNPROVEN };
-
 struct store_thread {
     struct sv         id;
     struct store_head head;
