@@ -12,6 +12,8 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 # shellcheck source=bench/lib.sh
 . bench/lib.sh
+# shellcheck source=tools/at-end.sh
+. tools/at-end.sh
 root=$PWD
 heddle=$root/build/release/heddle
 nodes=${HEDDLE_BENCH_NODES:-100000}
@@ -22,7 +24,7 @@ for word in "$@"; do
     esac
 done
 work=$(mktemp -d "${BENCH_DIR:-${TMPDIR:-/tmp}}/heddle-bench.XXXXXX")
-trap 'rm -rf "$work"' EXIT
+at_end 'rm -rf "$work"'
 export HOME=$work/home
 mkdir "$HOME" "$work/w"
 unset HEDDLE_NOW HEDDLE_SEED

@@ -13,6 +13,8 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 # shellcheck source=bench/lib.sh
 . bench/lib.sh
+# shellcheck source=tools/at-end.sh
+. tools/at-end.sh
 root=$PWD
 heddle=$root/build/release/heddle
 programs=$root/build/release/bench
@@ -30,7 +32,7 @@ for word in "$@"; do
 done
 lines=${HEDDLE_BENCH_LINES:-$entries}
 work=$(mktemp -d "${BENCH_DIR:-${TMPDIR:-/tmp}}/heddle-bench.XXXXXX")
-trap 'rm -rf "$work"' EXIT
+at_end 'rm -rf "$work"'
 export HEDDLE_BENCH_ENTRIES=$entries
 unset HEDDLE_NOW HEDDLE_SEED
 

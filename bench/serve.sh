@@ -37,7 +37,7 @@ end() {
     wait
     rm -rf "$work"
 }
-trap end EXIT
+at_end end
 unset HEDDLE_NOW HEDDLE_SEED HEDDLE_STORE
 export XDG_RUNTIME_DIR=$work/run HOME=$work
 mkdir -m 700 "$XDG_RUNTIME_DIR"

@@ -30,7 +30,7 @@ agent_model() {
     : >"$asked"
     node "$agent_source/tests/e2e/harness_model.js" "$asked" "$scratch/port" &
     server=$!
-    trap 'kill $server 2>/dev/null; rm -rf "$scratch"' EXIT
+    at_end 'kill $server 2>/dev/null; rm -rf "$scratch"'
     model=http://127.0.0.1:$(wait_port)
 }
 

@@ -2,6 +2,9 @@
 # What ./dev and its tools share: speaking, Debian packages, builds. Sourced with the
 # repository root as the current folder.
 
+# shellcheck source=tools/at-end.sh
+. tools/at-end.sh
+
 say() { printf '== %s\n' "$*" >&2; }
 
 # fail MESSAGE [STATUS]

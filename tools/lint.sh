@@ -38,7 +38,8 @@ named() {
 }
 
 work=$(mktemp -d "${TMPDIR:-/tmp}/heddle-lint.XXXXXX")
-trap 'rm -rf "$work"' EXIT
+# shellcheck disable=SC2016 # it is expanded at the end
+at_end 'rm -rf "$work"'
 log=$work/log
 list=$work/list
 
@@ -47,7 +48,7 @@ list=$work/list
 lint() {
     local name=$1 from=$SECONDS teller passed=''
     shift
-    : >"$log"
+    : >"$log" || fail "$log cannot be written"
     DEV_PROGRESS_SECONDS=${DEV_PROGRESS_SECONDS:-30} tell_progress "$log" "$name" 'is at work' &
     teller=$!
     ! ("$@") >"$log" 2>&1 || passed=1
@@ -130,6 +131,7 @@ each_file() {
     configure "$2" # nothing needs to be built
     mkdir -p "$kept"
     find "$kept" -type f -mtime +30 -delete
+    : >"$list" || return 1
     named code | grep -z -E "$4" >"$list"
     total=$(tr -dc '\0' <"$list" | wc -c)
     # shellcheck disable=SC2016 # $commands is jq's, $1 and those after it are of the shell that is started

@@ -32,7 +32,7 @@ clean_up() {
     chmod -R u+rwx "$work"
     rm -rf "$work"
 } 2>/dev/null
-trap clean_up EXIT
+at_end clean_up
 : >"$work/counts"
 release=$root/build/release
 asan=$root/build/asan

@@ -17,7 +17,7 @@ cat >fixtures/all.json <<'END'
 END
 "$npm_dir/node_modules/.bin/llmock" -p 0 -f fixtures --chunk-size 3 >"$scratch/llmock.log" 2>&1 &
 server=$!
-trap 'kill $server 2>/dev/null; rm -rf "$scratch"' EXIT
+at_end 'kill $server 2>/dev/null; rm -rf "$scratch"'
 await grep -q 'listening on http' "$scratch/llmock.log"
 base=$(sed -n 's|.*listening on \(http://127.0.0.1:[0-9]*\).*|\1|p' "$scratch/llmock.log")
 export ANTHROPIC_BASE_URL=$base OPENAI_BASE_URL=$base/v1 GOOGLE_GEMINI_BASE_URL=$base VLLM_BASE_URL=$base/v1 \

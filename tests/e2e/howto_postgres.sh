@@ -35,7 +35,7 @@ clean_up() {
     [ ! -f "$machines/db1/pgbouncer.pid" ] || kill "$(cat "$machines/db1/pgbouncer.pid")" 2>/dev/null
     rm -rf "$machines" "$scratch"
 }
-trap clean_up EXIT
+at_end clean_up
 
 # What makes this machine two: which address a server has, and whom its programs reach by a name.
 local_names='

@@ -16,11 +16,14 @@
     exit 2
 }
 
+# shellcheck source=tools/at-end.sh
+. "${HEDDLE_SOURCE:-$(dirname "$0")/../..}/tools/at-end.sh"
+
 tap_n=0
 tap_bad=0
 out='' err='' status=0
 scratch=$(mktemp -d "${TMPDIR:-/tmp}/heddle-e2e.XXXXXX")
-trap 'rm -rf "$scratch"' EXIT
+at_end 'rm -rf "$scratch"'
 # Settings of the person who runs the test are neither read nor written.
 mkdir "$scratch/home"
 HOME=$scratch/home
@@ -82,7 +85,7 @@ wait_port() {
 serve() {
     node "$scratch/server.js" "$@" &
     server=$!
-    trap 'kill $server 2>/dev/null; rm -rf "$scratch"' EXIT
+    at_end 'kill $server 2>/dev/null; rm -rf "$scratch"'
     # shellcheck disable=SC2034
     base=http://127.0.0.1:$(wait_port)
 }
@@ -98,7 +101,7 @@ start_server() {
     : >"$scratch/serve.out"
     "$HEDDLE" serve "$@" >"$scratch/serve.out" 2>"$scratch/serve.err" &
     serve_pid=$!
-    trap 'kill $serve_pid 2>/dev/null; wait 2>/dev/null; rm -rf "$scratch"' EXIT
+    at_end 'kill $serve_pid 2>/dev/null; wait 2>/dev/null; rm -rf "$scratch"'
     await is_serving
     # shellcheck disable=SC2034
     {

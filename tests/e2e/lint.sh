@@ -37,6 +37,21 @@ run ci/.ci/run
 exits "and tests that counted nothing" 1
 same "which are one failure" "$(last)" "11 passed, 1 failed"
 
+# ---- what a script does at its end is not done by a child that is killed ----
+
+cat >end.sh <<'END'
+. "$HEDDLE_SOURCE/tools/at-end.sh"
+at_end 'echo "the end of $BASHPID" >>ends; [ "$BASHPID" = $$ ] || echo not the script >>ends'
+for i in $(seq 200); do
+    sleep 60 &
+    kill $!
+done
+wait
+END
+run bash end.sh
+same "a script does it once, however many children are killed as they start" "$(wc -l <ends)" 1
+lacks "and none of them does it" "$(cat ends)" "not the script"
+
 # ---- what is kept: a tree with one source, and tools that write down what they read ----
 
 mkdir -p tree/src/one bin
@@ -135,6 +150,7 @@ cp -r . ../moved
 cd ../moved || exit 1
 printf '%s\n' "$source" >src/one/one.c
 lint
+exits "it is clean in another checkout" 0
 before=$times
 cd ../tree || exit 1
 printf '%s\n' "$source" >src/one/one.c

@@ -42,7 +42,7 @@ done
 
 node "$here/mcp_bridge.mjs" "$scratch/port" "$HEDDLE" mcp 2>"$scratch/bridge" &
 server=$!
-trap 'kill $server 2>/dev/null; rm -rf "$scratch"' EXIT
+at_end 'kill $server 2>/dev/null; rm -rf "$scratch"'
 mcp_conformance "http://127.0.0.1:$(wait_port)/mcp" "$here/mcp_conformance.yaml"
 same "conformance: without a session only HTTP and missing examples are left" "$stateless" \
     'sep-2575-http-server-header-mismatch-400 sep-2575-http-server-meta-invalid-400 sep-2575-http-server-no-independent-requests-on-stream sep-2575-missing-capability-http-400 sep-2575-server-no-log-without-loglevel sep-2575-server-rejects-undeclared-capability '

@@ -25,7 +25,7 @@ mkdir "$scratch/proxy"
 node "$here/postgres_flights.mjs" "$scratch/proxy/.s.PGSQL.5432" "$server/.s.PGSQL.5432" "$scratch/flights" &
 proxy=$!
 pooler=
-trap 'kill $proxy $pooler 2>/dev/null; wait 2>/dev/null; rm -rf "$scratch"' EXIT
+at_end 'kill $proxy $pooler 2>/dev/null; wait 2>/dev/null; rm -rf "$scratch"'
 await test -e "$scratch/flights"
 through=$(printf %s "$url" | sed "s|host=[^&]*|host=$scratch/proxy|")
 

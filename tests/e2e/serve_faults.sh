@@ -145,7 +145,7 @@ stop_server
 
 # ---- a full disk -------------------------------------------------------------------------------
 if mkdir full && mount -t tmpfs -o size=3m tmpfs full 2>/dev/null; then
-    trap 'kill $serve_pid 2>/dev/null; wait 2>/dev/null; umount "$PWD/full" 2>/dev/null; rm -rf "$scratch"' EXIT
+    at_end 'kill $serve_pid 2>/dev/null; wait 2>/dev/null; umount "$PWD/full" 2>/dev/null; rm -rf "$scratch"'
     cd full || exit 1
     heddle init >/dev/null
     head -c 300000 /dev/zero >filler

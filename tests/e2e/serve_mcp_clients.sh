@@ -16,10 +16,10 @@ mcp_workspace
 # The conformance suite sends no token. A proxy adds it, and the server must take the proxy's address for its own.
 node "$here/auth_proxy.mjs" "$scratch/port" "$scratch/target" 2>"$scratch/proxy" &
 proxy=$!
-trap 'kill $proxy 2>/dev/null; rm -rf "$scratch"' EXIT
+at_end 'kill $proxy 2>/dev/null; rm -rf "$scratch"'
 port=$(wait_port)
 start_server --allow-host "127.0.0.1:$port,localhost:$port"
-trap 'kill $proxy $serve_pid 2>/dev/null; wait 2>/dev/null; rm -rf "$scratch"' EXIT
+at_end 'kill $proxy $serve_pid 2>/dev/null; wait 2>/dev/null; rm -rf "$scratch"'
 printf '%s %s\n' "$url" "$token" >"$scratch/target"
 MCP_TOKEN=$token
 export MCP_TOKEN

@@ -22,7 +22,7 @@ one_url=$url one_token=$token one_pid=$serve_pid
 cd ../two && XDG_RUNTIME_DIR=$scratch/run2
 mkdir -m 700 "$XDG_RUNTIME_DIR"
 start_server
-trap 'kill $one_pid $serve_pid 2>/dev/null; wait 2>/dev/null; rm -rf "$scratch"' EXIT
+at_end 'kill $one_pid $serve_pid 2>/dev/null; wait 2>/dev/null; rm -rf "$scratch"'
 # heard TEXT: is told to a reader of the first server
 curl -sN -H "Authorization: Bearer $one_token" "$one_url/api/events" >"$scratch/events" &
 listener=$!

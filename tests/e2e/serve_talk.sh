@@ -14,7 +14,7 @@ heddle init >/dev/null
 heddle agent add Opus --kind model --model anthropic:claude-opus-5-5 --permissions loom_aware,loom_write >/dev/null
 start_server
 model=$server
-trap 'kill $serve_pid "$model" 2>/dev/null; wait 2>/dev/null; rm -rf "$scratch"' EXIT
+at_end 'kill $serve_pid "$model" 2>/dev/null; wait 2>/dev/null; rm -rf "$scratch"'
 wait_for() { # wait_for TEXT FILE
     await grep -q "$1" "$2"
 }

@@ -22,6 +22,8 @@
 set -euo pipefail
 : "${HEDDLE:?the path of the program}"
 root=$(cd "$(dirname "$0")/../.." && pwd)
+# shellcheck source=tools/at-end.sh
+. "$root/tools/at-end.sh"
 programs=$(dirname "$HEDDLE")/tests
 all=(backends writers server cut serial disk failover standby machines copy hostile)
 rounds=1000 scaled='' short='' parts=()
@@ -52,7 +54,7 @@ clean_up() {
     for x in "${mounts[@]}"; do umount -l "$x" 2>/dev/null || true; done
     rm -rf "$work" || true
 }
-trap clean_up EXIT
+at_end clean_up
 
 n=0 bad=0
 result() { # result STATUS NAME

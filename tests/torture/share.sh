@@ -6,7 +6,9 @@ set -euo pipefail
 rounds=${TORTURE_ROUNDS:-300}
 RANDOM=${TORTURE_SEED:-$RANDOM}
 work=$(mktemp -d "${TMPDIR:-/tmp}/heddle-torture.XXXXXX")
-trap 'rm -rf "$work"' EXIT
+# shellcheck source=tools/at-end.sh
+. "$(dirname "$0")/../../tools/at-end.sh"
+at_end 'rm -rf "$work"'
 cd "$work"
 files=(.leslie/thread_relations.json .leslie/objectives.json .leslie/threads/.global/registry.json)
 

@@ -7,6 +7,8 @@
 set -uo pipefail
 : "${HEDDLE:?the path of the program}"
 here=$(cd "$(dirname "$0")/../e2e" && pwd)
+# shellcheck source=tools/at-end.sh
+. "$here/../../tools/at-end.sh"
 command -v node >/dev/null || { echo "1..0 # SKIP needs node"; exit 0; }
 strace -qq -e inject=close:signal=URG:when=999 true 2>/dev/null || { echo "1..0 # SKIP strace cannot trace here"; exit 0; }
 turn_js=$here/turn.js
@@ -17,7 +19,7 @@ work=$(mktemp -d "${TMPDIR:-/tmp}/heddle-turn.XXXXXX")
 export HOME=$work
 node "$turn_js" serve "$work/current" "$work/port" &
 server=$!
-trap 'kill $server 2>/dev/null; rm -rf "$work"' EXIT
+at_end 'kill $server 2>/dev/null; rm -rf "$work"'
 while [ ! -s "$work/port" ]; do sleep 0.1; done
 VLLM_BASE_URL=http://127.0.0.1:$(cat "$work/port")/v1
 export VLLM_BASE_URL ASAN_OPTIONS="${ASAN_OPTIONS:-}:detect_leaks=0"
