@@ -8,6 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum { SEEN_SET = 4 }; /* slots in which a row may be */
+
 struct seen_head {
     uint64_t          turn;
     size_t            n;
@@ -124,16 +126,31 @@ static struct sv part(const struct seen_row *r, size_t from, size_t n)
     return (struct sv){ r->bytes + from, n };
 }
 
-/* The slot of a row, and whether the slot holds that row. */
+static bool is_row(const struct seen_row *r, const struct store_key *k)
+{
+    size_t view_at = r->thread_n, key_at = view_at + r->view_n;
+
+    return sv_eq(k->key, part(r, key_at, r->key_n)) &&
+           sv_eq(k->view, part(r, view_at, r->view_n)) && sv_eq(k->thread, part(r, 0, r->thread_n));
+}
+
+/* The slot of a row, and whether the slot holds that row. A row may be in any slot of its set, so
+ * that the few rows of most transactions do not push each other out; else it gets a free one, or
+ * the first. */
 static struct seen_row *row_of(struct store_seen *seen, const struct store_key *k, bool *holds)
 {
-    struct seen_row *r = &seen->rows[mix(mix(0, k->view), k->key) % SEEN_ROWS];
-    size_t           view_at = r->thread_n, key_at = view_at + r->view_n;
+    struct seen_row *set =
+        &seen->rows[mix(mix(0, k->view), k->key) % (SEEN_ROWS / SEEN_SET) * SEEN_SET];
+    struct seen_row *slot = set;
 
-    *holds = r->turn == seen->turn && sv_eq(k->key, part(r, key_at, r->key_n)) &&
-             sv_eq(k->view, part(r, view_at, r->view_n)) &&
-             sv_eq(k->thread, part(r, 0, r->thread_n));
-    return r;
+    for (struct seen_row *r = set; r < set + SEEN_SET; r++) {
+        *holds = r->turn == seen->turn && is_row(r, k);
+        if (*holds)
+            return r;
+        if (r->turn != seen->turn)
+            slot = r;
+    }
+    return slot;
 }
 
 bool seen_row(struct store *s, const struct store_key *k, struct arena *a, struct sv *value,
