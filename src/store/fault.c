@@ -12,6 +12,7 @@ struct fault_store {
     struct store  base;
     struct store *real;
     int64_t       fail_at, calls;
+    bool          lasts;         /* every call behind that one fails, too */
     bool          writing;       /* a write transaction is open ... */
     int64_t       handled, most; /* ... entries read or written in it; the most of one */
     struct {
@@ -48,7 +49,8 @@ static void count(struct fault_store *f, const char *call)
 static enum status due(struct fault_store *f, const char *call, struct err *e)
 {
     count(f, call);
-    if (++f->calls != f->fail_at)
+    f->calls++;
+    if (!f->fail_at || f->calls < f->fail_at || (f->calls > f->fail_at && !f->lasts))
         return ST_OK;
     err_set(e, ST_IO, "call %lld of the store (%s) was made to fail", (long long)f->calls, call);
     return err_reason(e, "fault");
@@ -492,13 +494,13 @@ static enum status fault_drop_later(struct store *s, struct sv thread, struct er
     return (real->ops->drop_later ? real->ops->drop_later : real->ops->drop)(real, thread, e);
 }
 
-static enum status fault_drop_some(struct store *s, int64_t max, int64_t *n, bool *left,
-                                   struct err *e)
+static enum status fault_drop_some(struct store *s, int64_t max, bool narrow, int64_t *n,
+                                   bool *left, struct err *e)
 {
     *n = 0;
     *left = false;
     PASS(s, "drop_some");
-    if (real->ops->drop_some && real->ops->drop_some(real, max, n, left, e))
+    if (real->ops->drop_some && real->ops->drop_some(real, max, narrow, n, left, e))
         return err_code(e);
     handle(fault_of(s), (size_t)*n);
     return ST_OK;
@@ -619,6 +621,13 @@ void fault_arm(struct store *s, int64_t k)
 {
     fault_of(s)->fail_at = k;
     fault_of(s)->calls = 0;
+    fault_of(s)->lasts = false;
+}
+
+void fault_break(struct store *s, int64_t k)
+{
+    fault_arm(s, k);
+    fault_of(s)->lasts = true;
 }
 
 enum status fault_open(struct sv rest, const struct store_options *o, struct store **out,

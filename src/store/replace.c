@@ -164,7 +164,7 @@ static enum status exchange(struct replacing *r, struct err *e)
     return st;
 }
 
-enum status store_drop_staged(struct store *s, struct sv staged, struct err *e)
+enum status store_drop_staged(struct store *s, struct sv staged, bool narrow, struct err *e)
 {
     struct arena a = { 0 };
     struct sv   *ids = NULL;
@@ -180,7 +180,7 @@ enum status store_drop_staged(struct store *s, struct sv staged, struct err *e)
     if (n)
         st = end_slice(s, st, e);
     arena_free(&a);
-    return st ? st : store_drop_rest(s, &any, e);
+    return st ? st : store_drop_slices(s, narrow, &any, e);
 }
 
 /* The copy is read in one transaction; the store is written to in many. */
@@ -211,7 +211,7 @@ static enum status replace_staged(struct replacing *r, struct sv                
         store_abort(r->s);
     }
     /* What came in for nothing, or was there before. Who comes next drops what this one cannot. */
-    (void)!store_drop_staged(r->s, r->staged, &ignored);
+    (void)!store_drop_staged(r->s, r->staged, st == ST_IO, &ignored);
     store_bulk(r->s, false);
     store_allow_staged(r->s, false);
     return st;

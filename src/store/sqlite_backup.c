@@ -35,9 +35,9 @@ static enum status drop_in_copy(const struct sqlite_store *q, struct sv path, st
                         : sqlite_fail(&copy, rc, e);
 
     if (!s)
-        s = sqlite_drop_some(&copy.base, 0, &n, &any, e);
+        s = sqlite_drop_some(&copy.base, 0, false, &n, &any, e);
     while (!s && any && left)
-        s = sqlite_drop_some(&copy.base, INT64_MAX, &n, &left, e);
+        s = sqlite_drop_some(&copy.base, INT64_MAX, false, &n, &left, e);
     if (!s && any)
         s = sqlite_exec(&copy, "VACUUM", e);
     sqlite3_close(copy.db);

@@ -242,7 +242,7 @@ enum status sqlite_moved_set(struct store *, struct sv, struct sv, struct err *)
 /* sqlite_drop.c */
 enum status sqlite_drop(struct store *, struct sv, struct err *);
 enum status sqlite_drop_later(struct store *, struct sv, struct err *);
-enum status sqlite_drop_some(struct store *, int64_t, int64_t *, bool *, struct err *);
+enum status sqlite_drop_some(struct store *, int64_t, bool, int64_t *, bool *, struct err *);
 
 /* sqlite_erase.c; the second empties the index of words */
 enum status sqlite_erase(struct store *, struct sv, const struct entry *, size_t, struct err *);

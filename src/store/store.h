@@ -303,8 +303,9 @@ void store_stage_after(struct store *s, struct sv staged, const struct store_hea
 enum status store_rename(struct store *s, struct sv from, struct sv to, struct err *e) MUST_USE;
 
 /* Drop all staged threads whose ids begin like this (store_drop_later()), and what is left of any
- * dropped thread. Outside a transaction. */
-enum status store_drop_staged(struct store *s, struct sv staged, struct err *e) MUST_USE;
+ * dropped thread. Outside a transaction. `narrow`: there may be no room to write much. */
+enum status store_drop_staged(struct store *s, struct sv staged, bool narrow,
+                              struct err *e) MUST_USE;
 
 /* ---- rows of views -------------------------------------------------------------- */
 

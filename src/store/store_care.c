@@ -104,28 +104,44 @@ enum status store_drop_waits(struct store *s, bool *any, struct err *e)
     int64_t n;
 
     *any = false;
-    return s->ops->drop_some ? s->ops->drop_some(s, 0, &n, any, e) : ST_OK;
+    return s->ops->drop_some ? s->ops->drop_some(s, 0, false, &n, any, e) : ST_OK;
 }
 
-enum status store_drop_rest(struct store *s, bool *any, struct err *e)
+static enum status drop_slice(struct store *s, bool narrow, bool *left, struct err *e)
 {
-    bool    left;
     int64_t n;
+
+    if (!store_begin(s, STORE_WRITE, e) &&
+        !s->ops->drop_some(s, STORE_DROP_SLICE, narrow, &n, left, e) && !store_commit(s, e))
+        return ST_OK;
+    store_abort(s);
+    return err_code(e);
+}
+
+/* What is dropped may be what has filled the disk. */
+enum status store_drop_slices(struct store *s, bool narrow, bool *any, struct err *e)
+{
+    bool left;
 
     assert(s->open == TX_CLOSED);
     if (store_drop_waits(s, any, e))
         return err_code(e);
     left = *any;
     while (left) {
-        if (store_begin(s, STORE_WRITE, e) ||
-            s->ops->drop_some(s, STORE_DROP_SLICE, &n, &left, e) || store_commit(s, e)) {
-            store_abort(s);
-            return err_code(e);
-        }
+        enum status st = drop_slice(s, narrow, &left, e);
+        if (st && (st != ST_IO || narrow))
+            return st;
+        narrow = narrow || st;
+        left = left || st;
         if (left)
             store_let_others(s);
     }
     return ST_OK;
+}
+
+enum status store_drop_rest(struct store *s, bool *any, struct err *e)
+{
+    return store_drop_slices(s, false, any, e);
 }
 
 enum status store_sizes(struct store *s, struct arena *a, struct store_size **out, size_t *n,

@@ -127,9 +127,11 @@ struct store_ops {
     enum status (*drop)(struct store *, struct sv thread, struct err *);
     /* Drop the thread for everybody; drop_some() then removes what it had, about `max` entries and
      * rows, of any thread that was dropped so. *n is how many there were, *left whether there may
-     * be more; with a max of 0 nothing is removed. Both NULL: drop() is used. */
+     * be more; with a max of 0 nothing is removed. `narrow`: there may be no room to write much.
+     * Both NULL: drop() is used. */
     enum status (*drop_later)(struct store *, struct sv thread, struct err *);
-    enum status (*drop_some)(struct store *, int64_t max, int64_t *n, bool *left, struct err *);
+    enum status (*drop_some)(struct store *, int64_t max, bool narrow, int64_t *n, bool *left,
+                             struct err *);
     enum status (*sizes)(struct store *, struct arena *, struct store_size **, size_t *n,
                          struct err *);
 
@@ -223,6 +225,9 @@ enum pause_end store_pause(int fd, int peer, int ms);
 enum status store_copy_in(struct store *from, struct store *to, struct store_copy *how, bool in_one,
                           struct err *e) MUST_USE;
 
+/* store_drop_rest(); `narrow`: there may be no room to write much, which is found out otherwise. */
+enum status store_drop_slices(struct store *s, bool narrow, bool *any, struct err *e) MUST_USE;
+
 /* One open function per scheme; `rest` is what follows "scheme:". */
 enum status sqlite_open(struct sv rest, const struct store_options *, struct store **,
                         struct err *);
@@ -238,6 +243,8 @@ int64_t fault_calls(const struct store *s);
  * which never fail and are not among the calls. */
 int64_t fault_calls_of(const struct store *s, const char *call);
 void    fault_arm(struct store *s, int64_t k);
+/* The same, and all calls behind the k-th fail until it is armed again. */
+void fault_break(struct store *s, int64_t k);
 /* The most entries that were read, appended or erased in one write transaction ("begin_write"
  * counts those transactions): how much work was done while others had to wait. */
 int64_t fault_most_in_write(const struct store *s);

@@ -263,13 +263,13 @@ enum status log_stage_move(struct log *l, struct sv staged, struct log_stage *g,
     return s;
 }
 
-enum status log_drop_staged(struct log *l, struct sv token, struct err *e)
+enum status log_drop_staged(struct log *l, struct sv token, bool narrow, struct err *e)
 {
     struct arena a = { 0 };
     struct sb    b = sb_in(&a, 0);
 
     sb_addf(&b, STORE_STAGED SV_FMT, SV_ARG(token));
-    enum status s = store_drop_staged(l->store, sb_sv(&b), e);
+    enum status s = store_drop_staged(l->store, sb_sv(&b), narrow, e);
     arena_free(&a);
     return s;
 }

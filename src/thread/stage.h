@@ -77,7 +77,8 @@ enum status log_stage_slice(struct log *l, struct sv staged, struct log_stage *g
 enum status log_stage_move(struct log *l, struct sv staged, struct log_stage *g, int64_t *n_erased,
                            struct err *e) MUST_USE;
 
-/* Outside a transaction: drop all staged threads of a token, in slices. */
-enum status log_drop_staged(struct log *l, struct sv token, struct err *e) MUST_USE;
+/* Outside a transaction: drop all staged threads of a token, in slices; `narrow`: there may be no
+ * room to write much. */
+enum status log_drop_staged(struct log *l, struct sv token, bool narrow, struct err *e) MUST_USE;
 
 #endif

@@ -203,4 +203,41 @@ exits "all threads go into another log" 0
 (cd copy && heddle log export --all >../again.jsonl)
 ok "and come out the same" cmp all.jsonl again.jsonl
 ok "which is whole" sh -c 'cd copy && "$HEDDLE" verify'
+
+# ---- no room
+left() {
+    heddle doctor 2>&1 | grep -e 'restore was interrupted' -e 'deleted or replaced'
+    hidden
+}
+mkdir narrow
+cd narrow || exit 1
+heddle init >/dev/null
+yes '{"kind":"note","payload":{"n":1,"text":"a few more words than one of the usual size has"}}' | head -n 60000 >../more
+# The write-ahead log grows no further than this.
+run sh -c 'trap "" XFSZ; ulimit -f 7000; exec "$HEDDLE" log import big ../more'
+exits "an import that cannot be written fails" 1
+same "and leaves nothing in the database" "$(left)" 0
+head -n 40000 ../more | heddle log import big >/dev/null
+heddle backup ../full.tar >/dev/null
+cd ..
+if mkdir full && mount -t tmpfs -o size=9m tmpfs full 2>/dev/null; then
+    trap 'umount "$PWD/full" 2>/dev/null; rm -rf "$scratch"' EXIT
+    cd full || exit 1
+    heddle init >/dev/null
+    head -n 20000 ../more | heddle log import first >/dev/null
+    run heddle log import big ../more
+    exits "an import that fills the disk fails" 1
+    has "and says so" "$err" "the disk is full"
+    same "what was read of it went again" "$(left)" 0
+    same "and takes no room" "$(($(df -k . | awk 'NR == 2 { print $4 }') > 3000))" 1
+    mount -o remount,size=12m "$PWD" # room for the copy, and not for a second one in the log
+    run heddle restore-backup ../full.tar --force
+    exits "so does a restore" 1
+    has "that says so, too" "$err" "the disk is full"
+    same "nor does it leave anything" "$(left)" 0
+    ok "the log is whole after that" heddle verify
+    cd .. && umount full
+else
+    skip "a full disk" "tmpfs cannot be mounted here"
+fi
 done_testing

@@ -15,6 +15,7 @@ static struct workspace ws;
 static struct fresh     folder;
 static struct err       e;
 static char             url[320], plain_url[300];
+static bool             lasts; /* a call that fails is the last one that is tried */
 
 static void write_lines(void)
 {
@@ -136,7 +137,7 @@ static enum status import(const char *thread, int64_t at, int64_t *calls)
     if (calls) { /* one that is idle is taken again */
         CHECK(workspace_take(&ws, STORE_WRITE, &s, &e) == ST_OK);
         workspace_give(&ws, s, STORE_WRITE);
-        fault_arm(idle_store(), at);
+        (lasts ? fault_break : fault_arm)(idle_store(), at);
     }
     sb_addf(&text, "{\"thread\":\"%s\"}", thread);
     request_init(&r, &ws, &a);
@@ -203,6 +204,25 @@ static void an_import_behind_other_entries_is_ended_by_the_next(void)
     an_import_that_fails_anywhere_is_repeated(true);
 }
 
+static void what_cannot_be_dropped_is_told_of(void)
+{
+    int64_t calls = 0;
+
+    set_up(true);
+    CHECK(import("t", 0, &calls) == ST_OK);
+    tear_down();
+    set_up(true);
+    lasts = true;
+    CHECK(import("t", calls / 2, &calls) == ST_IO);
+    lasts = false;
+    CHECK(strstr(e.hint, "`heddle doctor --fix` removes it") != NULL);
+    CHECK_INT(rev_of(SV("t")), 0);
+    ws.store_url = sv_of(plain_url);
+    CHECK(import("t", 0, NULL) == ST_OK);
+    check_whole(SV("t"), 0);
+    tear_down();
+}
+
 /* An import that goes behind others says at which revision it ended, also when others wrote between
  * its slices. */
 static void what_others_append_between_two_slices_is_counted(void)
@@ -258,4 +278,5 @@ static void nobody_can_name_a_staged_thread(void)
 
 TAP_MAIN(T(an_import_of_a_new_thread_is_there_as_a_whole_or_not_at_all),
          T(an_import_behind_other_entries_is_ended_by_the_next),
-         T(what_others_append_between_two_slices_is_counted), T(nobody_can_name_a_staged_thread), )
+         T(what_cannot_be_dropped_is_told_of), T(what_others_append_between_two_slices_is_counted),
+         T(nobody_can_name_a_staged_thread), )

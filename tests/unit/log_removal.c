@@ -360,12 +360,12 @@ static void a_backup_has_nothing_of_a_dropped_thread(void)
     arena_free(&a);
 }
 
-/* The k-th call fails; false when there were fewer. */
+/* The k-th call fails, and those that try again; false when there were fewer. */
 static bool interrupt_dropping(int64_t k)
 {
     plant(STORE_DROP_SLICE + 20);
     OK(drop());
-    fault_arm(s, k);
+    fault_break(s, k);
     enum status st = store_scrub(s, NULL, NULL, &e);
     bool        failed = fault_calls(s) >= k;
     fault_arm(s, 0);

@@ -108,7 +108,7 @@ enum status former_erase(struct request *r, const struct former *f, bool dry_run
     enum status s =
         erase_in_copy(&r->log, copy, dry_run ? ERASE_COPY_COUNT : ERASE_COPY_THREADS, n, e);
     if (!s && !dry_run) /* what imports had read when the log left: none of it goes on there */
-        s = store_drop_staged(copy, SV(STORE_STAGED), e);
+        s = store_drop_staged(copy, SV(STORE_STAGED), false, e);
     if (!s && !dry_run) /* also when a command that was killed has erased already */
         s = store_scrub(copy, NULL, NULL, e);
     store_close(copy);

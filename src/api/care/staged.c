@@ -4,7 +4,12 @@
 #include "base/scratch.h"
 #include "base/vec.h"
 
+#include <stdio.h>
 #include <unistd.h>
+
+/* Bytes of the file, which are given back to the disk when it is full: dropping what was staged
+ * writes a little. */
+enum { STAGED_ROOM = 512 << 10 };
 
 enum status staged_take(int root, struct arena *a, struct staged *out, struct err *e)
 {
@@ -17,6 +22,7 @@ enum status staged_take(int root, struct arena *a, struct staged *out, struct er
     out->fd = scratch_make(at, name);
     if (out->fd < 0)
         return err_errno(e, "make a file in .heddle");
+    (void)!posix_fallocate(out->fd, 0, STAGED_ROOM);
     out->token = sv_dup(sv_skip(sv_of(name), sizeof SCRATCH_PREFIX - 1), a);
     return ST_OK;
 }
@@ -39,6 +45,30 @@ void staged_release(struct staged *s)
     arena_free(&a);
     fd_undo(&s->fd);
     s->token = (struct sv){ 0 };
+}
+
+void staged_drop(struct request *r, struct log *l, const struct staged *s, struct err *e)
+{
+    static const char said[] = "what had been read is still in the database, and in no thread: "
+                               "`heddle doctor --fix` removes it, and so does the next import";
+    struct err        why = { 0 };
+    char              hint[sizeof e->hint];
+
+    if (!s->token.s)
+        return;
+    log_allow_staged(l, true);
+    enum status st = ftruncate(s->fd, 0) != 0
+                         ? err_errno(&why, "empty a file in .heddle")
+                         : log_drop_staged(l, s->token, e->code == ST_IO, &why);
+    log_allow_staged(l, false);
+    if (!st)
+        return;
+    if (!e->code) {
+        request_warn(r, SV("unfinished"), (struct sv){ 0 }, "%s (%s)", said, why.text);
+        return;
+    }
+    snprintf(hint, sizeof hint, "%s", e->hint);
+    err_hint(e, "%.*s%s%s", (int)(sizeof hint - sizeof said - 4), hint, hint[0] ? "; " : "", said);
 }
 
 /* ---- what was left --------------------------------------------------------------------------- */
@@ -140,10 +170,9 @@ enum status staged_sweep(struct request *r, struct log *l, int root, struct stag
         if (left.list.v[i].decided && left.list.v[i].how.at < left.list.v[i].how.end)
             s = finish(r, l, &left.list.v[i], out, e);
     for (size_t i = 0; !s && i < left.list.n; i++) {
-        struct err ignored;
-        s = log_drop_staged(l, left.list.v[i].token, e);
-        if (!s)
-            (void)!fs_remove(root, file_of(left.list.v[i].token, r->a), &ignored);
+        struct err ignored; /* `heddle doctor` finds a file that cannot be removed */
+        (void)!fs_remove(root, file_of(left.list.v[i].token, r->a), &ignored);
+        s = log_drop_staged(l, left.list.v[i].token, false, e);
     }
     log_allow_staged(l, false);
     return s ? err_in(e, "what an interrupted import left") : ST_OK;

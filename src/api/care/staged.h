@@ -15,6 +15,10 @@ struct staged {
 enum status staged_take(int root, struct arena *a, struct staged *out, struct err *e) MUST_USE;
 void        staged_release(struct staged *s);
 
+/* Drop what was staged and is not shown, as far as the disk allows. What stays is said in the hint
+ * of *e, when that is an error, else in a warning. Outside a transaction. */
+void staged_drop(struct request *r, struct log *l, const struct staged *s, struct err *e);
+
 /* Entries of an import that was interrupted after it was decided, and that were moved now. */
 struct staged_moved {
     struct sv into, lines;

@@ -355,6 +355,9 @@ static enum status replace(struct restoring *g, struct err *e)
         return err_code(e);
     sb_addf(&b, STORE_STAGED SV_FMT, SV_ARG(held.token));
     enum status s = store_replace(g->live.store, g->copy, sb_sv(&b), is_unchanged, g, e);
+    if (!s)
+        e->code = ST_OK;
+    staged_drop(g->r, &g->live, &held, e); /* what store_replace() could not drop */
     staged_release(&held);
     return s;
 }

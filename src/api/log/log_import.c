@@ -658,22 +658,25 @@ static bool was_ended(struct import *im)
     return found;
 }
 
+/* Once it is shown, or it is not known whether it is, what is left of it is for who comes next. */
 static enum status import_in_slices(struct import *im, struct err *e)
 {
-    struct err ignored;
+    bool shown = false;
 
     log_allow_staged(&im->r->log, true);
     log_bulk(&im->r->log, true);
     enum status s = stage_all(im, e);
-    bool        ended = !s && was_ended(im);
-    if (!s && !ended)
+    if (!s && !was_ended(im)) {
         s = show_all(im, e);
-    bool shown = !s || sv_is(sv_of(e->reason), "uncertain");
-    if (!s && !ended)
-        s = move_all(im, e);
+        shown = !s || sv_is(sv_of(e->reason), "uncertain");
+        if (!s)
+            s = move_all(im, e);
+    }
     bool never = s == ST_CONFLICT && !sv_is(sv_of(e->reason), "busy"); /* can the rest follow */
-    if (!s || !shown || never) /* else it is not known, or not done: who comes next looks */
-        (void)!log_drop_staged(&im->r->log, im->staged.token, &ignored);
+    if (!s)
+        e->code = ST_OK;
+    if (!s || !shown || never)
+        staged_drop(im->r, &im->r->log, &im->staged, e);
     log_bulk(&im->r->log, false);
     log_allow_staged(&im->r->log, false);
     return s;
