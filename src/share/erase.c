@@ -8,7 +8,6 @@
 #include "thread/care.h"
 #include "thread/kind.h"
 #include "thread/scan.h"
-#include "thread/stage.h"
 
 /* ---- files ---------------------------------------------------------------------------------- */
 
@@ -465,8 +464,7 @@ static enum status run_plan(struct share *s, const struct share_erase_request *r
         how.n_files = how.n_objects = 0;
     if (n && only_files && !how.with_derived)
         return refuse_files(n, e);
-    /* What is erased would come again with the rest of an import. */
-    if (log_stage_refuse(s->log, e) || erase_run(s->log, &out->plan, &how, &out->seq, e))
+    if (erase_run(s->log, &out->plan, &how, &out->seq, e))
         return err_code(e);
     if (n && !how.with_derived && !how.leave_derived)
         return refuse_files(n, e);

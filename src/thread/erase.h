@@ -103,7 +103,8 @@ struct erase_how {
 /* Append one `erasure` entry to each affected thread; and, if it is little, erase, and have their
  * views folded again (log_refold()); else erase_rest() does that. In the write transaction of
  * erase_find() or erase_check(). ST_INVALID_SYNTAX: an entry is of chain version 1. ST_NOT_FOUND:
- * there is nothing to erase. *seq is that of the entry of the plan's thread. */
+ * there is nothing to erase. ST_CONFLICT, reason "busy": an import is not at its end. *seq is that
+ * of the entry of the plan's thread. */
 enum status erase_run(struct log *l, const struct erase_plan *plan, const struct erase_how *how,
                       int64_t *seq, struct err *e) MUST_USE;
 

@@ -4,6 +4,7 @@
 #include "store/store.h"
 #include "thread/limits.h"
 #include "thread/skeleton.h"
+#include "thread/stage.h"
 
 static bool goes(const struct erase_item *x, const struct erase_how *how)
 {
@@ -193,7 +194,8 @@ enum status erase_run(struct log *l, const struct erase_plan *plan, const struct
     size_t to;
 
     *seq = -1;
-    if (check_how(plan, how, e))
+    /* What is erased would come again with the rest of an import. */
+    if (check_how(plan, how, e) || log_stage_refuse(l, e))
         return err_code(e);
     bool now = going(plan, how, 0, plan->items.n) <= ERASE_SLICE;
     for (size_t from = 0; from < plan->items.n; from = to) {

@@ -117,6 +117,30 @@ exits "a thread is deleted that an import was for" 0
 same "what the import had read goes with it" "$(hidden)" 0
 lacks "and is not told of afterwards" "$(heddle doctor 2>&1)" "✗"
 
+# ---- what is old
+printf '%s\n' "$NOTE" | heddle log append aged >/dev/null
+half aged
+run heddle retain --keep-days 0 --dry-run
+has "a dry run says that there is more than it lists" "$err" "what it had read is removed first"
+same "and leaves it" "$(hidden)" 8000
+decided aged
+run heddle retain --keep-days 0 --dry-run
+has "also of one that will be appended" "$err" "its rest is appended first"
+run heddle retain --keep-days 0 --thread aged --yes
+exits "what is old is erased" 0
+has "with the rest of an import" "$err" "the rest of its"
+same "none of it stays" "$(hidden) $(heddle log show aged --json | grep -c '"n":1')" "0 0"
+printf '%s\n' "$NOTE" | heddle log append aged >/dev/null
+begin ahead aged
+decided aged
+run heddle retain --keep-days 0 --thread aged --yes
+exits "nor is anything erased while more of it comes" 1
+has "and why" "$err" "an import into thread 'aged' is not at its end"
+kill -9 $import
+wait $import 2>/dev/null
+exec 3>&-
+heddle retain --keep-days 0 --thread aged --yes >/dev/null 2>&1
+
 # ---- backups
 printf '%s\n' "$NOTE" | heddle log append kept >/dev/null
 half kept

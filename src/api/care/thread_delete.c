@@ -1,7 +1,6 @@
 /* thread.delete: removes a thread from the log for good. */
 #include "api/care/care.h"
-#include "api/care/former.h"
-#include "api/care/staged.h"
+#include "api/care/removal.h"
 #include "api/share/share_call.h"
 #include "api/term.h"
 #include "base/clock.h"
@@ -69,8 +68,7 @@ static enum status run(struct request *r, const void *params_given, struct err *
 
     if (!p->yes && !r->agreed)
         return refuse(e);
-    /* What an interrupted import had read for the thread goes with it. */
-    if (former_find(r, &former, &n_former, e) || staged_sweep(r, &r->log, r->ws->root_fd, NULL, e))
+    if (removal_begin(r, false, &former, &n_former, e))
         return err_code(e);
     share_init(&s, &r->log, r->ws->root_fd, r->actor, r->a);
     if (share_delete(&s, &q, &out, e))

@@ -1,8 +1,7 @@
 /* erase: takes content out of the log for good; the chain stays valid. */
 #include "share/erase.h"
 #include "api/care/care.h"
-#include "api/care/former.h"
-#include "api/care/staged.h"
+#include "api/care/removal.h"
 #include "api/log/entry_doc.h"
 #include "api/term.h"
 #include "base/clock.h"
@@ -392,9 +391,8 @@ static enum status run(struct request *r, const void *given, struct err *e)
     struct former             *former;
     size_t                     n_former;
 
-    if (check_params(p, e) || fill_in(r, p, &what, e) || former_find(r, &former, &n_former, e))
-        return err_code(e);
-    if (!p->dry_run && staged_sweep(r, &r->log, r->ws->root_fd, NULL, e))
+    if (check_params(p, e) || fill_in(r, p, &what, e) ||
+        removal_begin(r, p->dry_run, &former, &n_former, e))
         return err_code(e);
     share_init(&s, &r->log, r->ws->root_fd, r->actor, r->a);
     enum status st = share_erase(&s, &what, &out, e);

@@ -1,6 +1,6 @@
 /* log.retain: erases old content of the log by policy, never content that is in use. */
 #include "api/care/care.h"
-#include "api/care/former.h"
+#include "api/care/removal.h"
 #include "api/request.h"
 #include "api/term.h"
 #include "base/clock.h"
@@ -295,7 +295,7 @@ static enum status run(struct request *r, const void *given, struct err *e)
     x.before = x.now - x.p->keep_days * DAY_MS;
     if (x.before < 0)
         x.before = 0;
-    if (former_find(r, &former, &n_former, e) || retain_threads(&x, e))
+    if (removal_begin(r, x.p->dry_run, &former, &n_former, e) || retain_threads(&x, e))
         return err_code(e);
     if (!x.p->dry_run && x.entries && (agree(&x, e) || erase_all(&x, e)))
         return err_code(e);
