@@ -303,6 +303,26 @@ done
 same "nothing was made there" "$(ls ../disk)" ""
 has "a session of a coding agent is told" "$(jq -nc --arg d "$PWD" '{hook_event_name:"SessionStart",source:"startup",session_id:"s2",cwd:$d,transcript_path:"/x"}' |
     heddle hook claude-code)" "systemMessage\":\"heddle: there is no log at $new"
+# judged TOOL INPUT: what is said of a tool in thread $as; nothing: it may run.
+judged() {
+    jq -nc --arg d "$PWD" "{hook_event_name: \"PreToolUse\", session_id: \"s2\", cwd: \$d, transcript_path: \"/x\", tool_name: \"$1\", tool_input: $2}" |
+        HEDDLE_THREAD=$as "$HEDDLE" hook claude-code | jq -r '.hookSpecificOutput.permissionDecisionReason // ""'
+}
+mkdir -p .leslie/threads/sp .leslie/threads/other
+as=sp out=$(judged Write '{file_path: ".leslie/threads/other/plan.md"}')
+has "its guard is strict without the log" "$out" "may read and not write"
+has "says why" "$out" "The log of this workspace cannot be read (there is no log at $new"
+has "and what to do" "$out" "What helps: is a disk or a server missing?"
+has "to shells, too" "$(judged Bash '{command: "rm -rf .leslie/threads/other"}')" "cannot be read"
+has "and of what heddle writes itself" "$(judged Write '{file_path: ".leslie/objectives.json"}')" "cannot be read"
+same "the own work may be written" "$(judged Write '{file_path: ".leslie/threads/sp/plan.md"}')" ""
+same "and what is no thread's" "$(judged Write '{file_path: "src/x"}')$(judged Bash '{command: "echo x > y"}')" ""
+as='' out=$(judged Write '{file_path: ".leslie/threads/sp/plan.md"}')
+has "without a thread no directory may" "$out" "nor which thread this session belongs to"
+as=sp
+has "the same when a server does not answer" "$(HEDDLE_STORE=postgresql:///none?host=/nonexistent judged Write '{file_path: ".leslie/threads/other/plan.md"}')" "cannot be read"
+has "which a session is told of" "$(jq -nc --arg d "$PWD" '{hook_event_name:"SessionStart",source:"startup",session_id:"s3",cwd:$d,transcript_path:"/x"}' |
+    HEDDLE_STORE=postgresql:///none?host=/nonexistent heddle hook claude-code)" "nothing of this session is recorded"
 ok "a backup brings it back" heddle restore-backup ../early.tar
 same "with what it has" "$(heddle log show t --json | jq -sc '[.[].payload.content]')" '["one"]'
 rm -r ../disk && mkdir ../disk

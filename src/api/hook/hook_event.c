@@ -65,7 +65,8 @@ struct hooking {
     enum harness                    harness;
     enum hook_event                 event;
     struct share                    s;
-    struct log                      files; /* with from_files: what was read of them */
+    struct log                      files;     /* what was read of the files of .leslie, with ... */
+    struct err                      unreached; /* ... from_files, or when this keeps from the log */
     struct hook_thread              at;
     bool                            exists; /* the thread */
     bool              gone; /* the log existed before the tool ran, and does not now */
@@ -153,9 +154,13 @@ static enum status find_thread(struct hooking *h, struct err *e)
     const struct hook_event_params *p = h->p;
     struct share_thread             t;
 
-    if (hook_thread_find(&h->r->log, h->harness, p->session, p->thread, p->parent, p->otherwise,
-                         h->r->a, &h->at, e))
+    struct log *l = h->unreached.code ? &h->files : &h->r->log;
+
+    if (hook_thread_find(l, h->harness, p->session, p->thread, p->parent, p->otherwise, h->r->a,
+                         &h->at, e))
         return err_code(e);
+    if (h->unreached.code)
+        return ST_OK;
     if (h->at.how == HOOK_UNBOUND && sv_is(p->source, "fork") && guess_origin(h, e))
         return err_code(e);
     if (h->at.how == HOOK_UNBOUND && h->event == HOOK_START) {
@@ -232,12 +237,29 @@ static enum status make_injections(struct hooking *h, struct err *e)
     return ST_OK;
 }
 
+/* A refusal that may be stricter than the log would have it. */
+static void add_why_strict(struct hooking *h)
+{
+    struct sb b = sb_in(h->r->a, 0);
+
+    sb_add(&b, h->deny);
+    sb_addf(&b,
+            " The log of this workspace cannot be read (%s): which threads this one may write is "
+            "not known%s, and heddle lets it write into no other's directory until then. Tell the "
+            "person you work for.%s%s",
+            h->unreached.text, h->at.thread.n ? "" : ", nor which thread this session belongs to",
+            h->unreached.hint[0] ? " What helps: " : "", h->unreached.hint);
+    h->deny = sb_sv(&b);
+}
+
 static enum status before_tool(struct hooking *h, struct err *e)
 {
     struct sv thread = h->at.thread;
 
     if (hook_deny(h->r, &h->s, thread, h->p, &h->deny, e))
         return err_code(e);
+    if (h->unreached.code && h->deny.n)
+        add_why_strict(h);
     return h->deny.n || !h->p->runs || !h->exists ? ST_OK
                                                   : hook_marks_keep(h->r, &h->s, thread, h->p, e);
 }
@@ -333,20 +355,47 @@ static void init_share(struct hooking *h, struct log *log)
     h->s.read_only = true;
 }
 
+static void end(struct hooking *h)
+{
+    if (h->s.log && h->s.log->store) /* otherwise share_begin() was not called */
+        share_end(&h->s);
+    if (h->files.store && h->r->log.store)
+        log_abort(&h->r->log);
+    store_close(h->files.store);
+    h->files.store = NULL;
+}
+
+static enum status open_files(struct hooking *h, struct err *e)
+{
+    struct store *store;
+
+    if (store_open(SV("mem:"), &(struct store_options){ .create = true }, &store, e))
+        return err_code(e);
+    h->files = log_of(store, workspace_views);
+    init_share(h, &h->files);
+    return ST_OK;
+}
+
 /* What the thread needs of the files, in a log of its own; sessions are looked up in the real one.
  */
 static enum status begin_from_files(struct hooking *h, struct err *e)
 {
-    struct store *store;
-
-    if (request_log(h->r, STORE_READ, e) ||
-        store_open(SV("mem:"), &(struct store_options){ .create = true }, &store, e))
-        return err_code(e);
-    h->files = log_of(store, workspace_views);
-    init_share(h, &h->files);
-    if (log_begin(&h->r->log, SHARE_GLOBAL, STORE_READ, e))
+    if (request_log(h->r, STORE_READ, e) || open_files(h, e) ||
+        log_begin(&h->r->log, SHARE_GLOBAL, STORE_READ, e))
         return err_code(e);
     return share_begin_from_files(&h->s, h->p->from_files, e);
+}
+
+/* The log cannot be read: what a tool may write is judged by what the directories of .leslie say
+ * alone, and strictly. */
+static enum status begin_unreached(struct hooking *h, struct err *e)
+{
+    h->unreached = *e;
+    end(h);
+    if (open_files(h, e))
+        return err_code(e);
+    h->s.strict = true;
+    return log_begin(&h->files, SHARE_GLOBAL, STORE_WRITE, e);
 }
 
 /* Opens the log for reading. Changes that other programs made to .leslie are not imported here: the
@@ -366,16 +415,6 @@ static enum status begin(struct hooking *h, struct err *e)
         s = request_log(h->r, STORE_WRITE, e);
     init_share(h, &h->r->log);
     return s ? s : share_begin(&h->s, STORE_READ, e);
-}
-
-static void end(struct hooking *h)
-{
-    if (h->r->log.store) /* otherwise share_begin() was not called */
-        share_end(&h->s);
-    if (h->files.store) {
-        log_abort(&h->r->log);
-        store_close(h->files.store);
-    }
 }
 
 enum status hook_read_in(struct request *r, struct err *e)
@@ -404,14 +443,14 @@ static void report_moved(struct hooking *h)
     h->report = sb_sv(&b);
 }
 
-/* The same of a log that is not where it is looked for, instead of a session that silently has
- * none.
- */
+/* The same of a log that is not where it is looked for, or cannot be read, instead of a session
+ * that silently has none. */
 static bool report_absent(struct hooking *h, const struct err *e)
 {
     struct sb b = sb_in(h->r->a, 0);
 
-    if ((strcmp(e->reason, WORKSPACE_LOST) != 0 && strcmp(e->reason, STORE_MOVED) != 0) ||
+    if ((strcmp(e->reason, WORKSPACE_LOST) != 0 && strcmp(e->reason, STORE_MOVED) != 0 &&
+         e->code != ST_IO && e->code != ST_CORRUPT) ||
         (h->event != HOOK_START && h->event != HOOK_PROMPT))
         return false;
     sb_addf(&b, "heddle: %s: nothing of this session is recorded, and no other thread is seen. %s",
@@ -430,6 +469,8 @@ static enum status run(struct request *r, const void *given, struct err *e)
     h.event = (enum hook_event)index_of(hook_events, p->event);
     enum status s = begin(&h, e);
     absent = s && report_absent(&h, e);
+    if (s && h.event == HOOK_TOOL_BEFORE)
+        s = begin_unreached(&h, e);
     if (h.gone)
         h.report =
             SV("heddle: the log of this workspace, .heddle/heddle.db, is not there any more. "
