@@ -17,15 +17,18 @@ static struct json read_list(struct sv text, struct arena *a)
     return json_is(list, JSON_OBJECT) ? *list : none;
 }
 
-bool company_was_told(const struct workspace *ws, struct sv company, struct arena *a)
+bool company_was_told(const struct workspace *ws, struct sv company, struct arena *a, bool *others)
 {
     struct sv  text;
     struct err ignored;
 
+    *others = true;
     if (user_file_read(ws, USER_COMPANIES, a, &text, &ignored))
         return false;
-    struct json list = read_list(text, a);
-    return json_find_sv(json_find_sv(&list, ws->root), company) != NULL;
+    struct json        list = read_list(text, a);
+    const struct json *known = json_find_sv(&list, ws->root);
+    *others = json_is(known, JSON_OBJECT) && known->n > 0;
+    return json_find_sv(known, company) != NULL;
 }
 
 /* ---- changing ---------------------------------------------------------------------------- */

@@ -71,6 +71,6 @@ void company_tell(struct session *s, struct sv own, struct sv model, const char 
 {
     struct sv company = model_company(model);
 
-    if (company.n && !sv_eq(company, model_company(own)) && s->env.leaves)
-        s->env.leaves(s->env.leaves_ctx, company, what);
+    if (company.n && s->env.leaves)
+        s->env.leaves(s->env.leaves_ctx, company, sv_eq(company, model_company(own)), what);
 }

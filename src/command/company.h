@@ -17,8 +17,8 @@
  *     → search                     only services that the user has set up
  *
  * Which model makes the summaries is decided by small_choose() (small.h). Before text leaves for a
- * company that is not the agent's own, which only happens because the user set it up,
- * company_tell() says so, once for a workspace and a company. */
+ * company, company_tell() says so, once for a workspace and a company. Nothing is said of the first
+ * company of a workspace when it is that of the agent's own model, which the user has named. */
 #ifndef HEDDLE_COMMAND_COMPANY_H
 #define HEDDLE_COMMAND_COMPANY_H
 
@@ -39,8 +39,7 @@ enum status company_of_author(struct session *s, struct sv name, struct sv *mode
                               struct err *e) MUST_USE;
 
 /* Call this before text is sent to `model` on behalf of an agent whose model is `own` (absent: no
- * agent's); `what` is "for summaries" or the like. Nothing is said when both are of one company, or
- * `model` is offline. */
+ * agent's); `what` is "for summaries" or the like. Nothing is said when `model` is offline. */
 void company_tell(struct session *s, struct sv own, struct sv model, const char *what);
 
 #endif

@@ -53,9 +53,9 @@ struct session_env {
     struct small_models *small; /* who makes summaries (small.h); NULL: nobody, extracts do */
     struct sv
         classifier; /* model that suggests a command for a line nothing understands; or absent */
-    /* Text is about to go to a company that is not the agent's own (company.h). NULL: nobody is
-     * told. */
-    void (*leaves)(void *ctx, struct sv company, const char *what);
+    /* Text is about to go to a company (company.h); `own`: it is that of the agent that asks. NULL:
+     * nobody is told. */
+    void (*leaves)(void *ctx, struct sv company, bool own, const char *what);
     void   *leaves_ctx;
     int64_t result_tokens; /* longer results are cut; 0: RESULT_TOKENS */
     int64_t budget;        /* working context; 0: CONTEXT_BUDGET */

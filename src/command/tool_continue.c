@@ -325,8 +325,8 @@ RUN(continue)
     }
     if (!s->env.ask)
         return err_set(e, ST_MODEL_ERROR, "no model can be asked here");
-    if (s->agent.kind == AUTHOR_MODEL) /* a person chose the subject */
-        company_tell(s, s->agent.model, q.subject.model, "to continue conversations");
+    company_tell(s, s->agent.kind == AUTHOR_MODEL ? s->agent.model : q.subject.model,
+                 q.subject.model, "to continue conversations"); /* a person chose the subject */
     q.how = q.subject.settings;
     agent_settings_over(&q.how, &given);
     if (lease_take(&s->loom, s->agent.name, &q.from, e) || session_pause(s, e) ||

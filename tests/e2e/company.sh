@@ -87,6 +87,8 @@ printf '→ view here\n' >"$scratch/line"
 printf '→ switch to root\n→ view here\n' | heddle do b --agent Loc >/dev/null
 same "a person's text goes to the company of the agent that looks at it" "$(to)" '["local"]'
 
+rm "$HOME/.local/state/heddle/companies.json"
+
 # ---- a checkout names no company; the user's settings do, and it is said before, once ----
 printf '{"loom":{"summary_model":"anthropic:whole","classifier":"openai:whole"},"compact":{"model":"openai:whole"},"models":{"small":{"compatible":"openai:whole"}}}' >.heddle/config.json
 heddle say c --agent Loc "An answer, $more" >/dev/null
@@ -103,7 +105,7 @@ same "and the user is told" "$err" 'warning: text of this workspace now goes to 
 heddle say d --agent Loc "Another, $more" >/dev/null
 run heddle summarize d
 same "once" "$err" ''
-same "that is noted outside of the workspace" "$(jq -c '.workspaces | to_entries | map([.key, (.value | keys)])' "$HOME/.local/state/heddle/companies.json")" "[[\"$(pwd -P)\",[\"anthropic\"]]]"
+same "that is noted outside of the workspace" "$(jq -c '.workspaces | to_entries | map([.key, (.value | keys)])' "$HOME/.local/state/heddle/companies.json")" "[[\"$(pwd -P)\",[\"anthropic\",\"compatible\"]]]"
 mkdir ../ws2 && cd ../ws2 || exit 1
 heddle init >/dev/null
 heddle agent add Loc --kind model --model compatible:whole --permissions all >/dev/null
@@ -158,7 +160,30 @@ same "or by the one that was set" "$(to)" '["anthropic"]'
 has "which is told of" "$err" 'goes to anthropic too, for compaction'
 heddle config unset --user compact.model >/dev/null
 
-# ---- in a turn it is an event, before what it is about ----
+# ---- the agent that is talked to: nothing is said of the first company of a workspace, and of each further one once ----
+mkdir ../ws3 && cd ../ws3 || exit 1
+heddle init >/dev/null
+heddle agent add Ann --kind model --model anthropic:whole >/dev/null
+heddle agent add Bob --kind model --model openai:whole >/dev/null
+rm -f "$HOME/.local/state/heddle/companies.json"
+talk t Ann 'Hello.'
+exits "a turn of the first company" 0
+lacks "is not told of" "$err" 'goes to'
+talk t Bob 'Hello.'
+has "one of another company is" "$err" 'text of this workspace now goes to openai too, for turns; this is said once'
+talk t Bob 'Hello again.'
+lacks "once" "$err" 'goes to'
+talk t Ann 'Hello again.'
+lacks "and the first stays known" "$err" 'goes to'
+jq 'del(.workspaces[].openai)' "$HOME/.local/state/heddle/companies.json" >less.json && mv less.json "$HOME/.local/state/heddle/companies.json"
+run heddle talk t --agent Bob --message 'Hello.' --json
+same "with --json it is a warning, too" "$err" 'warning: text of this workspace now goes to openai too, for turns; this is said once'
+heddle agent add Far --kind model --model openrouter:m >/dev/null
+talk t Far 'Without a key.'
+lacks "nothing is said of a turn that does not begin" "$err$out" 'goes to'
+cd ../ws || exit 1
+
+# ---- in a turn, before what it is about ----
 heddle config set --user talk.max_rounds 2 >/dev/null
 rm "$HOME/.local/state/heddle/companies.json"
 cat >script.jsonl <<'LINES'
@@ -167,8 +192,7 @@ cat >script.jsonl <<'LINES'
 LINES
 heddle agent add Off --kind model --model 'offline:script script.jsonl' --permissions all >/dev/null
 run heddle talk e --agent Off --message 'Go on.' --json
-same "a notice comes before the result" "$(printf '%s' "$out" | jq -sc '[.[] | select(.type == "notice" or .type == "result") | .text // .type]')" \
-    '["text of this workspace now goes to vllm too, to continue conversations; this is said once","result"]'
+has "it is a warning there, too" "$err" 'goes to vllm too, to continue conversations; this is said once'
 same "a script makes no summaries" "$(log e '[.[] | select(.kind == "summary")] | length')" 0
 
 # ---- a turn that cannot begin writes nothing ----

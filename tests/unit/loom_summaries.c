@@ -303,9 +303,9 @@ static void a_text_belongs_to_who_wrote_answered_or_asks(void)
     loom_test_close(&t);
 }
 
-static void told(void *ctx, struct sv company, const char *what)
+static void told(void *ctx, struct sv company, bool own, const char *what)
 {
-    sb_addf(ctx, SV_FMT " %s;", SV_ARG(company), what);
+    sb_addf(ctx, SV_FMT "%s %s;", SV_ARG(company), own ? " (its own)" : "", what);
 }
 
 static void leaving_for_another_company_is_told(void)
@@ -318,7 +318,8 @@ static void leaving_for_another_company_is_told(void)
     t.s.env.leaves_ctx = &b;
     company_tell(&t.s, SV("openai:large"), SV("openai-responses:small"), "a");
     company_tell(&t.s, SV("openai:large"), SV("offline:echo"), "b");
-    CHECK_INT(b.n, 0);
+    CHECK_SV(sb_sv(&b), SV("openai (its own) a;"));
+    b.n = 0;
     company_tell(&t.s, SV("compatible:m1"), SV("openai:small"), "c");
     company_tell(&t.s, SV(""), SV("anthropic:small"), "d");
     CHECK_SV(sb_sv(&b), SV("openai c;anthropic d;"));

@@ -209,23 +209,26 @@ bool loom_has_summaries(struct request *r, struct sv agent)
     return small_choose(&small, x.model).n > 0;
 }
 
-/* Text is about to go to a company: said once for each workspace and company. */
-static void leaves(void *ctx, struct sv company, const char *what)
+/* Text is about to go to a company: said once for each workspace and company. The first one is only
+ * noted when the user has named it with the agent. */
+static void leaves(void *ctx, struct sv company, bool own, const char *what)
 {
     struct loom_env *env = ctx;
     struct sb        b = sb_in(env->a, 0);
+    bool             others = false;
 
-    if (!env->tell || company_was_told(env->ws, company, env->a))
+    if (!env->tell || company_was_told(env->ws, company, env->a, &others))
         return;
     sb_addf(&b, "text of this workspace now goes to " SV_FMT " too, %s; this is said once",
             SV_ARG(company), what);
-    env->tell(env->tell_ctx, sb_sv(&b));
+    if (others || !own)
+        env->tell(env->tell_ctx, sb_sv(&b));
     company_told(env->ws, company, env->a);
 }
 
 static void before_search(void *ctx, struct sv service)
 {
-    leaves(ctx, service, "for web searches");
+    leaves(ctx, service, false, "for web searches");
 }
 
 void loom_env_init(struct loom_env *env, struct workspace *ws, struct log *log, struct sv actor,

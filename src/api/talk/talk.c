@@ -8,6 +8,7 @@
 #include "base/clock.h"
 #include "base/money.h"
 #include "command/compact_session.h"
+#include "command/company.h"
 
 struct talk_params {
     struct sv thread, agent, message, at, request_id, max_cost, strategy, session;
@@ -111,7 +112,10 @@ static enum status ready(void *ctx, struct sv model, struct err *e)
 {
     struct talking *t = ctx;
 
-    return model_check(&t->call.loom.env.client, model, t->r->a, e);
+    if (model_check(&t->call.loom.env.client, model, t->r->a, e))
+        return err_code(e);
+    company_tell(&t->call.loom.s, model, model, "for turns");
+    return ST_OK;
 }
 
 static enum status replay(void *ctx, const struct model_request *q, struct sv headers,
@@ -145,13 +149,16 @@ static enum status tell(struct talking *t, struct err *e, const char *fmt, ...)
     return event(t, &(struct turn_event){ .type = TURN_NOTICE, .text = sb_sv(&b) }, e);
 }
 
-/* For struct loom_env: before text goes to another company. */
+/* For struct loom_env: before text goes to another company. A door that cannot show a warning at
+ * once shows events. */
 static void tell_company(void *ctx, struct sv sentence)
 {
     struct talking *t = ctx;
     struct err      ignored; /* the next event reports that nobody listens */
 
-    if (tell(t, &ignored, SV_FMT, SV_ARG(sentence)))
+    if (t->r->warn_now)
+        request_warn_now(t->r, SV_FMT, SV_ARG(sentence));
+    else if (tell(t, &ignored, SV_FMT, SV_ARG(sentence)))
         return;
 }
 
