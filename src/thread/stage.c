@@ -64,13 +64,67 @@ void log_stage_after(struct log *l, struct sv staged, const struct store_head *h
     store_stage_after(l->store, staged, head);
 }
 
+static enum status written_meanwhile(struct sv thread, struct err *e)
+{
+    err_set(e, ST_CONFLICT, "thread '" SV_FMT "' was written to during the import", SV_ARG(thread));
+    err_reason(e, "busy");
+    return err_hint(e, "nothing was written; run the command again");
+}
+
+enum status log_stage_unmoved(struct log *l, struct sv thread, const struct store_head *before,
+                              struct err *e)
+{
+    struct store_head h;
+
+    if (log_head(l, thread, &h, e))
+        return err_code(e);
+    return h.rev == before->rev && hash_eq(&h.chain, &before->chain) ? ST_OK
+                                                                     : written_meanwhile(thread, e);
+}
+
+enum status log_stage_is_there(struct log *l, struct sv staged, struct sv thread,
+                               const struct store_head *head, struct err *e)
+{
+    struct store_head h;
+
+    if (log_head(l, staged, &h, e))
+        return err_code(e);
+    if (h.rev == head->rev && hash_eq(&h.chain, &head->chain))
+        return ST_OK;
+    err_set(e, ST_CONFLICT,
+            "another process dropped what this import had read for thread '" SV_FMT "'",
+            SV_ARG(thread));
+    err_reason(e, "busy");
+    return err_hint(e, "nothing was written; run the command again");
+}
+
+/* Does the staged thread begin with all entries of `thread`? One read is enough, because the chain
+ * covers all entries. An erasure is an entry, too. */
+static enum status begins_with(struct log *l, struct sv staged, struct sv thread,
+                               const struct store_head *h, struct err *e)
+{
+    struct hash chain;
+    bool        found;
+
+    if (store_chain_at(l->store, staged, h->rev - 1, &chain, &found, e))
+        return err_code(e);
+    return found && hash_eq(&chain, &h->chain) ? ST_OK : written_meanwhile(thread, e);
+}
+
 enum status log_publish(struct log *l, struct sv staged, struct sv thread, struct err *e)
 {
-    bool deleted = false;
+    struct store_head h;
+    bool              deleted = false;
 
     if (!sv_eq(thread, ANCHOR_THREAD) && deletion_find(l, thread, &deleted, e))
         return err_code(e);
-    return deleted ? deletion_refuse(thread, e) : store_rename(l->store, staged, thread, e);
+    if (deleted)
+        return deletion_refuse(thread, e);
+    if (log_head(l, thread, &h, e))
+        return err_code(e);
+    if (h.rev && (begins_with(l, staged, thread, &h, e) || store_drop_later(l->store, thread, e)))
+        return err_code(e);
+    return store_rename(l->store, staged, thread, e);
 }
 
 /* ---- entries that belong behind others --------------------------------------------------------
@@ -168,11 +222,11 @@ struct moving {
     VEC(struct entry) list;
 };
 
-static enum status read_slice(struct log *l, struct sv staged, const struct log_stage *g,
-                              struct moving *m, struct err *e)
+static enum status read_slice(struct log *l, struct sv from, int64_t at, struct moving *m,
+                              struct err *e)
 {
     UNDO(store_scan_undo) struct store_scan *scan = NULL;
-    struct store_query q = { .thread = staged, .from = g->at, .to = g->at + FOLD_SLICE - 1 };
+    struct store_query q = { .thread = from, .from = at, .to = at + FOLD_SLICE - 1 };
     bool               more = true;
     size_t             bytes = 0;
 
@@ -228,7 +282,7 @@ enum status log_stage_slice(struct log *l, struct sv staged, struct log_stage *g
     if (!s)
         s = check_place(g, head.rev, e);
     if (!s)
-        s = read_slice(l, staged, g, &m, e);
+        s = read_slice(l, staged, g->at, &m, e);
     if (!s && g->moved < 0)
         g->moved = head.rev;
     if (!s && !m.list.n)
@@ -260,6 +314,55 @@ enum status log_stage_move(struct log *l, struct sv staged, struct log_stage *g,
             s = log_commit(l, e);
         log_abort(l); /* no effect after a commit */
     }
+    return s;
+}
+
+/* ---- entries that come first ------------------------------------------------------------------
+ */
+
+/* In a write transaction; *left: there are others behind them. */
+static enum status copy_slice(struct log *l, struct sv thread, struct sv staged, bool *left,
+                              struct err *e)
+{
+    struct moving     m = { 0 };
+    struct store_head from = { 0 }, to = { 0 };
+    int64_t           erased = 0;
+    enum status       s = log_head(l, thread, &from, e);
+
+    if (!s)
+        s = log_head(l, staged, &to, e);
+    if (!s)
+        s = read_slice(l, thread, to.rev, &m, e);
+    if (!s)
+        s = log_import(l, staged, m.list.v, m.list.n, &to, NULL, NULL, e);
+    if (!s)
+        s = erase_replay(l, staged, m.list.v, m.list.n, &erased, e);
+    if (!s && to.rev == from.rev && !hash_eq(&to.chain, &from.chain))
+        s = written_meanwhile(thread, e);
+    *left = !s && m.list.n && to.rev < from.rev;
+    arena_free(&m.a);
+    return s;
+}
+
+enum status log_stage_copy(struct log *l, struct sv thread, struct sv staged,
+                           struct store_head *head, struct err *e)
+{
+    enum status s = ST_OK;
+
+    for (bool left = true; !s && left;) {
+        s = log_begin(l, thread, STORE_WRITE, e);
+        if (!s)
+            s = copy_slice(l, thread, staged, &left, e);
+        if (!s)
+            s = log_commit(l, e);
+        log_abort(l); /* no effect after a commit */
+        store_let_others(l->store);
+    }
+    if (!s)
+        s = log_begin(l, staged, STORE_READ, e); /* rows hold what was erased: fold them */
+    if (!s)
+        s = log_head(l, staged, head, e);
+    log_abort(l);
     return s;
 }
 

@@ -7,11 +7,11 @@
  *     log_stage_move() of each staged thread that was decided, until it is done
  *     log_drop_staged(), log_allow_staged(l, false)
  *
- * A thread that had no entries is shown as a whole: it only gets its name. Entries for a thread
- * that has some are decided, and then moved behind those, in slices too: readers may see the first
- * of them alone, and another writer's entries may come in between. When the process is killed
- * before it was decided, nothing of it is in the log; afterwards all of it will be, once somebody
- * moves the rest. */
+ * A thread that had no entries is shown as a whole: it only gets its name. So is one that had few,
+ * which are copied first. Other entries for a thread that has some are decided, and then moved
+ * behind those, in slices too: readers may see the first of them alone, and another writer's
+ * entries may come in between. When the process is killed before it was decided, nothing of it is
+ * in the log; afterwards all of it will be, once somebody moves the rest. */
 #ifndef HEDDLE_STAGE_H
 #define HEDDLE_STAGE_H
 
@@ -36,7 +36,14 @@ enum status log_staged(struct log *l, struct arena *a, struct sv **out, size_t *
 /* Before the first append, in the same transaction: seqs and chain values go on after `head`. */
 void log_stage_after(struct log *l, struct sv staged, const struct store_head *head);
 
-/* In a write transaction: the staged thread becomes `thread`, which has no entry. Statuses of a
+/* Outside a transaction, for a thread that is to be shown with its entries and others behind them:
+ * copy these to a staged thread that has none, each slice in a transaction of its own. *head is
+ * then the head of both. ST_CONFLICT, reason "busy": the thread was written to meanwhile. */
+enum status log_stage_copy(struct log *l, struct sv thread, struct sv staged,
+                           struct store_head *head, struct err *e) MUST_USE;
+
+/* In a write transaction: the staged thread becomes `thread`, which has no entry, or those that the
+ * staged thread begins with (log_stage_copy()); else ST_CONFLICT, reason "busy". Statuses of a
  * first log_append() to it. */
 enum status log_publish(struct log *l, struct sv staged, struct sv thread, struct err *e) MUST_USE;
 
@@ -76,6 +83,15 @@ enum status log_stage_slice(struct log *l, struct sv staged, struct log_stage *g
 /* Outside a transaction: all that is left of it, each slice in a transaction of its own. */
 enum status log_stage_move(struct log *l, struct sv staged, struct log_stage *g, int64_t *n_erased,
                            struct err *e) MUST_USE;
+
+/* In the transaction that shows or goes on with what was staged. ST_CONFLICT, reason "busy": the
+ * thread has another head than `before`; or the staged one has not `head`, which this process left
+ * it with: one who does not see the file of the token, in another workspace with the same store,
+ * takes it for left behind, and drops it. `thread` is for the message. */
+enum status log_stage_unmoved(struct log *l, struct sv thread, const struct store_head *before,
+                              struct err *e) MUST_USE;
+enum status log_stage_is_there(struct log *l, struct sv staged, struct sv thread,
+                               const struct store_head *head, struct err *e) MUST_USE;
 
 /* Outside a transaction: drop all staged threads of a token, in slices; `narrow`: there may be no
  * room to write much. */

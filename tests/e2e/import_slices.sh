@@ -52,7 +52,7 @@ json "another import of the same thread wins" "$out" .rev "$LONG"
 exec 3>&-
 wait $import
 same "the first one is told" "$?" 1
-has "why" "$(cat one.err)" "was written to while the lines were read"
+has "why" "$(cat one.err)" "was written to during the import"
 run heddle log show new --from $((LONG - 1)) --json
 same "and wrote nothing" "$(printf '%s\n' "$out" | wc -l)" 1
 

@@ -259,11 +259,7 @@ enum status doctor_check_imports(struct doctor *d, struct err *e)
 
 enum status doctor_fix_imports(struct doctor *d, struct err *e)
 {
-    bool any;
-
-    return staged_sweep(d->r, &d->r->log, d->r->ws->root_fd, NULL, e)
-               ? err_code(e)
-               : store_drop_rest(d->r->log.store, &any, e);
+    return staged_sweep(d->r, &d->r->log, d->r->ws->root_fd, NULL, e);
 }
 
 /* ---- erasures that were interrupted -------------------------------------------------------- */

@@ -3,6 +3,7 @@
 
 #include "base/scratch.h"
 #include "base/vec.h"
+#include "store/store.h"
 
 #include <stdio.h>
 #include <unistd.h>
@@ -161,6 +162,7 @@ enum status staged_sweep(struct request *r, struct log *l, int root, struct stag
                          struct err *e)
 {
     struct lefts left = { 0 };
+    bool         any;
 
     if (!log_stages(l))
         return ST_OK;
@@ -174,6 +176,8 @@ enum status staged_sweep(struct request *r, struct log *l, int root, struct stag
         (void)!fs_remove(root, file_of(left.list.v[i].token, r->a), &ignored);
         s = log_drop_staged(l, left.list.v[i].token, false, e);
     }
+    if (!s) /* also of threads that were exchanged */
+        s = store_drop_rest(l->store, &any, e);
     log_allow_staged(l, false);
     return s ? err_in(e, "what an interrupted import left") : ST_OK;
 }

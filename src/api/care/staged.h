@@ -25,8 +25,9 @@ struct staged_moved {
     int64_t   first, end; /* seqs in `into`, between which may be entries of others */
 };
 
-/* What others left behind: what was decided is moved, the rest dropped; the request is warned of
- * each. Outside a transaction; `moved` may be NULL. */
+/* What others left behind: what was decided is moved, the rest dropped, as is what is left of
+ * threads that were deleted or exchanged; the request is warned of what is moved. Outside a
+ * transaction; `moved` may be NULL. */
 struct staged_swept {
     VEC(struct staged_moved) moved;
 };

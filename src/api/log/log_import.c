@@ -214,30 +214,12 @@ static struct sv place(const struct import *im)
     return im->to->staged.s ? im->to->staged : im->to->thread;
 }
 
-static enum status moved_meanwhile(enum status s, struct err *e)
-{
-    (void)s;
-    err_reason(e, "busy");
-    return err_hint(e, "nothing was written; run the command again");
-}
-
-/* Is all that was staged of a thread still there? One who does not see the file of the token, in
- * another workspace with the same store, takes it for left behind, and drops it. */
+/* Is all that was staged of a thread still there? */
 static enum status check_staged(struct import *im, const struct target *t, struct err *e)
 {
-    struct store_head h;
-
-    if (!t->staged.s || t->head.rev == t->first)
-        return ST_OK;
-    if (log_head(&im->r->log, t->staged, &h, e))
-        return err_code(e);
-    return h.rev == t->head.rev && hash_eq(&h.chain, &t->head.chain)
+    return !t->staged.s || t->head.rev == t->first
                ? ST_OK
-               : moved_meanwhile(err_set(e, ST_CONFLICT,
-                                         "another process dropped what this import had read for "
-                                         "thread '" SV_FMT "'",
-                                         SV_ARG(t->thread)),
-                                 e);
+               : log_stage_is_there(&im->r->log, t->staged, t->thread, &t->head, e);
 }
 
 /* The thread that a part goes into. */
@@ -543,20 +525,15 @@ static enum status check_unmoved(struct import *im, struct err *e)
 
     if (find_erased(im, e))
         return err_code(e);
-    if (im->gone.n != known)
-        return moved_meanwhile(
-            err_set(e, ST_CONFLICT, "something was erased while the lines were read"), e);
+    if (im->gone.n != known) {
+        err_set(e, ST_CONFLICT, "something was erased while the lines were read");
+        err_reason(e, "busy");
+        return err_hint(e, "nothing was written; run the command again");
+    }
     for (size_t i = 0; i < im->seen.n; i++) {
         const struct target *t = im->seen.items[i].value;
-        struct store_head    h;
-        if (check_staged(im, t, e) || log_head(&im->r->log, t->thread, &h, e))
+        if (check_staged(im, t, e) || log_stage_unmoved(&im->r->log, t->thread, &t->before, e))
             return err_code(e);
-        if (h.rev != t->before.rev || !hash_eq(&h.chain, &t->before.chain))
-            return moved_meanwhile(err_set(e, ST_CONFLICT,
-                                           "thread '" SV_FMT
-                                           "' was written to while the lines were read",
-                                           SV_ARG(t->thread)),
-                                   e);
     }
     return ST_OK;
 }
