@@ -45,11 +45,19 @@ struct foreign_tree {
 enum status import_read(struct sv text, struct arena *a, struct foreign_tree **out, size_t *n,
                         const char **format, struct err *e) MUST_USE;
 
-/* Append a tree to an empty thread, in an open write transaction; `actor` did it, and is put on the
- * node that was selected. Unknown times become l->now. ST_CONFLICT: the thread has nodes
- * already. */
+/* ST_CONFLICT: the thread has nodes already. In a transaction on it. */
+enum status import_check(struct loom *l, struct err *e) MUST_USE;
+
+/* Append a tree to a thread that import_check() accepts, in an open write transaction; `actor` did
+ * it, and is put on the node that was selected. Unknown times become l->now. `step` is called
+ * whenever a few entries were appended, with the node that they are about when it was added by
+ * them, else NULL; it may commit and begin another transaction. An error of it ends the import. */
+struct import_steps {
+    enum status (*step)(void *ctx, const struct foreign_node *added, struct err *e);
+    void *ctx;
+};
 enum status import_write(struct loom *l, const struct foreign_tree *t, struct sv actor,
-                         struct err *e) MUST_USE;
+                         const struct import_steps *steps, struct err *e) MUST_USE;
 
 /* Everything, pruned branches marked as such; the current node is where `agent` is. In an open
  * transaction. */

@@ -14,9 +14,15 @@ struct importing {
     struct arena              *kept;
     const struct foreign_tree *t;
     struct sv                  actor;
+    const struct import_steps *steps;
     struct sv                 *locals;
     struct map                 index; /* foreign id → position + 1 */
 };
+
+static enum status step(struct importing *im, const struct foreign_node *added, struct err *e)
+{
+    return im->steps->step(im->steps->ctx, added, e);
+}
 
 static enum status describe(struct importing *im, struct err *e)
 {
@@ -180,7 +186,7 @@ static enum status annotate_all(struct importing *im, struct err *e)
     qsort(notes, n, sizeof(struct foreign_node *), by_number);
     for (size_t i = 0; i < n; i++) {
         struct arena_mark m = arena_mark(im->l->a);
-        if (annotate(im, notes[i], e))
+        if (annotate(im, notes[i], e) || step(im, notes[i], e))
             return err_code(e);
         arena_reset(im->l->a, m);
     }
@@ -220,7 +226,7 @@ static enum status link_all(struct importing *im, struct err *e)
         if (find_local(im, im->locals[i], &from, &found, e))
             return err_code(e);
         for (size_t k = 0; found && k < links->n; k++)
-            if (link(im, &from, &links->items[k], e))
+            if (link(im, &from, &links->items[k], e) || step(im, NULL, e))
                 return err_code(e);
         arena_reset(im->l->a, m);
     }
@@ -237,7 +243,8 @@ static enum status prune(struct importing *im, struct err *e)
         if (!im->t->nodes[i].pruned || im->t->nodes[i].parent < 0)
             continue;
         if (find_local(im, im->locals[i], &n, &found, e) ||
-            (found && loom_mark(im->l, im->actor, "prune", &n, (struct sv){ 0 }, e)))
+            (found && loom_mark(im->l, im->actor, "prune", &n, (struct sv){ 0 }, e)) ||
+            step(im, NULL, e))
             return err_code(e);
         arena_reset(im->l->a, m);
     }
@@ -255,34 +262,53 @@ static enum status go_to_current(struct importing *im, struct err *e)
     return found ? loom_switch(im->l, im->actor, AUTHOR_HUMAN, &at, e) : ST_OK;
 }
 
-enum status import_write(struct loom *l, const struct foreign_tree *t, struct sv actor,
-                         struct err *e)
+enum status import_check(struct loom *l, struct err *e)
 {
-    struct arena     scratch = { 0 };
-    struct loom      work = *l;
-    struct importing im = { .l = &work, .kept = l->a, .t = t, .actor = actor };
-    struct tree      tree;
-    enum status      s = ST_OK;
+    struct tree tree;
 
     if (loom_tree(l, &tree, e))
         return err_code(e);
-    if (tree.root != NO_NODE) {
-        err_set(e, ST_CONFLICT, "thread '" SV_FMT "' has nodes already", SV_ARG(l->thread));
-        return err_hint(e, "import into a thread of its own");
+    if (tree.root == NO_NODE)
+        return ST_OK;
+    err_set(e, ST_CONFLICT, "thread '" SV_FMT "' has nodes already", SV_ARG(l->thread));
+    return err_hint(e, "import into a thread of its own");
+}
+
+static enum status add_all(struct importing *im, struct err *e)
+{
+    for (size_t i = 0; i < im->t->n; i++) {
+        struct arena_mark          m = arena_mark(im->l->a);
+        const struct foreign_node *f = &im->t->nodes[i];
+        struct node                made;
+        if (is_annotation(f))
+            continue;
+        if (add(im, i, &made, e))
+            return err_code(e);
+        im->locals[i] = sv_dup(made.local, im->kept);
+        arena_reset(im->l->a, m);
+        if (step(im, f, e))
+            return err_code(e);
     }
+    return ST_OK;
+}
+
+enum status import_write(struct loom *l, const struct foreign_tree *t, struct sv actor,
+                         const struct import_steps *steps, struct err *e)
+{
+    struct arena     scratch = { 0 };
+    struct loom      work = *l;
+    struct importing im = { .l = &work, .kept = l->a, .t = t, .actor = actor, .steps = steps };
+
+    if (import_check(l, e))
+        return err_code(e);
     work.a = &scratch;
     im.locals = ARENA_NEW(l->a, struct sv, t->n ? t->n : 1);
     im.index = map_in(l->a);
     for (size_t i = 0; i < t->n; i++)
         map_put(&im.index, t->nodes[i].id, (void *)(uintptr_t)(i + 1));
-    s = describe(&im, e);
-    for (size_t i = 0; i < t->n && !s; i++) {
-        struct arena_mark m = arena_mark(&scratch);
-        struct node       made;
-        if (!is_annotation(&t->nodes[i]) && (s = add(&im, i, &made, e)) == ST_OK)
-            im.locals[i] = sv_dup(made.local, l->a);
-        arena_reset(&scratch, m);
-    }
+    enum status s = describe(&im, e);
+    if (!s)
+        s = add_all(&im, e);
     if (!s)
         s = annotate_all(&im, e);
     if (!s)

@@ -12,9 +12,10 @@ struct fault_store {
     struct store  base;
     struct store *real;
     int64_t       fail_at, calls;
-    bool          lasts;         /* every call behind that one fails, too */
-    bool          writing;       /* a write transaction is open ... */
-    int64_t       handled, most; /* ... entries read or written in it; the most of one */
+    bool          lasts;   /* every call behind that one fails, too */
+    void (*then)(void);    /* called in the place of the call that fails */
+    bool    writing;       /* a write transaction is open ... */
+    int64_t handled, most; /* ... entries read or written in it; the most of one */
     struct {
         const char *call;
         int64_t     n;
@@ -52,6 +53,8 @@ static enum status due(struct fault_store *f, const char *call, struct err *e)
     f->calls++;
     if (!f->fail_at || f->calls < f->fail_at || (f->calls > f->fail_at && !f->lasts))
         return ST_OK;
+    if (f->then)
+        f->then();
     err_set(e, ST_IO, "call %lld of the store (%s) was made to fail", (long long)f->calls, call);
     return err_reason(e, "fault");
 }
@@ -628,6 +631,11 @@ void fault_break(struct store *s, int64_t k)
 {
     fault_arm(s, k);
     fault_of(s)->lasts = true;
+}
+
+void fault_then(struct store *s, void (*then)(void))
+{
+    fault_of(s)->then = then;
 }
 
 enum status fault_open(struct sv rest, const struct store_options *o, struct store **out,

@@ -245,6 +245,8 @@ int64_t fault_calls_of(const struct store *s, const char *call);
 void    fault_arm(struct store *s, int64_t k);
 /* The same, and all calls behind the k-th fail until it is armed again. */
 void fault_break(struct store *s, int64_t k);
+/* What is called where the call fails, before it does: a test may end the process there. */
+void fault_then(struct store *s, void (*then)(void));
 /* The most entries that were read, appended or erased in one write transaction ("begin_write"
  * counts those transactions): how much work was done while others had to wait. */
 int64_t fault_most_in_write(const struct store *s);

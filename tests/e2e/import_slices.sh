@@ -1,5 +1,5 @@
 #!/bin/sh
-# An import that is longer than one write transaction: others write while it reads, nobody sees it
+# An import, of lines or of a tree, that is longer than one write transaction: others write while it reads, nobody sees it
 # before its end, and what a killed one leaves goes away.
 # postgres: no, there a transaction locks single threads, and an import is one transaction
 # shellcheck source=tests/e2e/lib.sh disable=SC2016
@@ -219,6 +219,46 @@ same "and removes it" "$(hidden)" 0
 # ---- behind other entries
 run heddle log import killed lines --json
 json "lines come behind others" "$out" '[.first_seq,.rev]' "[$LONG,$((2 * LONG))]"
+
+# ---- trees of other looms
+# tree N: a loomsidian file of N nodes, in which each tenth begins a branch
+tree() {
+    jq -cn --argjson n "$1" '{current: "1", nodes: ([range($n) | {key: "\(.)", value: {text: "node \(.)", parentId: (if . == 0 then null elif . % 10 == 0 then "\(. - 7)" else "\(. - 1)" end)}}] | from_entries)}'
+}
+tree 3000 >long.loom
+run heddle import long long.loom --json
+json "a long tree comes in" "$out" '.items[0].nodes' 3000
+printf '%s\n' "$NOTE" | heddle log append used >/dev/null
+run heddle import used long.loom --json
+json "also into a thread that has entries, though no nodes" "$out" '.items[0].nodes' 3000
+same "which come first" "$(heddle log export used | jq -r .kind | head -n 2 | tr '\n' ' ')" "note loom_mark "
+same "nothing of either is left beside them" "$(hidden)" 0
+ok "the log is whole" heddle verify
+# shape THREAD: its nodes, each with the one before it
+shape() {
+    heddle export "$1" | jq -c '.trees[0] as $t | [$t.edges[] | [$t.nodes[.sources[0].nodeId].content[0].text, $t.nodes[.targetNodeId].content[0].text]] | sort'
+}
+shape long >long.shape
+shape used >used.shape
+ok "both are the same tree" cmp long.shape used.shape
+same "of all nodes" "$(jq length long.shape)" 2999
+run heddle import used long.loom
+has "a thread that has nodes is refused" "$err" "has nodes already"
+jq -cn --rawfile text long.loom '{thread: "once", op_id: "once", $text}' >once.json
+for _ in 1 2; do
+    run sh -c '"$HEDDLE" api call tree.import <once.json'
+    exits "an import that is repeated with its op_id is answered" 0
+done
+same "its record says how" "$(heddle log show .global --json | jq -r 'select(.op_id == "once") | .payload.answer.items[0].nodes')" 3000
+same "and it was done once" "$(heddle log export once | jq -s '[.[] | select(.kind == "ai_message")] | length')" 3000
+printf '%s\n' '{"kind":"ai_message","payload":{"content":"a node","role":"user"}}' | heddle log append two-2 >/dev/null
+echo '{"format":"open-loom","version":"2.0","trees":[{"nodes":{"a":{"content":"A"}}},{"nodes":{"a":{"content":"B"}}}]}' >two.loom
+run heddle import two two.loom
+has "so is one that nobody has looked at as a tree" "$err" "thread 'two-2' has nodes already"
+run heddle log show two
+exits "nothing is written" 1
+
+# ---- again in another log
 heddle log export --all >all.jsonl
 
 mkdir -p copy && (cd copy && heddle init >/dev/null)

@@ -1,15 +1,21 @@
-/* Imports of more lines than one write transaction takes: whatever fails in the middle leaves no
- * half thread, and the import repeated puts every line into the log once. */
+/* Imports of more lines, or of larger trees, than one write transaction takes: whatever fails or is
+ * killed in the middle leaves no half thread, and the import repeated puts everything into the log
+ * once. */
 #include "api/care/staged.h"
 #include "api/request.h"
+#include "base/rand.h"
 #include "fresh.h"
+#include "open_loom.h"
 #include "store/store_internal.h"
 #include "tap.h"
 #include "thread/lane.h"
 #include "thread/limits.h"
 #include "thread/scan.h"
 
-enum { LINES = 2 * FOLD_SLICE + 300, BEFORE = 3 };
+#include <signal.h>
+#include <sys/wait.h>
+
+enum { LINES = 2 * FOLD_SLICE + 300, BEFORE = 3, TREES = 2, NODES = 550 };
 
 static struct workspace ws;
 static struct fresh     folder;
@@ -121,15 +127,32 @@ static struct store *idle_store(void)
     return NULL;
 }
 
-/* `at`: the call of the store that fails; 0: none. *calls: how many it has had. */
-static enum status import(const char *thread, int64_t at, int64_t *calls)
+static int64_t told; /* calls of the following */
+
+static void progress(void *ctx, const char *what, int64_t done, int64_t total)
 {
-    const struct operation *op = operation_find(SV("log.import"));
+    (void)ctx;
+    (void)what;
+    told++;
+    CHECK(!total || done <= total);
+}
+
+static void killed(void)
+{
+    kill(getpid(), SIGKILL);
+}
+
+/* `at`: the call of the store that fails (-at: that the process is killed in); 0: none. *calls: how
+ * many it has had. */
+static enum status run(const char *name, struct sv text, int64_t at, int64_t *calls,
+                       struct sv *answer, struct arena *kept)
+{
+    const struct operation *op = operation_find(sv_of(name));
     struct arena            a = { 0 };
     struct request          r;
     struct json             doc;
     void                   *params = params_init(op->params, op->params_size, &a);
-    struct sb               out = sb_in(&a, 0), text = sb_in(&a, 0);
+    struct sb               out = sb_in(&a, 0);
     int                     fd = openat(folder.fd, "lines", O_RDONLY | O_CLOEXEC);
     struct lines            in = lines_of(fd, REQUEST_LINE_MAX, &a);
     struct store           *s;
@@ -137,13 +160,14 @@ static enum status import(const char *thread, int64_t at, int64_t *calls)
     if (calls) { /* one that is idle is taken again */
         CHECK(workspace_take(&ws, STORE_WRITE, &s, &e) == ST_OK);
         workspace_give(&ws, s, STORE_WRITE);
-        (lasts ? fault_break : fault_arm)(idle_store(), at);
+        (lasts ? fault_break : fault_arm)(idle_store(), at < 0 ? -at : at);
+        fault_then(idle_store(), at < 0 ? killed : NULL);
     }
-    sb_addf(&text, "{\"thread\":\"%s\"}", thread);
     request_init(&r, &ws, &a);
     r.out = &out;
     r.in = &in;
-    CHECK(json_parse(sb_sv(&text), 0, &a, &doc, &e) == ST_OK);
+    r.progress = progress;
+    CHECK(json_parse(text, 0, &a, &doc, &e) == ST_OK);
     CHECK(params_read(op->params, &doc, params, &a, &e) == ST_OK);
     enum status st = operation_run(op, &r, params, &e);
     request_end(&r);
@@ -151,16 +175,28 @@ static enum status import(const char *thread, int64_t at, int64_t *calls)
         printf("# %s\n", e.text);
     if (calls)
         *calls = idle_store() ? fault_calls(idle_store()) : 0;
+    if (answer)
+        *answer = sv_dup(sb_sv(&out), kept);
     arena_free(&a);
     close(fd);
     workspace_close_idle(&ws);
     return st;
 }
 
-/* Some calls, and each of the last ones: those in which it becomes visible. */
-static int64_t next_call(int64_t k, int64_t all)
+static enum status import(const char *thread, int64_t at, int64_t *calls)
 {
-    return k < 4 ? k + 1 : k < all - 24 ? (k + all / 8 < all - 24 ? k + all / 8 : all - 24) : k + 1;
+    char text[80];
+
+    snprintf(text, sizeof text, "{\"thread\":\"%s\"}", thread);
+    return run("log.import", sv_of(text), at, calls, NULL, NULL);
+}
+
+/* Some calls, and each of the last ones: those in which it becomes visible. */
+static int64_t next_call(int64_t k, int64_t all, int64_t last)
+{
+    int64_t far = k + all / 8, end = all - last;
+
+    return k < 4 || k >= end ? k + 1 : far < end ? far : end;
 }
 
 static void an_import_that_fails_anywhere_is_repeated(bool behind)
@@ -173,7 +209,7 @@ static void an_import_that_fails_anywhere_is_repeated(bool behind)
     CHECK(import("t", 0, &all) == ST_OK);
     check_whole(SV("t"), before);
     tear_down();
-    for (int64_t k = 1; k <= all; k = next_call(k, all)) {
+    for (int64_t k = 1; k <= all; k = next_call(k, all, 24)) {
         set_up(true);
         append(behind ? SV("t") : SV("other"), BEFORE);
         enum status s = import("t", k, &calls);
@@ -261,6 +297,129 @@ static void what_others_append_between_two_slices_is_counted(void)
     tear_down();
 }
 
+#define SMALL "{\"text\":\"{\\\"text\\\":\\\"a\\\"}\",\"thread\":\"u\"}"
+
+/* ---- trees ------------------------------------------------------------------------------------
+ */
+
+/* The parameters of tree.import: two trees for the threads t and t-2, once. */
+static struct sv trees(struct arena *a)
+{
+    struct sb b = sb_in(a, 0);
+    struct jw w = jw_in(&b, 0);
+
+    jw_open(&w, '{');
+    jw_kstr(&w, "op_id", SV("these"));
+    jw_kstr(&w, "text", open_loom_in(a, TREES, NODES));
+    jw_kstr(&w, "thread", SV("t"));
+    jw_close(&w, '}');
+    return sb_sv(&b);
+}
+
+/* Entries of the two threads; -1: one of them is there and the other is not. */
+static int64_t rev_of_trees(int64_t before)
+{
+    int64_t one = rev_of(SV("t")), other = rev_of(SV("t-2"));
+
+    CHECK(one - before == other || (one == before && !other));
+    return one - before == other ? other : -1;
+}
+
+/* Is nothing left of what was staged or dropped, and are the views of both threads right? */
+static void check_trees(int64_t before, int64_t entries)
+{
+    struct store *s;
+    struct log    l = opened(&s);
+    struct arena  a = { 0 };
+    struct sv    *left = NULL;
+    size_t        count = 0;
+    bool          any = true;
+    int64_t       n;
+
+    CHECK(log_verify(&l, SV("t"), NULL, NULL, &n, &e) == ST_OK);
+    CHECK_INT(n, before + entries);
+    CHECK(log_verify(&l, SV("t-2"), NULL, NULL, &n, &e) == ST_OK);
+    CHECK_INT(n, entries);
+    CHECK(log_staged(&l, &a, &left, &count, &e) == ST_OK);
+    CHECK_INT(count, 0);
+    CHECK(store_drop_waits(s, &any, &e) == ST_OK);
+    CHECK(!any);
+    arena_free(&a);
+    store_close(s);
+}
+
+/* In a process of its own. True: it was killed. */
+static bool import_killed(struct sv params, int64_t at)
+{
+    int64_t calls;
+    int     status = 0;
+    pid_t   pid = fork();
+
+    if (pid == 0)
+        _exit(run("tree.import", params, -at, &calls, NULL, NULL) != ST_OK);
+    CHECK(waitpid(pid, &status, 0) == pid);
+    CHECK(status == 0 || (WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL));
+    return status != 0;
+}
+
+static void trees_that_fail_anywhere_are_repeated(bool kills, bool behind)
+{
+    struct arena a = { 0 };
+    struct sv    params = trees(&a), first, again;
+    int64_t      calls, all, before = behind ? BEFORE : 0, entries, failed = 0, nothing = 0;
+
+    set_up(true);
+    append(behind ? SV("t") : SV("other"), BEFORE);
+    told = 0;
+    rand_seed(SV("trees")); /* each time the same ids, and so the same calls */
+    CHECK(run("tree.import", params, 0, &all, &first, &a) == ST_OK);
+    CHECK(told >= TREES * NODES / 1000);
+    entries = rev_of_trees(before);
+    CHECK(entries > NODES);
+    check_trees(before, entries);
+    tear_down();
+    for (int64_t k = 1; k <= all; k = next_call(k, all, behind ? 40 : 24)) {
+        set_up(true);
+        append(behind ? SV("t") : SV("other"), BEFORE);
+        rand_seed(SV("trees"));
+        failed += kills ? import_killed(params, k)
+                        : run("tree.import", params, k, &calls, NULL, NULL) != ST_OK;
+        int64_t rev = rev_of_trees(before);
+        nothing += rev == 0;
+        CHECK(rev == 0 || rev == entries);
+        ws.store_url = sv_of(plain_url);
+        CHECK(run("tree.import", params, 0, NULL, &again, &a) == ST_OK);
+        CHECK_SV(again, first);
+        CHECK(run("tree.import", SV(SMALL), 0, NULL, NULL, NULL) == ST_OK); /* drops what is left */
+        check_trees(before, entries);
+        tear_down();
+    }
+    printf("# %lld calls; %lld imports failed, %lld of them before anything was there\n",
+           (long long)all, (long long)failed, (long long)nothing);
+    CHECK(failed > 10 && nothing > 10 && (nothing < failed || !kills));
+    arena_free(&a);
+}
+
+static void trees_are_there_as_a_whole_or_not_at_all(void)
+{
+    trees_that_fail_anywhere_are_repeated(false, false);
+}
+
+static void trees_behind_other_entries_are_there_as_a_whole_or_not_at_all(void)
+{
+    trees_that_fail_anywhere_are_repeated(false, true);
+}
+
+static void an_import_of_trees_that_is_killed_is_repeated(void)
+{
+    trees_that_fail_anywhere_are_repeated(true, false);
+}
+
+static void an_import_of_trees_behind_other_entries_that_is_killed_is_repeated(void)
+{
+    trees_that_fail_anywhere_are_repeated(true, true);
+}
+
 static void nobody_can_name_a_staged_thread(void)
 {
     struct store_head h;
@@ -279,4 +438,7 @@ static void nobody_can_name_a_staged_thread(void)
 TAP_MAIN(T(an_import_of_a_new_thread_is_there_as_a_whole_or_not_at_all),
          T(an_import_behind_other_entries_is_ended_by_the_next),
          T(what_cannot_be_dropped_is_told_of), T(what_others_append_between_two_slices_is_counted),
-         T(nobody_can_name_a_staged_thread), )
+         T(nobody_can_name_a_staged_thread), T(trees_are_there_as_a_whole_or_not_at_all),
+         T(trees_behind_other_entries_are_there_as_a_whole_or_not_at_all),
+         T(an_import_of_trees_that_is_killed_is_repeated),
+         T(an_import_of_trees_behind_other_entries_that_is_killed_is_repeated), )

@@ -5,6 +5,7 @@
 #include "api/request.h"
 #include "fresh.h"
 #include "loom/limits.h"
+#include "open_loom.h"
 #include "store/store_internal.h"
 #include "tap.h"
 #include "thread/lane.h"
@@ -23,10 +24,12 @@ static struct workspace ws;
 static struct fresh     folder;
 static struct err       e;
 static char             url[320], plain_url[300];
+static struct arena     kept;
+static struct sv        tree; /* of LONG nodes, as a JSON text */
 
 /* clang-format off */
 static const struct {
-    const char *op, *params; /* %s: the folder */
+    const char *op, *params; /* %s: the folder, or the text of the tree */
     int64_t     most;     /* entries in one write transaction; the operations without a bound say why */
     enum {
         FINE,
@@ -50,6 +53,9 @@ static const struct {
     { "workspace.verify",  "{}", 0, FINE },
     { "log.import",        "{\"thread\":\"imported\"}", FOLD_SLICE, FINE },
     { "log.import",        "{\"thread\":\"imported\"}", 2 * FOLD_SLICE + 1, FINE }, /* each is read and appended */
+    { "tree.import",       "{\"thread\":\"tree\",\"text\":%s}", FOLD_SLICE, FINE },
+    { "tree.import",       "{\"thread\":\"copy\",\"text\":%s}", FOLD_SLICE, FINE }, /* it has entries */
+    { "workspace.verify",  "{}", 0, FINE },
     { "thread.delete",     "{\"thread\":\"long\",\"reason\":\"asked\",\"yes\":true}", FOLD_SLICE, CONFLICT },
     /* SQLite writes the file anew under its lock; nothing is read by us. */
     { "store.compact",     "{}", FOLD_SLICE, CONFLICT },
@@ -79,6 +85,16 @@ static void append(struct log *l, struct sv thread, int64_t from, int64_t n)
     }
 }
 
+static void note(struct log *l, struct sv thread)
+{
+    struct entry      n = { .at = 1000, .kind = SV("note"), .payload = SV("{}") };
+    struct store_head h;
+
+    CHECK(log_begin(l, thread, STORE_WRITE, &e) == ST_OK);
+    CHECK(log_append(l, thread, LOG_ANY_REV, &n, 1, &h, &e) == ST_OK);
+    CHECK(log_commit(l, &e) == ST_OK);
+}
+
 static struct log opened(struct store **s)
 {
     if (store_open(sv_of(plain_url), &(struct store_options){ .create = true }, s, &e)) {
@@ -103,12 +119,17 @@ static void set_up(void)
     struct log l = opened(&s);
     append(&l, SV("long"), 0, LONG);
     append(&l, SV("beside"), 0, 1);
+    note(&l, SV("copy"));
     store_close(s);
     int   fd = openat(folder.fd, "lines", O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
     FILE *f = fdopen(fd, "w");
     for (int i = 0; i < LONG; i++)
         fprintf(f, "{\"kind\":\"note\",\"payload\":{\"n\":%d}}\n", i);
     fclose(f);
+    struct sb b = sb_in(&kept, 0);
+    struct jw w = jw_in(&b, 0);
+    jw_str(&w, open_loom_in(&kept, 1, LONG));
+    tree = sb_sv(&b);
 }
 
 /* ---- the others --------------------------------------------------------------------------------
@@ -203,7 +224,7 @@ static enum status call(const char *name, const char *text)
 
     sb_add(&given, cut.head);
     if (cut.found) {
-        sb_adds(&given, folder.path);
+        sb_add(&given, strcmp(name, "tree.import") == 0 ? tree : sv_of(folder.path));
         sb_add(&given, sv_skip(cut.tail, 1));
     }
     request_init(&r, &ws, &a);
@@ -247,6 +268,7 @@ static void nobody_waits_for_work_that_grows_with_the_log(void)
     }
     workspace_close(&ws);
     fresh_done(&folder);
+    arena_free(&kept);
 }
 
 TAP_MAIN(T(nobody_waits_for_work_that_grows_with_the_log), )
