@@ -2,7 +2,8 @@
  * `messages`. It is read in pieces, so that a long one takes no more memory than its longest
  * message: what stands before the list is the first record, each message is one, and what stands
  * behind it is {"$set":{…}}, as in the lines that replaced this format. The program rewrites the
- * file each time, so it is read from the start whenever it has changed. */
+ * file each time, so it is read from the start whenever it has changed, or was not read to its end.
+ * Between the batches of one import it stays open. */
 #include "harness/harness_internal.h"
 
 #include <errno.h>
@@ -43,12 +44,25 @@ bool harness_document_is(int fd)
     return v.n && v.s[0] == '\n';
 }
 
+/* Is the position in the log where the last batch of this process ended? */
+static bool goes_on(const struct harness_file *f, bool found, int64_t size)
+{
+    const struct doc_reading *d = f->in;
+
+    return d && found && f->state->offset == d->read && f->size == size;
+}
+
 static enum status look(struct harness_file *f, bool found, bool *is_new, struct err *e)
 {
     struct stat st;
 
     if (fstat(f->fd, &st))
         return err_errno(e, SV_FMT, SV_ARG(f->path));
+    *is_new = true;
+    if (goes_on(f, found, (int64_t)st.st_size))
+        return ST_OK;
+    f->in = NULL;
+    arena_free(&f->lines);
     f->size = (int64_t)st.st_size;
     *is_new = !found || f->state->offset != f->size ||
               !sv_eq(harness_tail(f->fd, f->size, &f->kept), harness_text_sv(&f->state->tail));
@@ -59,8 +73,11 @@ static enum status look(struct harness_file *f, bool found, bool *is_new, struct
 
 static enum status open_document(struct harness_file *f, struct err *e)
 {
-    struct doc_reading *d = ARENA_NEW(&f->lines, struct doc_reading, 1);
+    struct doc_reading *d;
 
+    if (f->in)
+        return ST_OK;
+    d = ARENA_NEW(&f->lines, struct doc_reading, 1);
     if (lseek(f->fd, 0, SEEK_SET) < 0)
         return err_errno(e, "seek in " SV_FMT, SV_ARG(f->path));
     d->piece = ARENA_NEW(&f->lines, char, PIECE);

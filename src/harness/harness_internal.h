@@ -177,7 +177,8 @@ struct harness_file;
 
 /* Where records come from, and how far they were read: the position is in the state. */
 struct harness_input {
-    bool in_one; /* reading cannot begin in the middle: all of it is one batch */
+    bool in_one; /* reading cannot begin in the middle: all of it is read by one process, which
+                  * keeps it open between two batches */
     /* Is there anything after the position? When the file is not the one that was read before, the
      * state is reset, so that reading begins at the start. */
     enum status (*look)(struct harness_file *f, bool found, bool *is_new, struct err *e);

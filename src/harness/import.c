@@ -232,8 +232,8 @@ static bool is_at_limit(const struct harness_file *im, int64_t read)
 {
     const struct harness_limits *l = im->limits;
 
-    return (l->bytes && im->report->bytes + read >= l->bytes) ||
-           (l->deadline_us && clock_steady_us() > l->deadline_us);
+    return !im->input->in_one && ((l->bytes && im->report->bytes + read >= l->bytes) ||
+                                  (l->deadline_us && clock_steady_us() > l->deadline_us));
 }
 
 static enum status take_next(struct harness_file *im, struct harness_batch *b, bool *more,
@@ -271,7 +271,7 @@ static enum status read_batch(struct harness_file *im, struct harness_batch *b, 
     *more = true;
     for (int64_t n = 0; *more; n++) {
         bool full = read >= HARNESS_BATCH_BYTES || n >= HARNESS_BATCH_RECORDS;
-        if (n && !im->input->in_one && (full || is_at_limit(im, read)))
+        if (n && (full || is_at_limit(im, read)))
             break;
         if (take_next(im, b, more, e))
             return err_code(e);
@@ -379,7 +379,8 @@ static enum status commit_batch(struct harness_file *im, bool *more, struct err 
         s = log_commit(im->log, e);
     if (s)
         log_abort(im->log);
-    close_input(im);
+    if (s || !*more || !im->input->in_one)
+        close_input(im);
     arena_free(&im->batch);
     return s;
 }
@@ -415,6 +416,7 @@ enum status harness_file_import(struct harness_file *im, struct err *e)
         if (l->check)
             s = l->check(l->ctx, im->state->offset, im->size, e);
     }
+    close_input(im);
     if (bulk)
         log_bulk(im->log, false);
     if (im->beside && !im->report->entries) /* all records were known */

@@ -1,6 +1,8 @@
 /* Importing transcripts: what a file can be like, how far it is read, where its records go. Claude
  * Code's lines are used, because they have everything: chains, forks, side chains, compactions. */
+#include "harness/limits.h"
 #include "harness_test.h"
+#include "store/store_internal.h"
 
 #define S1 "11111111-2222-4333-8444-555555555555"
 #define S2 "22222222-2222-4333-8444-555555555555"
@@ -103,6 +105,79 @@ static void a_line_without_its_end_waits_until_it_has_one(void)
     take(HARNESS_CLAUDE_CODE);
     CHECK_SV(shown("default"), SV("u:Q a:A"));
     CHECK_INT((int64_t)h.report.notes.n, 0);
+}
+
+/* ---- batches ----------------------------------------------------------------------------------
+ */
+
+enum { MANY = HARNESS_BATCH_RECORDS + 100 };
+
+/* A session of Gemini CLI as one document with MANY messages. */
+static void give_document(void)
+{
+    struct sb b = sb_in(&h.a, 0);
+
+    sb_adds(&b, "{\n  \"sessionId\": \"" S1 "\",\n  \"kind\": \"main\",\n  \"messages\": [");
+    for (int i = 0; i < MANY; i++)
+        sb_addf(&b, "%s\n    {\"id\": \"m%d\", \"type\": \"%s\", \"content\": \"said %d\"}",
+                i ? "," : "", i, i % 2 ? "gemini" : "user", i);
+    sb_adds(&b, "\n  ],\n  \"summary\": \"T\"\n}\n");
+    give_bytes(sb_sv(&b));
+}
+
+/* Ends the import behind its batch number `end`; 0: never. */
+struct batches {
+    int n, end;
+};
+
+static enum status note_batch(void *ctx, int64_t done, int64_t total, struct err *e)
+{
+    struct batches *b = ctx;
+
+    CHECK(done > 0 && done <= total);
+    return ++b->n == b->end ? err_set(e, ST_CONFLICT, "ended") : ST_OK;
+}
+
+static void check_document(void)
+{
+    int64_t rev = rev_of("gemini-11111111"); /* a few are no messages */
+
+    CHECK(rev > MANY && rev < MANY + 10);
+    CHECK_INT((int64_t)h.report.notes.n, 0);
+    check_log(SV("gemini-11111111"));
+}
+
+static void a_long_document_is_appended_in_batches(void)
+{
+    struct batches b = { 0 };
+
+    harness_end();
+    harness_begin_in("fault:0:mem:");
+    give_document();
+    h.limits = (struct harness_limits){ .check = note_batch, .ctx = &b };
+    take(HARNESS_GEMINI);
+    CHECK_INT(b.n, 2);
+    CHECK(fault_most_in_write(h.s) < MANY);
+    CHECK_INT(h.report.messages, MANY);
+    check_document();
+    take(HARNESS_GEMINI);
+    CHECK_INT(h.report.entries, 0);
+}
+
+static void a_document_that_was_read_to_a_batch_is_read_again_and_each_message_taken_once(void)
+{
+    struct batches b = { .end = 1 };
+    int64_t        first;
+
+    give_document();
+    h.limits = (struct harness_limits){ .bytes = 1, .check = note_batch, .ctx = &b };
+    CHECK(take_status(HARNESS_GEMINI) == ST_CONFLICT);
+    first = h.report.messages;
+    CHECK(first > 0 && first < MANY);
+    take(HARNESS_GEMINI); /* a limit does not end it: it would begin anew each time */
+    CHECK(!h.report.more);
+    CHECK_INT(h.report.messages, MANY - first);
+    check_document();
 }
 
 static void a_last_object_that_only_lacks_its_line_feed_is_taken(void)
@@ -591,4 +666,6 @@ HARNESS_MAIN(T(a_session_becomes_a_thread_and_twice_is_once),
              T(names_that_are_not_names_are_not_bound_to),
              T(another_session_with_the_same_beginning_gets_a_thread_with_its_whole_id),
              T(a_session_is_known_by_title_project_prompts_and_cost),
-             T(a_session_is_called_after_what_was_asked_and_not_after_blocks), )
+             T(a_session_is_called_after_what_was_asked_and_not_after_blocks),
+             T(a_long_document_is_appended_in_batches),
+             T(a_document_that_was_read_to_a_batch_is_read_again_and_each_message_taken_once), )
