@@ -151,8 +151,13 @@ lacks "a backup warns of nothing that nobody sees" "$err" "not at its end"
 mkdir -p unpacked && tar -xf before.tar -C unpacked
 same "it has nothing of it" "$(sqlite3 unpacked/heddle.db "SELECT count(*) FROM thread WHERE id LIKE '.staged-%' OR id < char(2)")" 0
 decided kept
+cp .heddle/heddle.db whole.db
 run heddle backup middle.tar
-has "and warns of an import that is shown in part" "$err" "an import into kept is not at its end"
+lacks "one in the middle of an import is made at its end" "$err" "not at its end"
+rm -rf unpacked && mkdir unpacked && tar -xf middle.tar -C unpacked
+same "with all of its lines" "$(sqlite3 unpacked/heddle.db "SELECT rev FROM thread WHERE id = 'kept'")" 8001
+rm -f .heddle/heddle.db-wal .heddle/heddle.db-shm
+mv whole.db .heddle/heddle.db
 
 # ---- one whose lines were lost
 heddle log export kept >kept.before

@@ -181,3 +181,28 @@ enum status staged_sweep(struct request *r, struct log *l, int root, struct stag
     log_allow_staged(l, false);
     return s ? err_in(e, "what an interrupted import left") : ST_OK;
 }
+
+enum status staged_finish(struct request *r, struct log *l, int root, struct err *e)
+{
+    struct sv  *ids = NULL;
+    size_t      n = 0;
+    enum status s = staged_sweep(r, l, root, NULL, e);
+
+    if (s || !log_stages(l))
+        return s;
+    log_allow_staged(l, true);
+    s = log_staged(l, r->a, &ids, &n, e);
+    for (size_t i = 0; !s && i < n; i++) {
+        struct log_stage g = { 0 };
+        bool             decided = false;
+        int64_t          erased = 0;
+        s = log_begin(l, (struct sv){ 0 }, STORE_READ, e);
+        if (!s)
+            s = log_stage_find(l, ids[i], r->a, &g, &decided, e);
+        log_abort(l);
+        if (!s && decided)
+            s = log_stage_move(l, ids[i], &g, &erased, e);
+    }
+    log_allow_staged(l, false);
+    return s;
+}

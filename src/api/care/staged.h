@@ -34,6 +34,10 @@ struct staged_swept {
 enum status staged_sweep(struct request *r, struct log *l, int root, struct staged_swept *out,
                          struct err *e) MUST_USE;
 
+/* The same, and what imports that go on have decided is moved with them, so that no thread has a
+ * part of one. */
+enum status staged_finish(struct request *r, struct log *l, int root, struct err *e) MUST_USE;
+
 /* Only look: calls back for each import that was left. `into` is absent when it will be dropped. */
 enum status staged_each_left(struct log *l, int root, struct arena *a,
                              void (*each)(void *ctx, struct sv token, struct sv into), void *ctx,

@@ -1,6 +1,7 @@
 /* workspace.backup: the log and the content of frozen copies in one file, made while others write;
  * and the check of such a file. */
 #include "api/care/backup.h"
+#include "api/care/staged.h"
 #include "api/term.h"
 #include "base/clock.h"
 #include "base/fs.h"
@@ -269,6 +270,22 @@ static enum status read_again(struct request *r, int fd, int64_t *size, struct e
     return backup_read(r, again, &to, &b, e) ? err_in(e, "what was written") : ST_OK;
 }
 
+/* An import that others see in part is brought to its end first. Where nothing can be written, it
+ * stays as it is. */
+static void finish_imports(struct backup_making *m)
+{
+    struct workspace *ws = m->r->ws;
+    struct store     *store;
+    struct err        ignored;
+
+    if (workspace_take(ws, STORE_WRITE, &store, &ignored))
+        return;
+    struct log  l = log_of(store, workspace_views);
+    enum status s = staged_finish(m->r, &l, ws->root_fd, &ignored);
+    (void)s;
+    workspace_give(ws, l.store, STORE_WRITE);
+}
+
 /* Copy the log. An import that others see in part is in the copy in part, and its rest is not. */
 static enum status copy_log(struct backup_making *m, struct err *e)
 {
@@ -282,6 +299,13 @@ static enum status copy_log(struct backup_making *m, struct err *e)
         if (!s)
             s = log_stage_unfinished(l, m->r->a, &into[i], e);
         log_abort(l);
+        if (!s && !i && into[0].s) {
+            finish_imports(m);
+            s = log_begin(l, (struct sv){ 0 }, STORE_READ, e);
+            if (!s)
+                s = log_stage_unfinished(l, m->r->a, &into[0], e);
+            log_abort(l);
+        }
         if (s)
             return s;
     }
