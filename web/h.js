@@ -148,14 +148,12 @@ function addChanging(element, f) {
             reader = reading;
             made = [f()].flat(Infinity);
         });
+        const next = made.filter((child) => child !== null && child !== undefined && child !== false && child !== true);
+        // A field that is taken out and put back loses the focus, and what is being typed.
+        if (next.length === shown.length && next.every((child, i) => child === shown[i])) return;
         for (const node of shown) node.remove();
-        shown = [];
-        for (const child of made) {
-            if (child === null || child === undefined || child === false || child === true) continue;
-            const node = typeof child === "object" ? child : document.createTextNode(String(child));
-            end.before(node);
-            shown.push(node);
-        }
+        shown = next.map((child) => (typeof child === "object" ? child : document.createTextNode(String(child))));
+        end.before(...shown);
     });
 }
 

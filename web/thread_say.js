@@ -22,9 +22,10 @@ export function sayBox(thread, how) {
     const draftKey = `heddle-draft-${thread}`;
     const busy = signal(false), asks = signal(false), near = h("p", { class: "error" });
     const text = h("textarea", { rows: 2, value: sessionStorage.getItem(draftKey) ?? "", "aria-label": "What is said", oninput: () => keep() });
-    const who = h("select", { "aria-label": "Who goes on" }), as = h("select", { "aria-label": "Who says it" }, h("option", { value: "" }, "as you"));
-    const times = h("input", { type: "number", min: "1", max: "16", value: "3", "aria-label": "How many continuations", class: "times" });
     const isSteering = () => how.run()?.active === true;
+    const who = h("select", { "aria-label": "Who goes on" });
+    const as = h("select", { "aria-label": "Who says it", hidden: () => isSteering() || how.agents().length === 0 }, h("option", { value: "" }, "as you"));
+    const times = h("input", { type: "number", min: "1", max: "16", value: "3", "aria-label": "How many continuations", class: "times" });
 
     const keep = () => text.value ? sessionStorage.setItem(draftKey, text.value) : sessionStorage.removeItem(draftKey);
     const model = () => how.agents().find((a) => a.name === who.value && a.kind === "model") ?? null;
@@ -133,11 +134,11 @@ export function sayBox(thread, how) {
     const element = h("div", { class: "say" }, near, waitingInputs,
         h("div", { class: "say-line" }, text,
             h("div", { class: "tools" },
-                () => (isSteering() || how.agents().length === 0 ? null : as),
+                as,
                 h("button", { type: "button", class: "primary", onclick: say, disabled: () => busy() }, () => isSteering() ? `Steer ${how.run().agent ?? ""}`.trim() : "Say"),
                 () => isSteering() ? h("button", { type: "button", onclick: cancel }, "End the run…") : null,
                 () => isSteering() || !how.isKnown() || models().length > 0 ? null : h("span", { class: "quiet" }, "To have a model answer, add an agent: ", h("code", null, "heddle agent add Ana --kind model --model …")),
-                () => isSteering() || models().length === 0 ? null : h("span", { class: "tools inline model-tools" },
+                h("span", { class: "tools inline model-tools", hidden: () => isSteering() || models().length === 0 }, // the fields stay: news come while somebody types
                     who, h("button", { type: "button", onclick: talk, disabled: () => busy() || asks() }, "Ask"),
                     h("button", { type: "button", onclick: goOn, disabled: () => busy() || asks() }, "Continue ×"), times))));
 

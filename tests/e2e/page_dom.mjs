@@ -2,7 +2,7 @@
 class Node {
     constructor() { this.childNodes = []; this.parent = null; this.listeners = {}; }
     append(...list) { for (const x of list) { x.remove?.(); x.parent = this; this.childNodes.push(x); } }
-    before(x) { const at = this.parent.childNodes.indexOf(this); x.parent = this.parent; this.parent.childNodes.splice(at, 0, x); }
+    before(...list) { for (const x of list) { x.parent = this.parent; this.parent.childNodes.splice(this.parent.childNodes.indexOf(this), 0, x); } }
     remove() { if (this.parent) this.parent.childNodes = this.parent.childNodes.filter((c) => c !== this); this.parent = null; }
     replaceChildren(...list) { this.childNodes = []; this.append(...list); }
     get textContent() { return this.childNodes.map((c) => c.textContent).join(""); }

@@ -19,10 +19,16 @@ export async function tabs(browser, server, ws, key) {
     await Promise.all(all.map((p) => p.waitForSelector(".message.last")));
     await Promise.all(all.map((p) => p.waitForFunction(() => document.querySelector(".live")?.textContent.includes("live"))));
     await until("twelve tabs have one stream", () => streams([...open]) === 1);
+    const field = all[1].getByLabel("How many continuations"), reads = [];
+    await field.focus();
+    all[1].on("requestfinished", (r) => reads.push(r.url()));
     shell(ws, ["say", "design", "Heard by all", "--as", "Berta"]);
     const heard = (p) => p.waitForFunction(() => [...document.querySelectorAll(".node .words")].some((e) => e.textContent.includes("Heard by all"))).then(() => true, () => false);
     same("all of them show what another user wrote", (await Promise.all(all.map(heard))).filter(Boolean).length, 12);
     same("and whose it is", await page.locator(".node", { hasText: "Heard by all" }).locator(".who").innerText(), "Berta");
+    await until("with news a tab reads the run anew", () => reads.some((url) => url.endsWith("/api/run.status")));
+    await all[1].evaluate(() => new Promise((shown) => requestAnimationFrame(() => requestAnimationFrame(shown))));
+    ok("and whoever fills in a field of the box goes on where he was", await field.evaluate((e) => e === document.activeElement));
     await all.shift().close();
     await until("when the tab that reads is closed, another reads", () => streams([...open]) === 1);
     shell(ws, ["say", "design", "Still heard"]);
