@@ -106,7 +106,7 @@ stop
 
 start xterm 'exec env --default-signal=INT "$HEDDLE" talk t --agent Opus --message "One turn."'
 press '' 'alpha beta '
-press '/bookmark here\n'
+press '/bookmark here\n' '/bookmark here' # typed before the answer goes on
 : >"$scratch/go4"
 ok "a line that nobody takes is told" press '' 'not said: /bookmark here'
 stop

@@ -11,7 +11,7 @@ root=$(cd "$(dirname "$0")/../.." && pwd)
 shim=$root/build/release/tests/delays_shim.so
 program=${DELAYS_PROGRAM:-$root/build/asan/heddle}
 [ -n "${DELAYS_PROGRAM:-}" ] || "$root/tools/build.sh" asan heddle >/dev/null
-read -ra scripts <<<"${DELAYS_SCRIPTS:-serve_talk serve serve_via serve_shell serve_mcp talk talk_pause follow mcp}"
+read -ra scripts <<<"${DELAYS_SCRIPTS:-serve_talk serve serve_via serve_shell serve_mcp talk talk_place talk_pause follow mcp}"
 work=$(mktemp -d "${TMPDIR:-/tmp}/heddle-torture.XXXXXX")
 trap 'rm -rf "$work"' EXIT
 

@@ -36,7 +36,8 @@ static enum status steer(struct steering *s, struct sv line, struct err *e)
     return st;
 }
 
-static void take_line(struct steering *s, struct sv line)
+/* `ending`: the turn is over. */
+static void take_line(struct steering *s, struct sv line, bool ending)
 {
     struct err why;
 
@@ -44,32 +45,38 @@ static void take_line(struct steering *s, struct sv line)
     if (!line.n)
         return;
     if (sv_is(line, "/cancel")) {
-        interrupt_now();
+        if (!ending)
+            interrupt_now();
         return;
     }
     bool command = sv_starts(line, SV("/")) || sv_starts(line, SV("→")); /* not for the model */
-    if (!command && steer(s, line, &why) == ST_OK)
+    if (!command && !ending && steer(s, line, &why) == ST_OK)
         return;
     *vec_push(&s->left, &s->a) = sv_dup(line, &s->a); /* the turn is ending, or has its answer */
 }
 
 /* ---- the thread ----------------------------------------------------------------------------- */
 
+/* What was typed before the end of the turn is read, even when the end comes first. */
 static void *read_lines(void *ctx)
 {
     struct steering *s = ctx;
     struct arena     a = { 0 };
     struct sb        text = sb_in(&a, 0);
     struct pollfd    from[2] = { { .fd = 0, .events = POLLIN }, { s->stop[0], POLLIN, 0 } };
+    bool             ending = false;
     char             room[4096];
 
-    while (poll(from, 2, -1) >= 0 && !from[1].revents) {
+    while (poll(from, 2, ending ? 0 : -1) >= 0) {
+        ending = ending || from[1].revents;
+        if (!from[0].revents && ending)
+            break;
         ssize_t n = from[0].revents ? read(0, room, sizeof room) : 0;
         if (n <= 0 && from[0].revents)
             break; /* the terminal is gone, or Ctrl-D: the turn goes on without it */
         sb_add(&text, (struct sv){ room, n > 0 ? (size_t)n : 0 });
         for (struct sv_cut c = sv_cut(sb_sv(&text), '\n'); c.found;) {
-            take_line(s, c.head);
+            take_line(s, c.head, ending);
             struct sb rest = sb_in(&a, 0);
             sb_add(&rest, c.tail);
             text = rest;
