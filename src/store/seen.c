@@ -143,6 +143,7 @@ static struct seen_row *row_of(struct store_seen *seen, const struct store_key *
         &seen->rows[mix(mix(0, k->view), k->key) % (SEEN_ROWS / SEEN_SET) * SEEN_SET];
     struct seen_row *slot = set;
 
+    *holds = false;
     for (struct seen_row *r = set; r < set + SEEN_SET; r++) {
         *holds = r->turn == seen->turn && is_row(r, k);
         if (*holds)
