@@ -280,9 +280,8 @@ static void finish_imports(struct backup_making *m)
 
     if (workspace_take(ws, STORE_WRITE, &store, &ignored))
         return;
-    struct log  l = log_of(store, workspace_views);
-    enum status s = staged_finish(m->r, &l, ws->root_fd, &ignored);
-    (void)s;
+    struct log l = log_of(store, workspace_views);
+    (void)!staged_finish(m->r, &l, ws->root_fd, &ignored); /* what is left then is warned of */
     workspace_give(ws, l.store, STORE_WRITE);
 }
 
